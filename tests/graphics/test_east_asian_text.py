@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from PIL import Image
 from pressroom.graphics.color import BLACK
 from pressroom.graphics.font_check import check_fonts
-from pressroom.graphics.text import FontLibrary, TextStyle, default_library, draw_text, shape
+from pressroom.graphics.text import FontLibrary, TextStyle, default_library, draw_text, missing_characters, shape
 from pressroom.graphics.text.fonts import load_faces
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
@@ -42,6 +43,13 @@ def drawn(
     return np.asarray(picture.convert("L"))
 
 
+def without_packages(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the check see no package whose module begins like this."""
+    monkeypatch.setattr(
+        "pressroom.graphics.font_check.find_spec", lambda name: None if name.startswith(prefix) else find_spec(name)
+    )
+
+
 @pytest.mark.parametrize("text", SENTENCES.values(), ids=SENTENCES)
 def test_without_fonts_each_character_is_a_visible_box(text: str) -> None:
     lacking = [character for character in dict.fromkeys(text) if character > "\u2fff"]
@@ -51,17 +59,42 @@ def test_without_fonts_each_character_is_a_visible_box(text: str) -> None:
     assert (first == second).all()
 
 
+def test_the_characters_without_a_glyph_are_named_once_in_order() -> None:
+    assert missing_characters("Title: 日本\nの 日 👩\u200d👩\u200d👧 e\u0301\u200d\t", WITHOUT) == ("日", "本", "の")
+    assert missing_characters("Grüße, שלום, 日本, 🚀\n\u200b") == ()
+    assert missing_characters("") == ()
+    assert missing_characters("A \U00013000 and \U00013001") == ("\U00013000", "\U00013001")
+
+
 def test_doctor_is_content_with_the_extra() -> None:
     found = check_fonts([])
     assert (found.status, found.hint) == ("ok", "")
 
 
 def test_doctor_warns_where_the_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pressroom.graphics.font_check.CJK_PACKAGES", ())
+    without_packages("noto_cjk", monkeypatch)
     found = check_fonts([])
     assert found.status == "warning"
-    assert found.message.endswith("; none for Chinese or Japanese or Korean")
-    assert "install pressroom[cjk]" in found.hint
+    assert found.message.endswith("; none for Chinese or Japanese or Korean: their text is drawn as boxes")
+    assert "install pressroom[graphics,cjk]" in found.hint
+
+
+@pytest.mark.parametrize(
+    ("package", "language"),
+    [
+        ("fontpkg_noto_sans_arabic", "Arabic"),
+        ("fontpkg_heebo", "Hebrew"),
+        ("fontpkg_noto_sans_devanagari", "Hindi"),
+        ("fontpkg_noto_sans_thai", "Thai"),
+    ],
+)
+def test_doctor_warns_of_any_script_without_a_font(
+    package: str, language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_packages(package, monkeypatch)
+    found = check_fonts([])
+    assert found.status == "warning"
+    assert f"; none for {language}: " in found.message
 
 
 @pytest.mark.parametrize(("language", "text"), SENTENCES.items(), ids=SENTENCES)
@@ -112,7 +145,7 @@ def test_the_language_chooses_the_forms_of_ideographs() -> None:
 def test_a_font_of_the_operator_serves_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     font = next(face.path for face in LIBRARY.all_faces() if "CJK" in face.family)
     shutil.copy(font, tmp_path / "east.otf")
-    monkeypatch.setattr("pressroom.graphics.font_check.CJK_PACKAGES", ())
+    without_packages("noto_cjk", monkeypatch)
     found = check_fonts([tmp_path])
     assert (found.status, found.hint) == ("ok", "")
     assert load_faces(tmp_path / "east.otf")[0].family in found.message

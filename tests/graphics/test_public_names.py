@@ -31,6 +31,7 @@ PUBLIC = {
         "draw_text",
         "ellipsized",
         "ink_box",
+        "missing_characters",
         "shape",
     ],
 }

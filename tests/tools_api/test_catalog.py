@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -76,20 +77,26 @@ def test_a_descriptor_has_the_fields_of_the_contract(api: httpx.Client) -> None:
     assert (endpoint["path"], endpoint["method"], endpoint["cacheDiscount"]) == ("/generate", "POST", 0.1)
     assert endpoint["responseContentType"] == ["application/json", "image/png", "image/svg+xml"]
     params = {param["name"]: param for param in endpoint["params"]}
-    assert list(params) == ["text", "size", "margin", "fgColor", "bgColor", "errorCorrection", "format", "response"]
+    assert list(params)[:7] == ["text", "size", "margin", "fgColor", "bgColor", "errorCorrection", "format"]
+    assert list(params)[-1] == "response"
     bounds = {
         name: tuple(params[name].get(key) for key in ("type", "required", "default", "min", "max")) for name in params
     }
-    assert bounds == {
-        "text": ("string", True, None, 1, 2048),
-        "size": ("number", False, 512, 64, 2048),
-        "margin": ("number", False, 2, 0, 16),
-        "fgColor": ("string", False, "#000000", None, 9),
-        "bgColor": ("string", False, "#ffffff", None, 9),
-        "errorCorrection": ("enum", False, "M", None, None),
-        "format": ("enum", False, "png", None, None),
-        "response": ("enum", False, "url", None, None),
-    }
+    assert not any(required for name, (_, required, *_) in bounds.items() if name != "text")
+    assert (
+        bounds
+        | {
+            "text": ("string", True, None, 1, 2048),
+            "size": ("number", False, 512, 64, 2048),
+            "margin": ("number", False, 2, 0, 16),
+            "fgColor": ("string", False, "#000000", None, 9),
+            "bgColor": ("string", False, "#ffffff", None, 9),
+            "errorCorrection": ("enum", False, "M", None, None),
+            "format": ("enum", False, "png", None, None),
+            "response": ("enum", False, "url", None, None),
+        }
+        == bounds
+    )
     assert params["errorCorrection"]["enumValues"] == ["L", "M", "Q", "H"]
     assert all(param["description"] for param in params.values())
 
@@ -191,6 +198,24 @@ def test_the_text_index_follows_its_convention(api: httpx.Client) -> None:
     assert "quiet zone" in api.get("/llms-full.txt").text.lower() or len(api.get("/llms-full.txt").text) > len(
         answer.text
     )
+
+
+def test_pages_of_tools_are_there_as_markdown(api: httpx.Client) -> None:
+    index = api.get("/tools.md")
+    assert index.headers["content-type"] == "text/markdown; charset=utf-8"
+    links = re.findall(r"^- \[[^\]]+\]\(([^)]+)\): \S", index.text, re.MULTILINE)
+    assert len(links) == len(api.get("/tools/api").json()["tools"])
+    for link in links:
+        page = api.get(link)
+        assert page.headers["content-type"] == "text/markdown; charset=utf-8"
+        slug = link.rpartition("/")[2].removesuffix(".md")
+        assert f"`POST {api.base_url.scheme}://" in page.text
+        assert f"/tools/{slug}/api/generate` with a JSON object." in page.text
+        [example] = re.findall(r"```json\n(.*?)\n```", page.text, re.DOTALL)
+        assert api.post(f"/tools/{slug}/api/generate", json=json.loads(example)).status_code == 200
+        for param in api.get(f"/tools/{slug}/api").json()["data"]["endpoints"][0]["params"]:
+            assert f"- `{param['name']}` (" in page.text
+    assert api.get("/tools/nothing.md").status_code == 404
 
 
 async def test_the_first_readers_of_a_page_get_the_same_page_as_the_next(tmp_path: Path) -> None:

@@ -35,9 +35,10 @@ def test_every_example_has_a_small_picture_whatever_the_limit_is(client: httpx.C
     answers = [client.get(f"{IMAGE}/examples/{number}") for number in range(len(EXAMPLES))]
     assert {answer.status_code for answer in answers} == {200}
     assert {answer.headers["content-type"] for answer in answers} == {"image/webp"}
-    assert sum(len(answer.content) for answer in answers) < 48_000
+    assert sum(len(answer.content) for answer in answers) < 3_000 * len(EXAMPLES)
     sizes = [Image.open(io.BytesIO(answer.content)).size for answer in answers]
-    assert all(max(size) == 480 for size in sizes)
+    assert max(sizes[0]) == 480
+    assert all(width <= 480 and height <= 132 for width, height in sizes[1:])
 
 
 def test_a_picture_is_made_once_for_all_who_ask_at_once(client: httpx.Client) -> None:
@@ -46,11 +47,22 @@ def test_a_picture_is_made_once_for_all_who_ask_at_once(client: httpx.Client) ->
     assert len({answer.content for answer in answers}) == 1
 
 
-def test_pictures_cost_nobody_a_request_and_examples_are_served_from_the_cache(client: httpx.Client) -> None:
+def test_pictures_cost_nobody_a_request_and_are_stored_nowhere(client: httpx.Client) -> None:
     client.get(f"{IMAGE}/examples/4")
     made = client.post(f"{IMAGE}/api/generate", json=dict(EXAMPLES[4].params)).json()
-    assert made["data"]["cached"] is True
+    assert made["data"]["cached"] is False
     assert made["meta"]["rateLimit"] | {"resetAt": ""} == {"limit": 2, "remaining": 1, "resetAt": ""}
+
+
+def test_the_first_example_is_there_at_full_size_and_choices_are_thumbnails(client: httpx.Client) -> None:
+    large = client.get(f"{IMAGE}/examples/0/large")
+    assert Image.open(io.BytesIO(large.content)).size == (1200, 630)
+    story = client.get(f"{IMAGE}/choices/template/story")
+    assert Image.open(io.BytesIO(story.content)).height == 120
+    dark, light = (client.get(f"{IMAGE}/choices/props.theme/{name}").content for name in ("dark", "light"))
+    assert dark != light
+    assert client.get(f"{IMAGE}/choices/template/none").status_code == 404
+    assert client.get(f"{IMAGE}/examples/1/large").status_code == 404
 
 
 @pytest.mark.parametrize("number", [len(EXAMPLES), -1, "x", "0x1", 10**9, "1.0", "%31%30"])
@@ -58,14 +70,14 @@ def test_there_is_nothing_at_other_addresses(client: httpx.Client, number: objec
     assert client.get(f"{IMAGE}/examples/{number}").status_code == 404
 
 
-def test_tools_without_a_gallery_have_no_pictures(client: httpx.Client) -> None:
-    assert client.get("/tools/qr-code-generator/examples/0").status_code == 404
+def test_every_tool_that_makes_images_has_pictures_without_saying_so(client: httpx.Client) -> None:
+    assert client.get("/tools/qr-code-generator/examples/0").status_code == 200
     assert client.get("/tools/none-such/examples/0").status_code == 404
 
 
 def test_an_address_of_the_page_is_good_for_ever(client: httpx.Client) -> None:
     page = client.get(IMAGE).text
-    address = unescape(re.findall(r'src="([^"]*/examples/0[^"]*)"', page)[0])
+    address = unescape(re.findall(r'src="([^"]*/examples/0\?[^"]*)"', page)[0])
     assert "immutable" in client.get(address).headers["cache-control"]
     assert client.get(f"{IMAGE}/examples/0?v=old").headers["cache-control"] == "no-cache"
     assert client.get(address).headers["x-content-type-options"] == "nosniff"

@@ -16,7 +16,14 @@ from support.needs import program
 
 HERE: Final = Path(__file__).parent / "shiki"
 
-THEIR_NAMES: Final = {name: {"one-dark": "one-dark-pro"}.get(name, name) for name in THEMES}
+_OTHER_NAMES: Final = {
+    "gruvbox-dark": "gruvbox-dark-medium",
+    "gruvbox-light": "gruvbox-light-medium",
+    "kanagawa": "kanagawa-wave",
+    "one-dark": "one-dark-pro",
+    "palenight": "material-theme-palenight",
+}
+THEIR_NAMES: Final = {name: _OTHER_NAMES.get(name, name) for name in THEMES}
 COMPARED: Final = ("github-dark", "dracula", "one-dark")
 """The themes that the agreement is the mean of: they tell most roles apart."""
 

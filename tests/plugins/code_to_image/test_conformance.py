@@ -47,7 +47,7 @@ def test_the_bytes_are_the_picture_itself(http: httpx.Client) -> None:
         ({"code": ""}, "code: must be between 1 and 8000 characters (got 0)"),
         ({"code": " \n\t"}, "code: must have a character that can be seen"),
         ({"code": "x" * 8001}, "code: must be between 1 and 8000 characters (got 8001)"),
-        ({"code": "x", "language": "java"}, "language: must be one of"),
+        ({"code": "x", "language": "kotln"}, 'language: "kotln" is not a language known here; did you mean kotlin?'),
         ({"code": "x", "theme": "night"}, "theme: must be one of"),
         ({"code": "x", "title": "t" * 61}, "title: must be at most 60 characters (got 61)"),
         ({"code": "x", "padding": 15}, "padding: must be between 16 and 128 (got 15)"),

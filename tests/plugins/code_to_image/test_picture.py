@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from pressroom.graphics.color import contrast, parse_color
 from pressroom.sdk import InvalidInput
 from pressroom_code_to_image.glyphs import ROW
 from pressroom_code_to_image.names import Language, ThemeName
@@ -32,7 +33,22 @@ BACKGROUNDS = {
     "one-dark": ("#282c34", "#abb2bf"),
     "solarized-dark": ("#002b36", "#839496"),
     "tokyo-night": ("#1a1b26", "#a9b1d6"),
+    "catppuccin-latte": ("#eff1f5", "#4c4f69"),
+    "catppuccin-mocha": ("#1e1e2e", "#cdd6f4"),
+    "everforest-dark": ("#2d353b", "#d3c6aa"),
+    "gruvbox-dark": ("#282828", "#ebdbb2"),
+    "gruvbox-light": ("#fbf1c7", "#3c3836"),
+    "kanagawa": ("#1f1f28", "#dcd7ba"),
+    "light-plus": ("#ffffff", "#000000"),
+    "night-owl": ("#011627", "#d6deeb"),
+    "one-light": ("#fafafa", "#383a42"),
+    "palenight": ("#292d3e", "#a6accd"),
+    "rose-pine": ("#191724", "#e0def4"),
+    "solarized-light": ("#fdf6e3", "#657b83"),
 }
+
+MIN_TEXT_CONTRAST, MIN_CONTRAST = 4.0, 2.4
+"""Of the text, and of any token: the palettes' own comments are dim."""
 
 
 def _rgb(color: str) -> tuple[int, ...]:
@@ -196,6 +212,17 @@ def test_8000_characters_of_one_kind_are_drawn_or_refused(character: str, langua
         assert render(CodeImageParams(code=code, language=language, width=1200)).content
     except InvalidInput as refused:
         assert "pixels in height" in refused.problem  # noqa: PT017 - the refusal is one of two outcomes
+
+
+@pytest.mark.parametrize("theme", sorted(THEMES))
+def test_every_colour_of_a_theme_can_be_told_from_its_background(theme: ThemeName) -> None:
+    look = THEMES[theme]
+    background = parse_color(look.background)
+    assert contrast(parse_color(look.foreground), background) > MIN_TEXT_CONTRAST
+    tables = (look.styles, *look.languages.values())
+    assert (
+        min(contrast(parse_color(one.color), background) for table in tables for one in table.values()) > MIN_CONTRAST
+    )
 
 
 def test_the_themes_are_those_of_the_contract() -> None:

@@ -15,6 +15,7 @@ from PIL import Image
 from pressroom.sdk import per_hour
 from pressroom.testing import RunningHost, ToolFailed, assert_plugin_conforms, settings_for_test
 from pressroom_image_generator.plugin import generate
+from pressroom_image_generator.templates import BUILT_IN
 from support.installing import on_path
 from support.mcp_peer import Peer, account
 from support.plugin_source import HEAD, install_plugin
@@ -98,7 +99,7 @@ def test_a_template_has_its_own_size(http: httpx.Client, template: str) -> None:
         ({"template": "og", "props": {"titel": "a"}}, "props.titel: unknown field; did you mean title?"),
         (
             {"template": "ogg"},
-            "template: must be one of og, twitter-header, linkedin-banner, square, story (got 'ogg')",
+            "template: must be one of og, twitter-header, linkedin-banner, square, story, photo",
         ),
         ({"html": '<img src="http://example.com/a.png">'}, "http://example.com/a.png"),
         ({"html": '<img src="file:///etc/passwd">'}, "file:///etc/passwd"),
@@ -185,7 +186,7 @@ PLUGIN = Plugin(id="$id", title="Quotes", summary="Adds a quote.", requires=("im
 
 @hookimpl
 def pressroom_image_templates():
-    return [ImageTemplate("quote", "A quote", 600, 300, Path(FOLDER))]
+    return [ImageTemplate("poster", "A quote", 600, 300, Path(FOLDER))]
 """
 )
 
@@ -193,12 +194,12 @@ def pressroom_image_templates():
 @contextmanager
 def quotes(tmp_path: Path) -> Iterator[RunningHost]:
     """Run a host with a plugin that adds a template."""
-    folder = tmp_path / "quote"
+    folder = tmp_path / "poster"
     folder.mkdir()
     (folder / "template.html").write_text(
         '<div style="display:flex;width:100%;height:100%;background:{{ colors.accent }}">{{ props.title }}</div>'
     )
-    installed = install_plugin(tmp_path / "site", "quotes", TEMPLATES.replace("FOLDER", repr(str(folder))))
+    installed = install_plugin(tmp_path / "site", "posters", TEMPLATES.replace("FOLDER", repr(str(folder))))
     config = {"plugins": {"image_generator": {}, **installed.plugins}}
     with on_path(tmp_path / "site"), RunningHost(settings_for_test(config, tmp_path / "data")) as host:
         yield host
@@ -211,27 +212,27 @@ def with_quotes(tmp_path: Path) -> Iterator[httpx.Client]:
 
 
 def test_another_plugin_adds_a_template(with_quotes: httpx.Client) -> None:
-    made = picture(with_quotes, template="quote", props={"accentColor": "#ff0000"}, width=400)
+    made = picture(with_quotes, template="poster", props={"accentColor": "#ff0000"}, width=400)
     assert made.size == (400, 200)
     assert made.convert("RGB").getpixel((200, 100)) == (255, 0, 0)
-    unknown = with_quotes.post(API, json={"template": "quotes"}).json()["error"]["message"]
-    assert "square, story, quote (got 'quotes')" in unknown
-    flat = with_quotes.post(API, json={"template": "quote", "width": 300}).json()["error"]["message"]
+    unknown = with_quotes.post(API, json={"template": "posters"}).json()["error"]["message"]
+    assert "minimal, poster (got 'posters')" in unknown
+    flat = with_quotes.post(API, json={"template": "poster", "width": 300}).json()["error"]["message"]
     assert flat == "width: makes a height of 150 at a width of 300; it must be between 200 and 2400"
 
 
 def test_a_template_that_a_plugin_adds_is_listed(with_quotes: httpx.Client, http: httpx.Client) -> None:
     """In the descriptor, in OpenAPI and on the page; and not by a server that lacks the plugin."""
-    names = ["og", "twitter-header", "linkedin-banner", "square", "story"]
-    for client, known in ((with_quotes, [*names, "quote"]), (http, names)):
+    names = list(BUILT_IN)
+    for client, known in ((with_quotes, [*names, "poster"]), (http, names)):
         endpoint = client.get("/tools/image-generator/api").json()["data"]["endpoints"][0]
         assert next(one for one in endpoint["params"] if one["name"] == "template")["enumValues"] == known
-        assert ('"quote"' in client.get("/openapi.json").text) == ("quote" in known)
-        assert ("quote" in client.get("/tools/image-generator").text) == ("quote" in known)
+        assert ('"poster"' in client.get("/openapi.json").text) == ("poster" in known)
+        assert ("poster" in client.get("/tools/image-generator").text) == ("poster" in known)
 
 
 def test_a_model_is_told_of_a_template_that_a_plugin_adds(tmp_path: Path) -> None:
     with quotes(tmp_path) as host:
         listed = Peer(host, account(host), {"x-mcp-toolsets": "generators"}).tools()
     schema = next(tool for tool in listed if tool["name"] == "generate_image")["inputSchema"]
-    assert schema["properties"]["template"]["enum"][-2:] == ["story", "quote"]
+    assert schema["properties"]["template"]["enum"][-2:] == ["minimal", "poster"]

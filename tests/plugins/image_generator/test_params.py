@@ -148,5 +148,5 @@ def test_the_width_alone_scales_a_template(width: int, template: str) -> None:
 
 
 def test_an_unknown_template_may_be_one_that_a_plugin_adds() -> None:
-    params = ImageParams.model_validate({"template": "quote", "aspectRatio": "1:1"})
+    params = ImageParams.model_validate({"template": "poster", "aspectRatio": "1:1"})
     assert (params.width, params.height, params.aspectRatio) == (None, None, "1:1")

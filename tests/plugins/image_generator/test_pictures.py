@@ -15,7 +15,8 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from PIL import Image
-from pressroom_image_generator.engine import RenderedImage, render, vectors
+from pressroom.graphics import vectors
+from pressroom_image_generator.engine import RenderedImage, render
 from pressroom_image_generator.engine.notes import Notes
 from pressroom_image_generator.engine.sources import Sources
 from pressroom_image_generator.images import RemoteImages
@@ -252,7 +253,7 @@ HARMFUL: Final = {
 
 _IN_BOUNDS: Final = """
 import resource, sys
-from pressroom_image_generator.engine import vectors
+from pressroom.graphics import vectors
 import test_pictures
 vectors.MAX_SECONDS = 1
 html = '<img src="https://example.com/a" style="display:block;width:1200px;height:630px">'

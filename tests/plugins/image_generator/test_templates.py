@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from pressroom.graphics.color import contrast, parse_color
+from pressroom_image_generator.palette import MIN_CONTRAST, palette, photo_palette
 from pressroom_image_generator.params import ImageParams
 from pressroom_image_generator.preparing import WorkerInput
 from pressroom_image_generator.rendering import render
@@ -141,3 +143,86 @@ def test_any_text_can_be_drawn(template: str, theme: str, title: str, subtitle: 
     props = {"title": title, "subtitle": subtitle, "author": author, "theme": theme}
     body = {"template": template, "props": props, "width": 400, "height": 300}
     assert render(ImageParams.model_validate(body), WorkerInput()).content.startswith(b"\x89PNG")
+
+
+HIEROGLYPHS = "\U00013000\U00013001"
+
+
+def test_what_no_font_has_is_left_out_and_named() -> None:
+    props = {"title": f"Old {HIEROGLYPHS} signs", "subtitle": HIEROGLYPHS, "theme": "minimal"}
+    artifact = render(ImageParams.model_validate({"template": "og", "props": props}), WorkerInput())
+    plain = render(
+        ImageParams.model_validate({"template": "og", "props": {"title": "Old signs", "theme": "minimal"}}),
+        WorkerInput(),
+    )
+    assert artifact.content == plain.content
+    lost = f'no font of this server has "{HIEROGLYPHS}"'
+    end = "Its operator can add a font."
+    assert artifact.warnings == (
+        f"props.title: {lost}; they are left out. {end}",
+        f"props.subtitle: {lost}; the whole text is left out. {end}",
+    )
+
+
+def test_a_table_is_drawn_with_a_warning() -> None:
+    def warnings(html: str) -> tuple[str, ...]:
+        return render(ImageParams.model_validate({"html": html}), WorkerInput()).warnings
+
+    table = "<table><tr{}><td>Plan</td><td>Price</td></tr></table>"
+    assert warnings(table.format("")) == (
+        "<table>: rows and columns are not laid out, cells follow each other as text; use flex or grid.",
+    )
+    assert warnings(table.format(" style='display:flex'")) == ()
+
+
+LISTS = {"changelog": 6, "comparison": 8, "hiring": 6, "job": 5, "stats": 4, "tutorial": 5}
+"""The templates with a list, and how many items each shows."""
+
+
+@pytest.mark.parametrize("template", LISTS)
+def test_each_item_of_a_list_is_drawn(template: str) -> None:
+    """One more changes the image, up to as many as the template shows."""
+    items = [f"{number} item" for number in range(1, 9)]
+    props = {"title": "A title", "theme": "minimal"}
+    pictures = [drawn(template=template, props={**props, "items": items[:count]}).tobytes() for count in range(9)]
+    assert len(set(pictures)) == LISTS[template] + 1
+    assert len(set(pictures[LISTS[template] :])) == 1
+
+
+@pytest.mark.parametrize(
+    "items", [["W" * 80] * 8, ["\u05d0\u05d1\u05d2 " * 20] * 8, ["\u6771\u4eac" * 40] * 8, [" "], ["\u200b", "x"]]
+)
+@pytest.mark.parametrize("template", LISTS)
+def test_items_keep_off_the_edges(template: str, items: list[str]) -> None:
+    for size in ({}, {"width": 400, "height": 900}, {"width": 900, "height": 220}):
+        props = {
+            **LONG,
+            "subtitle": LONG["subtitle"][:300],
+            "title": LONG["title"][:200],
+            "items": items,
+            "theme": "minimal",
+        }
+        found = ink(drawn(template=template, props=props, **size))
+        for edge in (found[-3:], found[:, :3], found[:, -3:]):
+            assert not edge.any()
+
+
+@pytest.mark.parametrize("background", ["#000000", "#ffffff", "#777777", "#0b1f3a", "#ffe08a", "#ff000080"])
+@pytest.mark.parametrize("theme", THEMES)
+def test_texts_are_legible_on_a_brand_background(background: str, theme: str) -> None:
+    colors = palette(theme, "#b9502a", background)
+    for ink_color in (colors.text, colors.muted, colors.accent_text):
+        for ground in (colors.ground, colors.shape):
+            assert contrast(parse_color(ink_color), parse_color(ground)) >= MIN_CONTRAST
+
+
+@pytest.mark.parametrize("photo", [0, 255], ids=["black", "white"])
+@pytest.mark.parametrize("background", [None, "#777777", "#ffe08a"])
+@pytest.mark.parametrize("theme", THEMES)
+def test_texts_are_legible_on_any_photo(theme: str, background: str | None, photo: int) -> None:
+    """Where the texts begin, the shade covers 62 % of the photo, and a brand's lighter shade 82 %."""
+    colors = photo_palette(theme, "#f59e0b", background)
+    part = 0xD0 if theme in ("gradient", "bold") or background else 0x9E
+    mixed = [round(photo + (channel - photo) * part / 255) for channel in parse_color(colors.ground).rgba8[:3]]
+    ground = parse_color("#{:02x}{:02x}{:02x}".format(*mixed))
+    assert contrast(parse_color(colors.text), ground) >= MIN_CONTRAST

@@ -16,6 +16,15 @@ def test_only_the_text_is_needed() -> None:
         "bgColor": "#ffffff",
         "errorCorrection": "M",
         "format": "png",
+        "content": None,
+        "moduleShape": "square",
+        "eyeShape": "square",
+        "eyeColor": None,
+        "gradientColor": None,
+        "gradientType": "linear",
+        "gradientAngle": 135,
+        "logo": None,
+        "logoSize": 20,
     }
 
 

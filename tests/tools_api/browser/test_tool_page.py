@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, ConsoleMessage, Error, Page, expect
-from pressroom.interfaces.tools_api.pages.samples import curl_command
-from support.page_server import PageServer
+from pressroom.interfaces.tools_api.pages.samples import code_samples, curl_command
+from support.page_server import PageServer, branding
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
@@ -68,42 +69,155 @@ async def generate(page: Page) -> None:
     await page.get_by_role("button", name="Generate").click()
 
 
-async def test_the_result_appears_without_leaving_the_page(page: Page, server: PageServer) -> None:
-    await page.get_by_label("Text").fill("hello")
-    await generate(page)
-    image = page.get_by_role("img", name="Result: QR code generator")
-    await expect(image).to_be_visible()
-    await expect(page.get_by_role("status")).to_have_text("Your result is ready: PNG, 512 × 512 px.")  # noqa: RUF001
-    await expect(page.locator("#quota")).to_have_text("299 of 300 requests left")
-    await expect(page.get_by_role("link", name="Download")).to_have_attribute("download", "qr-code-generator.svg")
-    await expect(page.locator("#response")).to_contain_text('"remaining": 299')
-    assert page.url == server.url + QR
+async def download(page: Page) -> None:
+    await page.get_by_role("button", name="Download").click()
+
+
+CANVAS = "img[data-canvas]"
+
+
+async def test_the_canvas_shows_a_sample_before_the_first_click(page: Page, server: PageServer) -> None:
+    image = page.locator(CANVAS)
+    await expect(image).to_have_attribute("src", f"{QR}/examples/0/large")
     assert await image.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
+    assert server.previews == server.inputs == []
+
+
+async def test_the_canvas_follows_the_form_at_no_cost(page: Page, server: PageServer) -> None:
+    await page.get_by_label("Text").fill("hello")
+    await expect(page.locator(CANVAS)).to_have_attribute("src", re.compile("^blob:"))
+    await expect(page.locator("#facts")).to_contain_text("512 × 512 px")  # noqa: RUF001
+    await expect(page.get_by_role("status")).to_contain_text("Preview updated: 512 × 512 px")  # noqa: RUF001
+    assert server.previews == [{"text": "hello"}]
+    assert server.inputs == []
+    assert page.url == server.url + QR
+
+
+async def test_what_cannot_be_drawn_is_not_asked_for(page: Page, server: PageServer) -> None:
+    await page.get_by_label("Size").fill("9000")
+    await page.get_by_label("Text").fill("")
+    await page.get_by_label("Text").fill("x")
+    await page.get_by_label("Size").fill("300")
+    await expect(page.locator(CANVAS)).to_have_attribute("src", re.compile("^blob:"))
+    assert server.previews == [{"text": "x", "size": 300}]
+
+
+async def test_a_download_is_one_call_of_the_api(page: Page, server: PageServer) -> None:
+    await page.get_by_label("Text").fill("hello")
+    async with page.expect_download() as got:
+        await download(page)
+    assert (await got.value).suggested_filename == "qr-code-generator.svg"
+    await expect(page.locator("#quota")).to_have_text("299 of 300 downloads left")
     assert server.inputs == [{"text": "hello"}]
+
+
+async def test_a_download_is_named_after_the_title(browser: Browser, server: PageServer) -> None:
+    async with opened(browser, server, "/tools/code-to-image") as page:
+        await page.get_by_label("Title").fill("Über Sum.ts")
+        async with page.expect_download() as got:
+            await download(page)
+        assert (await got.value).suggested_filename == "über-sum.svg"
 
 
 @pytest.mark.parametrize("keys", ["Control+Enter", "Meta+Enter"])
-async def test_the_keyboard_sends_a_form_from_any_field(page: Page, server: PageServer, keys: str) -> None:
+async def test_the_keyboard_downloads_from_any_field(page: Page, server: PageServer, keys: str) -> None:
     field = page.get_by_label("Text")
     await field.fill("hello")
-    await field.press(keys)
-    await expect(page.get_by_role("img", name="Result: QR code generator")).to_be_visible()
+    async with page.expect_download():
+        await field.press(keys)
     assert server.inputs == [{"text": "hello"}]
 
 
-async def test_an_example_fills_the_form(page: Page, server: PageServer) -> None:
+async def test_an_example_fills_the_form_and_is_drawn(page: Page, server: PageServer) -> None:
     await page.get_by_label("Text").fill("something else")
     await page.get_by_role("button", name="In colour, as SVG").click()
     await expect(page.get_by_label("Text")).to_have_value("Hello")
     await expect(page.get_by_label("svg")).to_be_checked()
-    await generate(page)
-    await expect(page.get_by_role("img")).to_be_visible()
-    assert server.inputs == [{"text": "Hello", "fgColor": "#b9502a", "format": "svg", "size": 1024}]
+    await expect(page.get_by_role("button", name="Download SVG")).to_be_visible()
+    await expect(page.locator(CANVAS)).to_have_attribute("src", re.compile("^blob:"))
+    assert server.previews[-1] == {"text": "Hello", "fgColor": "#b9502a", "format": "svg", "size": 1024}
+
+
+async def test_an_image_is_copied(browser: Browser, server: PageServer) -> None:
+    async with opened(browser, server, QR, permissions=["clipboard-read", "clipboard-write"]) as page:
+        await page.get_by_role("button", name="Copy image").click()
+        await expect(page.get_by_role("button", name="Copied")).to_be_visible()
+        types = await page.evaluate("navigator.clipboard.read().then((items) => items.flatMap((item) => item.types))")
+        assert types == ["image/png"]
+        assert server.inputs == [{"text": "https://example.com/spring", "format": "png"}]
+
+
+@pytest.mark.parametrize("text", ["short", "long " * 400], ids=["in the query", "in the fragment"])
+async def test_a_link_brings_the_design_back(browser: Browser, server: PageServer, text: str) -> None:
+    async with opened(browser, server, QR, permissions=["clipboard-read", "clipboard-write"]) as page:
+        await page.get_by_label("Text").fill(text)
+        await page.get_by_label("Size").fill("300")
+        await page.get_by_role("button", name="Copy link to this design").click()
+        await expect(page.get_by_role("button", name="Copied")).to_be_visible()
+        url = await page.evaluate("navigator.clipboard.readText()")
+        await page.goto("about:blank")
+        await page.goto(url)
+        await expect(page.get_by_label("Text")).to_have_value(text)
+        await expect(page.get_by_label("Size")).to_have_value("300")
+
+
+async def test_tags_that_a_tool_makes_can_be_copied(browser: Browser, server: PageServer) -> None:
+    tags = '<link rel="icon" href="/favicon.ico">'
+
+    def answer(slug: str, values: dict[str, Any]) -> tuple[int, Any]:
+        status, envelope = server.succeed(slug, values)
+        envelope["data"]["tags"] = tags
+        return status, envelope
+
+    server.api = answer
+    permissions = ["clipboard-read", "clipboard-write"]
+    async with opened(browser, server, "/tools/favicon-generator", permissions=permissions) as page:
+        await expect(page.get_by_role("button", name="Copy HTML")).to_be_hidden()
+        await page.get_by_label("Content").fill("Q")
+        await page.get_by_role("button", name="Copy HTML").click()
+        await expect(page.get_by_role("button", name="Copied")).to_be_visible()
+        assert await page.evaluate("navigator.clipboard.readText()") == tags
+
+
+async def test_a_used_up_budget_says_when_previews_go_on(page: Page, server: PageServer) -> None:
+    server.api = lambda slug, _: server.refuse(slug, "the limit is used up", 429, code="rate_limited", retryAfter=754)
+    await page.get_by_label("Text").fill("hello")
+    await expect(page.locator("[data-failure]")).to_contain_text("Previews pause for 13 minutes")
+
+
+async def test_swatches_set_a_colour(page: Page, server: PageServer) -> None:
+    await page.get_by_role("button", name="Set Foreground colour to #2f6f62").click()
+    await expect(page.get_by_label("Foreground colour", exact=True)).to_have_value("#2f6f62")
+    await expect(page.locator(CANVAS)).to_have_attribute("src", re.compile("^blob:"))
+    assert server.previews[-1]["fgColor"] == "#2f6f62"
+
+
+@pytest.mark.parametrize(("width", "share"), [(1280, 0.6), (390, 0.85)])
+async def test_the_canvas_has_most_of_the_width_and_stays_in_view(
+    browser: Browser, server: PageServer, width: int, share: float
+) -> None:
+    async with opened(browser, server, QR, viewport={"width": width, "height": 800}) as page:
+        box = await page.locator(".canvas").bounding_box()
+        assert box is not None
+        assert box["width"] >= share * width
+        assert box["y"] + box["height"] <= 800
+        await page.get_by_label("Background colour", exact=True).scroll_into_view_if_needed()
+        await page.mouse.wheel(0, 200)
+        await expect(page.locator(".canvas")).to_be_in_viewport(ratio=0.9)
 
 
 async def test_an_example_works_from_the_keyboard(page: Page) -> None:
     await page.get_by_role("button", name="Wi-Fi").press("Space")
     await expect(page.get_by_label("Text")).to_have_value("WIFI:T:WPA;S:Guests;P:it's a secret;;")
+
+
+async def test_every_language_follows_the_fields_as_the_server_writes_it(page: Page, server: PageServer) -> None:
+    values = {"text": 'it\'s\n"two" lines & <b>ünï</b> 🗞️', "size": 300}
+    await page.get_by_label("Text").fill(str(values["text"]))
+    await page.get_by_label("Size").fill("300")
+    for sample in code_samples(f"{server.url}{QR}/api/generate", "", branding(), values):
+        await expect(page.locator(f"#{sample.id}")).to_have_text(re.compile("300"))
+        assert await page.locator(f"#{sample.id}").text_content() == sample.text
 
 
 async def test_the_command_follows_the_fields(page: Page, server: PageServer) -> None:
@@ -128,7 +242,7 @@ async def test_a_refused_value_is_named_beside_its_field(page: Page, server: Pag
     server.api = lambda slug, _: server.refuse(slug, "margin: must be even (got 3)")
     await page.get_by_label("Text").fill("hello")
     await page.get_by_label("Margin").fill("3")
-    await generate(page)
+    await download(page)
     margin = page.get_by_label("Margin")
     await expect(margin).to_be_focused()
     await expect(margin).to_have_attribute("aria-invalid", "true")
@@ -141,7 +255,8 @@ async def test_a_refused_value_is_named_beside_its_field(page: Page, server: Pag
 
 async def test_what_the_browser_finds_wrong_is_not_sent(page: Page, server: PageServer) -> None:
     await page.get_by_label("Size").fill("9000")
-    await generate(page)
+    await page.get_by_label("Text").fill("")
+    await download(page)
     await expect(page.get_by_label("Text")).to_be_focused()
     await expect(page.get_by_label("Size")).to_have_attribute("aria-invalid", "true")
     assert server.inputs == []
@@ -149,26 +264,22 @@ async def test_what_the_browser_finds_wrong_is_not_sent(page: Page, server: Page
 
 async def test_a_full_limit_says_when_to_come_back(page: Page, server: PageServer) -> None:
     server.api = lambda slug, _: server.refuse(slug, "the limit is used up", 429, code="rate_limited", retryAfter=754)
-    await page.get_by_label("Text").fill("hello")
-    await generate(page)
-    await expect(page.locator("#result-body")).to_contain_text("Try again in 13 minutes.")
-    await expect(page.locator("#quota")).to_have_text("0 of 300 requests left")
+    await download(page)
+    await expect(page.locator("[data-failure]")).to_contain_text("Try again in 13 minutes.")
 
 
 @pytest.mark.parametrize("content", [b"<h1>Bad gateway</h1>", b"null", b"[]", b'{"ok": "yes"}'])
 async def test_an_answer_that_is_none_of_ours_is_told_as_such(page: Page, server: PageServer, content: bytes) -> None:
     server.api = lambda *_: (502, content)
-    await page.get_by_label("Text").fill("hello")
-    await generate(page)
-    await expect(page.locator("#result-body")).to_contain_text("status 502")
-    await expect(page.get_by_role("button", name="Generate")).not_to_have_attribute("aria-disabled", "true")
+    await download(page)
+    await expect(page.locator("[data-failure]")).to_contain_text("status 502")
+    await expect(page.get_by_role("button", name="Download")).not_to_have_attribute("aria-disabled", "true")
 
 
 async def test_a_server_that_is_gone_is_told_as_such(page: Page) -> None:
     await page.route("**/api/generate", lambda route: route.abort("connectionrefused"))
-    await page.get_by_label("Text").fill("hello")
-    await generate(page)
-    await expect(page.locator("#result-body")).to_contain_text("The server could not be reached.")
+    await download(page)
+    await expect(page.locator("[data-failure]")).to_contain_text("The server could not be reached.")
 
 
 async def test_hostile_answers_stay_text(page: Page, server: PageServer) -> None:
@@ -176,13 +287,12 @@ async def test_hostile_answers_stay_text(page: Page, server: PageServer) -> None
 
     def answer(slug: str, values: dict[str, Any]) -> tuple[int, Any]:
         status, envelope = server.succeed(slug, values)
-        envelope["data"] |= {"format": evil, "files": [evil], "warnings": [evil], evil: evil}
+        envelope["data"] |= {"format": evil, "warnings": [evil], evil: evil}
         return status, envelope
 
     server.api = answer
     await page.get_by_label("Text").fill("hello")
-    await generate(page)
-    await expect(page.locator(".files")).to_have_text(evil)
+    await expect(page.locator(".warnings")).to_have_text(evil)
     assert await page.locator("[onerror]").count() == 0
 
 
@@ -206,7 +316,7 @@ async def test_a_number_and_its_slider_follow_each_other(page: Page) -> None:
 async def test_half_typed_json_is_named_beside_its_field(browser: Browser, server: PageServer) -> None:
     async with opened(browser, server, "/tools/image-generator") as page:
         await page.get_by_label("Properties").fill('{"title": ')
-        await generate(page)
+        await download(page)
         await expect(page.get_by_label("Properties")).to_be_focused()
         await expect(page.get_by_text("Must be JSON")).to_be_visible()
         assert server.inputs == []
@@ -236,16 +346,19 @@ async def test_the_page_asks_for_the_same_with_and_without_javascript(
                     case "checkbox":
                         await control.set_checked(bool(value))
                     case "radio":
-                        await page.locator("label", has=page.locator(f"[name={name}][value={value}]")).click()
+                        await page.locator("label", has=page.locator(f"[name={name}][value='{value}']")).click()
                     case "select-one":
                         await control.select_option(str(value))
                     case _:
                         await control.fill(str(value))
-            await generate(page)
-            await expect(page.get_by_role("link", name="Download")).to_be_visible()
+            if script:
+                async with page.expect_download():
+                    await download(page)
+            else:
+                await generate(page)
+                await expect(page.get_by_role("link", name="Download")).to_be_visible()
     with_script, without = server.inputs
     assert with_script == without
-    assert with_script.keys() <= actions.keys()
 
 
 async def _type(control: Any) -> str:
@@ -256,10 +369,11 @@ async def _type(control: Any) -> str:
 
 async def test_the_page_works_without_javascript(browser: Browser, server: PageServer) -> None:
     async with opened(browser, server, QR, java_script_enabled=False) as page:
+        await expect(page.locator(CANVAS)).to_be_visible()
         await page.get_by_role("link", name="Wi-Fi").click()
         await expect(page.get_by_label("Text")).to_have_value("WIFI:T:WPA;S:Guests;P:it's a secret;;")
         await generate(page)
-        await expect(page.get_by_role("img", name="Result: QR code generator")).to_be_visible()
+        await expect(page.get_by_role("img", name="QR code generator: preview")).to_be_visible()
         await expect(page.get_by_text("299 of 300 requests left")).to_be_visible()
         await expect(page.get_by_label("Text")).to_have_value("WIFI:T:WPA;S:Guests;P:it's a secret;;")
         await expect(page.get_by_label("Q", exact=True)).to_be_checked()

@@ -143,7 +143,7 @@ def test_texts_arrive_as_they_are(text: str) -> None:
     assert one(page, "h1").text() == text
     assert one(page, "textarea[name=long]").text() == text
     assert one(page, "textarea[name=mono]").text() == text
-    assert one(page, "aside li").text() == text
+    assert one(page, "section[aria-labelledby=notes] li").text() == text
     linked = json.loads(one(page, "script[type='application/ld+json']").text())
     assert linked["@graph"][0]["name"] == text
     specs = [json.loads(node.attributes["data-field"] or "") for node in page.css("[data-field]")]
@@ -171,5 +171,5 @@ def test_code_between_backticks_is_escaped_too() -> None:
     page = LexborHTMLParser(
         Pages(PageFrame(branding(), "https://pressroom.example")).tool(tool_of("use `<b>` or `` ` not")).decode()
     )
-    assert one(page, "aside code").text() == "<b>"
-    assert page.css("aside b") == []
+    assert one(page, "section[aria-labelledby=notes] code").text() == "<b>"
+    assert page.css("section[aria-labelledby=notes] b") == []

@@ -10,13 +10,14 @@ import pytest
 from pressroom.http.errors import STATUS
 from pressroom.http.page_frame import PageFrame
 from pressroom.interfaces.tools_api.pages import FormState, Pages
-from pressroom.interfaces.tools_api.pages.views import ERRORS
+from pressroom.interfaces.tools_api.pages.views import ERRORS, PictureUrls
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from support.page_server import branding, meta
 from support.tool_descriptors import ALL, CODE, FAVICON, IMAGE, QR, param
 
 BASE = "https://pressroom.example"
-PAGES = Pages(PageFrame(branding(), BASE))
+PICTURES = PictureUrls(canvas="examples/0/large?v=a")
+PAGES = Pages(PageFrame(branding(), BASE), pictures={tool["slug"]: PICTURES for tool in ALL if tool is not FAVICON})
 
 
 def parsed(page: bytes) -> LexborHTMLParser:
@@ -158,9 +159,9 @@ def test_a_picture_is_shown_with_its_download_and_how_long_it_lasts() -> None:
         PAGES.tool(QR, FormState({"text": ["hi"]}, success(size=512, format="png", cached=True, warnings=["Tiny."])))
     )
     assert attribute(page, "#result img", "src") == f"{BASE}/files/x/5f.png?signature=a"
-    assert attribute(page, "#result img", "alt") == "Result: QR code generator"
+    assert attribute(page, "#result img", "alt") == "QR code generator: preview"
     assert attribute(page, "#result [download]", "download") == "qr-code-generator.png"
-    assert texts(page, "#result dd") == ["PNG", "512 × 512 px", "the cache", "16:00 UTC"]  # noqa: RUF001
+    assert texts(page, "#facts") == ["PNG · 512 × 512 px · Link works until 16:00 UTC"]  # noqa: RUF001
     assert texts(page, "#result .warnings li") == ["Tiny."]
     assert texts(page, "#quota") == ["299 of 300 requests left"]
 
@@ -174,8 +175,45 @@ def test_a_file_that_is_no_picture_is_offered_with_what_it_holds() -> None:
 
 def test_facts_of_other_tools_are_shown_too() -> None:
     page = parsed(PAGES.tool(QR, FormState({}, success(moduleCount=25, nested={"a": 1}))))
-    assert "Module count" in texts(page, "#result dt")
-    assert "Nested" not in texts(page, "#result dt")
+    assert "Module count 25" in texts(page, "#facts")[0]
+    assert "Nested" not in texts(page, "#facts")[0]
+
+
+def test_a_file_is_named_after_its_title() -> None:
+    page = parsed(PAGES.tool(CODE, FormState({"code": ["x"], "title": ["Über Sum.ts"]}, success(format="png"))))
+    assert attribute(page, "#result [download]", "download") == "über-sum.png"
+
+
+def test_the_canvas_shows_what_the_form_asks_for() -> None:
+    assert attribute(parsed(PAGES.tool(QR)), "[data-canvas]", "src") == "/tools/qr-code-generator/examples/0/large?v=a"
+    filled = parsed(PAGES.tool(QR, FormState.from_query(QR, {"text": ["a&b"], "size": ["300"]})))
+    assert attribute(filled, "[data-canvas]", "src") == "/tools/qr-code-generator/preview?text=a%26b&size=300"
+
+
+def test_what_says_how_a_file_is_saved_is_beside_its_download() -> None:
+    page = parsed(PAGES.tool(QR))
+    assert page.css_first(".exports [name=format]") is not None
+    assert page.css_first(".controls [name=format]") is None
+
+
+def test_a_scale_is_a_choice_beside_the_download() -> None:
+    page = parsed(PAGES.tool(qr_with(param("scale", "number", "", default=1, enumValues=[1, 2, 4]))))
+    assert texts(page, ".exports label") == ["1×", "2×", "4×"]  # noqa: RUF001
+
+
+def test_a_tool_that_makes_no_images_has_no_canvas() -> None:
+    page = parsed(Pages(PageFrame(branding(), BASE)).tool(QR))
+    assert page.css_first("[data-canvas]") is None
+    assert page.css_first("form[data-preview]") is None
+
+
+def test_the_request_is_shown_in_several_languages() -> None:
+    page = parsed(PAGES.tool(QR, FormState({"text": ["it's"], "size": ["300"]})))
+    assert texts(page, ".samples > .segments label") == ["curl", "JavaScript", "Python", "Say this to your AI"]
+    python = one(page, "#python").text()
+    compile(python, "sample", "exec")
+    assert '"text": "it\'s",' in python
+    assert "generate_qr_code" in one(parsed(PAGES.tool(QR | {"mcpName": "generate_qr_code"})), "#assistant").text()
 
 
 def test_an_error_stands_beside_its_field_and_keeps_the_values() -> None:
@@ -220,9 +258,9 @@ def test_every_error_of_the_table_is_one_that_the_api_gives() -> None:
     assert {node.text() for node in listed} == codes
 
 
-def test_notes_are_read_before_the_form() -> None:
+def test_the_form_comes_before_the_notes() -> None:
     html = PAGES.tool(FAVICON).decode()
-    assert html.index("Emoji are drawn with Twemoji") < html.index("<form")
+    assert html.index("<form") < html.index("Emoji are drawn with Twemoji")
 
 
 def test_a_description_is_not_told_twice() -> None:
@@ -300,7 +338,7 @@ def test_nothing_on_a_page_is_inline() -> None:
 def test_the_security_policy_lets_pictures_come_from_the_bucket_and_nothing_else() -> None:
     pages = Pages(PageFrame(branding(logo_url="https://cdn.example/logo.svg"), BASE, ["https://bucket.example"]))
     rules = dict(rule.split(" ", 1) for rule in pages.site.content_security_policy.split("; "))
-    assert rules["img-src"] == f"'self' data: {BASE} https://bucket.example https://cdn.example"
+    assert rules["img-src"] == f"'self' data: blob: {BASE} https://bucket.example https://cdn.example"
     assert rules["default-src"] == "'none'"
     assert rules["script-src"] == rules["style-src"] == "'self'"
 

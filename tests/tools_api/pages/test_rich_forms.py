@@ -9,15 +9,22 @@ import pytest
 from pressroom.catalog.schema import form_parameters
 from pressroom.http.page_frame import PageFrame
 from pressroom.interfaces.tools_api.pages import FormState, Pages, input_from_form, page_descriptor
+from pressroom.interfaces.tools_api.pages.choices import with_choice
+from pressroom.interfaces.tools_api.pages.fields import shows_choices
+from pressroom.interfaces.tools_api.pages.forms import form_from_input
+from pressroom.interfaces.tools_api.pages.views import PictureUrls
 from pressroom.sdk import Artifact, Call, Example, Mode, Page, Params, Snippet, generator, per_hour
 from pydantic import BaseModel, Field
 from selectolax.lexbor import LexborHTMLParser
 from support.page_server import branding, meta
 from support.tool_descriptors import QR
 
-PAGES = Pages(
-    PageFrame(branding(), "https://pressroom.example"), pictures={"card": ("examples/0?v=a", "examples/1?v=b")}
+PICTURES = PictureUrls(
+    ("examples/0?v=a", "examples/1?v=b"),
+    "examples/0/large?v=a",
+    {"look.theme": {"light": "choices/look.theme/light?v=a", "dark": "choices/look.theme/dark?v=b"}},
 )
+PAGES = Pages(PageFrame(branding(), "https://pressroom.example"), pictures={"card": PICTURES})
 
 
 class Look(Params):
@@ -25,6 +32,7 @@ class Look(Params):
 
     title: str = Field(default="", max_length=50, description="The title.")
     theme: Literal["light", "dark"] = Field(default="light", description="The theme.")
+    lines: list[str] = Field(default=[], max_length=4, description="Lines.")
     logo: str | None = Field(default=None, max_length=9999, description="A logo.", json_schema_extra={"format": "uri"})
 
 
@@ -99,7 +107,7 @@ def value(parsed: LexborHTMLParser, name: str) -> str:
 def test_the_members_of_an_object_have_fields_of_their_own() -> None:
     parsed = page()
     assert [node.attributes["name"] for node in parsed.css("[data-group=look] [name]")] == [
-        "look.title", "look.theme", "look.theme", "look.logo",
+        "look.title", "look.theme", "look.theme", "look.lines", "look.logo",
     ]  # fmt: skip
     assert parsed.css_first("[name=look]") is None
     assert parsed.css_first("input[name='look.logo']") is not None
@@ -108,9 +116,35 @@ def test_the_members_of_an_object_have_fields_of_their_own() -> None:
 def test_the_form_begins_with_the_first_example() -> None:
     parsed = page()
     assert (value(parsed, "kind"), value(parsed, "look.theme"), value(parsed, "_mode")) == ("two", "dark", "0")
-    image = parsed.css_first("#result img")
+    image = parsed.css_first("#result [data-canvas]")
     assert image is not None
-    assert image.attributes["src"] == "/tools/qr-code-generator/examples/0?v=a"
+    assert image.attributes["src"] == "/tools/qr-code-generator/examples/0/large?v=a"
+
+
+def test_themes_are_shown_as_images() -> None:
+    parsed = page()
+    images = [node.attributes["src"] for node in parsed.css("[data-group=look] .thumbnail img")]
+    assert images == [f"/tools/qr-code-generator/choices/look.theme/{name}" for name in ("light?v=a", "dark?v=b")]
+    assert value(parsed, "look.theme") == "dark"
+
+
+@pytest.mark.parametrize(
+    ("name", "extra", "shown"),
+    [
+        ("codeTheme", {}, True),
+        ("kind", {}, False),
+        ("kind", {"thumbnails": True}, True),
+        ("theme", {"thumbnails": False}, False),
+    ],
+)
+def test_a_choice_is_shown_as_images_by_its_name_or_its_schema(name: str, extra: dict[str, Any], shown: bool) -> None:
+    assert shows_choices({"name": name, "type": "enum", "enumValues": ["a", "b"]} | extra) is shown
+
+
+def test_an_image_of_a_choice_changes_an_example_that_makes_it() -> None:
+    samples: list[dict[str, Any]] = [{"html": "<b>"}, {"look": {"theme": "dark", "title": "A"}}]
+    assert with_choice(samples, ("look", "theme"), "light") == {"look": {"theme": "light", "title": "A"}}
+    assert with_choice(samples, ("kind",), "two") == {"html": "<b>", "kind": "two"}
 
 
 def test_an_example_of_another_mode_chooses_it() -> None:
@@ -124,6 +158,8 @@ def test_an_example_of_another_mode_chooses_it() -> None:
         ({"_mode": "0", "kind": "one", "look.title": "A", "html": "<b>"}, {"kind": "one", "look": {"title": "A"}}),
         ({"_mode": "1", "kind": "one", "look.title": "A", "html": "<b>"}, {"html": "<b>"}),
         ({"_mode": "0", "kind": "one", "look.theme": "light", "look.title": ""}, {"kind": "one"}),
+        ({"_mode": "0", "look.lines": " A b \r\n\r\nC"}, {"look": {"lines": ["A b", "C"]}}),
+        ({"_mode": "0", "look.lines": " \n"}, {}),
         ({"_mode": "7", "width": "1200"}, {"width": 1200}),
         ({"_mode": "x", "width": ""}, {}),
         ({"kind": "one", "html": "<b>"}, {"kind": "one", "html": "<b>"}),
@@ -132,6 +168,17 @@ def test_an_example_of_another_mode_chooses_it() -> None:
 def test_a_form_asks_for_what_its_mode_holds(form: dict[str, str], given: dict[str, Any]) -> None:
     posted = {name: [text] for name, text in form.items()}
     assert input_from_form(DESCRIPTOR["endpoints"][0]["params"], posted) == given
+
+
+def test_a_list_has_a_line_for_each_item() -> None:
+    given = {"look": {"lines": ["One", "Two"]}}
+    form = form_from_input(PARAMS, given)
+    assert form["look.lines"] == ["One\nTwo"]
+    assert input_from_form(PARAMS, form) == given
+    field = page(FormState(form)).css_first("textarea[name='look.lines']")
+    assert field is not None
+    assert field.text() == "One\nTwo"
+    assert "one per line, up to 4" in page().html  # type: ignore[operator] # there is one
 
 
 def test_a_default_that_is_only_documented_is_shown_and_not_filled_in() -> None:

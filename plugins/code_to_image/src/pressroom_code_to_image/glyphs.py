@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -19,6 +20,35 @@ CELL: Final = 9
 ROW: Final = 24
 BASELINE: Final = 17
 """Where the base line is from the top of a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellMetrics:
+    """The measures of the grid in pixels; `scale` is how many of them are one of the parameters' pixels."""
+
+    scale: int = 1
+    cell: int = CELL
+
+    @property
+    def row(self) -> int:
+        """How high a row is."""
+        return round(self.cell * ROW / CELL)
+
+    @property
+    def baseline(self) -> int:
+        """Where the base line is from the top of a row."""
+        return round(self.cell * BASELINE / CELL)
+
+    @property
+    def size(self) -> float:
+        """The size of the font, whose advance is a cell."""
+        return self.cell * FONT_SIZE / CELL
+
+
+def metrics_of(font_size: int, scale: int) -> CellMetrics:
+    """Return the grid of a font size, rounded so that a column is a whole number of pixels."""
+    return CellMetrics(scale, round(font_size * scale * CELL / FONT_SIZE))
+
 
 _FAMILIES: Final = ("JetBrains Mono",)
 _HIDDEN_SIZE: Final = 12.0
@@ -43,24 +73,32 @@ def named(color: str) -> Color:
     return parse_color(color)
 
 
-def draw_run(picture: Image.Image, run: StyledRun, left: int, top: int, alarm: str) -> tuple[str, ...]:
+@lru_cache(maxsize=8192)
+def lacks_glyphs(text: str) -> bool:
+    """Tell whether a grapheme cluster has a character that no font has."""
+    return bool(shape(text, text_style(FONT_SIZE), default_library()).missing)
+
+
+def draw_run(
+    picture: Image.Image, run: StyledRun, left: int, top: int, alarm: str, metrics: CellMetrics
+) -> tuple[str, ...]:
     """Draw a run that is not plain, in a row whose first column is at `left`; return the characters that no font has.
 
     `alarm` is the colour of what cannot be seen otherwise.
     """
-    x = left + run.column * CELL
+    x = left + run.column * metrics.cell
     if run.kind is RunKind.HIDDEN:
-        _draw_hidden(picture, run, x, top, alarm)
+        picture.paste(rgb(alarm), (x, top), _hidden_mask(run.text, run.columns, metrics))
         return ()
-    return _draw_shaped(picture, run, x, top)
+    return _draw_shaped(picture, run, x, top, metrics)
 
 
-def _draw_shaped(picture: Image.Image, run: StyledRun, x: int, top: int) -> tuple[str, ...]:
-    room = run.columns * CELL
-    text = _shaped(run, FONT_SIZE)
+def _draw_shaped(picture: Image.Image, run: StyledRun, x: int, top: int, metrics: CellMetrics) -> tuple[str, ...]:
+    room = run.columns * metrics.cell
+    text = _shaped(run, metrics.size)
     if text.width > room:
-        text = _shaped(run, FONT_SIZE * room / text.width)
-    draw_text(picture, text, x + (room - text.width) / 2, top + BASELINE, named(run.style.color))
+        text = _shaped(run, metrics.size * room / text.width)
+    draw_text(picture, text, x + (room - text.width) / 2, top + metrics.baseline, named(run.style.color))
     return text.missing
 
 
@@ -69,17 +107,15 @@ def _shaped(run: StyledRun, size: float) -> ShapedText:
     return shape(run.text, style, default_library())
 
 
-def _draw_hidden(picture: Image.Image, run: StyledRun, x: int, top: int, alarm: str) -> None:
-    picture.paste(rgb(alarm), (x, top), _hidden_mask(run.text, run.columns))
-
-
 @lru_cache(maxsize=64)
-def _hidden_mask(text: str, columns: int) -> Image.Image:
+def _hidden_mask(text: str, columns: int, metrics: CellMetrics) -> Image.Image:
     """Return the mask of a code point in a faint box."""
-    width, height = columns * CELL - 2, ROW - 6
-    mask = Image.new("L", (columns * CELL, ROW), 0)
-    mask.paste(_BOX_STRENGTH, (1, 3), box_mask(width, height, (4, 4, 4, 4)))
+    part = metrics.cell / CELL
+    width, height = columns * metrics.cell - 2 * metrics.scale, metrics.row - round(6 * part)
+    mask = Image.new("L", (columns * metrics.cell, metrics.row), 0)
+    mask.paste(_BOX_STRENGTH, (metrics.scale, round(3 * part)), box_mask(width, height, (4 * part,) * 4))
     drawn = mask.convert("RGB")
-    shaped = shape(text, text_style(_HIDDEN_SIZE, weight=600), default_library())
-    draw_text(drawn, shaped, round(1 + (width - shaped.width) / 2), BASELINE - 1, WHITE)
+    shaped = shape(text, text_style(_HIDDEN_SIZE * part, weight=600), default_library())
+    x = round(metrics.scale + (width - shaped.width) / 2)
+    draw_text(drawn, shaped, x, metrics.baseline - metrics.scale, WHITE)
     return drawn.getchannel(0)

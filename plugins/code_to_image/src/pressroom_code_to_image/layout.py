@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
@@ -78,18 +78,21 @@ def prepared(code: str) -> str:
     return "\n".join(lines)
 
 
-def laid_out(pieces: Iterable[tuple[str, TokenStyle]], columns: int) -> Iterator[VisualRow]:
+def laid_out(
+    pieces: Iterable[tuple[str, TokenStyle]], columns: int, lacks: Callable[[str], bool] = lambda text: False
+) -> Iterator[VisualRow]:
     """Yield the rows of code, at most this many columns wide.
 
     Args:
         pieces: the code in order, with the style of each piece.
         columns: 2 or more, so that a row takes the widest character.
+        lacks: tells whether no font has a character; then its code point is shown.
     """
     for number, line in enumerate(_lines(pieces), 1):
         if _simple(line, columns):
             yield VisualRow(number, tuple(_runs(line)))
         else:
-            for index, cells in enumerate(_wrapped(_cells(line, columns), columns)):
+            for index, cells in enumerate(_wrapped(_cells(line, columns, lacks), columns)):
                 yield VisualRow(0 if index else number, tuple(_placed(*cells)))
 
 
@@ -119,18 +122,18 @@ def _runs(line: list[tuple[str, TokenStyle]]) -> Iterator[StyledRun]:
         column += len(text)
 
 
-def _cells(line: list[tuple[str, TokenStyle]], most: int) -> Iterator[_Cell]:
+def _cells(line: list[tuple[str, TokenStyle]], most: int, lacks: Callable[[str], bool]) -> Iterator[_Cell]:
     column = 0
     for text, style in line:
-        for cell in _piece(text, style, column, most):
+        for cell in _piece(text, style, column, most, lacks):
             yield cell
             column += cell.columns
 
 
-def _piece(text: str, style: TokenStyle, column: int, most: int) -> Iterator[_Cell]:
+def _piece(text: str, style: TokenStyle, column: int, most: int, lacks: Callable[[str], bool]) -> Iterator[_Cell]:
     start = 0
     for match in _RIGHT_TO_LEFT.finditer(text):
-        for cell in _clusters(text[start : match.start()], style, column, most):
+        for cell in _clusters(text[start : match.start()], style, column, most, lacks):
             yield cell
             column += cell.columns
         for word in _words(match[0], most):
@@ -138,7 +141,7 @@ def _piece(text: str, style: TokenStyle, column: int, most: int) -> Iterator[_Ce
             yield _Cell(word, columns, style, RunKind.SHAPED)
             column += columns
         start = match.end()
-    yield from _clusters(text[start:], style, column, most)
+    yield from _clusters(text[start:], style, column, most, lacks)
 
 
 def _words(text: str, most: int) -> Iterator[str]:
@@ -151,7 +154,7 @@ def _words(text: str, most: int) -> Iterator[str]:
             yield word[start : start + most]
 
 
-def _clusters(text: str, style: TokenStyle, column: int, most: int) -> Iterator[_Cell]:
+def _clusters(text: str, style: TokenStyle, column: int, most: int, lacks: Callable[[str], bool]) -> Iterator[_Cell]:
     for cluster in _cut(text):
         if cluster == "\t":
             columns = min(TAB - column % TAB, most)
@@ -159,11 +162,12 @@ def _clusters(text: str, style: TokenStyle, column: int, most: int) -> Iterator[
         elif " " <= cluster <= "~" and len(cluster) == 1:
             columns = 1
             yield _Cell(cluster, columns, style, RunKind.PLAIN)
-        elif hides(cluster):
+        elif hides(cluster) or lacks(cluster):
             columns = 0
             for character in cluster:
-                mark = f"U+{ord(character):04X}" if hides(character) else character
-                kind = RunKind.HIDDEN if hides(character) else RunKind.PLAIN if character.isascii() else RunKind.SHAPED
+                hidden = hides(character) or lacks(character)
+                mark = f"U+{ord(character):04X}" if hidden else character
+                kind = RunKind.HIDDEN if hidden else RunKind.PLAIN if character.isascii() else RunKind.SHAPED
                 width = min(len(mark) + 1, most) if kind is RunKind.HIDDEN else _columns(character)
                 yield _Cell(mark, width, style, kind)
                 columns += width

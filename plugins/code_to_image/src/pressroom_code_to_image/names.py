@@ -1,11 +1,91 @@
 """The names of languages and themes, which the parameters take."""
 
-from typing import Literal
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import cache
+from typing import Final, Literal, get_args
+
+from pressroom.sdk import InvalidInput
+
+AUTO: Final = "auto"
+PLAIN: Final = "plaintext"
 
 Language = Literal[
     "javascript", "typescript", "python", "go", "rust", "bash", "json", "html", "css", "sql", "plaintext"
 ]
+"""Those that have rules of their own here, and text without colours."""
+
+LANGUAGES: Final = (
+    *get_args(Language), AUTO,
+    "c", "clojure", "cmake", "cpp", "csharp", "dart", "diff", "docker", "elixir", "elm", "erlang", "fsharp", "fortran",
+    "graphql", "groovy", "haskell", "ini", "java", "jsx", "julia", "kotlin", "less", "lua", "make", "markdown",
+    "matlab", "nginx", "nim", "nix", "objective-c", "ocaml", "perl", "php", "powershell", "protobuf",
+    "r", "ruby", "scala", "scheme", "scss", "solidity", "swift", "terraform", "tex", "toml", "tsx",
+    "vim", "vue", "xml", "yaml", "zig",
+)  # fmt: skip
+"""The languages that forms offer. Any other name that Pygments has is taken too."""
+
+_OWN_ALIASES: Final = {
+    "text": PLAIN,
+    "plain": PLAIN,
+    "txt": PLAIN,
+    "none": PLAIN,
+    "jsonc": "json",
+    "svelte": "html",
+    "html5": "html",
+}
+"""Common names that Pygments does not have, or that rules here read better."""
 
 ThemeName = Literal[
-    "dracula", "nord", "github-dark", "github-light", "monokai", "one-dark", "solarized-dark", "tokyo-night"
+    "dracula",
+    "nord",
+    "github-dark",
+    "github-light",
+    "monokai",
+    "one-dark",
+    "solarized-dark",
+    "tokyo-night",
+    "catppuccin-latte",
+    "catppuccin-mocha",
+    "everforest-dark",
+    "gruvbox-dark",
+    "gruvbox-light",
+    "kanagawa",
+    "light-plus",
+    "night-owl",
+    "one-light",
+    "palenight",
+    "rose-pine",
+    "solarized-light",
 ]
+
+
+def language_of(name: str) -> str:
+    """Return the language that a name or an alias stands for: one of `LANGUAGES`, or Pygments' own name.
+
+    Raises:
+        InvalidInput: there is no such language; the problem names some that are spelt alike.
+    """
+    wanted = name.strip().lower()
+    known = _known()
+    if wanted not in known:
+        near = list(dict.fromkeys(known[one] for one in get_close_matches(wanted, known, 6, 0.6)))[:3]
+        hint = f"did you mean {' or '.join(near)}?" if near else f"use auto, {PLAIN}, or a name that Pygments has"
+        raise InvalidInput("language", f'"{name[:40]}" is not a language known here; {hint}')
+    return known[wanted]
+
+
+@cache
+def _known() -> dict[str, str]:
+    """Return the language of each name and alias, in lower case."""
+    from pygments.lexers._mapping import LEXERS  # noqa: PLC0415 - a table without the lexers, loaded with the first call
+
+    found: dict[str, str] = {}
+    for _, _, aliases, _, _ in LEXERS.values():
+        names = [alias.lower() for alias in aliases]
+        if names:
+            chosen = next((name for name in names if name in LANGUAGES), names[0])
+            for name in names:
+                found.setdefault(name, chosen)
+    return found | _OWN_ALIASES | {name: name for name in LANGUAGES if name not in _OWN_ALIASES}

@@ -2,15 +2,59 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Final, Literal
 
 from pressroom.sdk import Integer, Params
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
 
-from pressroom_code_to_image.names import Language, ThemeName
+from pressroom_code_to_image.names import LANGUAGES, ThemeName, language_of
 
 BACKGROUND: Final = "linear-gradient(135deg, #5b6ee1, #b26ff0)"
 """The gradient behind the window: blue to violet, which suits dark themes and the light one."""
+
+SWATCHES: Final = (
+    "#1d1a17",
+    "linear-gradient(135deg, #5b6ee1, #b26ff0)",
+    "linear-gradient(135deg, #0f2027, #2c5364)",
+    "linear-gradient(135deg, #134e5e, #71b280)",
+    "linear-gradient(135deg, #f46b45, #eea849)",
+    "linear-gradient(135deg, #ee9ca7, #ffdde1)",
+    "linear-gradient(135deg, #c31432, #240b36)",
+    "linear-gradient(135deg, #83a4d4, #b6fbff)",
+    "transparent",
+)
+"""Backgrounds to choose from."""
+
+_LINES: Final = re.compile(r"\d{1,4}(?:-\d{1,4})?(?:,\d{1,4}(?:-\d{1,4})?)*")
+
+
+def line_numbers(value: str) -> frozenset[int]:
+    """Return the numbers of `2,4-6`.
+
+    Raises:
+        ValueError: it does not have that form, or a range ends before it starts.
+    """
+    text = re.sub(r"\s", "", value)
+    if not text:
+        return frozenset()
+    if not _LINES.fullmatch(text):
+        raise ValueError("must be line numbers and ranges such as 2,4-6")
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if int(first) < 1 or int(last or first) < int(first):
+            raise ValueError(f"has the range {part}; lines count from 1, and a range goes upwards")
+        found.update(range(int(first), int(last or first) + 1))
+    return frozenset(found)
+
+
+def _lines(value: str) -> str:
+    line_numbers(value)
+    return value
+
+
+LineNumbers = Annotated[str, AfterValidator(_lines)]
 
 
 def _code(value: str) -> str:
@@ -26,6 +70,9 @@ def _background(value: str) -> str:
     return value
 
 
+_LANGUAGE_SCHEMA: Final = {"anyOf": [{"type": "string", "enum": list(LANGUAGES)}, {"type": "string"}]}
+
+
 class CodeImageParams(Params):
     """The parameters of an image of code."""
 
@@ -35,9 +82,12 @@ class CodeImageParams(Params):
         description="The source code, with real line breaks. Long lines wrap; trailing blank lines are removed.",
         examples=["const answer: number = 42;"],
     )
-    language: Language = Field(
+    language: Annotated[str, AfterValidator(language_of), WithJsonSchema(_LANGUAGE_SCHEMA)] = Field(
         default="typescript",
-        description="Used for syntax highlighting; plaintext has none.",
+        description=(
+            "Used for syntax highlighting; plaintext has none, auto finds it out. Any name or alias of Pygments is "
+            "accepted."
+        ),
         examples=["python"],
     )
     theme: ThemeName = Field(default="tokyo-night", description="Syntax colours.", examples=["github-light"])
@@ -72,7 +122,42 @@ class CodeImageParams(Params):
         description=(
             "What is behind the window: any CSS colour, transparent included, or a linear-, radial- or conic-gradient."
         ),
-        examples=["#1d1a17"],
+        examples=list(SWATCHES),
+    )
+    highlightLines: LineNumbers = Field(  # noqa: N815 - parameters are in camelCase
+        default="", max_length=200, description="Lines to highlight, such as 2,4-6.", examples=["2,4-6"]
+    )
+    focusLines: LineNumbers = Field(  # noqa: N815 - parameters are in camelCase
+        default="",
+        max_length=200,
+        description="Lines to focus on, such as 2,4-6; the others are dimmed.",
+        examples=["3-5"],
+    )
+    diff: bool = Field(
+        default=False,
+        description="Shows lines that begin with + or - as added and removed, without that mark.",
+        examples=[True],
+    )
+    fontSize: Integer = Field(  # noqa: N815 - parameters are in camelCase
+        default=15,
+        ge=10,
+        le=32,
+        description="Size of the code in pixels, rounded so that a column has whole pixels.",
+        examples=[18],
+    )
+    autoWidth: bool = Field(  # noqa: N815 - parameters are in camelCase
+        default=False,
+        description="Makes the image as narrow as the longest line allows; width is the most.",
+        examples=[True],
+    )
+    scale: Literal[1, 2, 4] = Field(
+        default=1, description="Pixels of the image for each pixel of width and the other sizes.", examples=[2]
+    )
+    radius: Integer = Field(
+        default=12, ge=0, le=40, description="Radius of the window's corners in pixels.", examples=[0]
+    )
+    shadow: Integer = Field(
+        default=100, ge=0, le=200, description="Strength of the shadow in percent; 0 switches it off.", examples=[0]
     )
 
 

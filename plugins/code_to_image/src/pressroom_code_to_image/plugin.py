@@ -28,19 +28,21 @@ MCP = Mcp(
     ),
     descriptions={
         "code": "The code, with real line breaks and indentation.",
-        "language": "For the syntax colours.",
+        "language": "For the syntax colours: any common name or alias, or auto.",
         "title": "File name in the title bar; an empty text hides it.",
         "lineNumbers": "Number the lines.",
         "width": "Pixels; the height follows from the lines.",
         "background": "CSS colour or gradient behind the window.",
+        "highlightLines": "Such as 2,4-6.",
+        "diff": "Lines begin with +, - or a space.",
     },
-    hide=("windowControls", "padding"),
+    hide=("windowControls", "padding", "focusLines", "fontSize", "autoWidth", "scale", "radius", "shadow"),
 )
 
 
 PROMO = Promo(
     tagline="Code that looks as good as it reads.",
-    description="Eleven languages, eight themes with their original colours, any background, crisp at any width.",
+    description="Hundreds of languages, twenty themes with their original colours, any background, crisp at any width.",
     use_cases=(
         "Posts on social networks",
         "Slides and talks",

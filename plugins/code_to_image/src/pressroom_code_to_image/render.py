@@ -1,114 +1,25 @@
-"""From parameters to the image; ASCII code is drawn in one go, in the fixed grid of its cells."""
+"""From parameters to the image."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 from pressroom.graphics.gradient import mixed
 from pressroom.graphics.png import encode_png
-from pressroom.graphics.text import default_library, shape
-from pressroom.graphics.text.drawing import placed_mask
 from pressroom.sdk import Artifact, InvalidInput
 
-from pressroom_code_to_image.glyphs import BASELINE, CELL, FONT_SIZE, ROW, draw_run, named, rgb, text_style
+from pressroom_code_to_image.glyphs import CellMetrics, draw_run, lacks_glyphs, named, rgb
+from pressroom_code_to_image.grid import Grid
 from pressroom_code_to_image.highlight import highlighted
-from pressroom_code_to_image.layout import RunKind, VisualRow, hides, laid_out, prepared
-from pressroom_code_to_image.params import CodeImageDetails, CodeImageParams
+from pressroom_code_to_image.highlight.detection import detected
+from pressroom_code_to_image.layout import RunKind, StyledRun, VisualRow, hides, laid_out, prepared
+from pressroom_code_to_image.names import AUTO
+from pressroom_code_to_image.params import CodeImageDetails, CodeImageParams, line_numbers
 from pressroom_code_to_image.themes import THEMES, CodeTheme, TokenStyle
-from pressroom_code_to_image.window import WindowFrame, draw_bar, frame_of, stage
-
-_OVERHANG: Final = 4
-"""How far a slanted letter may reach out of its cell."""
-
-_WORDS: Final = re.compile("[^ ]{1,16}")
-"""What is drawn, and cached, in one piece: words come again and again, in one code and in the next."""
-
-_BAND: Final = 8
-"""How many rows are coloured at a time, as wide as the longest of them."""
-
-_Bytes = NDArray[np.uint8]
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
-    """The coverage of a word's ink, and its left and top pixel from the corner of the word's first cell."""
-
-    mask: _Bytes
-    left: int
-    top: int
-    overhangs: bool
-
-
-class Grid:
-    """Rows of cells. Text is put into it, and then drawn with all its colours."""
-
-    def __init__(self, columns: int, rows: int) -> None:
-        self._mask = np.zeros((rows * ROW, columns * CELL), np.uint8)
-        self._colors = np.zeros((rows, columns, 3), np.uint8)
-        self._ends = [0] * rows
-        self._overhanging: list[tuple[_Word, int, int, tuple[int, int, int]]] = []
-
-    def put(self, text: str, row: int, column: int, style: TokenStyle) -> None:
-        """Put ASCII text into a row that has room for it, a cell a character."""
-        color = rgb(style.color)
-        end = column + len(text)
-        self._colors[row, column:end] = color
-        self._ends[row] = max(self._ends[row], end)
-        for match in _WORDS.finditer(text):
-            word = _word(match[0], style.weight, style.italic)
-            if word is None:
-                continue
-            left, top = (column + match.start()) * CELL + word.left, row * ROW + word.top
-            if word.overhangs:
-                self._overhanging.append((word, left, top, color))
-            else:
-                height, width = word.mask.shape
-                self._mask[top : top + height, left : left + width] = word.mask
-
-    def draw(self, picture: Image.Image, left: int, top: int) -> None:
-        """Draw what was put into the grid; its first cell's corner is at `left` and `top`."""
-        for row in range(0, len(self._colors), _BAND):
-            end = max(self._ends[row : row + _BAND])
-            if not end:
-                continue
-            mask = Image.fromarray(self._mask[row * ROW : (row + _BAND) * ROW, : end * CELL])
-            cells = Image.fromarray(self._colors[row : row + _BAND, :end])
-            colors = cells.resize(mask.size, Image.Resampling.NEAREST)
-            picture.paste(colors, (left, top + row * ROW), mask)
-        # A letter that leans into the next cell keeps its own colour there.
-        for word, x, y, color in self._overhanging:
-            picture.paste(color, (left + x, top + y), Image.fromarray(word.mask))
-
-
-@lru_cache(maxsize=8192)
-def _word(text: str, weight: int, italic: bool) -> _Word | None:
-    """Return a word as it is drawn, or `None` for one without ink."""
-    width = len(text) * CELL
-    drawn = Image.new("L", (width + 2 * _OVERHANG, ROW), 0)
-    for index, character in enumerate(text):
-        if found := _character(character, weight, italic):
-            mask, left, top = found
-            drawn.paste(255, (_OVERHANG + index * CELL + left, top), mask)
-    ink = drawn.getbbox()
-    if ink is None:
-        return None
-    left, right = ink[0] - _OVERHANG, ink[2] - _OVERHANG
-    return _Word(np.array(drawn.crop(ink)), left, ink[1], left < 0 or right > width)
-
-
-@lru_cache(maxsize=512)
-def _character(character: str, weight: int, italic: bool) -> tuple[Image.Image, int, int] | None:
-    """Return the mask of an ASCII character, with its left and top pixel from its cell's corner."""
-    text = shape(character, text_style(FONT_SIZE, italic=italic, weight=weight), default_library())
-    image, left, top = placed_mask(text.glyphs[0], text.style, 0, BASELINE)
-    return None if image is None else (image, left, top)
-
+from pressroom_code_to_image.window import WindowCanvas, WindowFrame, draw_bar, frame_of, stage
 
 MAX_HEIGHT: Final = 20_000
 """How high an image may be, in pixels: more than 800 rows."""
@@ -123,6 +34,13 @@ _ALARM, _ALARM_ON_LIGHT = "#ff9e64", "#c2410c"
 _NUMBERS: Final = 0.62
 """How far the colour of line numbers goes from the text's to the background's."""
 
+_MARKS: Final = {"+": "#4ade80", "-": "#f87171"}
+_MARKS_ON_LIGHT: Final = {"+": "#15803d", "-": "#b91c1c"}
+_MARK_BAND: Final = 0.16
+_HIGHLIGHT_BAND: Final = 0.12
+_DIM: Final = 0.68
+"""How far the colours of lines that are not in focus go to the background's."""
+
 
 def render(params: CodeImageParams) -> Artifact:
     """Return the image as PNG.
@@ -131,55 +49,150 @@ def render(params: CodeImageParams) -> Artifact:
         InvalidInput: it would be higher than `MAX_HEIGHT`, or have more than `MAX_PIXELS`.
     """
     theme = THEMES[params.theme]
-    code = prepared(params.code)
-    frame = frame_of(params, code.count("\n") + 1)
-    pieces = ((text, theme.style(role, params.language)) for text, role in highlighted(code, params.language))
-    rows = list(laid_out(pieces, frame.columns))
-    _refuse_too_tall(params, frame, len(rows))
-    picture, missing = _picture(params, frame, rows)
+    code, marks = _unmarked(prepared(params.code)) if params.diff else (prepared(params.code), "")
+    lines = code.count("\n") + 1
+    frame = frame_of(params, lines)
+    language = language_in(params, code)
+    pieces = ((text, theme.style(role, language)) for text, role in highlighted(code, language))
+    rows = list(laid_out(pieces, frame.columns, lacks_glyphs))
+    if params.autoWidth:
+        longest = max((run.column + run.columns for row in rows for run in row.runs), default=0)
+        frame = frame_of(params, lines, longest)
+    _refuse_too_large(params, frame, len(rows))
+    looks = _row_looks(params, rows, marks, theme)
+    missing = list(dict.fromkeys(one for row in rows for run in row.runs if (one := _missing(run))))
+    picture, undrawn = _picture(params, frame, rows, looks)
     details = CodeImageDetails(width=picture.width, height=picture.height)
-    return Artifact(encode_png(picture), "image/png", details, _warnings(missing))
+    return Artifact(encode_png(picture), "image/png", details, _warnings([*missing, *undrawn]))
 
 
-def _refuse_too_tall(params: CodeImageParams, frame: WindowFrame, rows: int) -> None:
-    height, most = frame.height(rows), min(MAX_HEIGHT, MAX_PIXELS // params.width)
-    if height > most:
-        advice = "cut the code" if params.width >= _WIDE else "cut the code, or raise width so that fewer lines wrap"
+def language_in(params: CodeImageParams, code: str) -> str:
+    """Return the language asked, or the one that is found where that is `auto`."""
+    if params.language != AUTO:
+        return params.language
+    # The default title says nothing of the code.
+    title = params.title if params.title != CodeImageParams.model_fields["title"].default else ""
+    return detected(code, title)
+
+
+def _refuse_too_large(params: CodeImageParams, frame: WindowFrame, rows: int) -> None:
+    height, most = frame.height(rows), min(MAX_HEIGHT, MAX_PIXELS // frame.width)
+    if height <= most:
+        return
+    if params.scale > 1:
         raise InvalidInput(
-            "code",
-            f"makes an image of {height} pixels in height, at most {most} are allowed at a width of {params.width}: "
-            f"it takes {rows} rows of {frame.columns} columns; {advice}",
+            "scale",
+            f"makes an image of {frame.width} x {height} pixels; at most {MAX_PIXELS:,} pixels, and {MAX_HEIGHT:,} in "
+            "height, are allowed; ask for a smaller scale, or cut the code",
         )
+    advice = "cut the code" if params.width >= _WIDE else "cut the code, or raise width so that fewer lines wrap"
+    raise InvalidInput(
+        "code",
+        f"makes an image of {height} pixels in height, at most {most} are allowed at a width of {frame.width}: "
+        f"it takes {rows} rows of {frame.columns} columns; {advice}",
+    )
 
 
-def _picture(params: CodeImageParams, frame: WindowFrame, rows: list[VisualRow]) -> tuple[Image.Image, list[str]]:
+def _unmarked(code: str) -> tuple[str, str]:
+    """Return code without the first column of a diff, and that column: a character for each line."""
+    marks, lines = [], []
+    for line in code.split("\n"):
+        mark = line[:1] if line[:1] in ("+", "-", " ") else ""
+        marks.append(mark or " ")
+        lines.append(line[len(mark) :])
+    return "\n".join(lines), "".join(marks)
+
+
+@dataclass(frozen=True, slots=True)
+class _RowLook:
+    """How a row differs from others: the colour behind it, its mark with its colour, and whether it is dimmed."""
+
+    band: str = ""
+    mark: str = ""
+    mark_color: str = ""
+    dimmed: bool = False
+
+
+def _row_looks(params: CodeImageParams, rows: list[VisualRow], marks: str, theme: CodeTheme) -> list[_RowLook]:
+    highlight, focus = line_numbers(params.highlightLines), line_numbers(params.focusLines)
+    colors = _MARKS if theme.dark else _MARKS_ON_LIGHT
+    looks: list[_RowLook] = []
+    line = 0
+    for row in rows:
+        line = row.number or line
+        mark = marks[line - 1] if marks else " "
+        if mark in colors:
+            band = _mix(theme.background, colors[mark], _MARK_BAND)
+        else:
+            band = _mix(theme.background, theme.foreground, _HIGHLIGHT_BAND) if line in highlight else ""
+        shown = mark if row.number and mark in colors else ""
+        looks.append(_RowLook(band, shown, colors.get(mark, ""), bool(focus) and line not in focus))
+    return looks
+
+
+@lru_cache(maxsize=256)
+def _mix(one: str, other: str, part: float) -> str:
+    red, green, blue, _ = mixed(named(one), named(other), part).rgba8
+    return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def _missing(run: StyledRun) -> str:
+    """Return the character of a run that shows a code point only because no font has it, else an empty text."""
+    if run.kind is not RunKind.HIDDEN:
+        return ""
+    character = chr(int(run.text.removeprefix("U+"), 16))
+    return "" if hides(character) else character
+
+
+def _picture(
+    params: CodeImageParams, frame: WindowFrame, rows: list[VisualRow], looks: list[_RowLook]
+) -> tuple[Image.Image, list[str]]:
     """Return the image, and the characters that no font has."""
-    theme = THEMES[params.theme]
+    theme, metrics = THEMES[params.theme], frame.metrics
     place = stage(frame, theme, len(rows), params.background)
     if frame.bar:
         draw_bar(place, frame, theme, _visible(params.title.strip()), controls=params.windowControls)
     left, top = place.left + frame.code, place.top + frame.top
+    _draw_bands(place, frame, looks)
     if params.lineNumbers:
         digits = len(str(max(row.number for row in rows)))
-        _numbers(rows, digits, theme).draw(place.canvas, place.left + frame.numbers - digits * CELL, top)
-    grid = Grid(frame.columns, len(rows))
+        numbers = _numbers(rows, digits, theme, metrics)
+        numbers.draw(place.canvas, place.left + frame.numbers - digits * metrics.cell, top)
+    grid = Grid(frame.columns, len(rows), metrics)
     alarm = _ALARM if theme.dark else _ALARM_ON_LIGHT
     missing: dict[str, None] = {}
-    for index, row in enumerate(rows):
-        for run in row.runs:
+    for index, (row, look) in enumerate(zip(rows, looks, strict=True)):
+        for one in row.runs:
+            run = replace(one, style=_dimmed(one.style, theme)) if look.dimmed else one
             if run.kind is RunKind.PLAIN:
                 grid.put(run.text, index, run.column, run.style)
             else:
-                missing |= dict.fromkeys(draw_run(place.canvas, run, left, top + index * ROW, alarm))
+                missing |= dict.fromkeys(draw_run(place.canvas, run, left, top + index * metrics.row, alarm, metrics))
     grid.draw(place.canvas, left, top)
     return place.finished(frame), list(missing)
 
 
-def _numbers(rows: list[VisualRow], digits: int, theme: CodeTheme) -> Grid:
+def _draw_bands(place: WindowCanvas, frame: WindowFrame, looks: list[_RowLook]) -> None:
+    line, high = frame.metrics.scale, frame.metrics.row
+    marks = Grid(1, len(looks), frame.metrics)
+    for index, look in enumerate(looks):
+        if look.band:
+            top = place.top + frame.top + index * high
+            across = (place.left + line, top, place.left + frame.window_width - line, top + high)
+            place.canvas.paste(rgb(look.band), across)
+        if look.mark:
+            marks.put(look.mark, index, 0, TokenStyle(look.mark_color, weight=700))
+    marks.draw(place.canvas, place.left + frame.code - round(1.2 * frame.metrics.cell), place.top + frame.top)
+
+
+def _dimmed(style: TokenStyle, theme: CodeTheme) -> TokenStyle:
+    return replace(style, color=_mix(style.color, theme.background, _DIM))
+
+
+def _numbers(rows: list[VisualRow], digits: int, theme: CodeTheme, metrics: CellMetrics) -> Grid:
     """Return the line numbers, which have this many digits at most."""
-    red, green, blue, _ = mixed(named(theme.foreground), named(theme.background), _NUMBERS).rgba8
-    style = TokenStyle(f"#{red:02x}{green:02x}{blue:02x}")
-    grid = Grid(digits, len(rows))
+    style = TokenStyle(_mix(theme.foreground, theme.background, _NUMBERS))
+    grid = Grid(digits, len(rows), metrics)
     for index, row in enumerate(rows):
         if row.number:
             grid.put(f"{row.number:>{digits}}", index, 0, style)
@@ -196,4 +209,4 @@ def _warnings(missing: list[str]) -> tuple[str, ...]:
         return ()
     named = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
     more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-    return (f"No font of this server has {named}{more}: they are drawn as boxes.",)
+    return (f"No font of this server has {named}{more}: their code points are shown.",)

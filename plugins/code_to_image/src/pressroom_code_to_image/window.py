@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -12,23 +12,26 @@ from pressroom.graphics.painting import Box, paint_part
 from pressroom.graphics.shapes import Radii, border_mask, box_mask, box_shadow
 from pressroom.graphics.text import TextStyle, default_library, draw_text, ellipsized, shape
 
-from pressroom_code_to_image.glyphs import CELL, ROW, named, rgb
+from pressroom_code_to_image.glyphs import CellMetrics, metrics_of, named, rgb
 from pressroom_code_to_image.params import CodeImageParams
 from pressroom_code_to_image.themes import CodeTheme
 
-RADIUS: Final = 12
+_END: Final = 12
+"""How high the two ends of the window are that are drawn with its corners, at least."""
+
 _BAR: Final = 44
 _ABOVE, _BELOW = 20, 22
 _SIDE: Final = 24
 _NARROW_SIDE: Final = 14
 _NARROW: Final = 360
+_NARROWEST: Final = 240
+"""How narrow a window may be whose width follows the code: the buttons and some of the title fit."""
+
 _NUMBER_GAP: Final = 22
 
 _CONTROLS: Final = ("#ff5f57", "#febc2e", "#28c840")
 _CONTROL, _CONTROL_STEP, _CONTROL_LEFT = 12, 20, 20
 _TITLE_SIZE: Final = 13.0
-
-_CORNERS: Final[Radii] = (float(RADIUS),) * 4
 
 _BORDER: Final = 26
 """How strong the line along the window's edge is, of 255."""
@@ -44,6 +47,9 @@ class WindowFrame:
     numbers: int
     code: int
     columns: int
+    metrics: CellMetrics
+    radius: int
+    shadow: int
 
     @property
     def window_width(self) -> int:
@@ -53,26 +59,43 @@ class WindowFrame:
     @property
     def top(self) -> int:
         """Where the first row is, from the window's top."""
-        return self.bar or _ABOVE
+        return self.bar or max(_ABOVE * self.metrics.scale, self.radius)
+
+    @property
+    def corners(self) -> Radii:
+        """The radii of the window's corners."""
+        return (float(self.radius),) * 4
+
+    @property
+    def end(self) -> int:
+        """How high the ends of the window are: what is between them has no corners."""
+        return max(_END * self.metrics.scale, self.radius)
 
     def window_height(self, rows: int) -> int:
         """Return how high the window is around this many rows."""
-        return self.top + rows * ROW + _BELOW
+        return self.top + rows * self.metrics.row + max(_BELOW * self.metrics.scale, self.radius)
 
     def height(self, rows: int) -> int:
         """Return how high the image is."""
         return self.window_height(rows) + 2 * self.padding
 
 
-def frame_of(params: CodeImageParams, lines: int) -> WindowFrame:
-    """Return the frame for code of this many lines."""
-    window = params.width - 2 * params.padding
-    side = _SIDE if window >= _NARROW else _NARROW_SIDE
-    numbers = side + max(2, len(str(lines))) * CELL
-    code = numbers + (_NUMBER_GAP if window >= _NARROW else _NARROW_SIDE) if params.lineNumbers else side
-    columns = max(1, (window - code - side) // CELL)
-    bar = _BAR if params.title.strip() or params.windowControls else 0
-    return WindowFrame(params.width, params.padding, bar, numbers, code, columns)
+def frame_of(params: CodeImageParams, lines: int, longest: int | None = None) -> WindowFrame:
+    """Return the frame for code of this many lines; `longest` is the number of columns that it must have, at most."""
+    metrics = metrics_of(params.fontSize, params.scale)
+    scale, cell = metrics.scale, metrics.cell
+    window = (params.width - 2 * params.padding) * scale
+    side = (_SIDE if window >= _NARROW * scale else _NARROW_SIDE) * scale
+    numbers = side + max(2, len(str(lines))) * cell
+    gap = (_NUMBER_GAP if window >= _NARROW * scale else _NARROW_SIDE) * scale
+    code = numbers + gap if params.lineNumbers else side + (cell * 2 if params.diff else 0)
+    if longest is not None:
+        window = min(window, max(code + longest * cell + side, _NARROWEST * scale))
+    columns = max(1, (window - code - side) // cell)
+    bar = _BAR * scale if params.title.strip() or params.windowControls else 0
+    padding = params.padding * scale
+    radius = params.radius * scale
+    return WindowFrame(window + 2 * padding, padding, bar, numbers, code, columns, metrics, radius, params.shadow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +111,15 @@ class WindowCanvas:
         """Return the image with what was drawn on the canvas."""
         if self.canvas is not self.picture:
             width, height = self.canvas.size
+            end, line = frame.end, frame.metrics.scale
+            # Inside a round corner is what is a third of its radius away from both edges.
+            inside = -(-frame.radius // 3) + line
             # The ends hold the round corners already; of them only what is between the corners is drawn anew.
             for box in (
-                (0, RADIUS, width, height - RADIUS),
-                (RADIUS, 1, width - RADIUS, RADIUS),
-                (RADIUS, height - RADIUS, width - RADIUS, height - 1),
+                (0, end, width, height - end),
+                (end, line, width - end, end),
+                (inside, inside, width - inside, end),
+                (end, height - end, width - end, height - line),
             ):
                 self.picture.paste(self.canvas.crop(box), (frame.padding + box[0], frame.padding + box[1]))
         return self.picture
@@ -105,51 +132,53 @@ def stage(frame: WindowFrame, theme: CodeTheme, rows: int, background: str) -> W
     ground = rgb(theme.background)
     edge = (255, 255, 255) if theme.dark else (0, 0, 0)
     # Masks of a low window serve for its two ends; between them, edges are straight.
-    low = (width, 3 * RADIUS)
-    inner, border = box_mask(*low, _CORNERS), _faded(border_mask(*low, _CORNERS, 1), _BORDER)
-    for start, top in ((0, padding), (low[1] - RADIUS, padding + height - RADIUS)):
-        part = (0, start, width, start + RADIUS)
-        end = Image.new("RGB", (width, RADIUS), ground)
+    end_height, line = frame.end, frame.metrics.scale
+    low = (width, 3 * end_height)
+    inner, border = box_mask(*low, frame.corners), _faded(border_mask(*low, frame.corners, line), _BORDER)
+    for start, top in ((0, padding), (low[1] - end_height, padding + height - end_height)):
+        part = (0, start, width, start + end_height)
+        end = Image.new("RGB", (width, end_height), ground)
         end.paste(edge, (0, 0), border.crop(part))
         _lay(picture, end, inner.crop(part), (padding, top))
-    middle = (padding, padding + RADIUS, padding + width, padding + height - RADIUS)
+    middle = (padding, padding + end_height, padding + width, padding + height - end_height)
     side = tuple(round(one + (other - one) * _BORDER / 255) for one, other in zip(ground, edge, strict=True))
     if picture.mode == "RGB":
         canvas, left = picture, padding
         picture.paste(ground, middle)
     else:
         canvas, left = Image.new("RGB", (width, height), ground), 0
-        middle = (0, RADIUS, width, height - RADIUS)
-    for x in (left, left + width - 1):
-        canvas.paste(side, (x, middle[1], x + 1, middle[3]))
+        middle = (0, end_height, width, height - end_height)
+    for x in (left, left + width - line):
+        canvas.paste(side, (x, middle[1], x + line, middle[3]))
     return WindowCanvas(picture, canvas, left, left)
 
 
 def draw_bar(stage: WindowCanvas, frame: WindowFrame, theme: CodeTheme, title: str, *, controls: bool) -> None:
     """Draw the buttons and the title."""
-    canvas = stage.canvas
+    canvas, scale = stage.canvas, frame.metrics.scale
+    control, control_step, control_left = _CONTROL * scale, _CONTROL_STEP * scale, _CONTROL_LEFT * scale
     taken = 0
     if controls:
-        mask = box_mask(_CONTROL, _CONTROL, (_CONTROL / 2,) * 4)
+        mask = box_mask(control, control, (control / 2,) * 4)
         for index, button in enumerate(_CONTROLS):
-            step = stage.left + _CONTROL_LEFT + index * _CONTROL_STEP
-            place = (step, stage.top + (frame.bar - _CONTROL) // 2)
+            step = stage.left + control_left + index * control_step
+            place = (step, stage.top + (frame.bar - control) // 2)
             canvas.paste(rgb(button), place, mask)
-        taken = _CONTROL_LEFT + 2 * _CONTROL_STEP + _CONTROL
+        taken = control_left + 2 * control_step + control
     if not title:
         return
-    style = TextStyle(_TITLE_SIZE, ("Inter",), 500)
+    style = TextStyle(_TITLE_SIZE * scale, ("Inter",), 500)
     library = default_library()
-    left = taken + _CONTROL_LEFT
+    left = taken + control_left
     centred = frame.window_width - 2 * left
     text = shape(title, style, library)
     if text.width > centred:
         # Where the middle has too little room, the title takes all that the buttons leave.
-        room = max(centred, frame.window_width - left - _CONTROL_LEFT)
+        room = max(centred, frame.window_width - left - control_left)
         text = shape(ellipsized(title, style, library, room), style, library)
-    x = min((frame.window_width - text.width) / 2, frame.window_width - _CONTROL_LEFT - text.width)
+    x = min((frame.window_width - text.width) / 2, frame.window_width - control_left - text.width)
     color = mixed(named(theme.foreground), named(theme.background), 0.3)
-    baseline = frame.bar / 2 + _TITLE_SIZE * 0.36
+    baseline = frame.bar / 2 + style.size * 0.36
     draw_text(canvas, text, stage.left + max(left, x), stage.top + baseline, color)
 
 
@@ -165,13 +194,13 @@ def _ground(frame: WindowFrame, window_height: int, paint: Paint) -> Image.Image
     """Return the background with the shadow. What the window will cover may be left empty."""
     padding = frame.padding
     width, height = frame.width, window_height + 2 * padding
-    ring = _ring((width, height), padding + RADIUS, padding + RADIUS)
+    ring = _ring((width, height), padding + frame.end, padding + frame.end)
     parts = [paint_part(paint, width, height, box) for box in ring]
     picture = Image.new(parts[0].mode, (width, height))
     # Between the caps all rows of the shadow are the same: it is drawn for a low window, whose middle row is repeated.
-    cap = 3 * padding + RADIUS
+    cap = 3 * padding + frame.end
     low = min(height, 2 * cap + 1)
-    shadow = _shadow(width, low, padding)
+    shadow = _shadow(width, low, replace(frame, numbers=0, code=0, columns=0, bar=0))
     for box, part in zip(ring, parts, strict=True):
         picture.paste(part, box[:2])
         _darken(picture, _stretched(shadow, box, height, cap), box)
@@ -179,15 +208,17 @@ def _ground(frame: WindowFrame, window_height: int, paint: Paint) -> Image.Image
 
 
 @lru_cache(maxsize=16)
-def _shadow(width: int, height: int, padding: int) -> Image.Image:
+def _shadow(width: int, height: int, frame: WindowFrame) -> Image.Image:
     """Return the mask of the shadow in an image of that size."""
+    padding, scale = frame.padding, frame.metrics.scale
     whole = Image.new("L", (width, height), 0)
     # The soft shadow ends before the image does, so that no edge cuts it off visibly.
-    for blur, down, strength in ((padding * 0.95, round(padding * 0.3), 115), (min(padding * 0.5, 14.0), 3, 80)):
-        shadow = box_shadow(width - 2 * padding, height - 2 * padding, _CORNERS, blur)
+    near = min(padding * 0.5, 14.0 * scale)
+    for blur, down, strength in ((padding * 0.95, round(padding * 0.3), 115), (near, 3 * scale, 80)):
+        shadow = box_shadow(width - 2 * padding, height - 2 * padding, frame.corners, blur)
         layer = Image.new("L", (width, height), 0)
         layer.paste(shadow.mask, (padding - shadow.margin, padding - shadow.margin + down))
-        whole = ImageChops.screen(whole, _faded(layer, strength))
+        whole = ImageChops.screen(whole, _faded(layer, strength * frame.shadow // 100))
     return whole
 
 

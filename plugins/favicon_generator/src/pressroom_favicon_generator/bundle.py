@@ -1,4 +1,4 @@
-"""The nine files of the bundle."""
+"""The files of the bundle: the nine of the contract, and what parameters add."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from PIL import Image
 from pressroom.graphics.color import parse_color
 from pressroom.graphics.icons import icon_sheet
 from pressroom.graphics.png import encode_png
-from pressroom.sdk import Artifact
+from pressroom.sdk import Artifact, InvalidInput
 
 from pressroom_favicon_generator.icon import Icon, draw_icon
 from pressroom_favicon_generator.params import FaviconDetails, FaviconParams
+from pressroom_favicon_generator.uploaded import read_image
+from pressroom_favicon_generator.vector_icon import vector_icon
 
 ICO_SIZES: Final = (16, 32, 48)
 _APPLE, _ANDROID_SMALL, _ANDROID_LARGE = 180, 192, 512
@@ -30,6 +32,10 @@ _NO_DATE: Final = (1980, 1, 1, 0, 0, 0)
 
 def make_bundle(params: FaviconParams) -> Artifact:
     """Return the ZIP of all files. Raises `InvalidInput` where the content cannot be drawn."""
+    image = read_image(params.image) if params.image is not None else None
+    vector = image.svg if image is not None else None
+    if params.darkColor is not None and vector is None:
+        raise InvalidInput("darkColor", "only goes with an SVG in image; a PNG has one look")
     icons = {size: draw_icon(params, size) for size in (*ICO_SIZES, _ANDROID_SMALL, _ANDROID_LARGE)}
     pngs = {size: encode_png(icon.picture) for size, icon in icons.items()}
     apple = draw_icon(params, _APPLE, square=True).picture.convert("RGB")
@@ -41,10 +47,20 @@ def make_bundle(params: FaviconParams) -> Artifact:
         "android-chrome-512x512.png": pngs[_ANDROID_LARGE],
         "favicon.ico": ico([(size, pngs[size]) for size in ICO_SIZES]),
         "site.webmanifest": _manifest(params, maskable=_maskable(icons[_ANDROID_LARGE], params)),
-        "favicon-tags.html": _tags(params),
+        "favicon-tags.html": _tags(params, vector=vector is not None),
     }
+    if vector is not None:
+        files["favicon.svg"] = vector_icon(vector, params)
+    if params.maskable:
+        for size in (_ANDROID_SMALL, _ANDROID_LARGE):
+            picture = draw_icon(params, size, maskable=True).picture
+            files[f"maskable-{size}x{size}.png"] = encode_png(picture.convert("RGB"))
     return Artifact(
-        _zip(files), "application/zip", FaviconDetails(files=list(files)), preview=("image/png", encode_png(sheet))
+        _zip(files),
+        "application/zip",
+        FaviconDetails(files=list(files)),
+        warnings=image.warnings if image else (),
+        preview=("image/png", encode_png(sheet)),
     )
 
 
@@ -72,7 +88,7 @@ def _zip(files: dict[str, bytes]) -> bytes:
 
 def _maskable(icon: Icon, params: FaviconParams) -> bool:
     """Tell whether a system may cut the icon into any shape: it fills its square, and the ink keeps to the middle."""
-    if params.radius or not parse_color(params.bgColor).opaque:
+    if params.image is not None or params.radius or not parse_color(params.bgColor).opaque:
         return False
     size = icon.picture.width
     left, top, right, bottom = icon.ink
@@ -81,8 +97,8 @@ def _maskable(icon: Icon, params: FaviconParams) -> bool:
 
 
 def _manifest(params: FaviconParams, *, maskable: bool) -> bytes:
-    color = _opaque(params.bgColor)
-    icons = [
+    color = _theme_color(params)
+    icons: list[dict[str, str]] = [
         {
             "src": f"/android-chrome-{size}x{size}.png",
             "sizes": f"{size}x{size}",
@@ -91,9 +107,22 @@ def _manifest(params: FaviconParams, *, maskable: bool) -> bytes:
         }
         for size in (_ANDROID_SMALL, _ANDROID_LARGE)
     ]
-    document = {
-        "name": params.content,
-        "short_name": params.content,
+    if params.maskable:
+        icons = [{**icon, "purpose": "any"} for icon in icons]
+        icons += [
+            {
+                "src": f"/maskable-{size}x{size}.png",
+                "sizes": f"{size}x{size}",
+                "type": "image/png",
+                "purpose": "maskable",
+            }
+            for size in (_ANDROID_SMALL, _ANDROID_LARGE)
+        ]
+    # Without a name, systems show the page's title or its host: an emoji as a name says less.
+    drawn = "" if params.image is not None or params.source == "emoji" else params.content
+    name = params.name or drawn
+    document: dict[str, object] = {
+        **({"name": name, "short_name": name} if name else {}),
         "start_url": "/",
         "icons": icons,
         "theme_color": color,
@@ -103,18 +132,23 @@ def _manifest(params: FaviconParams, *, maskable: bool) -> bytes:
     return json.dumps(document, ensure_ascii=False, indent=2).encode() + b"\n"
 
 
-def _tags(params: FaviconParams) -> bytes:
+def _tags(params: FaviconParams, *, vector: bool) -> bytes:
     lines = [
         '<link rel="icon" href="/favicon.ico" sizes="16x16 32x32 48x48">',
+        *(['<link rel="icon" type="image/svg+xml" sizes="any" href="/favicon.svg">'] if vector else []),
         *(
             f'<link rel="icon" type="image/png" sizes="{size}x{size}" href="/favicon-{size}x{size}.png">'
             for size in ICO_SIZES
         ),
         f'<link rel="apple-touch-icon" sizes="{_APPLE}x{_APPLE}" href="/apple-touch-icon.png">',
         '<link rel="manifest" href="/site.webmanifest">',
-        f'<meta name="theme-color" content="{escape(_opaque(params.bgColor))}">',
+        f'<meta name="theme-color" content="{escape(_theme_color(params))}">',
     ]
     return ("\n".join(lines) + "\n").encode()
+
+
+def _theme_color(params: FaviconParams) -> str:
+    return _opaque(params.imageBackground if params.image is not None else params.bgColor)
 
 
 def _opaque(color: str) -> str:

@@ -14,6 +14,7 @@ from pressroom.graphics.text import FontLibrary, ShapedText, TextStyle, default_
 from pressroom.sdk import InvalidInput
 
 from pressroom_favicon_generator.params import FaviconParams
+from pressroom_favicon_generator.uploaded import UploadedImage, read_image
 
 _LETTER_SIZE: Final = 0.74
 """The font size of a letter that needs no shrinking, as a part of the icon's."""
@@ -24,10 +25,17 @@ _INK_WIDTH, _INK_HEIGHT = 0.8, 0.66
 _CIRCLE: Final = 0.84
 """How much of the diameter the diagonal of the ink may take where the icon is round."""
 
+_SAFE: Final = 0.79
+"""The same in a maskable icon, whose inner 80 % is always shown (W3C Web Application Manifest)."""
+
+_IMAGE_SQUARE: Final = 0.84
+"""How much of a square that others round an uploaded image takes, where it has no background."""
+
 _EMOJI: Final = 0.76
 _EMOJI_ROUND: Final = 0.66
 _EMOJI_ALONE: Final = 0.94
-"""How much of the icon an emoji takes: on a background, on a round one, and without one."""
+_EMOJI_MASKABLE: Final = 0.56
+"""How much of the icon an emoji takes: on a background, on a round one, without one, and in a maskable icon."""
 
 _PROBE: Final = 128
 """At how many pixels the ink of an emoji is measured."""
@@ -49,42 +57,82 @@ class Icon:
     ink: tuple[float, float, float, float]
 
 
-def draw_icon(params: FaviconParams, size: int, *, square: bool = False) -> Icon:
+def draw_icon(params: FaviconParams, size: int, *, square: bool = False, maskable: bool = False) -> Icon:
     """Return the icon as an `RGBA` image of `size` pixels each way.
 
     `square` leaves the corners and fills what is transparent with white, for systems that round icons themselves.
+    `maskable` keeps what is drawn in the middle as well, so that any shape may be cut out.
 
     Raises:
-        InvalidInput: no font has the content.
+        InvalidInput: no font has the content, or the image cannot be drawn.
     """
+    if params.image is not None:
+        return _image_icon(params, read_image(params.image), size, square=square, maskable=maskable)
     if size <= _SMALL:
-        large = draw_icon(params, size * _FINER, square=square)
+        large = draw_icon(params, size * _FINER, square=square, maskable=maskable)
         left, top, right, bottom = (edge / _FINER for edge in large.ink)
         return Icon(large.picture.reduce(_FINER), (left, top, right, bottom))
     background = parse_color(params.bgColor)
     picture = Image.new("RGBA", (size, size), background.rgba8)
     if is_emoji(params.content) and params.source != "text":
-        part = _EMOJI_ALONE if not background.alpha else _EMOJI_ROUND if params.radius >= _ROUND else _EMOJI
+        part = (
+            _EMOJI_MASKABLE
+            if maskable
+            else _EMOJI_ALONE
+            if not background.alpha
+            else _EMOJI_ROUND
+            if params.radius >= _ROUND
+            else _EMOJI
+        )
         ink = _place_emoji(picture, params.content, part)
     else:
-        ink = _place_text(picture, params)
-    if square:
-        ground = Image.new("RGBA", picture.size, (255, 255, 255, 255))
-        ground.alpha_composite(picture)
-        return Icon(ground, ink)
-    radius = params.radius / 100 * size
+        ink = _place_text(picture, params, circle=_SAFE if maskable else _CIRCLE if params.radius >= _ROUND else None)
+    if square or maskable:
+        return Icon(_on_white(picture), ink)
+    return Icon(_rounded(picture, params.radius), ink)
+
+
+def _image_icon(params: FaviconParams, image: UploadedImage, size: int, *, square: bool, maskable: bool) -> Icon:
+    """Return the icon of an uploaded image."""
+    background = parse_color(params.imageBackground)
+    part = 1 - params.imagePadding / 50
+    if maskable:
+        part = min(part, _SAFE * max(image.picture.size) / math.hypot(*image.picture.size))
+    elif square and not background.alpha:
+        # Systems that round an icon leave no room of their own around what had none.
+        part = min(part, _IMAGE_SQUARE)
+    drawn = image.fitted(max(1, round(size * part)))
+    left, top = round((size - drawn.width) / 2), round((size - drawn.height) / 2)
+    picture = Image.new("RGBA", (size, size), background.rgba8)
+    picture.alpha_composite(drawn, (left, top))
+    if square or maskable:
+        picture = _on_white(picture)
+    elif background.alpha:
+        picture = _rounded(picture, params.radius)
+    return Icon(picture, (left, top, left + drawn.width, top + drawn.height))
+
+
+def _on_white(picture: Image.Image) -> Image.Image:
+    ground = Image.new("RGBA", picture.size, (255, 255, 255, 255))
+    ground.alpha_composite(picture)
+    return ground
+
+
+def _rounded(picture: Image.Image, percent: float) -> Image.Image:
+    size = picture.width
+    radius = percent / 100 * size
     if radius:
         mask = box_mask(size, size, (radius, radius, radius, radius))
         alpha = Image.new("L", picture.size, 0)
         alpha.paste(picture.getchannel("A"), (0, 0), mask)
         picture.putalpha(alpha)
-    return Icon(picture, ink)
+    return picture
 
 
-def _place_text(picture: Image.Image, params: FaviconParams) -> tuple[float, float, float, float]:
+def _place_text(picture: Image.Image, params: FaviconParams, circle: float | None) -> tuple[float, float, float, float]:
     size = picture.width
     library = default_library()
-    text = _fitted(params, size, library)
+    text = _fitted(params, size, circle, library)
     if text.missing:
         raise InvalidInput("content", f"no font has {text.missing[0]!r}; use other letters")
     left, top, right, bottom = ink_box(text)
@@ -94,7 +142,7 @@ def _place_text(picture: Image.Image, params: FaviconParams) -> tuple[float, flo
     return x + left, baseline + top, x + right, baseline + bottom
 
 
-def _fitted(params: FaviconParams, size: int, library: FontLibrary) -> ShapedText:
+def _fitted(params: FaviconParams, size: int, circle: float | None, library: FontLibrary) -> ShapedText:
     style = TextStyle(size * _LETTER_SIZE, (_FONTS[params.fontFamily],), params.fontWeight)
     text = shape(params.content, style, library)
     left, top, right, bottom = ink_box(text)
@@ -102,8 +150,8 @@ def _fitted(params: FaviconParams, size: int, library: FontLibrary) -> ShapedTex
     if width <= 0 or height <= 0:
         raise InvalidInput("content", "has nothing that can be seen; use other letters")
     factor = min(1.0, size * _INK_WIDTH / width, size * _INK_HEIGHT / height)
-    if params.radius >= _ROUND:
-        factor = min(factor, size * _CIRCLE / math.hypot(width, height))
+    if circle is not None:
+        factor = min(factor, size * circle / math.hypot(width, height))
     return shape(params.content, TextStyle(style.size * factor, style.families, style.weight), library)
 
 

@@ -1,7 +1,8 @@
-"""What a favicon is made from, and what is said of the bundle."""
+"""The parameters of a favicon bundle, and its details in the response."""
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Final, Literal
 
 from pressroom.sdk import HexColor, Params
@@ -16,11 +17,29 @@ MAX_SYMBOLS: Final = 8
 _MAX_SYMBOL_LENGTH: Final = 12
 """How many characters one symbol has at most: the longest emoji, a kiss of two people with skin tones, has ten."""
 
+MAX_IMAGE_LENGTH: Final = 200_000
+MAX_NAME_LENGTH: Final = 60
+_DISC: Final = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'%3E"
+    "%3Ccircle cx='4.5' cy='4.5' r='4'/%3E%3C/svg%3E"
+)
+_IMAGE_DATA: Final = re.compile(r"data:image/(svg\+xml|png|jpe?g|webp)[;,]", re.IGNORECASE)
+
 
 def _symbols(text: str) -> list[str]:
     from pressroom.graphics.segments import grapheme_clusters  # noqa: PLC0415 - ICU loads with the first call
 
     return list(grapheme_clusters(text))
+
+
+def _image_data(value: str) -> str:
+    if not _IMAGE_DATA.match(value):
+        raise ValueError("must begin with data:image/ (svg+xml, png, jpeg or webp)")
+    return value
+
+
+def _one_line(value: str) -> str:
+    return " ".join("".join(one if one.isprintable() else " " for one in value).split())
 
 
 def _content(value: str) -> str:
@@ -46,6 +65,11 @@ def _weight(value: object) -> object:
 
 
 Weight = Annotated[Literal[400, 600, 700, 800, 900], BeforeValidator(_weight)]
+
+
+ImageData = Annotated[
+    str, Field(max_length=MAX_IMAGE_LENGTH, json_schema_extra={"format": "uri"}), AfterValidator(_image_data)
+]
 
 
 class FaviconParams(Params):
@@ -85,6 +109,43 @@ class FaviconParams(Params):
     fontWeight: Weight = Field(  # noqa: N815 - the contract's name
         default=800, description="Weight of letters and text; a font without it takes its nearest.", examples=[700]
     )
+
+    image: ImageData | None = Field(
+        default=None,
+        description=(
+            "Your own image instead of content: a data: URL of an SVG, PNG, JPEG or WebP, 16 to 2048 pixels each way."
+        ),
+        examples=[_DISC],
+    )
+    imageBackground: HexColor = Field(  # noqa: N815 - as the contract names its own
+        default="#ffffff00",
+        description="Colour behind image; transparent by default. With a colour, radius rounds the icon.",
+        examples=["#ffffff"],
+    )
+    imagePadding: float = Field(  # noqa: N815 - as above
+        default=0, ge=0, le=40, description="Space around image, in percent of the icon's size.", examples=[12]
+    )
+    darkColor: HexColor | None = Field(  # noqa: N815 - as above
+        default=None,
+        description="Colour that favicon.svg takes in dark mode, for an SVG in image of one colour.",
+        examples=["#ffffff"],
+    )
+    maskable: bool = Field(
+        default=False,
+        description="Add maskable icons, which Android may cut into any shape.",
+        examples=[True],
+    )
+    name: Annotated[str, Field(max_length=MAX_NAME_LENGTH), AfterValidator(_one_line)] = Field(
+        default="",
+        description="The website's name in the manifest.",
+        examples=["Example"],
+    )
+
+    @model_validator(mode="after")
+    def _dark_color_has_an_svg(self) -> FaviconParams:
+        if self.darkColor is not None and self.image is None:
+            raise ValueError("darkColor: only goes with image; give an SVG there")
+        return self
 
     @model_validator(mode="after")
     def _fits_its_source(self) -> FaviconParams:

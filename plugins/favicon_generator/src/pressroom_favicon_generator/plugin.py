@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from pressroom.graphics.font_sources import fonts_revision
 from pressroom.sdk import Artifact, Call, Example, Generator, Mcp, Plugin, Preview, Promo, generator, hookimpl, per_hour
@@ -13,7 +14,7 @@ PLUGIN = Plugin(
     id="favicon_generator",
     api="1",
     title="Favicon generator",
-    summary="Makes all the icons of a website from an emoji, a letter or a short text.",
+    summary="Makes all the icons of a website from an emoji, a letter, a short text or your own image.",
 )
 
 MCP = Mcp(
@@ -31,7 +32,9 @@ MCP = Mcp(
         "radius": "Roundness: 0 is a square, 50 a circle.",
         "fontFamily": "Font of letters.",
         "fontWeight": "Weight of letters.",
+        "name": "The website's name.",
     },
+    hide=("image", "imageBackground", "imagePadding", "darkColor", "maskable"),
 )
 
 
@@ -51,11 +54,21 @@ PROMO = Promo(
     related_features=("qr-code-generator", "image-generator"),
 )
 
+LOGO: Final = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 64 64'%3E"
+    "%3Cpath fill='%231d4ed8' fill-rule='evenodd' "
+    "d='M32 2 58 17v30L32 62 6 47V17zM32 20 22 26v12l10 6 10-6V26z'/%3E%3C/svg%3E"
+)
+
 EXAMPLES = (
     Example("A letter", {"content": "P"}),
     Example("An emoji on a dark circle", {"source": "emoji", "content": "🚀", "bgColor": "#1d1a17", "radius": 50}),
     Example(
         "Two letters in a serif font", {"source": "text", "content": "Ag", "fontFamily": "serif", "fontWeight": 600}
+    ),
+    Example(
+        "Your own SVG, white in dark mode",
+        {"content": "P", "image": LOGO, "darkColor": "#ffffff", "maskable": True, "name": "Example"},
     ),
     Example("An emoji alone", {"source": "emoji", "content": "🌿", "bgColor": "#ffffff00", "radius": 0}),
 )
@@ -63,6 +76,7 @@ EXAMPLES = (
 NOTES = (
     "More than two letters can hardly be read at 16 pixels.",
     "Apple devices round icons themselves: the Apple touch icon is an opaque square.",
+    "In your own SVG, scripts, event handlers and references to other files are removed; entities are refused.",
     "Emoji are Twemoji's, copyright Twitter and other contributors, CC-BY 4.0: keep that notice with them.",
 )
 
@@ -70,7 +84,7 @@ NOTES = (
 @generator(
     slug="favicon-generator",
     name="Favicon generator",
-    summary="Makes all the icons of a website from an emoji, a letter or a short text.",
+    summary="Makes all the icons of a website from an emoji, a letter, a short text or your own image.",
     tags=("favicon", "icon", "ico", "emoji", "image"),
     rate_limit=per_hour(60),
     executor="process",
@@ -85,7 +99,7 @@ NOTES = (
     preview=Preview("icons", live=True),
 )
 def generate(params: FaviconParams, call: Call) -> Artifact:
-    """Draws an emoji, a letter or a short text at every size that browsers and phones ask for, and packs a ZIP."""
+    """Draws an emoji, a letter, a short text or your own image at every size that is asked for, and packs a ZIP."""
     from pressroom_favicon_generator.bundle import make_bundle  # noqa: PLC0415 - fonts load in the worker
 
     return make_bundle(params)

@@ -10,34 +10,34 @@ MCP: Final = Mcp(
     name="generate_image",
     quota="images_generated",
     description=(
-        "Makes an image with text: link preview, banner, square or story. Prefer template with props, which takes "
-        "care of sizes, colours and line breaks; for a design of your own give html. Returns the image, which "
-        "you check for what its warnings name, and a link that works for three hours. Pass the link to import_image to "
-        "illustrate an article."
+        "Makes an image with text. Prefer template with props, which fits sizes, colours and line breaks. Returns the "
+        "image, which you check for what its warnings name, and a link that works for three hours. Pass it to "
+        "import_image to illustrate an article."
     ),
     descriptions={
         "html": (
-            "One root <div> with display:flex, width and height 100%, a background and padding of 60px or more; inline "
-            "styles only, display:flex on all elements that have children, text from 24px; <img src> is https."
+            "A root <div> with width and height 100%, background and 60px padding; inline styles, text from 24px; "
+            "<img src> is https."
         ),
         "template": "Design for props.",
-        "props": "Only with template.",
+        "props": "For template.",
         "props.title": "Headline.",
         "props.subtitle": "Subtitle.",
         "props.eyebrow": "Kicker.",
         "props.author": "Author.",
-        "props.siteName": "Site's name.",
+        "props.siteName": "Site.",
+        "props.items": "Lines.",
         "props.theme": "Style.",
-        "props.accentColor": "Brand colour.",
-        "props.align": "Text alignment.",
-        "props.logoUrl": "https URL.",
-        "props.imageUrl": "Large image.",
+        "props.accentColor": "Brand.",
+        "props.align": "Alignment.",
+        "props.logoUrl": "https.",
+        "props.imageUrl": "Photo.",
         "props.avatarUrl": "Author's photo.",
-        "width": "Pixels; default 1200, or the template's own.",
+        "width": "Pixels; default 1200 or the template's.",
         "height": "Pixels; follows from width.",
         "format": "jpeg for photos.",
     },
-    hide=("aspectRatio",),
+    hide=("aspectRatio", "props.backgroundColor"),
 )
 """The generator as models see it."""
 
@@ -145,6 +145,58 @@ EXAMPLES: Final = (
                 "align": "center",
             },
             "format": "jpeg",
+        },
+    ),
+    Example(
+        "Quote",
+        {
+            "template": "quote",
+            "props": {
+                "title": "Simplicity is prerequisite for reliability.",
+                "author": "Edsger W. Dijkstra",
+                "subtitle": "Computer scientist",
+                "theme": "minimal",
+            },
+        },
+    ),
+    Example(
+        "Changelog",
+        {
+            "template": "changelog",
+            "props": {
+                "eyebrow": "Version 3.2",
+                "title": "Faster search, calmer nights",
+                "items": ["Search answers in 40 ms", "Dark mode on every page", "CSV export", "Keyboard shortcuts"],
+                "siteName": "example.com",
+                "theme": "dark",
+                "accentColor": "#22c55e",
+            },
+        },
+    ),
+    Example(
+        "Figures",
+        {
+            "template": "stats",
+            "props": {
+                "eyebrow": "Year in review",
+                "title": "2026 in numbers",
+                "items": ["128 articles", "2.4M readers", "+61% growth"],
+                "theme": "bold",
+                "accentColor": "#0f766e",
+            },
+        },
+    ),
+    Example(
+        "Event",
+        {
+            "template": "event",
+            "props": {
+                "eyebrow": "12 Oct",
+                "title": "Write the Docs meetup in Lisbon",
+                "subtitle": "Casa do Alentejo, 18:30. Free entry.",
+                "theme": "dark",
+                "accentColor": "#2563eb",
+            },
         },
     ),
     Example("Quote in HTML", {"html": QUOTE}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
@@ -15,6 +15,9 @@ MIN_CONTRAST: Final = 4.5
 
 _ON_GRADIENT: Final = 5.5
 """More than enough at the stops, since between them a gradient may be a little nearer to the text."""
+
+_ON_PHOTO: Final = 9.0
+"""The contrast of texts with a shade, through which the photo is seen."""
 
 _SEEN: Final = 1.08
 """The contrast at which a decoration can be told from its ground."""
@@ -48,9 +51,27 @@ class Palette:
     surface: str
 
 
-def palette(theme: str, accent_color: str) -> Palette:
-    """Return the colours of a theme around an accent (`#rrggbb`, or `#rrggbbaa` as it looks on the theme's ground)."""
+def palette(theme: str, accent_color: str, background: str | None = None) -> Palette:
+    """Return the colours of a theme around an accent (`#rrggbb`, or `#rrggbbaa` as it looks on the theme's ground).
+
+    A `background` takes the place of the theme's ground; its alpha is as it looks on white.
+    """
+    if background is not None:
+        ground = _over(parse_color(background), WHITE)
+        ink = max((_INK, _SNOW), key=lambda one: contrast(one, ground))
+        return _on_neutral(parse_color(accent_color), ground, _readable(ink, (ground,)), muted=0.72, glow=0.16)
     return _THEMES[theme](parse_color(accent_color))
+
+
+def photo_palette(theme: str, accent_color: str, background: str | None = None) -> Palette:
+    """Return the colours of texts on a photo that is shaded with `ground`: dark, or the brand's."""
+    if background is None and theme not in ("gradient", "bold"):
+        shade, text = _NIGHT, _SNOW
+    else:
+        brand = _over(parse_color(background or accent_color), WHITE)
+        text = _SNOW if background is None or contrast(_SNOW, brand) >= contrast(_INK, brand) else _INK
+        shade = _readable(brand, (text,), enough=_ON_PHOTO)
+    return replace(_on_color((shade,), text, shade, _hex(shade)), muted=_hex(text))
 
 
 def _light(accent: Color) -> Palette:
@@ -75,7 +96,7 @@ def _on_neutral(accent: Color, ground: Color, text: Color, *, muted: float, glow
     return Palette(
         background=background,
         ground=_hex(ground),
-        text=_hex(text),
+        text=_hex(_readable(text, grounds)),
         muted=_hex(_readable(_mixed(ground, text, muted), grounds)),
         accent=_hex(_visible(accent, ground)),
         accent_text=_hex(_readable(accent, grounds)),

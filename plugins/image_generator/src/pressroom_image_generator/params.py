@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
 
 from pressroom.sdk import HexColor, InvalidInput, Params
@@ -17,6 +18,8 @@ Theme = Literal["light", "dark", "gradient", "minimal", "bold"]
 Align = Literal["left", "center"]
 
 MAX_HTML_LENGTH: Final = 10_000
+MAX_ITEMS: Final = 8
+MAX_ITEM_LENGTH: Final = 80
 MAX_URL_LENGTH: Final = 2_048
 MAX_DATA_URL_LENGTH: Final = 200_000
 
@@ -56,7 +59,7 @@ def _picture_address(value: str) -> str:
     raise ValueError("must begin with https:// or data:image/ (png, jpeg, gif, webp, avif, svg+xml)")
 
 
-def _visible(value: str) -> str:
+def shown_text(value: str) -> str:
     """Return a text as one line; one without a visible character counts as left out."""
     text = " ".join(value.split())
     return text if any(unicodedata.category(character) not in _INVISIBLE for character in text) else ""
@@ -67,29 +70,58 @@ PictureAddress = Annotated[
 ]
 
 
+TEXT_PROPS: Final = ("title", "subtitle", "eyebrow", "author", "siteName")
+"""The props that are texts."""
+
+
+def _items(value: Any) -> Any:
+    # JSON has arrays only, and strict models take them as lists.
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _shown_items(items: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(item for item in items if item)
+
+
+Item = Annotated[str, Field(max_length=MAX_ITEM_LENGTH), AfterValidator(shown_text)]
+
+
 class TemplateProps(Params):
     """What a template shows. Everything is optional; no template leaves a gap for a missing value."""
 
-    title: Annotated[str, Field(max_length=200), AfterValidator(_visible)] = Field(
+    title: Annotated[str, Field(max_length=200), AfterValidator(shown_text)] = Field(
         default="", description="The headline. A long one shrinks, then ends in an ellipsis.", examples=["Hello, world"]
     )
-    subtitle: Annotated[str, Field(max_length=300), AfterValidator(_visible)] = Field(
+    subtitle: Annotated[str, Field(max_length=300), AfterValidator(shown_text)] = Field(
         default="", description="A sentence below the title.", examples=["What we learned in a year of writing"]
     )
-    eyebrow: Annotated[str, Field(max_length=60), AfterValidator(_visible)] = Field(
+    eyebrow: Annotated[str, Field(max_length=60), AfterValidator(shown_text)] = Field(
         default="", description="A word or two above the title, such as a category.", examples=["Engineering"]
     )
-    author: Annotated[str, Field(max_length=80), AfterValidator(_visible)] = Field(
+    author: Annotated[str, Field(max_length=80), AfterValidator(shown_text)] = Field(
         default="", description="Who wrote it.", examples=["Ada Lovelace"]
     )
-    siteName: Annotated[str, Field(max_length=60), AfterValidator(_visible)] = Field(  # noqa: N815 - the contract's name
+    siteName: Annotated[str, Field(max_length=60), AfterValidator(shown_text)] = Field(  # noqa: N815 - the contract's name
         default="", description="The name of the site, beside the logo.", examples=["example.com"]
+    )
+    items: Annotated[tuple[Item, ...], BeforeValidator(_items), AfterValidator(_shown_items)] = Field(
+        default=(),
+        max_length=MAX_ITEMS,
+        description=(
+            "Short lines for templates with a list: changes, steps, figures, open roles, the two sides of a comparison."
+        ),
+        examples=[["12k readers", "48 articles", "3.1% growth"]],
     )
     theme: Theme = Field(default="light", description="Light, dark, gradient, minimal or bold.", examples=["dark"])
     accentColor: HexColor = Field(  # noqa: N815 - the contract's name
         default="#b9502a",
         description="The brand colour. Text colours are chosen to be legible with it.",
         examples=["#0f766e"],
+    )
+    backgroundColor: HexColor | None = Field(  # noqa: N815 - as the contract names its own
+        default=None,
+        description="A brand colour for the background instead of the theme's. Text stays legible on it.",
+        examples=["#0b1f3a"],
     )
     align: Align = Field(default="left", description="How the text is aligned.", examples=["center"])
     logoUrl: PictureAddress | None = Field(  # noqa: N815 - the contract's name
@@ -107,6 +139,12 @@ class TemplateProps(Params):
         description="URL of the author's photo: https:// or data:image/.",
         examples=["https://example.com/ada.jpg"],
     )
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Yield the names and values of the texts that are given."""
+        for name in TEXT_PROPS:
+            if text := getattr(self, name):
+                yield name, text
 
 
 class ImageParams(Params):
@@ -142,8 +180,7 @@ class ImageParams(Params):
     height: Pixels | None = Field(
         default=None,
         description=(
-            "Height in pixels; give this or aspectRatio. Without both, html is 630/1200 as high as wide, "
-            "and a template keeps its own ratio."
+            "Height in pixels, or set aspectRatio. By default 1200 by 630 for html; a template keeps its own ratio."
         ),
         examples=[630],
     )

@@ -31,14 +31,14 @@ PLUGIN = Plugin(
     id="image_generator",
     api="1",
     title="Image generator",
-    summary="Turns a template or HTML with inline styles into a PNG or JPEG.",
+    summary="Turns a template or HTML into a PNG or JPEG.",
     hookspecs=ImageTemplateHooks,
     unique={"pressroom_image_templates": "name"},
 )
 
 PROMO = Promo(
     tagline="Images from HTML, or from designed templates.",
-    description="Open Graph images, banners, squares and stories, in any brand colour, as PNG or JPEG.",
+    description="Open Graph images, quotes, events, changelogs and stories, in any brand colours, as PNG or JPEG.",
     use_cases=(
         "Open Graph images for every page of a site",
         "Headers for profiles",
@@ -86,7 +86,7 @@ NOTES = (
 @generator(
     slug="image-generator",
     name="Image generator",
-    summary="Turns a template or HTML with inline styles into a PNG or JPEG.",
+    summary="Turns a template or HTML into a PNG or JPEG.",
     tags=("image", "open-graph", "html", "template", "png", "jpeg"),
     rate_limit=per_hour(60),
     executor="process",

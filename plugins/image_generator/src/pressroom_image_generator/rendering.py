@@ -15,6 +15,7 @@ from pressroom_image_generator.engine.notes import Notes, shown
 from pressroom_image_generator.engine.sources import Sources
 from pressroom_image_generator.expanding import expand
 from pressroom_image_generator.images import RemoteImages
+from pressroom_image_generator.missing_glyphs import without_missing
 from pressroom_image_generator.params import ImageDetails, ImageParams, TemplateProps
 from pressroom_image_generator.preparing import PICTURE_PROPS, WorkerInput
 from pressroom_image_generator.sizes import HTML_SIZE, Size
@@ -53,13 +54,13 @@ def _from_template(params: ImageParams, prepared: WorkerInput) -> tuple[str, Siz
         folder, natural = FOLDER / str(params.template), BUILT_IN[str(params.template)]
     size = params.size(natural)
     contents = prepared.images.contents
-    props = params.props or TemplateProps()
+    props, lost = without_missing(params.props or TemplateProps())
     html = expand(folder, props, size, natural)
     rendered = engine.render(html, size.width, size.height, images=contents)
     if rendered.warnings and (missing := _missing(props, contents)):
         html = expand(folder, props.model_copy(update=missing), size, natural)
         rendered = replace(engine.render(html, size.width, size.height, images=contents), warnings=rendered.warnings)
-    return html, size, rendered
+    return html, size, replace(rendered, warnings=(*rendered.warnings, *lost))
 
 
 def _missing(props: TemplateProps, contents: Mapping[str, bytes | None]) -> dict[str, None]:
@@ -71,7 +72,8 @@ def _missing(props: TemplateProps, contents: Mapping[str, bytes | None]) -> dict
 def _others(warnings: Sequence[str], images: RemoteImages) -> list[str]:
     """Return the engine's warnings as sentences, without those on images whose failure has been reported already."""
     failed = [shown(address) for address, content in images.contents.items() if content is None]
-    return [f"{one[:1].upper()}{one[1:]}." for one in warnings if not any(address in one for address in failed)]
+    others = (one for one in warnings if not any(address in one for address in failed))
+    return [one if one.endswith(".") else f"{one[:1].upper()}{one[1:]}." for one in others]
 
 
 def _bounded(warnings: Sequence[str]) -> tuple[str, ...]:

@@ -37,6 +37,18 @@ BUILT_IN: Final = {
     "linkedin-banner": Size(1584, 396),
     "square": Size(1080, 1080),
     "story": Size(1080, 1920),
+    "photo": Size(1200, 630),
+    "quote": Size(1080, 1080),
+    "event": Size(1200, 630),
+    "changelog": Size(1200, 630),
+    "podcast": Size(1200, 630),
+    "comparison": Size(1200, 630),
+    "product": Size(1200, 630),
+    "job": Size(1200, 630),
+    "hiring": Size(1080, 1080),
+    "tutorial": Size(1200, 630),
+    "stats": Size(1200, 630),
+    "minimal": Size(1200, 630),
 }
 """The templates of this plugin and their own sizes."""
 

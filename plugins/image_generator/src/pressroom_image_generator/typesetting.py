@@ -139,6 +139,11 @@ def set_copy(eyebrow: str, title: str, subtitle: str, width: float, height: floa
     return setting.whole(scale.title_lines) or setting.whole(None) or setting.shortened() or setting.cut()
 
 
+def fit_text(text: str, width: float, height: float, scale: Scale) -> TypesetText:
+    """Return one text as large as it fits into a place, in balanced lines."""
+    return set_copy("", text, "", width, height, scale).title if text else TypesetText()
+
+
 class _Setting:
     """One set of texts in one place, at any size."""
 

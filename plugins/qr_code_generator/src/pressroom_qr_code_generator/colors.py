@@ -48,24 +48,30 @@ class Rgba(NamedTuple):
 WHITE: Final = Rgba(255, 255, 255)
 
 
-def contrast_warnings(foreground: Rgba, background: Rgba) -> tuple[str, ...]:
+def contrast(foreground: Rgba, background: Rgba) -> float:
+    """Return the contrast, 1 to 21 (WCAG 2.2), of what is seen on a white page."""
+    paper = background.over(WHITE)
+    lighter, darker = sorted((paper.luminance, foreground.over(paper).luminance), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def contrast_warnings(foreground: Rgba, background: Rgba, name: str = "fgColor") -> tuple[str, ...]:
     """Return what may keep readers from a code in these colours, a sentence each.
 
-    What is not opaque is judged as it looks on a white page.
+    What is not opaque is judged as it looks on a white page. `name` is the parameter that the foreground comes from.
     """
     paper = background.over(WHITE)
     ink = foreground.over(paper)
-    lighter, darker = sorted((paper.luminance, ink.luminance), reverse=True)
-    ratio = (lighter + 0.05) / (darker + 0.05)
+    ratio = contrast(foreground, background)
     where = "" if background.alpha == 255 else " on a white page"
     found = []
     if ratio < MIN_CONTRAST:
         shown = int(ratio * 10) / 10
         found.append(
-            f"The contrast of fgColor and bgColor is {shown}:1{where}; below {MIN_CONTRAST:.0f}:1 many readers fail."
+            f"The contrast of {name} and bgColor is {shown}:1{where}; below {MIN_CONTRAST:.0f}:1 many readers fail."
         )
     if ink.luminance > paper.luminance:
-        found.append(f"fgColor is lighter than bgColor{where}; many readers do not recognise an inverted code.")
+        found.append(f"{name} is lighter than bgColor{where}; many readers do not recognise an inverted code.")
     return tuple(found)
 
 

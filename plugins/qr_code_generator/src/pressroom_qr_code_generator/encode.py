@@ -20,6 +20,7 @@ from pressroom.sdk import InvalidInput
 from pressroom_qr_code_generator.params import ErrorCorrection
 
 GAP: Final = 4
+_MODULES_OF_VERSION_1: Final = 21
 _MASK_PERIOD: Final = 12
 _FUNCTION_MODULE, _DATA_MODULE = 1, 2
 _TO_DIGITS: Final = bytes.maketrans(b"\x00\x01", b"01")
@@ -149,11 +150,12 @@ _ALPHANUMERICS_THAT_FIT: Final = {"L": 4296, "M": 3391, "Q": 2420, "H": 1852}
 _ALPHANUMERIC: Final = frozenset("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:")
 
 
-def encode(text: str, level: ErrorCorrection) -> Rows:
+def encode(text: str, level: ErrorCorrection, *, aligned: bool = False) -> Rows:
     """Return the modules of the smallest symbol that holds the text at that error correction level.
 
     It is never a Micro QR code. The level is raised where that costs no extra space. Text outside ASCII is
-    UTF-8 and says so by an ECI, since readers guess differently where it is missing.
+    UTF-8 and says so by an ECI, since readers guess differently where it is missing. Where it has to be `aligned`, it
+    has an alignment pattern, which symbols of version 1 lack.
 
     Raises:
         InvalidInput: no symbol can hold the text at that level.
@@ -162,7 +164,8 @@ def encode(text: str, level: ErrorCorrection) -> Rows:
     if not text.isascii():
         options |= {"encoding": "utf-8", "mode": "byte", "eci": True}
     try:
-        return _symbol(text, options)
+        rows = _symbol(text, options)
+        return _symbol(text, options | {"version": 2}) if aligned and len(rows) == _MODULES_OF_VERSION_1 else rows
     except segno.DataOverflowError as error:
         raise InvalidInput("text", _does_not_fit(text, level)) from error
 

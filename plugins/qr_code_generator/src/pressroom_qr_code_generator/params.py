@@ -2,13 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from pressroom.sdk import HexColor, Integer, Params
 from pydantic import BaseModel, Field
 
 ErrorCorrection = Literal["L", "M", "Q", "H"]
 ImageFormat = Literal["png", "svg"]
+ContentType = Literal["text", "wifi", "contact", "email", "event", "phone", "sms", "geo"]
+Security = Literal["WPA", "SAE", "WEP", "nopass"]
+ModuleShape = Literal["square", "dot", "rounded"]
+EyeShape = Literal["square", "rounded", "circle"]
+GradientType = Literal["linear", "radial"]
+
+MAX_LOGO_LENGTH: Final = 200_000
+
+
+class QrContent(Params):
+    """What the text is the main part of, and the other parts."""
+
+    type: ContentType = Field(
+        default="text",
+        description=(
+            "What text is: any text, the name of a Wi-Fi network, of a contact or of an event, an e-mail address, a "
+            "phone number (phone, sms), or a place as latitude,longitude (geo)."
+        ),
+    )
+    password: str | None = Field(
+        default=None, max_length=128, description="wifi: the password; without one the network is open."
+    )
+    security: Security | None = Field(
+        default=None, description="wifi: WPA (also WPA2 and WPA3 beside it), SAE (WPA3 only), WEP or nopass."
+    )
+    hidden: bool = Field(default=False, description="wifi: whether the network hides its name.")
+    email: str | None = Field(default=None, max_length=254, description="contact: the e-mail address.")
+    phone: str | None = Field(default=None, max_length=40, description="contact: the phone number.")
+    organization: str | None = Field(default=None, max_length=120, description="contact: the company.")
+    jobTitle: str | None = Field(  # noqa: N815 - parameters are in camelCase
+        default=None, max_length=120, description="contact: the position."
+    )
+    url: str | None = Field(default=None, max_length=500, description="contact, event: the website.")
+    location: str | None = Field(
+        default=None, max_length=250, description="contact: street and town. event: the place."
+    )
+    subject: str | None = Field(default=None, max_length=250, description="email: the subject.")
+    message: str | None = Field(
+        default=None, max_length=1000, description="email, sms: the text. contact, event: a note."
+    )
+    start: str | None = Field(
+        default=None,
+        max_length=40,
+        description=(
+            "event: when it starts, as 2027-05-01 or 2027-05-01T18:00, in local time unless Z or an offset follows."
+        ),
+        examples=["2027-05-01T18:00"],
+    )
+    end: str | None = Field(default=None, max_length=40, description="event: when it ends; of a date, the last day.")
 
 
 class QrCodeParams(Params):
@@ -57,6 +106,50 @@ class QrCodeParams(Params):
         description="png for pixels, svg for print and for any scale.",
         examples=["svg"],
     )
+    content: QrContent | None = Field(
+        default=None,
+        description="Makes the text a Wi-Fi login, a contact, an e-mail, an event, a phone number, an SMS or a place.",
+        examples=[{"type": "wifi", "password": "correct horse"}],
+    )
+    moduleShape: ModuleShape = Field(  # noqa: N815 - parameters are in camelCase
+        default="square", description="Shape of the modules.", examples=["rounded"]
+    )
+    eyeShape: EyeShape = Field(  # noqa: N815 - parameters are in camelCase
+        default="square", description="Shape of the three large squares in the corners.", examples=["circle"]
+    )
+    eyeColor: HexColor | None = Field(  # noqa: N815 - parameters are in camelCase
+        default=None,
+        description="Colour of the three corners; without one it is that of the rest.",
+        examples=["#b9502a"],
+    )
+    gradientColor: HexColor | None = Field(  # noqa: N815 - parameters are in camelCase
+        default=None, description="Makes a gradient from fgColor to this colour.", examples=["#5b21b6"]
+    )
+    gradientType: GradientType = Field(  # noqa: N815 - parameters are in camelCase
+        default="linear", description="Whether the gradient runs along a line or outwards.", examples=["radial"]
+    )
+    gradientAngle: Integer = Field(  # noqa: N815 - parameters are in camelCase
+        default=135,
+        ge=0,
+        le=360,
+        description="Direction of a linear gradient in degrees: 90 is to the right, 180 downwards.",
+        examples=[90],
+    )
+    logo: str | None = Field(
+        default=None,
+        max_length=MAX_LOGO_LENGTH,
+        description=("An image for the centre, as a data: URI of a PNG, JPEG or WebP. Raises errorCorrection to H."),
+        examples=["data:image/png;base64,iVBORw0KGgo"],
+    )
+    logoSize: Integer = Field(  # noqa: N815 - parameters are in camelCase
+        default=20, ge=10, le=30, description="Width of the logo, in percent of the symbol.", examples=[25]
+    )
+
+    @property
+    def styled(self) -> bool:
+        """Whether the symbol looks other than plain squares in one colour."""
+        looks = (self.moduleShape, self.eyeShape, self.eyeColor, self.gradientColor, self.logo)
+        return looks != ("square", "square", None, None, None)
 
 
 class QrCodeDetails(BaseModel):

@@ -42,13 +42,16 @@ MCP = Mcp(
         "bgColor": "Background, hex; #ffffff00 is transparent.",
         "errorCorrection": "Damage it survives: L 7%, M 15%, Q 25%, H 30%; Q or H for print.",
         "format": "svg scales to any size.",
+        "moduleShape": "Look of the modules.",
+        "gradientColor": "Gradient from fgColor to this, hex.",
     },
+    hide=("content", "eyeShape", "eyeColor", "gradientType", "gradientAngle", "logo", "logoSize"),
 )
 
 
 PROMO = Promo(
     tagline="QR codes that scan, as PNG or SVG.",
-    description="Any text up to 2048 characters, any colours, exact pixel sizes, transparent or vector.",
+    description="Texts up to 2048 characters, Wi-Fi, contacts, events, a logo, shapes and colours, PNG or vector.",
     use_cases=(
         "Links on posters, packaging and slides",
         "Wi-Fi access for guests",
@@ -66,7 +69,13 @@ EXAMPLES = (
     Example("A link", {"text": "https://example.com/menu"}),
     Example(
         "Guest Wi-Fi for print, with a wide quiet zone",
-        {"text": "WIFI:T:WPA;S:Guests;P:correct horse;;", "size": 1024, "margin": 4, "errorCorrection": "Q"},
+        {
+            "text": "Guests",
+            "content": {"type": "wifi", "password": "correct horse"},
+            "size": 1024,
+            "margin": 4,
+            "errorCorrection": "Q",
+        },
     ),
     Example(
         "A transparent SVG in a brand's colour",
@@ -74,11 +83,22 @@ EXAMPLES = (
     ),
     Example(
         "A contact card",
-        {"text": "BEGIN:VCARD\nVERSION:3.0\nN:Łukasiewicz;Zoë\nTEL:+48221234567\nEND:VCARD", "size": 768},
+        {"text": "Zoë Łukasiewicz", "content": {"type": "contact", "phone": "+48 22 123 45 67"}, "size": 768},
+    ),
+    Example(
+        "Round shapes and a gradient",
+        {
+            "text": "https://example.com/menu",
+            "moduleShape": "dot",
+            "eyeShape": "circle",
+            "fgColor": "#1e3a8a",
+            "gradientColor": "#9d174d",
+        },
     ),
 )
 
 NOTES = (
+    "A code with shapes, a gradient or a logo is read back before it is returned, and refused if that fails.",
     "Any colours are drawn, but many readers fail below a contrast of 3:1 or where fgColor is the lighter one.",
     "A transparent background takes on whatever is below it: put the code on a light, even surface.",
     "ISO/IEC 18004 asks for a quiet zone of 4 modules. With a smaller margin, put the code on its background's colour.",

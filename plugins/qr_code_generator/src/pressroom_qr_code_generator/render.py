@@ -13,6 +13,7 @@ from pressroom_qr_code_generator.colors import Rgba, contrast_warnings
 from pressroom_qr_code_generator.encode import Rows, encode
 from pressroom_qr_code_generator.layout import QrLayout, check_size, fill, lay_out, size_warnings
 from pressroom_qr_code_generator.params import QrCodeDetails, QrCodeParams
+from pressroom_qr_code_generator.payloads import payload
 from pressroom_qr_code_generator.svg import draw_svg
 
 try:
@@ -71,9 +72,15 @@ def render(params: QrCodeParams) -> Artifact:
     """Return the QR code that the parameters describe.
 
     Raises:
-        InvalidInput: the text fits in no symbol, or the symbol in no image of that size.
+        InvalidInput: the text fits in no symbol, the symbol in no image of that size, a part of `content` is wrong,
+            or nobody could read the code in these looks.
     """
-    rows = encode(params.text, params.errorCorrection)
+    text = payload(params.text, params.content)
+    if params.styled:
+        from pressroom_qr_code_generator.checked import render_styled  # noqa: PLC0415 - plain symbols need no Pillow
+
+        return render_styled(params, text)
+    rows = encode(text, params.errorCorrection)
     foreground, background = Rgba.parse(params.fgColor), Rgba.parse(params.bgColor)
     warnings = contrast_warnings(foreground, background)
     if params.format == "png":

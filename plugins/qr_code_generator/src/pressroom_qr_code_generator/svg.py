@@ -15,6 +15,9 @@ _DARK_ABOVE, _DARK_BELOW = 1, 2
 _ONE_SIDE_DARK: Final = re.compile(rb"\x01+|\x02+")
 
 
+Point = tuple[int, int]
+
+
 class Edge(NamedTuple):
     """A horizontal edge of a dark area, from left to right where the dark is below it, otherwise from right to left."""
 
@@ -41,19 +44,31 @@ def outline(rows: Rows) -> str:
     Outlines rather than a box for each run of dark modules: between boxes, programs that smooth edges in spite of
     `crispEdges` (converters to PDF do) leave hairlines.
     """
+    return "".join(map(_straight, loops(rows)))
+
+
+def loops(rows: Rows) -> Iterator[list[Point]]:
+    """Yield the corners of each outline, in modules, from the left end of one of its horizontal edges."""
     edges = list(_horizontal_edges(rows))
     following = _joined(edges, len(rows))
-    path: list[str] = []
     for first, edge in enumerate(edges):
         if first in following:
-            path.append(f"M{edge.start} {edge.y}h{edge.end - edge.start}")
-            y, index = edge.y, following.pop(first)
+            corners = [(edge.start, edge.y), (edge.end, edge.y)]
+            index = following.pop(first)
             while index != first:
-                start, end, edge_y = edges[index]
-                path.append(f"v{edge_y - y}h{end - start}")
-                y, index = edge_y, following.pop(index)
-            path.append("z")
-    return "".join(path)
+                start, end, y = edges[index]
+                corners += [(start, y), (end, y)]
+                index = following.pop(index)
+            yield corners
+
+
+def _straight(corners: list[Point]) -> str:
+    (x, y), *others = corners
+    parts = [f"M{x} {y}"]
+    for next_x, next_y in others:
+        parts.append(f"h{next_x - x}" if next_y == y else f"v{next_y - y}")
+        x, y = next_x, next_y
+    return "".join(parts) + "z"
 
 
 def _horizontal_edges(rows: Rows) -> Iterator[Edge]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from PIL import Image
-from playwright.async_api import Browser, Page, Request, Response, expect
+from playwright.async_api import Browser, Page, expect
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
 from support.axe import violations
@@ -47,6 +45,14 @@ async def opened(browser: Browser, host: RunningHost, **options: Any) -> AsyncIt
     assert faults == []
 
 
+async def ask_for(page: Page, content: str, *, scripting: bool = True) -> None:
+    await page.get_by_label("Content").fill(content)
+    if scripting:
+        await expect(page.locator("img[data-canvas]").first).to_have_attribute("src", re.compile("^blob:"))
+    else:
+        await page.get_by_role("button", name="Generate").click()
+
+
 async def photographed(page: Page, part: str) -> Image.Image:
     content = await page.locator(f".icon.{part}").screenshot()
     return Image.open(io.BytesIO(content)).convert("RGB")
@@ -55,8 +61,7 @@ async def photographed(page: Page, part: str) -> Image.Image:
 @pytest.mark.parametrize("scripting", [True, False], ids=["with JavaScript", "without JavaScript"])
 async def test_the_icon_is_shown_where_people_meet_it(browser: Browser, host: RunningHost, scripting: bool) -> None:
     async with opened(browser, host, java_script_enabled=scripting, viewport={"width": 1280, "height": 1600}) as page:
-        await page.get_by_label("Content").fill("I")
-        await page.get_by_role("button", name="Generate").click()
+        await ask_for(page, "I", scripting=scripting)
         await expect(page.locator("figcaption", has_text=re.compile("^(In|On) a "))).to_have_text(SCENES)
         for part, edge in (("small", 16), ("medium", 24), ("large", 60)):
             box = await page.locator(f".icon.{part}").bounding_box()
@@ -66,71 +71,26 @@ async def test_the_icon_is_shown_where_people_meet_it(browser: Browser, host: Ru
             middle = icon.height // 2
             assert icon.getpixel((icon.width // 2, middle)) == pytest.approx((255, 255, 255), abs=40), part  # the stem
             assert icon.getpixel((icon.width // 5, middle)) == pytest.approx(TERRACOTTA, abs=2), part
-        await expect(page.locator(".files li")).to_have_count(9)
-        await expect(page.get_by_role("link", name="Download")).to_have_attribute("download", "favicon-generator.zip")
+        if scripting:
+            async with page.expect_download() as got:
+                await page.get_by_role("button", name="Download ZIP").click()
+            assert (await got.value).suggested_filename == "favicon-generator.zip"
+        else:
+            await expect(page.locator(".files li")).to_have_count(9)
+            link = page.get_by_role("link", name="Download")
+            await expect(link).to_have_attribute("download", "favicon-generator.zip")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_wrong(browser: Browser, host: RunningHost, scheme: Any) -> None:
     async with opened(browser, host, color_scheme=scheme) as page:
-        await page.get_by_label("Content").fill("I")
-        await page.get_by_role("button", name="Generate").click()
+        await ask_for(page, "I")
         await expect(page.locator(".scenes img")).to_have_count(3)
         assert await violations(page) == []
 
 
 async def test_no_scene_is_wider_than_a_small_phone(browser: Browser, host: RunningHost) -> None:
     async with opened(browser, host, viewport={"width": 320, "height": 800}) as page:
-        await page.get_by_label("Content").fill("I")
-        await page.get_by_role("button", name="Generate").click()
+        await ask_for(page, "I")
         await expect(page.locator(".scenes img")).to_have_count(3)
         assert await page.evaluate("document.documentElement.scrollWidth") <= 320
-
-
-async def test_a_preview_follows_what_is_typed_once_that_is_switched_on(browser: Browser, host: RunningHost) -> None:
-    async with opened(browser, host) as page:
-        sent: list[str] = []
-        page.on(
-            "request", lambda each: sent.append(json.loads(each.post_data or "")["content"]) if _runs(each) else None
-        )
-        await page.clock.install(time=NOW)
-        await page.clock.pause_at(NOW + timedelta(hours=1))
-        content = page.get_by_label("Content")
-        await content.fill("A")
-        await page.clock.run_for(5000)
-        assert sent == []
-        await page.get_by_label("Preview while I type").check()
-        async with page.expect_response(_runs):
-            await page.clock.run_for(800)
-        await content.fill("B")
-        await page.clock.run_for(799)
-        await content.fill("")
-        await page.clock.run_for(800)
-        assert sent == ["A"]
-        await content.fill("C")
-        async with page.expect_response(_runs):
-            await page.clock.run_for(800)
-        assert sent == ["A", "C"]
-        await expect(content).to_be_focused()
-
-
-def _runs(exchange: Request | Response) -> bool:
-    return exchange.url.endswith("/api/generate")
-
-
-async def test_a_preview_that_follows_stops_at_the_limit(browser: Browser, tmp_path: Path) -> None:
-    config = {"tools": {"favicon-generator": {"rate_limit": "1/hour"}}}
-    with RunningHost(settings_for_test(config, tmp_path)) as limited:
-        async with opened(browser, limited) as page:
-            follow = page.get_by_label("Preview while I type")
-            await page.get_by_label("Content").fill("A")
-            await follow.check()
-            await expect(page.locator(".scenes img")).to_have_count(3)
-            await page.get_by_label("Content").fill("B")
-            await expect(page.locator("#result-body")).to_contain_text("Try again in")
-            await expect(follow).not_to_be_checked()
-
-
-async def test_without_javascript_nothing_offers_to_follow(browser: Browser, host: RunningHost) -> None:
-    async with opened(browser, host, java_script_enabled=False) as page:
-        await expect(page.get_by_text("Preview while I type")).to_be_hidden()

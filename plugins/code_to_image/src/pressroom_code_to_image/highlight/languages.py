@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from pressroom_code_to_image.highlight import data, go, python, rust, scripts, shell, web
+from pressroom_code_to_image.highlight import data, generic, go, python, rust, scripts, shell, web
 from pressroom_code_to_image.highlight import data as sessions
 from pressroom_code_to_image.highlight.tokens import Role, Token, lexed
-from pressroom_code_to_image.names import Language
+from pressroom_code_to_image.names import PLAIN
 
 _RULES: Final[dict[str, Callable[[list[Token]], list[Token]]]] = {
     "javascript": partial(scripts.refined, typed=False),
@@ -25,11 +25,21 @@ _RULES: Final[dict[str, Callable[[list[Token]], list[Token]]]] = {
 }
 
 
-def highlighted(code: str, language: Language) -> list[tuple[str, Role]]:
-    """Return the pieces of a code, in order and complete, each with its role. Lines end with line feeds."""
+_SESSIONS: Final = frozenset({"bash", "console"})
+
+
+def highlighted(code: str, language: str) -> list[tuple[str, Role]]:
+    """Return the pieces of a code, in order and complete, each with its role. Lines end with line feeds.
+
+    Args:
+        code: the text.
+        language: one that `names.language_of` returns, but for `auto`.
+    """
+    if language == PLAIN:
+        return [(code, Role.TEXT)]
+    if language in _SESSIONS and sessions.is_session(code):
+        return [(token.text, token.role) for token in sessions.refined(code)]
     rules = _RULES.get(language)
     if rules is None:
-        return [(code, Role.TEXT)]
-    if language == "bash" and sessions.is_session(code):
-        return [(token.text, token.role) for token in sessions.refined(code)]
+        return generic.highlighted(code, language)
     return [(token.text, token.role) for token in rules(lexed(code, language))]

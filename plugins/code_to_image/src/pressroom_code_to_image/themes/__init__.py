@@ -10,6 +10,22 @@ from pressroom_code_to_image.themes.github_dark import GITHUB_DARK
 from pressroom_code_to_image.themes.github_light import GITHUB_LIGHT
 from pressroom_code_to_image.themes.monokai import MONOKAI
 from pressroom_code_to_image.themes.nord import NORD
+from pressroom_code_to_image.themes.of_communities_dark import (
+    CATPPUCCIN_MOCHA,
+    EVERFOREST_DARK,
+    GRUVBOX_DARK,
+    KANAGAWA,
+    NIGHT_OWL,
+    PALENIGHT,
+    ROSE_PINE,
+)
+from pressroom_code_to_image.themes.of_communities_light import (
+    CATPPUCCIN_LATTE,
+    GRUVBOX_LIGHT,
+    LIGHT_PLUS,
+    ONE_LIGHT,
+    SOLARIZED_LIGHT,
+)
 from pressroom_code_to_image.themes.one_dark import ONE_DARK
 from pressroom_code_to_image.themes.solarized_dark import SOLARIZED_DARK
 from pressroom_code_to_image.themes.theme import CodeTheme, TokenStyle
@@ -27,5 +43,17 @@ THEMES: Final[Mapping[ThemeName, CodeTheme]] = MappingProxyType(
         "one-dark": ONE_DARK,
         "solarized-dark": SOLARIZED_DARK,
         "tokyo-night": TOKYO_NIGHT,
+        "catppuccin-latte": CATPPUCCIN_LATTE,
+        "catppuccin-mocha": CATPPUCCIN_MOCHA,
+        "everforest-dark": EVERFOREST_DARK,
+        "gruvbox-dark": GRUVBOX_DARK,
+        "gruvbox-light": GRUVBOX_LIGHT,
+        "kanagawa": KANAGAWA,
+        "light-plus": LIGHT_PLUS,
+        "night-owl": NIGHT_OWL,
+        "one-light": ONE_LIGHT,
+        "palenight": PALENIGHT,
+        "rose-pine": ROSE_PINE,
+        "solarized-light": SOLARIZED_LIGHT,
     }
 )

@@ -143,6 +143,7 @@ class BoxBuilder:
             inner = Style(style)
             inner.set("display", parent.display)
             return self._parts(element, inner, _decorations(style, decorations))
+        self._warn_of_table(element, style)
         absolute = style.position in ("absolute", "fixed")
         if element.tag in ("img", "svg"):
             box = self._picture(element, style)
@@ -165,6 +166,12 @@ class BoxBuilder:
             style.set("display", "block")
             return [self._container(element, style, decorations)]
         return [Inline("open", style), *parts, Inline("close", style)]
+
+    def _warn_of_table(self, element: Element, style: Style) -> None:
+        if element.tag == "tr" and element.children and style.display not in (*_FLEX, *_GRID, *_TABLES):
+            self._notes.warn(
+                "<table>: rows and columns are not laid out, cells follow each other as text; use flex or grid"
+            )
 
     def _marker(self, style: Style, number: int) -> Box:
         """Return the bullet or the number of a list item."""

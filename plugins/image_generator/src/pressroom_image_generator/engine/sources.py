@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import io
 import re
 from collections.abc import Mapping
 from typing import Final, Protocol
-from urllib.parse import unquote_to_bytes
 
 from PIL import Image, ImageOps
 from pressroom.graphics.color import Color
+from pressroom.graphics.data_url import data_of
+from pressroom.graphics.svg import Svg, UnsafeSvg, safe_svg, with_namespaces
+from pressroom.graphics.vectors import TooCostly, VectorBudget
 
 from pressroom_image_generator.engine.notes import Notes, shown
-from pressroom_image_generator.engine.svg import Svg, UnsafeSvg, safe_svg
-from pressroom_image_generator.engine.vectors import TooCostly, VectorBudget
 
 MAX_PIXELS: Final = 25_000_000
 MAX_EDGE: Final = 4096
 _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "AVIF")
 _NEUTRAL: Final = (128, 128, 128, 64)
-_DATA: Final = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
 
 ImageSource = bytes | None
 """The bytes of a fetched image, or `None` where it could not be fetched."""
@@ -98,11 +95,7 @@ class Sources:
         """Return an `<svg>` element as an image; `currentColor` in it is the text's colour."""
         red, green, blue, _ = color.rgba8
         paint = f"#{red:02x}{green:02x}{blue:02x}"
-        if "xmlns=" not in markup[:2000].partition(">")[0]:
-            markup = markup.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
-        if "xlink:" in markup and "xmlns:xlink" not in markup:
-            markup = markup.replace("<svg", '<svg xmlns:xlink="http://www.w3.org/1999/xlink"', 1)
-        return self._svg(re.sub("currentcolor", paint, markup, flags=re.IGNORECASE), "an <svg>")
+        return self._svg(re.sub("currentcolor", paint, with_namespaces(markup), flags=re.IGNORECASE), "an <svg>")
 
     def _decode(self, address: str) -> Source | None:
         what = f"the image {shown(address)}"
@@ -146,18 +139,3 @@ class Sources:
         except UnsafeSvg as error:
             self._notes.warn(f"{what} is not drawn: {error}")
             return None
-
-
-def data_of(address: str) -> bytes | None:
-    """Return what a `data:` URL holds, or `None` where it cannot be read (RFC 2397)."""
-    match = _DATA.match(address)
-    if match is None:
-        return None
-    payload = address[match.end() :]
-    if ";base64" not in match[2].lower():
-        return unquote_to_bytes(payload)
-    try:
-        compact = re.sub(rb"\s+", b"", unquote_to_bytes(payload))
-        return base64.b64decode(compact + b"=" * (-len(compact) % 4), validate=True)
-    except (binascii.Error, ValueError):
-        return None

@@ -1,0 +1,84 @@
+"""Every other language: what Pygments' tokens say by themselves, and names before a bracket as functions."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+
+from pygments.lexers import get_lexer_by_name
+from pygments.token import Comment, Generic, Keyword, Name, Number, Operator, Punctuation, String, Text
+from pygments.token import _TokenType as TokenType
+
+from pressroom_code_to_image.highlight.tokens import Role
+
+_ROLES: Final[dict[TokenType, Role]] = {
+    Comment: Role.COMMENT,
+    Comment.Preproc: Role.KEYWORD,
+    Comment.PreprocFile: Role.STRING,
+    Generic.Deleted: Role.TAG,
+    Generic.Emph: Role.PARAMETER,
+    Generic.Heading: Role.FUNCTION,
+    Generic.Inserted: Role.STRING,
+    Generic.Prompt: Role.PUNCTUATION,
+    Generic.Strong: Role.NUMBER,
+    Generic.Subheading: Role.FUNCTION,
+    Keyword: Role.KEYWORD,
+    Keyword.Constant: Role.LITERAL,
+    Keyword.Declaration: Role.DECLARATION,
+    Keyword.Type: Role.BUILTIN_TYPE,
+    Name.Attribute: Role.ATTRIBUTE,
+    Name.Builtin: Role.BUILTIN,
+    Name.Builtin.Pseudo: Role.SELF,
+    Name.Class: Role.CLASS,
+    Name.Constant: Role.CONSTANT,
+    Name.Decorator: Role.DECORATOR,
+    Name.Entity: Role.ESCAPE,
+    Name.Exception: Role.CLASS,
+    Name.Function: Role.FUNCTION,
+    Name.Label: Role.CONSTANT,
+    Name.Namespace: Role.NAMESPACE,
+    Name.Property: Role.KEY,
+    Name.Tag: Role.TAG,
+    Name.Variable: Role.VARIABLE,
+    Number: Role.NUMBER,
+    Operator: Role.OPERATOR,
+    Operator.Word: Role.WORD_OPERATOR,
+    Punctuation: Role.PUNCTUATION,
+    String: Role.STRING,
+    String.Affix: Role.DECLARATION,
+    String.Doc: Role.COMMENT,
+    String.Escape: Role.ESCAPE,
+    String.Interpol: Role.PLACEHOLDER,
+    String.Regex: Role.REGEX,
+    String.Symbol: Role.LITERAL,
+}
+_PLAIN_NAMES: Final = frozenset({Name, Name.Other})
+
+
+def highlighted(code: str, language: str) -> list[tuple[str, Role]]:
+    """Return the pieces of a code, in order and complete, each with its role; a lexer that fails gives one piece."""
+    try:
+        tokens = list(_lexer(language).get_tokens(code))
+    except Exception:  # noqa: BLE001 - any of 600 lexers may trip over some text, and plain code is better than none
+        tokens = []
+    if "".join(text for _, text in tokens) != code:
+        return [(code, Role.TEXT)]
+    pieces: list[tuple[str, Role]] = []
+    called = False
+    for type_, text in reversed(tokens):
+        role = _role(type_)
+        pieces.append((text, Role.FUNCTION if called and type_ in _PLAIN_NAMES else role))
+        called = text.startswith("(") if text.strip() else called and type_ in Text
+    return pieces[::-1]
+
+
+@cache
+def _lexer(name: str) -> Any:
+    # The lexer's own tidying would drop leading lines and add one at the end.
+    return get_lexer_by_name(name, stripnl=False, ensurenl=False)
+
+
+@cache
+def _role(type_: TokenType) -> Role:
+    # From the type to its parents: `Name.Function.Magic` is a `Name.Function`.
+    return next((_ROLES[one] for one in reversed(type_.split()) if one in _ROLES), Role.TEXT)

@@ -1,0 +1,95 @@
+"""Styled symbols: drawn, read back, and refused where no reader makes out what they say."""
+
+from __future__ import annotations
+
+from PIL import Image
+from pressroom.sdk import Artifact, InvalidInput
+
+from pressroom_qr_code_generator.colors import Rgba, contrast, contrast_warnings
+from pressroom_qr_code_generator.encode import encode
+from pressroom_qr_code_generator.layout import READABLE_FROM, QrLayout, check_size, fill, lay_out, size_warnings
+from pressroom_qr_code_generator.logo import logo_of
+from pressroom_qr_code_generator.params import QrCodeDetails, QrCodeParams
+from pressroom_qr_code_generator.readback import read_back
+from pressroom_qr_code_generator.styled import draw_styled, png_of, rasterised
+
+_MIN_PIXELS = 6
+"""How many pixels a module of an SVG has when it is read back: such a file is shown at any size."""
+
+_MIN_CONTRAST = 2.0
+"""Below it a part of the code fades away, which other readers than the one here may need."""
+
+
+def render_styled(params: QrCodeParams, text: str) -> Artifact:
+    """Return the QR code of a text with its shapes, gradient and logo.
+
+    Raises:
+        InvalidInput: the text does not fit, the logo is not an image, or the code cannot be read back.
+    """
+    _refuse_pale(params)
+    logo = logo_of(params.logo, params.logoSize) if params.logo is not None else None
+    # Readers take the symbol's corners from the edges of the finder patterns, and round ones have hardly any: without
+    # an alignment pattern zbar often misses such a symbol.
+    rows = encode(text, "H" if logo else params.errorCorrection, aligned=params.eyeShape == "circle")
+    modules = len(rows)
+    if params.format == "png":
+        check_size(params.size, modules, params.margin)
+        layout = lay_out(params.size, modules, params.margin)
+        svg = draw_styled(rows, layout, params, logo)
+        picture = rasterised(svg, params.size)
+        warnings = _color_warnings(params) + size_warnings(layout)
+    else:
+        layout = fill(params.size, modules, params.margin)
+        svg = draw_styled(rows, layout, params, logo)
+        size = max(params.size, _MIN_PIXELS * (modules + 2 * params.margin))
+        picture = rasterised(svg, size)
+        warnings = _color_warnings(params)
+    warnings += _checked(params, text, picture, layout)
+    return Artifact(
+        content=png_of(picture) if params.format == "png" else svg,
+        media_type="image/png" if params.format == "png" else "image/svg+xml",
+        details=QrCodeDetails(size=params.size, format=params.format),
+        warnings=warnings,
+    )
+
+
+def _refuse_pale(params: QrCodeParams) -> None:
+    background = Rgba.parse(params.bgColor)
+    for name, color in _inks(params)[1:]:
+        if (found := contrast(color, background)) < _MIN_CONTRAST:
+            shown = int(found * 10) / 10
+            raise InvalidInput(name, f"must contrast with bgColor by {_MIN_CONTRAST:.0f}:1 at least (got {shown}:1)")
+
+
+def _checked(params: QrCodeParams, text: str, picture: Image.Image, layout: QrLayout) -> tuple[str, ...]:
+    read = read_back(picture, layout.module * picture.width / layout.size)
+    if read is None or read.text != text:
+        raise InvalidInput(*_refusal(params, layout))
+    if read.fragile:
+        return (
+            "The code can be read, but hardly any damage may come to it: make the logo smaller or the text shorter.",
+        )
+    return ()
+
+
+def _refusal(params: QrCodeParams, layout: QrLayout) -> tuple[str, str]:
+    """Return the parameter that most likely keeps the code from being read, and what to do."""
+    unreadable = "makes a code that cannot be read back"
+    if _color_warnings(params):
+        field = next(name for name, color in _inks(params) if contrast_warnings(color, Rgba.parse(params.bgColor)))
+        return field, f"{unreadable}; choose a colour that is darker and further from bgColor"
+    if params.format == "png" and layout.module < READABLE_FROM:
+        return "size", f"{unreadable}: its modules have {layout.module:.1f} pixels; ask for a larger size or svg"
+    if params.logo is not None:
+        return "logo", f"{unreadable}; set a smaller logoSize (10 is the least), or use a simpler logo"
+    return "moduleShape", f"{unreadable}; use square, or a larger size"
+
+
+def _inks(params: QrCodeParams) -> list[tuple[str, Rgba]]:
+    named = {"fgColor": params.fgColor, "gradientColor": params.gradientColor, "eyeColor": params.eyeColor}
+    return [(name, Rgba.parse(color)) for name, color in named.items() if color is not None]
+
+
+def _color_warnings(params: QrCodeParams) -> tuple[str, ...]:
+    background = Rgba.parse(params.bgColor)
+    return tuple(warning for name, color in _inks(params) for warning in contrast_warnings(color, background, name))

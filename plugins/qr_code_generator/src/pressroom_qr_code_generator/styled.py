@@ -1,0 +1,174 @@
+"""Symbols with other shapes, a gradient or a logo, as SVG; their PNG is drawn from it."""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from PIL import Image
+from pressroom.graphics.png import encode_png
+
+from pressroom_qr_code_generator.colors import Rgba
+from pressroom_qr_code_generator.encode import Rows
+from pressroom_qr_code_generator.layout import QrLayout
+from pressroom_qr_code_generator.logo import Logo
+from pressroom_qr_code_generator.params import EyeShape, ModuleShape, QrCodeParams
+from pressroom_qr_code_generator.svg import Point, loops, outline
+
+EYE: Final = 7
+"""How many modules a side a finder pattern has."""
+
+_DOT_RADIUS: Final = 0.46
+_CORNER: Final = 0.5
+_EYE_RADII: Final = {"square": (0.0, 0.0, 0.0), "rounded": (2.2, 1.5, 0.9), "circle": (3.0, 2.0, 1.5)}
+"""The radii of a finder pattern's outer edge, of its hole and of its centre.
+
+A circle is straight for a module in the middle of each side: zbar finds whole circles (3.5, 2.5) less often.
+"""
+
+
+def draw_styled(rows: Rows, layout: QrLayout, params: QrCodeParams, logo: Logo | None) -> bytes:
+    """Return the image as an SVG document."""
+    modules, size = len(rows), layout.size
+    foreground, background = Rgba.parse(params.fgColor), Rgba.parse(params.bgColor)
+    hole = logo.clear(modules) if logo else range(0)
+    body = _shape_paths(_without(rows, hole), params.moduleShape)
+    eyes = "".join(_eye(x, y, params.eyeShape) for x, y in _eye_corners(modules))
+    ink, defs = _ink(params, foreground, modules)
+    eye_ink = _solid(Rgba.parse(params.eyeColor)) if params.eyeColor else ink
+    paper = f'<rect width="{size}" height="{size}" {_solid(background)}/>' if background.alpha else ""
+    place = f"translate({layout.origin:.7g} {layout.origin:.7g}) scale({layout.module:.7g})"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" role="img" aria-label="QR code">'
+        f'{defs}{paper}<g transform="{place}"><path {ink} d="{body}"/>'
+        f'<path {eye_ink} fill-rule="evenodd" d="{eyes}"/>{_image(logo, modules)}</g></svg>\n'
+    ).encode()
+
+
+def rasterised(svg: bytes, size: int) -> Image.Image:
+    """Return an SVG document of this module as an image of `size` pixels a side, `RGB` where it is opaque."""
+    import resvg_py  # noqa: PLC0415 - plain symbols need no renderer
+
+    png = resvg_py.svg_to_bytes(svg_string=svg.decode(), width=size, height=size, skip_system_fonts=True)
+    with Image.open(io.BytesIO(bytes(png))) as opened:
+        drawn = opened.convert("RGBA")
+    return drawn.convert("RGB") if drawn.getchannel("A").getextrema() == (255, 255) else drawn
+
+
+def png_of(picture: Image.Image) -> bytes:
+    """Return an image as a PNG file."""
+    return encode_png(picture)
+
+
+def _eye_corners(modules: int) -> tuple[Point, ...]:
+    far = modules - EYE
+    return (0, 0), (far, 0), (0, far)
+
+
+def _without(rows: Rows, hole: range) -> list[bytearray]:
+    """Return a symbol's modules without its finder patterns and what the logo covers."""
+    left = [bytearray(row) for row in rows]
+    for x, y in _eye_corners(len(rows)):
+        for row in left[y : y + EYE]:
+            row[x : x + EYE] = bytes(EYE)
+    for y in hole:
+        left[y][hole.start : hole.stop] = bytes(len(hole))
+    return left
+
+
+def _shape_paths(rows: Rows, shape: ModuleShape) -> str:
+    if shape == "square":
+        return outline(rows)
+    if shape == "rounded":
+        return "".join(map(_rounded, loops(rows)))
+    return "".join(
+        _circle(x + 0.5, y + 0.5, _DOT_RADIUS) for y, row in enumerate(rows) for x, dark in enumerate(row) if dark
+    )
+
+
+def _rounded(corners: list[Point]) -> str:
+    """Return an outline whose outer corners are round. Its edges have a module at least: two arcs fit on each."""
+    ring = [corners[-1], *corners, corners[0]]
+    parts: list[str] = []
+    for (before, here), (_, after) in pairwise(pairwise(ring)):
+        into, out = _direction(before, here), _direction(here, after)
+        turn = into[0] * out[1] - into[1] * out[0]
+        radius = _CORNER if turn > 0 else 0.0
+        start = (here[0] - into[0] * radius, here[1] - into[1] * radius)
+        end = (here[0] + out[0] * radius, here[1] + out[1] * radius)
+        parts.append(f"{'L' if parts else 'M'}{start[0]:g} {start[1]:g}")
+        if radius:
+            parts.append(f"A{radius} {radius} 0 0 1 {end[0]:g} {end[1]:g}")
+    return "".join(parts) + "z"
+
+
+def _direction(start: Point, end: Point) -> Point:
+    x, y = end[0] - start[0], end[1] - start[1]
+    return (x > 0) - (x < 0), (y > 0) - (y < 0)
+
+
+def _circle(x: float, y: float, radius: float) -> str:
+    arc = f"a{radius} {radius} 0 1 0 "
+    return f"M{x - radius:g} {y:g}{arc}{2 * radius:g} 0{arc}{-2 * radius:g} 0z"
+
+
+def _eye(x: int, y: int, shape: EyeShape) -> str:
+    outer, hole, centre = _EYE_RADII[shape]
+    return _box(x, y, 7, outer) + _box(x + 1, y + 1, 5, hole) + _box(x + 2, y + 2, 3, centre)
+
+
+def _box(x: int, y: int, side: int, radius: float) -> str:
+    if not radius:
+        return f"M{x} {y}h{side}v{side}h{-side}z"
+    straight, arc = f"{side - 2 * radius:g}", f"a{radius:g} {radius:g} 0 0 1 "
+    return (
+        f"M{x + radius:g} {y}h{straight}{arc}{radius:g} {radius:g}v{straight}{arc}{-radius:g} {radius:g}"
+        f"h-{straight}{arc}{-radius:g} {-radius:g}v-{straight}{arc}{radius:g} {-radius:g}z"
+    )
+
+
+def _ink(params: QrCodeParams, foreground: Rgba, modules: int) -> tuple[str, str]:
+    """Return how the modules are filled, and what that refers to."""
+    if params.gradientColor is None:
+        return _solid(foreground), ""
+    stops = "".join(_stops(foreground, Rgba.parse(params.gradientColor)))
+    middle = modules / 2
+    if params.gradientType == "radial":
+        where = f'cx="{middle}" cy="{middle}" r="{middle * math.sqrt(2):.6g}"'
+        name = "radialGradient"
+    else:
+        angle = math.radians(params.gradientAngle)
+        across, down = math.sin(angle), -math.cos(angle)
+        reach = middle * (abs(across) + abs(down))
+        ends = (middle - across * reach, middle - down * reach, middle + across * reach, middle + down * reach)
+        where = " ".join(f'{key}="{value:.6g}"' for key, value in zip(("x1", "y1", "x2", "y2"), ends, strict=True))
+        name = "linearGradient"
+    defs = f'<defs><{name} id="ink" gradientUnits="userSpaceOnUse" {where}>{stops}</{name}></defs>'
+    return 'fill="url(#ink)"', defs
+
+
+def _stops(first: Rgba, last: Rgba) -> Iterator[str]:
+    for offset, color in ((0, first), (1, last)):
+        opacity = "" if color.alpha == 255 else f' stop-opacity="{color.alpha / 255:.4g}"'
+        yield f'<stop offset="{offset}" stop-color="{color.rgb}"{opacity}/>'
+
+
+def _solid(color: Rgba) -> str:
+    opacity = "" if color.alpha == 255 else f' fill-opacity="{color.alpha / 255:.4g}"'
+    return f'fill="{color.rgb}"{opacity}'
+
+
+def _image(logo: Logo | None, modules: int) -> str:
+    if logo is None:
+        return ""
+    side = modules * logo.percent / 100
+    start = (modules - side) / 2
+    data = base64.b64encode(logo.png).decode()
+    return (
+        f'<image x="{start:.6g}" y="{start:.6g}" width="{side:.6g}" height="{side:.6g}" '
+        f'href="data:image/png;base64,{data}"/>'
+    )

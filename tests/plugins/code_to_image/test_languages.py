@@ -1,0 +1,110 @@
+"""Which languages there are, how they are found, and what those without rules of their own look like."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from pressroom.catalog.schema import parameter_list
+from pressroom_code_to_image.highlight import Role, highlighted
+from pressroom_code_to_image.highlight.detection import detected
+from pressroom_code_to_image.names import LANGUAGES, Language, language_of
+from pressroom_code_to_image.params import CodeImageParams
+from pressroom_code_to_image.render import render
+from pydantic import ValidationError
+from pygments.lexers import get_all_lexers
+
+JAVA = """\
+// Adds numbers.
+public class Sum {
+    static int of(int... values) {
+        return Arrays.stream(values).sum() + 42;
+    }
+}
+"""
+
+SNIPPETS = {
+    "const x = 1": "javascript",
+    "export function sum(values: number[]): number {\n  return 1;\n}": "typescript",
+    "class A:\n    pass": "python",
+    "package main\n\nfunc main() {}": "go",
+    'fn main() { println!("a"); }': "rust",
+    "npm install pressroom": "bash",
+    "$ ls\nnotes.txt": "bash",
+    '{"a": [1, true]}': "json",
+    '<div class="a">x</div>': "html",
+    "body { color: red; }": "css",
+    "select name from people": "sql",
+    "#!/usr/bin/env ruby\nputs 1": "ruby",
+    "FROM python:3\nRUN pip install x": "docker",
+    "name: build\non:\n  push:\n": "yaml",
+    '[package]\nname = "a"': "toml",
+    "#include <stdio.h>\nint main(void) { return 0; }": "c",
+    "public class A { public static void main(String[] a) {} }": "java",
+    "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y": "diff",
+    "A sentence in plain English, with a comma.": "plaintext",
+}
+
+
+@pytest.mark.parametrize("language", sorted({alias for _, aliases, _, _ in get_all_lexers() for alias in aliases[:1]}))
+def test_every_language_of_pygments_is_taken_and_loses_nothing(language: str) -> None:
+    code = f"\n\n\t{JAVA}<?php echo 'é'; ?>\n"
+    assert "".join(text for text, _ in highlighted(code, language_of(language))) == code
+
+
+@pytest.mark.parametrize(
+    ("alias", "language"),
+    [("js", "javascript"), ("TS", "typescript"), ("py", "python"), ("sh", "bash"), ("golang", "go"),
+     ("text", "plaintext"),
+     ("yml", "yaml"), ("c++", "cpp"), ("hcl", "terraform"), ("svelte", "html")],
+)  # fmt: skip
+def test_aliases_are_the_same_language(alias: str, language: str) -> None:
+    assert CodeImageParams(code="x", language=alias) == CodeImageParams(code="x", language=language)
+
+
+def test_every_language_that_is_offered_is_taken_as_it_is() -> None:
+    assert [language_of(name) for name in LANGUAGES] == list(LANGUAGES)
+
+
+@pytest.mark.parametrize(("name", "hint"), [("pyton", "python"), ("javascrpt", "javascript"), ("☃", "use auto")])
+def test_an_unknown_language_is_refused_with_those_that_are_near(name: str, hint: str) -> None:
+    with pytest.raises(ValidationError, match=hint):
+        CodeImageParams(code="x", language=name)
+
+
+def test_the_descriptor_offers_the_contract_first() -> None:
+    (record,) = (one for one in parameter_list(CodeImageParams) if one["name"] == "language")
+    assert (record["type"], record["default"]) == ("enum", "typescript")
+    assert record["enumValues"][: len(get_args(Language))] == list(get_args(Language))
+
+
+def test_a_language_without_rules_has_its_parts_told_apart() -> None:
+    roles = highlighted(JAVA, "java")
+    assert "".join(text for text, role in roles if role is Role.COMMENT).strip() == "// Adds numbers."
+    wanted = {"public": Role.DECLARATION, "Sum": Role.CLASS, "return": Role.KEYWORD, "42": Role.NUMBER}
+    assert wanted.items() <= dict(roles).items()
+
+
+@pytest.mark.parametrize(("code", "language"), SNIPPETS.items())
+def test_the_language_is_found(code: str, language: str) -> None:
+    assert detected(code) == language
+
+
+def test_the_samples_are_found(samples: dict[str, str]) -> None:
+    assert {name: detected(code) for name, code in samples.items()} == {name: name for name in samples}
+
+
+def test_a_file_name_counts_most_and_the_default_title_not_at_all() -> None:
+    assert detected("x = 1", "notes.py") == "python"
+    ruby = "def f\n  1\nend"
+    by_itself = render(CodeImageParams(code=ruby, language="auto")).content
+    assert by_itself == render(CodeImageParams(code=ruby, language="ruby")).content
+    assert by_itself != render(CodeImageParams(code=ruby, language="typescript")).content
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", "a ", "\n", "a{\n", "select ", "(", "[", "a: ", "<a", "fn a(", "let a:", "def a("]
+)
+def test_8000_characters_of_one_kind_are_looked_through(unit: str) -> None:
+    """Without an end to repetitions some of the patterns would take minutes, and nested brackets exhaust the stack."""
+    assert detected((unit * 8000)[:8000]) in LANGUAGES

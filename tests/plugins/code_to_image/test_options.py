@@ -1,0 +1,133 @@
+"""Sizes, highlighted and focused lines, diffs, and characters that no font has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from pressroom.sdk import InvalidInput
+from pressroom_code_to_image.params import SWATCHES, CodeImageParams, line_numbers
+from pressroom_code_to_image.render import MAX_PIXELS, render
+from pydantic import ValidationError
+
+from .conftest import Draw
+
+TWENTY = "\n".join(f"line {number}" for number in range(1, 21))
+TOP, ROW = 48 + 44, 24
+"""Where the first row of a default image is, and how high one is."""
+
+
+def _row(picture: Image.Image, number: int) -> Any:
+    """Return the pixels of a row of the window, between the borders."""
+    top = TOP + (number - 1) * ROW
+    return np.asarray(picture.convert("RGB"))[top : top + ROW, 50:-50].astype(int)
+
+
+def test_highlighted_lines_have_a_band_and_others_keep_their_pixels(draw: Draw) -> None:
+    plain, marked = draw(TWENTY), draw(TWENTY, highlightLines="2, 4-6")
+    changed = [number for number in range(1, 21) if (_row(plain, number) != _row(marked, number)).any()]
+    assert changed == [2, 4, 5, 6]
+    assert (_row(marked, 2)[0] == _row(marked, 5)[0]).all()
+
+
+def test_a_wrapped_line_is_highlighted_whole(draw: Draw) -> None:
+    code = "a\n" + "b" * 150
+    plain, marked = draw(code), draw(code, highlightLines="2")
+    assert [(_row(plain, row) != _row(marked, row)).any() for row in (1, 2, 3)] == [False, True, True]
+
+
+def test_lines_that_are_not_in_focus_are_dimmed(draw: Draw) -> None:
+    plain, focused = draw(TWENTY, theme="light-plus"), draw(TWENTY, theme="light-plus", focusLines="3")
+    assert (_row(plain, 3) == _row(focused, 3)).all()
+    for number in (1, 2, 4, 20):
+        assert _row(focused, number).min() > _row(plain, number)[:, 60:].min() + 80
+
+
+def test_a_diff_has_bands_and_loses_its_first_column(draw: Draw) -> None:
+    code = " a = 1\n-b = 2\n+b = 3\n c = 4"
+    shown, plain = draw(code, diff=True), draw("a = 1\nb = 2\nb = 3\nc = 4")
+    assert [(_row(shown, row) != _row(plain, row)).any() for row in (1, 2, 3, 4)] == [False, True, True, False]
+    removed, added = _row(shown, 2)[0, 300], _row(shown, 3)[0, 300]
+    assert removed[0] > removed[1]
+    assert added[1] > added[0]
+
+
+@pytest.mark.parametrize("scale", [2, 4])
+def test_a_scaled_image_is_the_same_image_in_more_pixels(scale: int, draw: Draw) -> None:
+    once, more = draw("const a = 1;\nb()"), draw("const a = 1;\nb()", scale=scale)
+    assert more.size == (once.width * scale, once.height * scale)
+    smaller = np.asarray(more.resize(once.size, Image.Resampling.BOX).convert("RGB")).astype(int)
+    assert np.abs(smaller - np.asarray(once.convert("RGB")).astype(int)).mean() < 1.5
+
+
+def test_a_scaled_image_that_would_be_too_large_is_refused_by_name() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        render(CodeImageParams(code="x\n" * 200 + "x", scale=4, width=2000))
+    assert refused.value.field == "scale"
+    assert f"at most {MAX_PIXELS:,} pixels" in refused.value.problem
+
+
+@pytest.mark.parametrize(("size", "row"), [(10, 16), (15, 24), (20, 32), (32, 51)])
+def test_the_font_size_sets_the_height_of_a_row(size: int, row: int, draw: Draw) -> None:
+    heights = [draw("\n".join("a" * lines), fontSize=size).height for lines in (1, 3)]
+    assert heights[1] - heights[0] == 2 * row
+
+
+def test_an_automatic_width_follows_the_longest_line_up_to_the_width(draw: Draw) -> None:
+    widths = [draw("x" * length, autoWidth=True).width for length in (1, 40, 60, 500)]
+    assert widths[0] == 240 + 2 * 48
+    assert widths[2] - widths[1] == 20 * 9
+    assert 900 - 9 < widths[3] <= 900
+    assert draw("x" * 500, autoWidth=True).height == draw("x" * 500).height
+
+
+def test_a_window_may_have_square_corners_and_no_shadow(draw: Draw) -> None:
+    picture = draw("a", radius=0, shadow=0, background="#ffffff", theme="nord")
+    below = [picture.getpixel((450, picture.height - 48 + down)) for down in (1, 10)]
+    assert below == [(255, 255, 255)] * 2
+    assert picture.getpixel((49, 49)) == (0x2E, 0x34, 0x40)
+
+
+@pytest.mark.parametrize("background", ["#ffffff", "transparent"])
+def test_large_corners_cut_neither_buttons_nor_bands(background: str, draw: Draw) -> None:
+    params: dict[str, Any] = {"radius": 40, "background": background, "shadow": 0}
+    picture = draw("a", **params).convert("RGBA")
+    assert picture.getpixel((48 + 26, 48 + 22)) == (0xFF, 0x5F, 0x57, 255)
+    bare = draw("a", highlightLines="1", title="", windowControls=False, **params).convert("RGBA")
+    outside = bare.getpixel((51, 51))
+    assert outside in {(255, 255, 255, 255), (0, 0, 0, 0)}
+
+
+@pytest.mark.parametrize("background", SWATCHES)
+def test_every_swatch_is_a_background(background: str, draw: Draw) -> None:
+    assert draw("a", background=background).width == 900
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("", set()), ("2", {2}), ("2,4-6", {2, 4, 5, 6}), (" 1 - 3 , 9 ", {1, 2, 3, 9})]
+)
+def test_line_numbers_are_numbers_and_ranges(text: str, found: set[int]) -> None:
+    assert line_numbers(text) == found
+
+
+@pytest.mark.parametrize("text", ["a", "0", "6-4", "1,,2", "1-", "1;2", "12345"])
+def test_other_line_numbers_are_refused(text: str) -> None:
+    with pytest.raises(ValidationError):
+        CodeImageParams(code="x", highlightLines=text)
+
+
+def test_a_character_that_no_font_has_shows_its_code_point_and_is_warned_of(draw: Draw) -> None:
+    (warning,) = render(CodeImageParams(code="𓀀", language="plaintext")).warnings
+    assert warning == "No font of this server has U+13000: their code points are shown."
+    shown, invisible = draw("𓀀", theme="nord"), draw("\u202e", theme="nord")
+    assert np.abs(_row(shown, 1) - _row(invisible, 1)).max() > 0
+    assert (_row(shown, 1)[4] == _row(invisible, 1)[4]).mean() > 0.9
+
+
+@pytest.mark.parametrize("text", ["مرحبا بالعالم ", "日本語の文字列", "👩‍👩‍👧‍👦👍🏽", "שלום עולם "])
+def test_8000_characters_of_another_script_are_drawn_without_a_warning(text: str) -> None:
+    code = (("# " + text * 6)[:70] + "\n") * 400
+    artifact = render(CodeImageParams(code=code[:8000], language="python", width=1200))
+    assert artifact.warnings == ()

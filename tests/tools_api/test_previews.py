@@ -1,0 +1,119 @@
+"""The previews of the pages: real requests, their budget, and what they leave behind."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+
+import httpx
+import pytest
+from PIL import Image
+from pressroom.testing import RunningHost
+from support.http_fixtures import Start
+
+Client = Callable[[RunningHost], httpx.Client]
+
+QR = "/tools/qr-code-generator"
+PAGE = {"X-Preview-Page": "one"}
+
+
+def test_a_preview_is_the_image_with_what_is_said_of_it(api: httpx.Client) -> None:
+    answer = api.post(f"{QR}/preview", json={"text": "hi", "size": 300})
+    assert answer.status_code == 200
+    assert Image.open(io.BytesIO(answer.content)).size == (300, 300)
+    assert json.loads(answer.headers["x-details"])["size"] == 300
+    assert answer.headers["cache-control"] == "no-store"
+    assert "access-control-allow-origin" not in answer.headers
+    made = api.post(f"{QR}/api/generate", json={"text": "hi", "size": 300, "response": "binary"})
+    assert made.content == answer.content
+
+
+def test_a_file_that_is_no_image_is_previewed_by_the_image_of_it(api: httpx.Client) -> None:
+    answer = api.post("/tools/favicon-generator/preview", json={"content": "P"})
+    assert Image.open(io.BytesIO(answer.content)).size == (228, 180)
+
+
+def test_a_preview_for_a_page_without_javascript_is_confirmed_by_its_tag(api: httpx.Client) -> None:
+    url = f"{QR}/preview?text=hi&size=300&_mode=0&unknown=1"
+    answer = api.get(url)
+    assert Image.open(io.BytesIO(answer.content)).size == (300, 300)
+    assert api.get(url, headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({"text": "hi", "size": 9}, 400, "validation_error"),
+        ({}, 400, "validation_error"),
+        ({"text": "hi", "nonsense": 1}, 400, "validation_error"),
+    ],
+)
+def test_a_refusal_names_the_parameter_as_the_api_does(
+    api: httpx.Client, body: dict[str, object], status: int, code: str
+) -> None:
+    answer = api.post(f"{QR}/preview", json=body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert answer.json()["error"] == api.post(f"{QR}/api/generate", json=body).json()["error"]
+
+
+def test_other_requests_are_refused(api: httpx.Client) -> None:
+    assert api.post("/tools/none-such/preview", json={}).status_code == 404
+    assert api.post(f"{QR}/preview", content=b"x").status_code == 415
+    assert api.post("/tools/text-file/preview", json={"text": "x"}).status_code == 404
+    embedded = api.get(f"{QR}/preview?text=hi", headers={"Sec-Fetch-Site": "cross-site"})
+    assert (embedded.status_code, embedded.json()["error"]["code"]) == (403, "forbidden")
+
+
+def test_previews_have_a_budget_of_their_own(start: Start, client: Client) -> None:
+    host = start(previews={"rate_limit": "3/hour"}, tools={"qr-code-generator": {"rate_limit": "2/hour"}})
+    http = client(host)
+    answers = [http.post(f"{QR}/preview", json={"text": str(number)}) for number in range(4)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert [answer.headers["ratelimit-remaining"] for answer in answers] == ["2", "1", "0", "0"]
+    assert 0 < int(answers[3].headers["retry-after"]) <= 3600
+    assert answers[3].json()["error"]["code"] == "rate_limited"
+    made = http.post(f"{QR}/api/generate", json={"text": "0"})
+    assert made.json()["meta"]["rateLimit"]["remaining"] == 1
+    assert made.json()["data"]["cached"] is False
+
+
+def test_previews_leave_nothing_behind(start: Start, client: Client, tmp_path: Path) -> None:
+    http = client(start())
+    before = {path for path in tmp_path.rglob("*") if path.is_file()}
+    for number in range(5):
+        assert http.post(f"{QR}/preview", json={"text": str(number)}).status_code == 200
+    assert {path for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert http.post(f"{QR}/api/generate", json={"text": "0"}).json()["data"]["cached"] is False
+
+
+def test_a_large_image_is_made_smaller(start: Start, client: Client) -> None:
+    http = client(start(previews={"max_pixels": 65_536}))
+    answer = http.post(f"{QR}/preview", json={"text": "hi", "size": 2048})
+    width, height = Image.open(io.BytesIO(answer.content)).size
+    assert width * height <= 65_536
+    assert json.loads(answer.headers["x-details"])["size"] == 2048
+
+
+def test_a_page_has_one_preview_under_way_and_real_calls_pass_it(start: Start, client: Client, tmp_path: Path) -> None:
+    http = client(start(executors={"processes": 2, "threads": 2}))
+    gate, log = tmp_path / "gate", tmp_path / "log"
+    body = {"gate": str(gate), "log": str(log)}
+
+    def ask() -> httpx.Response:
+        return http.post("/tools/gate/preview", json=body, headers=PAGE)
+
+    with ThreadPoolExecutor(3) as pool:
+        first = pool.submit(ask)
+        while not log.exists():
+            assert not wait([first], timeout=0.01).done
+        others: list[Future[httpx.Response]] = [pool.submit(ask), pool.submit(ask)]
+        superseded = wait(others, return_when=FIRST_COMPLETED).done.pop().result()
+        assert (superseded.status_code, superseded.headers["retry-after"]) == (503, "1")
+        assert "newer" in superseded.json()["error"]["message"]
+        assert http.post(f"{QR}/api/generate", json={"text": "hi"}).status_code == 200
+        gate.touch()
+        assert first.result().status_code == 404  # it makes a text
+    assert len(log.read_text().splitlines()) == 2
