@@ -266,6 +266,18 @@ def test_a_long_policy_still_says_who_may_frame_the_page() -> None:
     assert "framing_allowed" not in {issue.check_id for issue in issues_of(OF_PAGES, record)}
 
 
+def test_a_site_on_a_private_network_may_link_to_itself() -> None:
+    link = also('<a href="http://127.0.0.1:8000/wood">The wood</a>')
+    assert "link_private" not in found(all_of(at("http://127.0.0.1:8000/bees"), link)(GOOD))
+    assert "link_private" in found(link(GOOD))
+
+
+def test_an_image_for_sharing_is_as_secure_as_its_page() -> None:
+    plain = without("https://img.example.org/", "http://img.example.org/")
+    assert "open_graph_image" not in found(all_of(at("http://www.example.org/bees"), plain)(GOOD))
+    assert "open_graph_image" in found(plain(GOOD))
+
+
 def test_a_page_that_is_cut_has_not_too_many_elements_for_that() -> None:
     record = also("<p>" + "word " * 700_000 + "</p>")(GOOD).read()
     assert record.page is not None

@@ -11,6 +11,7 @@ from pressroom_content.language import (
     PhraseSet,
     common_words,
     find_passive,
+    find_transition,
     fold,
     language_pack,
     lowered,
@@ -120,6 +121,64 @@ TRANSITIONS = {
     "pt": "Além disso, é bom.",
     "nl": "Bovendien is het goed.",
 }
+TIED = {
+    "en": [
+        "Next, add the salt.",
+        "First mix the flour.",
+        "First of all, it is cheap.",
+        "Once you have made five loaves, you know.",
+        "Still, it works.",
+        "It was late, so he left.",
+        "They are big, yet they stick.",
+        "Carrots grow well in it too.",
+        "People came back too, and the porter knew them.",
+        "Photographs help as well.",
+        "He left, and so did she.",
+    ],
+    "de": ["Erst mahlen Sie das Korn.", "Zunächst schreiben Sie an die Firma."],
+    "es": [
+        "Primero pela el ajo.",
+        "Si llueve, quédate en casa.",
+        "Encima, es caro.",
+        "Una vez que hierva, baja el fuego.",
+    ],
+    "fr": ["Or il pleut.", "Seulement, il est trop tard.", "Quand même, il est bon."],
+    "it": ["Prima lava le mani.", "Dopo, copri la pentola.", "Appena bolle, spegni."],
+    "pt": ["Primeiro lave o arroz.", "Depois, aumente o valor.", "Antes que chova, feche a janela."],
+    "nl": ["Kijk eerst naar de lucht en kies dan de weg."],
+}
+UNTIED = {
+    "en": [
+        "The next street has his name.",
+        "Next week it rains.",
+        "The building was once a prison.",
+        "Once a prison, it is a hotel today.",
+        "They were the first to ask.",
+        "First impressions count.",
+        "Second thoughts came at night.",
+        "Without steam it would set too early.",
+        "The crumb is still warm.",
+        "It is not ready yet.",
+        "He ate so many of them.",
+        "So many people came.",
+        "She speaks as well in German.",
+    ],
+    "de": [
+        "Der erste Weg beginnt am Bach.",
+        "Sie holt etwa drei Viertel davon.",
+        "Köhler zeigen, wie man früher lebte.",
+    ],
+    "es": ["La siguiente parada es una plaza.", "Riega una vez por semana.", "Está encima de la mesa."],
+    "fr": ["Une bague en or coûte cher.", "Il y a seulement deux trains.", "Quand pars-tu ?"],
+    "it": ["La prima volta fu bella.", "Prima classe e due vagoni.", "Dopo il fiume c'è un ponte.", "Cambia davvero."],
+    "pt": [
+        "O primeiro café é forte.",
+        "Primeiro andar à esquerda.",
+        "Quando usar a reserva?",
+        "Traz calma antes de trazer juros.",
+    ],
+    "nl": ["Deze is groter dan die.", "De volgende straat is van hem.", "Hij komt soms."],
+}
 
 
 def pack(code: str) -> LanguagePack:
@@ -149,11 +208,24 @@ def test_an_active_sentence_is_left_alone(code: str, sentence: str) -> None:
     assert passive_in(sentence, code) is None
 
 
+def transition_in(sentence: str, code: str) -> str | None:
+    return find_transition(sentence, lowered(split_words(sentence)), pack(code))
+
+
 @pytest.mark.parametrize("code", SUPPORTED)
 def test_transition_words_are_found_and_plain_sentences_have_none(code: str) -> None:
-    transitions = pack(code).transitions
-    assert transitions.find(lowered(split_words(TRANSITIONS[code])))
-    assert transitions.find(["bread", "pan", "brot", "pain"]) is None
+    assert transition_in(TRANSITIONS[code], code)
+    assert transition_in("Bread, pan, brot, pain.", code) is None
+
+
+@pytest.mark.parametrize(("code", "sentence"), [(code, one) for code, many in TIED.items() for one in many])
+def test_a_word_in_the_place_of_a_transition_is_one(code: str, sentence: str) -> None:
+    assert transition_in(sentence, code)
+
+
+@pytest.mark.parametrize(("code", "sentence"), [(code, one) for code, many in UNTIED.items() for one in many])
+def test_the_same_word_elsewhere_is_none(code: str, sentence: str) -> None:
+    assert transition_in(sentence, code) is None
 
 
 def test_pairs_count_in_their_order() -> None:

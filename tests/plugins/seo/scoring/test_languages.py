@@ -112,7 +112,7 @@ def test_a_good_article_is_good_in_its_language(code: str) -> None:
     report = score(article(code))
     assert report.score >= 90
     assert report.gates == ()
-    assert report.ruleset == f"seo-{code}@2"
+    assert report.ruleset == f"seo-{code}@3"
     by_id = {one.id: one for one in report.checks}
     for name in ("passive_voice", "transition_words", "sentence_beginnings", "reading_ease", "word_complexity"):
         assert by_id[name].status == "good", by_id[name].message

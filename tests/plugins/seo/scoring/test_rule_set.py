@@ -19,6 +19,7 @@ LIMITS: Final[dict[str, dict[str, dict[str, float]]]] = {
             "low": 0.5,
             "high": 3.0,
             "high_inflected": 3.5,
+            "least": 2,
             "short": 100,
             "very_short": 51,
         },

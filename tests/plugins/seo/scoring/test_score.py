@@ -25,7 +25,7 @@ def test_a_good_article_is_good() -> None:
     assert report.score >= 95
     assert report.rating == "good"
     assert report.gates == ()
-    assert report.ruleset == "seo-en@2"
+    assert report.ruleset == "seo-en@3"
 
 
 def test_the_score_is_the_weighted_share_of_the_points() -> None:
@@ -152,7 +152,7 @@ def test_a_language_without_rules_skips_what_needs_them_and_says_so() -> None:
     )
     for name in ("passive_voice", "transition_words", "reading_ease", "sentence_beginnings", "word_complexity"):
         assert status_of(report, name) == "skipped"
-    assert report.ruleset == "seo-und@2"
+    assert report.ruleset == "seo-und@3"
     assert any("“sv”" in note for note in report.notes)
 
 
@@ -177,7 +177,7 @@ def test_six_more_languages_have_their_own_rules(language: str, body: str) -> No
     values = {result.id: result.value for result in report.checks}
     assert values["passive_voice"] == pytest.approx(33.3)
     assert values["transition_words"] == pytest.approx(33.3)
-    assert report.ruleset == f"seo-{language}@2"
+    assert report.ruleset == f"seo-{language}@3"
 
 
 def test_the_language_is_found_where_none_is_given() -> None:

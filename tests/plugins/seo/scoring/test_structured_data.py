@@ -391,6 +391,10 @@ def test_odd_bylines_are_none(author: Any) -> None:
         "<article><header><p class=eyebrow>Guides · Tea</p><h1>Tea</h1><p>Ada, 3 May</p></header>{}</article>",
         "<main><p>Guides</p><div><a>Tea</a></div><h1>Tea</h1>{}</main>",
         "<article><div><h1>Tea</h1></div>{}</article>",
+        "<article><h1>Tea</h1><p class=byline>By Ada</p><div><time>3 May</time> · 2 min read</div>{}</article>",
+        "<main><h1>Tea</h1><figure><img src=a.png></figure><p>By <a rel=author href=/a>Ada</a></p>{}</main>",
+        "<h1>Tea</h1><div class=entry-content><ul class=cat-meta><li>Guides</ul><p><time>3 May</time></p>{}</div>",
+        "<article><h1>Tea</h1><nav>Guides</nav><!-- no text -->{}</article>",
     ],
 )
 def test_the_lines_around_a_headline_are_not_the_first_paragraph(page: str) -> None:
@@ -398,5 +402,48 @@ def test_the_lines_around_a_headline_are_not_the_first_paragraph(page: str) -> N
     article = article_from_page(page.format(text), keyphrase="tea")
     assert "Guides" not in article.body
     assert "3 May" not in article.body
-    assert "<h1>Tea</h1>" in article.body
     assert text in article.body
+    assert next(one for one in score(article).checks if one.id == "keyphrase_in_intro").status == "good"
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "<p>On <time>3 May</time> the shop opened.</p>",
+        f'<div class="meta-story">{"Tea is good for you and " * 6}everybody</div>',
+        "<p>Tea</p>",
+        '<blockquote class="author">Tea</blockquote>',
+    ],
+)
+def test_a_first_paragraph_is_no_byline(first: str) -> None:
+    article = article_from_page(f"<article><h1>Tea</h1>{first}<p class=date>3 May</p></article>")
+    assert first in article.body
+    assert "3 May" in article.body.replace(first, "")
+
+
+LISTINGS = ("author_and_dates", "structured_data", "intro_length", "image_count", "outbound_links")
+
+
+def typed(name: str) -> str:
+    return f"<script type='application/ld+json'>{json.dumps({**CONTEXT, '@type': name})}</script>"
+
+
+WEBSITE = '<meta property="og:type" content="website">'
+
+
+@pytest.mark.parametrize(
+    ("head", "listing"),
+    [
+        (WEBSITE, True),
+        (typed("Blog"), True),
+        (f'{WEBSITE}<meta name="author" content="Ada">', False),
+        (f"{WEBSITE}{typed('BlogPosting')}", False),
+        ('<meta property="og:type" content="article">', False),
+        ("", False),
+    ],
+)
+def test_a_page_that_lists_articles_is_not_judged_as_one(head: str, listing: bool) -> None:
+    report = score(article_from_page(f"<head>{head}</head><main><h1>Blog</h1><ul><li>Tea</ul></main>"))
+    skipped = {one.id for one in report.checks if one.status == "skipped"}
+    assert skipped.issuperset(LISTINGS) is listing
+    assert skipped.isdisjoint(LISTINGS) is not listing

@@ -19,6 +19,8 @@ from pressroom_seo.document import (
 from pressroom_seo.scoring.article import ScoringArticle, World
 from pressroom_seo.scoring.keyphrase import Keyphrase
 from pressroom_seo.scoring.text import Detection, Sentence, TextAnalysis, detect_language
+from pressroom_seo.structured_data.extraction import types_of
+from pressroom_seo.structured_data.types import ARTICLE_TYPES, LISTING_TYPES
 from pressroom_seo.urls import split_address
 
 _SEPARATORS = re.compile(r"[\W_]+")
@@ -124,6 +126,17 @@ class Context:
         if parts is None or not parts.netloc or not _is_page(link, parts):
             return False
         return self.address is None or _host(parts) != _host(self.address)
+
+    @cached_property
+    def is_listing(self) -> bool:
+        """Whether a page says that it lists articles instead of being one, such as a home page."""
+        article = self.article
+        if article.structured_data is None or article.authors or article.published:
+            return False
+        types = types_of(article.structured_data)
+        if types & ARTICLE_TYPES:
+            return False
+        return bool(types & LISTING_TYPES) or (article.social or {}).get("og:type", "").strip().lower() == "website"
 
     @cached_property
     def images(self) -> list[Image]:

@@ -19,6 +19,20 @@ _BODIES: Final = ("[itemprop=articleBody]", ".entry-content", ".post-content", "
 _LINES: Final = frozenset({"p", "ul", "ol", "dl", "div", "nav", "span", "a", "time", "address"})
 
 
+_BYLINE: Final = ", ".join(
+    (
+        *("time", "address", "[rel~=author]", "[rel~=tag]", "[itemprop=author]", "[class*=author]", "[class*=byline]"),
+        *("[class*=breadcrumb]", "[class*=categor]", "[class*=date]", "[class*=meta]", "[class*=posted]"),
+        *("[class*=reading-time]", "[class*=share]"),
+    )
+)
+"""What marks a line as one about the article, not of it."""
+
+_MAX_BYLINE_WORDS: Final = 25
+_MAX_BYLINES: Final = 4
+"""How long such a line is at most, and how many follow one another."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Head:
     meta: dict[str, str]
@@ -101,10 +115,12 @@ def _body(tree: LexborHTMLParser) -> str:
 def _drop_byline(body: LexborNode) -> None:
     """Take away the lines around the headline that are not the text: categories, author, date, reading time.
 
-    Those are all lines in the headline's `header`, or those before it where it has none.
+    Those are all lines in the headline's `header`. Where it has none, they are the lines before it, and those after it
+    that are marked as such; where there is no headline, the ones that the text begins with.
     """
     heading = body.css_first("h1")
     if heading is None:
+        _drop_marked(body.child)
         return
     above = heading.parent
     while above is not None and above.mem_id != body.mem_id and above.tag != "header":
@@ -118,3 +134,24 @@ def _drop_byline(body: LexborNode) -> None:
         line, before = before, before.prev
         if line.tag in _LINES and not line.css_first("img, figure"):
             line.decompose()
+    _drop_marked(heading.next)
+
+
+def _drop_marked(line: LexborNode | None) -> None:
+    """Take away the lines from this one on that are marked as being about the article; the first other one ends it."""
+    dropped = 0
+    while line is not None and dropped < _MAX_BYLINES:
+        one, line = line, line.next
+        words = (one.text_content or "" if one.is_text_node else one.text()).split()
+        if not words or one.tag == "figure":
+            continue
+        if one.tag not in _LINES or not _is_byline(one, words):
+            return
+        one.decompose()
+        dropped += 1
+
+
+def _is_byline(line: LexborNode, words: list[str]) -> bool:
+    if len(words) > _MAX_BYLINE_WORDS or words[-1].endswith((".", "!", "?", "…")):
+        return False
+    return line.tag == "nav" or line.css_first(_BYLINE) is not None

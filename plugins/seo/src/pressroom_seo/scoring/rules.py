@@ -90,6 +90,8 @@ CHECKS: Final[dict[str, Check]] = {}
 
 NO_KEYPHRASE: Final = "No keyphrase was given, so nothing of the keyphrase group counts."
 
+LISTING: Final = "The page says that it is a website or a list of articles (og:type, structured data), not an article."
+
 
 def check(function: Check) -> Check:
     """Register a function as the check of its name."""
@@ -103,6 +105,16 @@ def keyphrase_check(function: Check) -> Check:
     @wraps(function)
     def guarded(context: Context, rule: Rule) -> Verdict:
         return function(context, rule) if context.keyphrase else skipped(NO_KEYPHRASE)
+
+    return check(guarded)
+
+
+def article_check(function: Check) -> Check:
+    """Register a check that is skipped for a page that lists articles, such as a blog's home page."""
+
+    @wraps(function)
+    def guarded(context: Context, rule: Rule) -> Verdict:
+        return skipped(LISTING) if context.is_listing else function(context, rule)
 
     return check(guarded)
 

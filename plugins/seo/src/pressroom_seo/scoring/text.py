@@ -70,6 +70,7 @@ MAX_SENTENCES: Final = 20_000
 
 _PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.QUOTE})
 _SPOKEN = _PROSE | {BlockKind.LIST_ITEM}
+_RUNNING = _SPOKEN | {BlockKind.HEADING}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,11 @@ class TextAnalysis:
     def spoken(self) -> list[Sentence]:
         """The sentences of paragraphs, quotes and list items."""
         return [one for one in self.sentences if self.document.blocks[one.block].kind in _SPOKEN]
+
+    @cached_property
+    def running(self) -> list[Sentence]:
+        """The sentences that a reader meets one after the other: of paragraphs, quotes, list items and headings."""
+        return [one for one in self.sentences if self.document.blocks[one.block].kind in _RUNNING]
 
     @cached_property
     def first_of_block(self) -> dict[int, int]:

@@ -39,8 +39,11 @@ def _insecure_links(record: PageRecord, page: PageFacts) -> Evidence | None:
     return when(record.url.startswith("https:") and links, links=links[:5])
 
 
-def _private_links(_record: PageRecord, page: PageFacts) -> Evidence | None:
-    links = [link.url for link in page.links if _PRIVATE.fullmatch(host_of(link.url).partition(":")[0])]
+def _private_links(record: PageRecord, page: PageFacts) -> Evidence | None:
+    # A site on a private network, such as one that is being built, links to itself.
+    hosts = ((link.url, host_of(link.url).partition(":")[0]) for link in page.links)
+    own = host_of(record.url).partition(":")[0]
+    links = [url for url, host in hosts if host != own and _PRIVATE.fullmatch(host)]
     return when(links, links=links[:5])
 
 
@@ -73,6 +76,13 @@ def _other_og_url(record: PageRecord, page: PageFacts) -> Evidence | None:
     said = page.open_graph.get("og:url", "").rstrip("/")
     canonical = (page.canonicals[0] if page.canonicals else record.url).rstrip("/")
     return when(said and said != canonical, og_url=said, canonical=canonical)
+
+
+def _open_graph_image(record: PageRecord, page: PageFacts) -> Evidence | None:
+    image = page.open_graph.get("og:image", "")
+    # On a page without https, which is a fault of its own, the image may be without it too.
+    full = image.startswith(("https://", "https://" if record.url.startswith("https:") else "http://"))
+    return when(page.open_graph and not full, image=image)
 
 
 CHECKS: Final = (
@@ -229,10 +239,7 @@ CHECKS: Final = (
         "social",
         "The page has no image for sharing, or its URL is relative.",
         "Add og:image with a full https URL; 1200 by 630 pixels is best.",
-        lambda record, page: when(
-            page.open_graph and not page.open_graph.get("og:image", "").startswith("https://"),
-            image=page.open_graph.get("og:image", ""),
-        ),
+        _open_graph_image,
     ),
     PageCheck(
         "open_graph_url",

@@ -168,10 +168,19 @@ def _byline_items(documents: Sequence[Any]) -> Iterator[dict[str, Any]]:
             yield from (part for part in (graph if isinstance(graph, list) else []) if isinstance(part, dict))
 
 
-def _is_article(item: dict[str, Any]) -> bool:
+def types_of(documents: Sequence[Any]) -> frozenset[str]:
+    """Return the types of the items of documents and of their graphs, without what is before them in a URL."""
+    return frozenset().union(*map(_types, islice(_byline_items(documents), _MAX_BYLINE_ITEMS)))
+
+
+def _types(item: dict[str, Any]) -> frozenset[str]:
     kinds = item.get("@type")
     said = kinds if isinstance(kinds, list) else [kinds]
-    return any(isinstance(kind, str) and kind.rstrip("/").rpartition("/")[2] in ARTICLE_TYPES for kind in said)
+    return frozenset(kind.rstrip("/").rpartition("/")[2] for kind in said if isinstance(kind, str))
+
+
+def _is_article(item: dict[str, Any]) -> bool:
+    return not _types(item).isdisjoint(ARTICLE_TYPES)
 
 
 def _names(author: Any, named: dict[str, dict[str, Any]]) -> Iterator[str]:

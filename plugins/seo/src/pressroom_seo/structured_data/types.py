@@ -13,6 +13,9 @@ from typing import Any, Final
 
 from pressroom_seo.urls import split_address
 
+LISTING_TYPES: Final = frozenset(["Blog", "CollectionPage", "SearchResultsPage"])
+"""The types of pages that list articles."""
+
 ARTICLE_TYPES: Final = frozenset(
     [
         "Article",

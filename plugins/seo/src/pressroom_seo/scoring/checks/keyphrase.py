@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from pressroom_content.language import fold
 
 from pressroom_seo.document import BlockKind
@@ -60,42 +62,39 @@ def keyphrase_density(context: Context, rule: Rule) -> Verdict:
     message = f"The keyphrase is used {plural(number, 'time')} in {plural(words, 'word')}: a density of {percent:g} %."
     if _is_right(context, rule, number):
         return good(message, percent, _evidence(context))
-    few = number == 0 or (words >= rule["short"] and context.density < rule["low"])
-    return bad(message, percent, fix=_density_fix(context, number, rule, few=few), evidence=_evidence(context))
+    least, _ = _limits(context, rule)
+    fix = _density_fix(context, number, rule, few=number < least)
+    return bad(message, percent, fix=fix, evidence=_evidence(context))
 
 
 def is_stuffed(context: Context, rule: Rule, limit: float) -> bool:
-    """Tell whether the density is over the limit of the gate. A single use in a very short text is fine."""
+    """Tell whether the density is over the limit of the gate. The uses that any text may have are fine."""
     number = sum(uses for _, uses, _ in context.uses)
     return bool(context.keyphrase) and context.density > limit and not _is_right(context, rule, number)
 
 
-def _is_right(context: Context, rule: Rule, number: int) -> bool:
-    words = context.text.words
-    if words < rule["very_short"]:
-        return number == 1
+def _limits(context: Context, rule: Rule, high: float | None = None) -> tuple[int, int]:
+    """Return how many uses are right for the length of the text and of the keyphrase: at least, and at most."""
+    words, one, least = context.text.words, context.density_of(1), int(rule["least"])
     if words < rule["short"]:
-        return 1 <= number <= 2
-    exact = context.density_of(sum(uses for _, _, uses in context.uses))
-    return rule["low"] <= context.density <= rule["high_inflected"] and exact <= rule["high"]
+        return 1, 1 if words < rule["very_short"] else least
+    return max(least, math.ceil(rule["low"] / one)), max(least, int((high or rule["high"]) / one))
+
+
+def _is_right(context: Context, rule: Rule, number: int) -> bool:
+    least, most = _limits(context, rule)
+    _, most_inflected = _limits(context, rule, rule["high_inflected"])
+    return least <= number <= most_inflected and sum(uses for _, _, uses in context.uses) <= most
 
 
 def _density_fix(context: Context, number: int, rule: Rule, *, few: bool) -> str:
-    words, one = context.text.words, context.density_of(1)
-    if words < rule["short"]:
-        most = 1 if words < rule["very_short"] else 2
-        wanted = "once" if most == 1 else "once or twice"
+    least, most = _limits(context, rule)
+    if context.text.words < rule["short"]:
+        wanted = "once" if most == least else "once or twice"
         return f"A text this short needs it {wanted}: {'add it' if few else 'take it out elsewhere'}."
     if few:
-        least = _whole(rule["low"] / one, up=True)
         return f"Use it {plural(least - number, 'more time')}, where it reads well: {least} in all."
-    most = _whole(rule["high"] / one, up=False)
     return f"Take it out or reword it in {plural(max(1, number - most), 'place')}: at most {most} in all."
-
-
-def _whole(number: float, *, up: bool) -> int:
-    whole = int(number)
-    return whole + 1 if up and whole < number else whole
 
 
 def _evidence(context: Context) -> list[Evidence]:

@@ -7,7 +7,7 @@ import ipaddress
 from pressroom_seo.document import Link
 from pressroom_seo.scoring.context import Context
 from pressroom_seo.scoring.report import Evidence, Verdict, bad, good, ok, plural, skipped
-from pressroom_seo.scoring.rules import Rule, check, unsupported
+from pressroom_seo.scoring.rules import Rule, article_check, check, unsupported
 from pressroom_seo.urls import split_address
 
 _SCHEMES = frozenset(
@@ -35,7 +35,7 @@ def internal_links(context: Context, rule: Rule) -> Verdict:
     return bad(message, 0, fix=fix)
 
 
-@check
+@article_check
 def outbound_links(context: Context, rule: Rule) -> Verdict:
     """Does it name its sources?"""
     del rule
@@ -79,7 +79,8 @@ def crawlable_links(context: Context, rule: Rule) -> Verdict:
     links = [one for one in context.document.links if one.href is not None or not one.named]
     if not links:
         return skipped("There are no links.")
-    wrong = [(one, problem) for one in links if (problem := _fault(one))]
+    own = (context.address.hostname or "") if context.address else ""
+    wrong = [(one, problem) for one in links if (problem := _fault(one, own))]
     if not wrong:
         return good("Every link can be followed.", 0)
     return bad(
@@ -90,7 +91,7 @@ def crawlable_links(context: Context, rule: Rule) -> Verdict:
     )
 
 
-def _fault(link: Link) -> str:
+def _fault(link: Link, own: str) -> str:
     if not link.href:
         return "no URL"
     parts = split_address(link.href)
@@ -101,7 +102,9 @@ def _fault(link: Link) -> str:
         return f"{scheme}: does not lead to a page"
     if scheme in {"http", "https"} and not parts.hostname:
         return "no host"
-    return "points to this machine or a private network" if _is_private(parts.hostname or "") else ""
+    host = parts.hostname or ""
+    # A site on a private network, such as one that is being built, links to itself.
+    return "points to this machine or a private network" if host != own and _is_private(host) else ""
 
 
 def _is_private(host: str) -> bool:

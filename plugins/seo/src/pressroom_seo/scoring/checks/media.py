@@ -8,12 +8,12 @@ from pressroom_seo.document import Image, clean_text
 from pressroom_seo.scoring.article import ImageFacts
 from pressroom_seo.scoring.context import Context
 from pressroom_seo.scoring.report import Evidence, Verdict, at_most, bad, good, graded, ok, plural, skipped
-from pressroom_seo.scoring.rules import Rule, check
+from pressroom_seo.scoring.rules import Rule, article_check, check
 
 _NO_IMAGES = "There are no images."
 
 
-@check
+@article_check
 def image_count(context: Context, rule: Rule) -> Verdict:
     """Is there something to look at?"""
     number = len(context.images) + len(context.document.videos)

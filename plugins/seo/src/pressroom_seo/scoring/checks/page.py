@@ -8,7 +8,7 @@ from pressroom_content.language import TAG, primary_subtag, same_language
 
 from pressroom_seo.scoring.context import Context
 from pressroom_seo.scoring.report import Evidence, Status, Verdict, bad, good, graded, ok, skipped
-from pressroom_seo.scoring.rules import Rule, check
+from pressroom_seo.scoring.rules import Rule, article_check, check
 from pressroom_seo.structured_data import (
     ARTICLE_TYPES,
     PRODUCT_TYPES,
@@ -116,7 +116,7 @@ def _number(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 7 else None
 
 
-@check
+@article_check
 def structured_data(context: Context, rule: Rule) -> Verdict:
     """Does the page say in JSON-LD what it is?"""
     del rule
@@ -147,7 +147,7 @@ def _judged(item: StructuredDataItem) -> Verdict:
     return good(f"The {item.type} is complete.", item.type)
 
 
-@check
+@article_check
 def author_and_dates(context: Context, rule: Rule) -> Verdict:
     """Does it say who wrote it, and when?"""
     del rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import groupby
 
-from pressroom_content.language import find_passive
+from pressroom_content.language import find_passive, find_transition
 
 from pressroom_seo.document import BlockKind
 from pressroom_seo.scoring.context import Context
@@ -183,28 +183,28 @@ def passive_voice(context: Context, rule: Rule) -> Verdict:
 @check
 def transition_words(context: Context, rule: Rule) -> Verdict:
     """Do words such as “because” and “however” tie the sentences together?"""
-    pack, sentences = context.pack, context.text.prose
+    pack, sentences = context.pack, context.text.running
     if pack is None:
         return unsupported(context, "transition words")
     if context.text.words < rule["from"]:
         return skipped(f"The text has under {rule['from']} words; in short texts their share says little.")
     if not sentences:
         return skipped(_NO_SENTENCES)
-    without = [
-        one
-        for one in sentences
-        if one.words[0] not in pack.opening_transitions and pack.transitions.find(one.words) is None
-    ]
-    percent = 100 * (len(sentences) - len(without)) / len(sentences)
+    number = sum(find_transition(one.text, one.words, pack) is not None for one in sentences)
+    percent = 100 * number / len(sentences)
     status = at_least(percent, rule["good"], rule["ok"])
-    shown = [] if status is Status.GOOD else without
+    shown = [] if status is Status.GOOD else context.text.prose
     return graded(
         status,
-        f"{len(sentences) - len(without)} of {plural(len(sentences), 'sentence')} have a transition word: "
+        f"{number} of {plural(len(sentences), 'sentence')}, headings and list items included, have a transition word: "
         f"{percent:.1f} %.",
         round(percent, 1),
         fix="Connect sentences with words such as because, however, for example, then.",
-        evidence=(Evidence(one.text, context.text.place(one)) for one in shown),
+        evidence=(
+            Evidence(one.text, context.text.place(one))
+            for one in shown
+            if not find_transition(one.text, one.words, pack)
+        ),
     )
 
 

@@ -18,7 +18,7 @@ from pressroom_seo.scoring.report import (
     plural,
     skipped,
 )
-from pressroom_seo.scoring.rules import Rule, check
+from pressroom_seo.scoring.rules import Rule, article_check, check
 
 
 @check
@@ -80,13 +80,15 @@ def subheading_distribution(context: Context, rule: Rule) -> Verdict:
         return skipped("There is no text.")
     longest, start = max(_stretches(context), key=lambda stretch: stretch[0])
     heading = context.document.blocks[start] if start is not None else None
-    where = f"under “{heading.text[:80]}”" if heading else "before the first heading"
+    headings = bool(context.document.headings)
+    before = "before the first heading" if headings else "about every 250 words: it has none"
+    where = f"under “{heading.text[:80]}”" if heading else before
     return graded(
-        at_most(longest, rule["good"], rule["ok"]),
+        at_most(longest, rule["good"], rule["ok"] if headings else rule["good"]),
         f"The longest stretch without a subheading has {plural(longest, 'word')}.",
         longest,
         fix=f"Add a subheading to the text {where}.",
-        evidence=[Evidence(heading.text if heading else context.document.blocks[0].text, where)],
+        evidence=[Evidence((heading or context.document.blocks[0]).text, where if headings else "the whole text")],
     )
 
 
@@ -103,7 +105,7 @@ def _stretches(context: Context) -> list[tuple[int, int | None]]:
     return [*found, (words, start)]
 
 
-@check
+@article_check
 def intro_length(context: Context, rule: Rule) -> Verdict:
     """Is the first paragraph long enough to say something, and short enough to be read?"""
     first = context.text.first_paragraph

@@ -1,0 +1,175 @@
+"""Article checks agree with the analysis of Yoast SEO, but where it is explained why they do not."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import mean
+from typing import Final
+
+import pytest
+from pressroom_seo.scoring import ScoringArticle, ScoringReport, score
+from support.doc_examples import DOCS
+from support.seo_articles import GOOD
+from support.yoastseo import ASSESSMENTS, LOCALES, YoastVerdicts, version, yoast_verdicts
+
+from .test_languages import SAMPLES, article, long_body
+
+HERE: Final = Path(__file__).parent
+PAGE: Final = DOCS / "explanation/agreement-with-yoast.md"
+FLOOR: Final = 96.0
+"""Percent of the pairs of an article and a check, where both judge, on which the two agree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two verdicts on an article that are not the same."""
+
+    article: str
+    check: str
+    ours: str
+    yoast: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """What both say of the same articles, by name."""
+
+    articles: Mapping[str, ScoringArticle]
+    ours: Mapping[str, ScoringReport]
+    yoast: Mapping[str, YoastVerdicts]
+
+    def pairs(self) -> Iterator[Difference]:
+        """Yield both verdicts wherever both judge, the same or not."""
+        for name, report in self.ours.items():
+            by_check = self.yoast[name].by_check
+            for one in report.checks:
+                if one.status != "skipped" and one.id in by_check:
+                    yield Difference(name, one.id, str(one.status), by_check[one.id])
+
+    def differences(self) -> list[Difference]:
+        """Return the pairs that are not the same."""
+        return [one for one in self.pairs() if one.ours != one.yoast]
+
+
+def articles() -> dict[str, ScoringArticle]:
+    """Return our own articles in seven languages, good ones and bad ones."""
+    found = {code: article(code) for code in SAMPLES}
+    found["starter"] = GOOD
+    found["bread"] = replace(
+        GOOD,
+        body=long_body(),
+        title="Sourdough bread at home: a complete guide",
+        slug="sourdough-bread",
+        keyphrase="sourdough bread",
+    )
+    for file in sorted((HERE / "articles").glob("*.md")):
+        _, head, body = file.read_text("utf-8").split("+++\n", 2)
+        fields = tomllib.loads(head)
+        found[file.stem] = ScoringArticle(body=body.strip(), url=f"https://www.example.com/{fields['slug']}", **fields)
+    return found
+
+
+@pytest.fixture(scope="module")
+def opinions() -> Opinions:
+    """Return what both say of all articles."""
+    known = articles()
+    yoast = yoast_verdicts(known)
+    return Opinions(known, {name: score(one) for name, one in known.items()}, yoast)
+
+
+EXPLAINED: Final = tomllib.loads((HERE / "disagreements.toml").read_text("utf-8"))["disagreement"]
+
+
+def test_there_are_articles_in_every_language_that_both_judge() -> None:
+    assert len(articles()) >= 19
+    assert {one.language for one in articles().values()} == LOCALES.keys()
+
+
+def test_the_two_disagree_only_where_it_is_explained(opinions: Opinions) -> None:
+    explained = [Difference(one["article"], one["check"], one["ours"], one["yoast"]) for one in EXPLAINED]
+    assert sorted(map(str, opinions.differences())) == sorted(map(str, explained))
+    assert all(one["right"] in ("Pressroom", "Yoast SEO", "either") and one["why"] for one in EXPLAINED)
+
+
+def test_the_two_agree_on_most(opinions: Opinions) -> None:
+    pairs = list(opinions.pairs())
+    assert len(pairs) > 600
+    assert 100 * (1 - len(opinions.differences()) / len(pairs)) >= FLOOR
+
+
+def test_every_check_is_compared_that_both_have(opinions: Opinions) -> None:
+    compared = {one.check for one in opinions.pairs()}
+    advice = {"keyphrase_function_words", "text_alignment", "text_presence"}
+    assert compared | advice == set(ASSESSMENTS.values())
+
+
+def test_words_and_sentences_are_counted_alike(opinions: Opinions) -> None:
+    for name, report in opinions.ours.items():
+        assert report.words == pytest.approx(opinions.yoast[name].measures["words"], abs=2), name
+
+
+def test_transition_words_are_counted_like_yoast_seo_does(opinions: Opinions) -> None:
+    more = transitions_more(opinions)
+    assert len(more) >= 20
+    assert max(more.values()) <= 10, more
+    assert -4 <= mean(more.values()) <= 0, more
+
+
+def transitions_more(opinions: Opinions) -> dict[str, float]:
+    """Return by how many percentage points our share of sentences with a transition is above that of Yoast SEO."""
+    found = {}
+    for name, report in opinions.ours.items():
+        value = next(one.value for one in report.checks if one.id == "transition_words")
+        measures = opinions.yoast[name].measures
+        if isinstance(value, int | float):
+            found[name] = value - 100 * measures["transitions"] / measures["sentences"]
+    return found
+
+
+def test_the_page_has_every_disagreement_and_the_share_of_each_check(opinions: Opinions) -> None:
+    begin, end = "<!-- begin agreement -->\n", "<!-- end agreement -->"
+    before, found, rest = PAGE.read_text("utf-8").partition(begin)
+    part, found_too, after = rest.partition(end)
+    assert found
+    assert found_too
+    wanted = f"\n{tables(opinions)}\n\n"
+    if os.environ.get("PRESSROOM_TEST_UPDATE"):
+        PAGE.write_text(before + begin + wanted + end + after, "utf-8")
+    else:
+        assert part == wanted, f"{PAGE.name}: render it anew with PRESSROOM_TEST_UPDATE=1"
+
+
+def tables(opinions: Opinions) -> str:
+    """Render the share of each check, and every disagreement, as Markdown."""
+    pairs, differences = list(opinions.pairs()), opinions.differences()
+    both, apart = Counter(one.check for one in pairs), Counter(one.check for one in differences)
+    languages = Counter(one.language for one in opinions.articles.values())
+    counted = ", ".join(f"{languages[code]} {code}" for code in sorted(languages))
+    same, share = len(pairs) - len(differences), 100 * (1 - len(differences) / len(pairs))
+    more, right = transitions_more(opinions), Counter(one["right"] for one in EXPLAINED)
+    lines = [
+        f"{len(opinions.articles)} articles ({counted}), `yoastseo` {version()}:",
+        f"**{same} of {len(pairs)} verdicts are the same, {share:.1f} %**. Of the {len(differences)} others, Pressroom",
+        f"is right in {right['Pressroom']}, Yoast SEO in {right['Yoast SEO']}, and {right['either']} follow different",
+        "limits on purpose.",
+        "",
+        f"The share of sentences with a transition word is {-mean(more.values()):.1f} percentage points below that of",
+        f"Yoast SEO on average, and at most {max(more.values()):.1f} above it.",
+        "",
+        "| Check | Assessment of Yoast SEO | Both judge | The same |",
+        "|---|---|---|---|",
+    ]
+    for assessment, check in ASSESSMENTS.items():
+        if both[check]:
+            lines.append(f"| `{check}` | `{assessment}` | {both[check]} | {both[check] - apart[check]} |")
+    lines += ["", "| Article | Check | Pressroom | Yoast SEO | Right | Why |", "|---|---|---|---|---|---|"]
+    lines += [
+        f"| {one['article']} | `{one['check']}` | {one['ours']} | {one['yoast']} | {one['right']} | {one['why']} |"
+        for one in sorted(EXPLAINED, key=lambda one: (one["check"], one["article"]))
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,39 @@
+"""Pages of the built-in site are no false alarm: what `check_page_seo` says of them is so."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from support.seo_articles import GOOD, GOOD_BODY
+from support.tool_client import ToolClient
+
+from .conftest import wait_until_live
+
+BODY: Final = "\n".join(line for line in GOOD_BODY.splitlines() if not line.startswith("!["))
+ON_LOOPBACK: Final = {"not_https", "form_insecure"}
+"""What is wrong with a server that tests start, and with none that is reached from outside."""
+
+
+def _wrong(ada: ToolClient, url: str) -> set[str]:
+    return {one["id"] for one in ada.data("check_page_seo", url=url, keyphrase=GOOD.keyphrase)["checks"]}
+
+
+def test_a_post_and_the_home_page_of_the_built_in_site_are_judged_as_what_they_are(ada: ToolClient) -> None:
+    website = ada.data("connect_website", platform="builtin", name="Bread at home")["website_id"]
+    fields = {"meta_description": GOOD.description, "author": "Ada Baker", "website_id": website, "language": "en"}
+    urls = []
+    for title in (GOOD.title, "Choosing flour for bread that rises every time"):
+        made = ada.data("create_content", title=title, body=BODY, keyphrase=GOOD.keyphrase, tags=["bread"], **fields)
+        ada.data("publish_content", content_id=made["content_id"], website_id=website)
+        wait_until_live(ada, made["content_id"])
+        [post] = ada.data("list_publications", content_id=made["content_id"])["publications"]
+        urls.append(post["url"])
+
+    # Its one image was left out, and with it a mention of the keyphrase.
+    assert _wrong(ada, urls[0]) == {*ON_LOOPBACK, "keyphrase_distribution"}
+
+    home = ada.data("check_page_seo", url=urls[0].rpartition("/")[0])
+    wrong = {one["id"] for one in home["checks"]}
+    about_articles = {"author_and_dates", "structured_data", "intro_length", "image_count", "outbound_links"}
+    assert about_articles <= set(home["skipped"])
+    assert not wrong & {"crawlable_links", "link_private", "structured_data_missing", "canonical_missing", "dead_end"}

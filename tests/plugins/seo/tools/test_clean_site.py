@@ -1,0 +1,109 @@
+"""What the SEO tools tell others to fix, the built-in site does right itself: behind TLS they find nothing on it."""
+
+from __future__ import annotations
+
+import io
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+from PIL import Image
+from pressroom.fetch import fetcher
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support.needs import free_port
+from support.nginx import nginx
+from support.origins import Authority
+from support.tool_client import ToolClient, client_of
+
+from .conftest import CONFIG, wait_until_live
+from .test_reports import crawl
+
+pytestmark = pytest.mark.services
+
+ARTICLES: Final = Path(__file__).parents[1] / "scoring" / "articles"
+WRITTEN: Final = ("bicycle-chain", "ferry-timetable", "prison-hotel")
+CODE: Final = """\
+## In figures
+
+```python
+def minutes(steps: int) -> float:
+    return 2.5 * steps
+```
+
+| Step | Minutes |
+|---|---|
+| First | 2.5 |
+| Second | 5 |
+"""
+
+
+@pytest.fixture(scope="module")
+def behind_tls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningHost, str]]:
+    """Return a host and its public URL: https, through nginx as the documentation configures it."""
+    folder, port, authority = tmp_path_factory.mktemp("clean"), free_port(), Authority()
+    url = f"https://127.0.0.1:{port}"
+    config = {**CONFIG, "base_url": url, "server": {"trusted_proxies": 1}}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fetcher, "_public_authorities", authority.client_context)
+        running = RunningHost(settings_for_test(config, folder))
+        with running, nginx(folder, running.url, port=port, authority=authority):
+            yield running, url
+
+
+def _image(color: str) -> bytes:
+    made = io.BytesIO()
+    Image.new("RGB", (1200, 630), color).save(made, "PNG")
+    return made.getvalue()
+
+
+def _publish(ada: ToolClient, website: str, name: str, number: int) -> str:
+    _, head, text = (ARTICLES / f"{name}.md").read_text().split("+++\n", 2)
+    fields = tomllib.loads(head)
+    # What links to is not reachable from everywhere that tests run.
+    body = re.sub(r"!?\[([^]]*)\]\([^)]*\)", r"\1", text)
+    made = ada.data(
+        "create_content",
+        title=fields["title"],
+        body=f"{body}\n{CODE}",
+        keyphrase=fields["keyphrase"],
+        meta_description=fields["description"],
+        author="Ada Baker",
+        website_id=website,
+        language="en",
+        tags=["advice"],
+    )
+    for role in ("featured", "inline"):
+        link = ada.data("create_upload_url", content_type="image/png", filename=f"{role}-{number}.png")
+        to = link["upload_url"].replace(ada.host.settings.public_url, ada.host.url)
+        sent = httpx.put(to, content=_image(f"#b9{number}02a"))
+        assert sent.status_code == 201, sent.text
+        placed = {"alt_text": "What this is about, on a table", "role": role}
+        ada.data("import_image", image_ref=link["media_id"], content_id=made["content_id"], **placed)
+    ada.data("publish_content", content_id=made["content_id"], website_id=website)
+    wait_until_live(ada, made["content_id"])
+    [post] = ada.data("list_publications", content_id=made["content_id"])["publications"]
+    return str(post["url"])
+
+
+def test_the_tools_find_nothing_on_a_built_in_site_behind_tls(behind_tls: tuple[RunningHost, str]) -> None:
+    host, url = behind_tls
+    ada = client_of(host, "ada@example.com")
+    website = ada.data("connect_website", platform="builtin", name="Ada at home")["website_id"]
+    urls = [_publish(ada, website, name, number) for number, name in enumerate(WRITTEN, 1)]
+    assert all(one.startswith(f"{url}/sites/") for one in urls)
+
+    report = crawl(ada, website)
+    assert {one["check_id"]: one["evidence"] or one["sample_urls"] for one in report["issues"]} == {}
+    assert (report["score"], report["complete"]) == (100, True)
+    crawled = ada.data("get_seo_report", website_id=website, section="pages")["page_rows"]
+    assert {*urls, urls[0].rpartition("/")[0]} <= {one["url"] for one in crawled}
+
+    parts = [ada.data("get_seo_report", website_id=website, section="llms_txt")["llms_txt"]]
+    parts += [ada.data("check_page_seo", url=one, llms_txt=True)["llms_txt"] for one in (f"{url}/", urls[0])]
+    for part in parts:
+        assert [one for one in part["checks"] if not one["passed"]] == []
