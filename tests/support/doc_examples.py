@@ -248,7 +248,7 @@ class PageExamples:
         )
         log.close()
         assert self._server.stdout is not None
-        output, last = "", "/setup?token=" if "/setup?token=" in shown else "Health"
+        output, last = "", "/setup?token=" if "/setup?token=" in shown else "Data  "
         for line in self._server.stdout:
             output += line
             if last in line:

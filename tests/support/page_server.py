@@ -12,7 +12,8 @@ from urllib.parse import parse_qs, urlsplit
 from pressroom.errors import CallError, InvalidInput, NotFound
 from pressroom.http.page_frame import PageFrame
 from pressroom.interfaces.tools_api.pages import Descriptor, FormState, Pages, input_from_form, parse_form
-from pressroom.sdk import Branding
+from pressroom.interfaces.tools_api.pages.views import PictureUrls
+from pressroom.sdk import Branding, Preview
 
 from support.tool_descriptors import ALL
 
@@ -55,12 +56,21 @@ def meta(tool: Descriptor, remaining: int) -> dict[str, Any]:
 
 
 class PageServer:
-    """Serves on a free loopback port while it is entered. `inputs` are the inputs that the API was sent, in order."""
+    """Serves on a free loopback port while it is entered.
+
+    `inputs` are the inputs that the API was sent, in order, `previews` those of previews.
+    """
 
     def __init__(self, descriptors: tuple[Descriptor, ...] = ALL, **brand: str) -> None:
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._http.server_port}"
-        self.pages = Pages(PageFrame(branding(**brand), self.url))
+        pictures = PictureUrls(examples=("examples/0", "examples/1", "examples/2"), canvas="examples/0/large")
+        self.pages = Pages(
+            PageFrame(branding(**brand), self.url),
+            {"favicon-generator": Preview(kind="icons")},
+            {tool["slug"]: pictures for tool in descriptors},
+        )
+        self.previews: list[dict[str, Any]] = []
         self.tools = {tool["slug"]: tool for tool in descriptors}
         self.inputs: list[dict[str, Any]] = []
         self.problems: list[str] = []
@@ -123,6 +133,8 @@ class PageServer:
                 return 200, self.pages.tool(tool, FormState.from_query(tool, parse_qs(query))), html, {}
             case ["tools", slug, "api"]:
                 return 200, json.dumps(self._tool(slug)).encode(), "application/json", {}
+            case ["tools", _, "examples" | "preview", *_]:
+                return 200, PICTURE.encode(), "image/svg+xml", {}
             case ["files", _, name]:
                 return 200, PICTURE.encode(), "application/zip" if name.endswith("zip") else "image/svg+xml", {}
             case ["robots.txt"]:
@@ -132,16 +144,34 @@ class PageServer:
 
     def _post(self, path: str, body: bytes) -> tuple[int, bytes, str, Mapping[str, str]]:
         _, slug, *rest = path.strip("/").split("/")
-        if rest == ["api", "generate"]:
-            status, answer = self._call(slug, json.loads(body))
-            content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-            return status, content, "application/json", {}
+        if rest in (["api", "generate"], ["preview"]):
+            return self._answer_script(slug, json.loads(body), preview=rest == ["preview"])
         tool, form = self._tool(slug), parse_form(body)
         try:
             status, answer = self._call(slug, input_from_form(tool["endpoints"][0]["params"], form))
         except InvalidInput as error:
             status, answer = self.refuse(slug, error.message)
         return status, self.pages.tool(tool, FormState(form, answer)), "text/html; charset=utf-8", {}
+
+    def _answer_script(
+        self, slug: str, values: dict[str, Any], *, preview: bool
+    ) -> tuple[int, bytes, str, Mapping[str, str]]:
+        """Answer with the file itself, as the real routes do, or with the error."""
+        values.pop("response", None)
+        (self.previews if preview else self.inputs).append(values)
+        status, answer = self.api(slug, values)
+        if isinstance(answer, bytes) or not isinstance(answer, dict) or status != 200:
+            return status, answer if isinstance(answer, bytes) else json.dumps(answer).encode(), "application/json", {}
+        rate, data = answer["meta"]["rateLimit"], answer["data"]
+        own = ("id", "url", "expiresAt", "cached", "warnings")
+        headers = {
+            "Content-Disposition": f'inline; filename="{slug}.{data["url"].partition("?")[0].rpartition(".")[2]}"',
+            "RateLimit-Limit": str(rate["limit"]),
+            "RateLimit-Remaining": str(rate["remaining"]),
+            "X-Details": json.dumps({name: value for name, value in data.items() if name not in own}),
+            "X-Warnings": json.dumps(data.get("warnings", [])),
+        }
+        return 200, PICTURE.encode(), "image/svg+xml", headers
 
     def _handler(server) -> type[BaseHTTPRequestHandler]:  # noqa: N805 - `self` is the request's
         class Handler(BaseHTTPRequestHandler):

@@ -84,10 +84,12 @@ async def services(compiled: LoadedApp, *, works: bool) -> AsyncIterator[Mapping
         await database.close()
 
 
-async def connect(plugin: PluginContext, url: str, token: str, *, name: str = "Stand-in", **fields: str) -> str:
+async def connect(
+    plugin: PluginContext, url: str, token: str, *, name: str = "Stand-in", platform: str = PLATFORM, **fields: str
+) -> str:
     """Keep a website on the stand-in platform without a check, and return its id."""
     made = await Websites(plugin).add(
-        ADA, PLATFORM, name=name, url=url, credential={"token": token, **fields}, finding=None
+        ADA, platform, name=name, url=url, credential={"token": token, **fields}, finding=None
     )
     return made.id
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.sdk import McpTool
 from pressroom.testing.running import settings_for_test
-from pressroom_content.contract import SiteConnector
+from pressroom_content.contract import BUILTIN, SiteConnector
 from pressroom_content.plugin import pressroom_mcp_tools as content_tools
 from pressroom_content.rendering.sanitising import FRAME_HOSTS, RULES, SCHEMES
 from pressroom_content.websites.connectors import connectors
@@ -25,6 +25,7 @@ from pressroom_seo.scoring import PROFILES, rule_set
 from pressroom_seo.scoring.checks import CHECKS
 from pressroom_seo.scoring.rules import Rule
 
+from support import fidelity
 from support.doc_examples import DOCS, blocks
 from support.reference_settings import cell
 
@@ -172,6 +173,16 @@ def _name(field: Mapping[str, Any], root: Mapping[str, Any]) -> str:
     if kind == "string" and field.get("format"):
         return f"string ({field['format']})"
     return kind
+
+
+# What arrives where
+
+
+def fidelity_table() -> str:
+    """Return what readers get of each construct on the platforms that tests publish on."""
+    tried = ("wordpress", "ghost", "git", BUILTIN, "webhook")
+    known = {one.platform: one for one in _platforms()}
+    return fidelity.table([known[name] for name in tried])
 
 
 # HTML that is kept

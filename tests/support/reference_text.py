@@ -27,13 +27,15 @@ from pressroom.plugins.contributions import RECORD_TYPES
 from pressroom.testing.contracts import SUITES
 from pressroom_content import contract as content_contract
 from pressroom_content.contract.hookspecs import ContentHooks
+from pressroom_content.testing import SUITES as CONTENT_SUITES
 from pressroom_image_generator import templates as image_templates
 from pressroom_image_generator.templates import ImageTemplateHooks
 from pressroom_search_performance import contract as search_contract
 from pressroom_search_performance.contract import SearchPerformanceHooks
+from pressroom_search_performance.testing import SUITES as FIGURES_SUITES
 
 from support import reference_interface
-from support.reference_content import article_checks, article_tools, kept_html
+from support.reference_content import article_checks, article_tools, fidelity_table, kept_html
 from support.reference_settings import cell, code_brackets, plugin_settings, settings
 
 # Command line
@@ -373,7 +375,7 @@ def metrics() -> str:
 def contracts() -> str:
     """Return the promises of each contract."""
     lines: list[str] = []
-    for suite in SUITES:
+    for suite in (*SUITES, *CONTENT_SUITES, *FIGURES_SUITES):
         lines += [f"## {suite.contract.capitalize()}", "", "| Name | Promise | Where it is broken |", "|---|---|---|"]
         for one in suite.promises:
             needs = f" (*{', '.join(sorted(one.needs))}*)" if one.needs else ""
@@ -394,6 +396,7 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "metrics": ("reference/metrics.md", metrics),
     "article-checks": ("reference/seo-checks.md", article_checks),
     "article-tools": ("reference/article-tools.md", article_tools),
+    "fidelity": ("reference/fidelity.md", fidelity_table),
     "kept-html": ("reference/kept-html.md", kept_html),
     "interface-errors": ("reference/interface.md", error_codes),
     "interface-oauth-errors": ("reference/interface.md", reference_interface.oauth_errors),

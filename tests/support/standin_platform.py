@@ -161,6 +161,9 @@ class StandInPlatform:
                 media = {"id": identifier, "marker": headers["X-Marker"], "size": len(body)}
                 self.media[identifier] = media | {"url": f"{self.url}/files/{identifier}.png"}
                 return 201, self.media[identifier]
+            case ["media", identifier, "gone"]:
+                self.media.pop(identifier, None)
+                return 200, {}
             case ["posts"]:
                 identifier = self._id("p")
                 state = {"id": identifier, "state": "draft", "revision": 1, "at": None}
@@ -205,6 +208,8 @@ class StandInPlatform:
                 if path == f"/{post['slug']}" and post["state"] == "live":
                     head = f'<title>{post["title"]}</title><link rel="canonical" href="{post["canonical_url"] or ""}">'
                     return 200, f"<!doctype html>{head}<h1>{post['title']}</h1>{post['html']}"
+            if any(path == f"/files/{identifier}.png" for identifier in self.media):
+                return 200, "an image"
         return 404, "<h1>Not found</h1>"
 
     def _id(self, letter: str) -> str:

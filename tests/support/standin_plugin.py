@@ -1,9 +1,12 @@
-"""A plugin of a third party: the connector of the stand-in platform, and a library of two images."""
+"""A plugin of a third party: the connector of the stand-in platform, and a library of some images."""
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +23,7 @@ from pressroom.sdk import (
     hookimpl,
 )
 from pressroom_content.contract import (
+    BodyBlock,
     Capabilities,
     ConnectionCheck,
     ConnectionReport,
@@ -50,8 +54,16 @@ PLUGIN = Plugin(id="standin", title="Stand-in", summary="A platform for tests.",
 PHOTO = "m_" + "Photo0" * 3 + "Kept"
 HOTLINK = "m_" + "Hot000" * 3 + "Link"
 CAPTIONED = "m_" + "Capt00" * 3 + "Line"
+DRAWING = "m_" + "Drawn0" * 3 + "Real"
 CAPTION = "Bread & butter, *warm* <from> the oven"
 PLATFORM = "directus"
+BLOCKS = "blocks"
+
+_PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAACgAAAAeCAIAAADRv8uKAAAAK0lEQVR42u3NMQ0AAAgDsElDIpKQhgw4mvRvqudExGKxWCwWi8VisVj8N142"
+    "IFNqkH4RMAAAAABJRU5ErkJggg=="
+)
+"""An image that programs can read: it has one colour."""
 
 _FIELDS = ("excerpt", "meta_title", "meta_description", "canonical_url")
 
@@ -104,6 +116,9 @@ class StandInSite:
     async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
         made = await self._ask("POST", "media", file.content, {"X-Marker": marker})
         return RemoteMedia(made["id"], made["url"])
+
+    async def remove_media(self, media: RemoteMedia) -> None:
+        await self._ask("POST", f"media/{media.id}/gone")
 
     async def find(self, post: Post) -> RemotePost | None:
         found = await self._ask("GET", f"posts?marker={post.marker}")
@@ -174,6 +189,55 @@ class StandInSite:
         )
 
 
+class BlockCodec:
+    """Bodies of the stand-in: paragraphs of HTML apart by empty lines, and widgets such as `[gallery 1]`."""
+
+    def split(self, raw: str) -> Sequence[BodyBlock]:
+        found = []
+        for match in re.finditer(r"(?:(?!\n\n).)++(?:\n\n++|\Z)|\n++", raw, re.DOTALL):
+            shown = match[0].strip("\n")
+            widget = re.match(r"\[(\w+)", shown)
+            if widget:
+                found.append(BodyBlock(match[0], widget[1]))
+            else:
+                found.append(BodyBlock(match[0], "paragraph", html=shown))
+        return found
+
+    def join(self, sources: Sequence[str], original: str = "") -> str:
+        if [block.source for block in self.split(original)] == list(sources):
+            return original
+        return "".join(one if one.endswith("\n\n") else f"{one.rstrip()}\n\n" for one in sources)
+
+    def encode(self, html: str, markdown: str) -> Sequence[str]:
+        del markdown
+        return ("<!-- made here -->" + html.replace("\n\n", "\n").replace("[", "&#91;") + "\n\n",)
+
+
+class StandInBlockSite(StandInSite):
+    """A site on the stand-in platform that keeps bodies in blocks, and lets posts be taken over."""
+
+    codec = BlockCodec()
+
+    async def locate(self, url: str) -> RemotePost | None:
+        path = url.removeprefix(self._url).strip("/")
+        found = [one for one in await self._ask("GET", "posts") if one["slug"] == path]
+        return self._post(found[0]) if found else None
+
+    async def create(self, post: Post) -> RemotePost:
+        return self._post(await self._ask("POST", "posts", self._document(post)))
+
+    async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
+        sent = {name: value for name, value in self._document(post).items() if name not in post.kept}
+        return self._post(await self._ask("PUT", f"posts/{post_id}", sent, {"If-Match": revision}))
+
+    def _document(self, post: Post) -> dict[str, Any]:
+        document = _sent(post) | {"html": post.raw or post.html}
+        return document if post.marker else {name: value for name, value in document.items() if name != "marker"}
+
+    def _post(self, kept: Mapping[str, Any]) -> RemotePost:
+        return replace(super()._post(kept), raw=kept["html"])
+
+
 def _read(answer: Fetched, *, changes: bool) -> Any:
     match answer.status:
         case 401 | 403:
@@ -218,6 +282,10 @@ def _open(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher)
     return StandInSite(address, credential["token"], fetcher, float(credential.get("seconds", "5")))
 
 
+def _open_blocks(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
+    return StandInBlockSite(address, credential["token"], fetcher, float(credential.get("seconds", "5")))
+
+
 def _approved(query: Mapping[str, str]) -> Mapping[str, str]:
     if "token" not in query:
         raise SiteRejected("the approval was denied")
@@ -247,8 +315,9 @@ def pressroom_site_connectors(plugin: PluginContext) -> Iterable[SiteConnector]:
             fields,
             approval=_approval,
             approved=_approved,
-            term_kinds=("category", "tag"),
-        )
+            term_kinds=("tag", "author"),
+        ),
+        SiteConnector(BLOCKS, "Stand-in with blocks", "A platform for tests.", _open_blocks, CAPABILITIES, fields),
     ]
 
 
@@ -263,6 +332,11 @@ async def _image(_plugin: PluginContext, user_id: str, media_id: str) -> MediaFi
         return MediaFile(
             CAPTIONED, "bread.png", "image/png", f"https://library.example/{CAPTIONED}.png", "Bread",
             "download", 4, 3, b"\x89PNG the bytes of bread", credit, "Photo: Ada, CC BY 4.0", CAPTION,
+        )  # fmt: skip
+    if media_id == DRAWING:
+        return MediaFile(
+            DRAWING, "drawing.png", "image/png", f"https://library.example/{DRAWING}.png", "A drawing",
+            "download", 40, 30, _PNG,
         )  # fmt: skip
     if media_id == HOTLINK:
         return MediaFile(HOTLINK, "hot.jpg", "image/jpeg", "https://stock.example/hot.jpg", "Hot", "hotlink")

@@ -90,9 +90,10 @@ add_action('init', function () {
   foreach (['_yoast_wpseo_title', '_yoast_wpseo_metadesc', '_yoast_wpseo_focuskw', '_yoast_wpseo_canonical'] as $key)
     register_post_meta('post', $key, ['type' => 'string', 'single' => true, 'show_in_rest' => true,
       'auth_callback' => fn() => current_user_can('edit_posts')]);
+  register_post_meta('post', 'footnotes', ['type' => 'string', 'single' => true, 'show_in_rest' => true]);
 });
 """
-"""What a site's owner adds so that the keys of an SEO plugin can be written."""
+"""What a site's owner adds so that the keys of an SEO plugin can be written; and the key of footnotes, as since 6.3."""
 
 _ROUTER: Final = """<?php
 $file = $_SERVER['DOCUMENT_ROOT'] . parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH);

@@ -113,7 +113,10 @@ def prose_of_template(text: str) -> Iterator[tuple[int, str]]:
 
 def prose_of_program(text: str) -> Iterator[tuple[int, str]]:
     """Yield docstrings, comments and those strings of a program that are prose: more than one word."""
-    text = _PLACEHOLDER.sub(lambda match: "x" * len(match[0]), _STATEMENT.sub("", text))
+    try:
+        ast.parse(text)
+    except SyntaxError:  # it is a template of a program
+        text = _PLACEHOLDER.sub(lambda match: "x" * len(match[0]), _STATEMENT.sub("", text))
     comment: list[str] = []
     begun, before = 0, -1
     for token in tokenize.generate_tokens(io.StringIO(text).readline):

@@ -81,7 +81,7 @@ def _good(client: Client, site: str) -> str:
     link = client.data("create_upload_url", content_type="image/png", filename="starter.png")
     picture = io.BytesIO()
     Image.linear_gradient("L").resize((1200, 630)).convert("RGB").save(picture, "PNG")
-    assert httpx.put(link["upload_url"], content=picture.getvalue()).status_code == 201
+    assert httpx.put(link["upload_url"], content=picture.getvalue(), timeout=60).status_code == 201
     made = _make(
         client,
         "Sourdough starter: how to make one in seven days",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SqlDatabase
-from pressroom.testing.contracts.migrations import differences
+from pressroom.storage.database.autogeneration import differences
 from pressroom_content.stored import STORAGE
 from pressroom_content.tables import ContentBase
 from sqlalchemy import text
@@ -90,3 +90,26 @@ async def test_paths_that_other_sites_claimed_are_forgotten(empty_database: SqlD
     async with empty_database.reading() as session:
         rows = await session.execute(text("SELECT website_id, path FROM content_publications ORDER BY website_id"))
         assert [tuple(row) for row in rows] == [("w_0", "/sites/tea/tea"), ("w_1", ""), ("w_2", "")]
+
+
+POST = """
+    INSERT INTO content_builtin_posts (id, website_id, marker, slug, state, size, title, html, markdown, fields,
+        featured,
+        revision, created_at, updated_at)
+    VALUES ('b_1', 'w_1', 'm_1', 'tea', 'live', 0, 'Tea', '', '',
+        '{"tags": ["Müll", "müll"], "categories": [], "author": "Ada Lovelace"}', '{}', 1, 0, 0)
+"""
+
+
+async def test_posts_of_built_in_sites_are_found_by_their_terms_after_the_upgrade(empty_database: SqlDatabase) -> None:
+    migrator = Migrator(empty_database, [PLUGIN])
+    await migrator.migrate()
+    await downgrade(empty_database, *PLUGIN, "0007")
+    async with empty_database.writing() as session:
+        await session.execute(text(WEBSITE), {"id": "w_1", "platform": "builtin"})
+        await session.execute(text(POST))
+    await migrator.migrate()
+    async with empty_database.reading() as session:
+        terms = await session.execute(text("SELECT kind, slug, name FROM content_builtin_terms ORDER BY kind"))
+        assert [tuple(row) for row in terms] == [("author", "ada-lovelace", "Ada Lovelace"), ("tag", "mull", "Müll")]
+        assert await session.scalar(text("SELECT kind FROM content_builtin_posts")) == "post"

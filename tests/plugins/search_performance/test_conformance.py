@@ -5,7 +5,9 @@ from pressroom.catalog.schema import input_schema
 from pressroom.sdk import McpTool
 from pressroom.testing import assert_plugin_conforms
 from pressroom_search_performance.config import SearchPerformanceConfig
+from pressroom_search_performance.keyword_data import dataforseo
 from pressroom_search_performance.plugin import pressroom_mcp_tools
+from pressroom_search_performance.testing import check_keyword_source
 from pydantic import ValidationError
 from support.run import POSTGRESQL
 
@@ -15,6 +17,11 @@ TOOLS = list(pressroom_mcp_tools())
 @pytest.mark.services
 def test_the_plugin_conforms() -> None:
     assert_plugin_conforms("search_performance", host_config={"plugins": {"content": {}}}, postgresql=POSTGRESQL)
+
+
+def test_the_provider_of_keyword_data_keeps_the_contract() -> None:
+    provider = dataforseo.DataForSeo("https://api.dataforseo.com", "ada@example.org", "made-up-password")
+    assert check_keyword_source(dataforseo.source(provider)) == []
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)

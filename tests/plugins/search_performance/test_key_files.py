@@ -19,7 +19,7 @@ def test_the_key_of_a_website_is_served(site: Site) -> None:
     assert httpx.get(f"{site.client.host.url}/{key.upper()}.txt").status_code == 404
 
 
-@pytest.mark.parametrize("path", ["/unknown", "/robots.txt", f"/{'0' * 32}", f"/{'0' * 33}.txt", f"/{'g' * 32}.txt"])
+@pytest.mark.parametrize("path", ["/unknown", "/robot.txt", f"/{'0' * 32}", f"/{'0' * 33}.txt", f"/{'g' * 32}.txt"])
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
 def test_what_is_no_key_file_is_unknown_to_the_server(host: RunningHost, method: str, path: str) -> None:
     answer = httpx.request(method, host.url + path)

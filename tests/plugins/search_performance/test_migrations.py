@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SqlDatabase
-from pressroom.testing.contracts.migrations import differences
+from pressroom.storage.database.autogeneration import differences
 from pressroom_search_performance.tables import KeywordRow, SearchPerformanceBase
 from sqlalchemy import select
 from support.migrations import downgrade, tables_of

@@ -94,6 +94,18 @@ async def test_neither_form_of_the_text_runs_anything(plugin: PluginContext, rec
             assert not LexborHTMLParser(html).css("script, form, input, [onerror], [href^=javascript]"), html
 
 
+async def test_code_arrives_as_it_was_written(plugin: PluginContext, receiver: Receiver) -> None:
+    code = "{{ site.url }} {% include x %} {{< gallery >}} [gallery] ${x} <script>a()</script> {:onclick=x}"
+    body = f"Use `{code}`.\n\n```html\n{code}\n```\n"
+    website = await connect(plugin, receiver)
+    article = await write(plugin, title="Code", slug="code", body=body, featured_media_id="")
+    assert (await publish(plugin, article, website)).status == "published"
+    (post,) = [event["data"]["post"] for event in receiver.events if event["type"] == "post.created"]
+    assert post["markdown"] == body
+    assert {"raw", "kept"}.isdisjoint(post)
+    assert [node.text().strip() for node in LexborHTMLParser(post["html"]).css("code")] == [code, code]
+
+
 async def test_a_publication_arrives_whole_and_nothing_is_compared(plugin: PluginContext, receiver: Receiver) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
     done = await publish(plugin, article, website)

@@ -50,6 +50,13 @@ class ContentConfig(PluginConfig):
             "Name of what scores articles, such as seo, where plugins offer several. Empty: the first by plugin id."
         ),
     )
+    robots_txt: bool = Field(
+        True,
+        description=(
+            "Whether `/robots.txt` names the sitemaps of built-in sites, beside that of the server's own pages. "
+            "`false` leaves it to another plugin, or to the server."
+        ),
+    )
     index_items: int = Field(50, ge=1, le=1000, description="Newest articles whose text /llms-full.txt holds.")
 
 

@@ -14,6 +14,7 @@ from pressroom.sdk import IndexEntries, Job, McpTool, PluginContext, PublishingT
 from pressroom_content.articles.exporting import routes as export_routes
 from pressroom_content.articles.trash import jobs as article_jobs
 from pressroom_content.builtin_site.connector import builtin_connector
+from pressroom_content.pages.overview import sections as overview
 from pressroom_content.pages.routes import routes as article_pages
 from pressroom_content.publishing.engine import jobs as publishing_jobs
 from pressroom_content.stored import STORAGE
@@ -26,6 +27,7 @@ from pressroom_content.tools import (
     links,
     publishing,
     redirects,
+    site_edits,
     transfer,
     voice,
     website_content,
@@ -48,6 +50,7 @@ TOOLS: Final[tuple[McpTool, ...]] = (
     *ideas.TOOLS,
     *voice.TOOLS,
     *publishing.TOOLS,
+    *site_edits.TOOLS,
     *redirects.TOOLS,
 )
 
@@ -59,6 +62,7 @@ __all__ = [
     "builtin_connector",
     "index_entries",
     "jobs",
+    "overview",
     "publishing_targets",
     "routes",
     "shared_keys",

@@ -13,6 +13,7 @@ from pressroom.sdk import (
     Lifespan,
     McpTool,
     Models,
+    OverviewSection,
     Plugin,
     PluginContext,
     PublishingTargets,
@@ -103,6 +104,13 @@ def pressroom_publishing_targets(plugin: PluginContext) -> Iterable[PublishingTa
     """Name the websites that apps can publish on."""
     targets: Iterable[PublishingTargets] = _parts().publishing_targets(plugin)
     return targets
+
+
+@hookimpl
+def pressroom_overview(plugin: PluginContext) -> Iterable[OverviewSection]:
+    """Show what needs an account's owner, what goes out next, drafts and what was published."""
+    sections: Iterable[OverviewSection] = _parts().overview(plugin)
+    return sections
 
 
 @hookimpl

@@ -147,6 +147,18 @@ class SharedPublications:
         async with self._database.reading() as session:
             return [ArticlePost(*row) for row in await session.execute(wanted.order_by(PublicationRow.created_at))]
 
+    async def at_urls(self, user_id: str, website_id: str, urls: Sequence[str]) -> Mapping[str, str]:
+        """See `PublicationRepository.at_urls`."""
+        wanted = {url.rstrip("/"): url for url in urls}
+        rows = select(PublicationRow.url, PublicationRow.article_id).where(
+            PublicationRow.user_id == user_id,
+            PublicationRow.website_id == as_id(website_id),
+            PublicationRow.status == "published",
+            PublicationRow.url.in_([*wanted, *(f"{url}/" for url in wanted)]),
+        )
+        async with self._database.reading() as session:
+            return {wanted[row.url.rstrip("/")]: row.article_id for row in await session.execute(rows)}
+
 
 class SharedCredentials:
     """Implements `CredentialVault`. The key is read when it is first needed."""

@@ -246,6 +246,52 @@ class PublicationRow(ContentBase):
     )
 
 
+class SiteBodyRow(ContentBase):
+    """The body of a post as its website keeps it, after it was last read or written from here.
+
+    `raw` is the body, `segments` its blocks beside the article's text. `fields` are the post's as its website showed
+    them, `sent` what was sent of them. `bound` is the website and the post's id for a post that was there before its
+    article: no two articles are bound to one post.
+    """
+
+    __tablename__ = "content_site_bodies"
+
+    publication_id: Mapped[str] = mapped_column(
+        ForeignKey("content_publications.id", ondelete="CASCADE"), primary_key=True
+    )
+    bound: Mapped[str | None] = mapped_column(String(300), unique=True)
+    fields: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    sent: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    read_at: Mapped[datetime]
+    raw: Mapped[str] = mapped_column(Text)
+    segments: Mapped[list[Any]] = mapped_column(JSON, default=list)
+
+
+class SiteMediaRow(ContentBase):
+    """An image of a media library that was uploaded to a website, once for all posts that show it."""
+
+    __tablename__ = "content_site_media"
+
+    website_id: Mapped[str] = mapped_column(ForeignKey("content_websites.id", ondelete="CASCADE"), primary_key=True)
+    media_id: Mapped[str] = mapped_column(ID, primary_key=True)
+    remote_id: Mapped[str] = mapped_column(String(2048))
+    url: Mapped[str] = mapped_column(String(2048))
+
+
+class SiteMediaUseRow(ContentBase):
+    """A publication whose post shows an image that was uploaded to its website."""
+
+    __tablename__ = "content_site_media_uses"
+
+    publication_id: Mapped[str] = mapped_column(
+        ForeignKey("content_publications.id", ondelete="CASCADE"), primary_key=True
+    )
+    media_id: Mapped[str] = mapped_column(ID, primary_key=True)
+    website_id: Mapped[str] = mapped_column(ID)
+
+    __table_args__ = (Index(None, "website_id", "media_id"),)
+
+
 class StepRow(ContentBase):
     """A step of a publication's current attempt. `state` is `pending`, `running`, `done`, `failed` or `unknown`."""
 
@@ -295,7 +341,8 @@ class VoiceRow(ContentBase):
 class BuiltinPostRow(ContentBase):
     """A post of a built-in site, which this server shows itself at `/sites/<site>/<slug>`.
 
-    `html` is sanitised. `state` is `draft`, `scheduled`, `live` or `trashed`.
+    `html` is sanitised. `state` is `draft`, `scheduled`, `live` or `trashed`; `kind` is `post`, or `page` for what is
+    in no list and no feed, such as an imprint.
     """
 
     __tablename__ = "content_builtin_posts"
@@ -305,6 +352,7 @@ class BuiltinPostRow(ContentBase):
     marker: Mapped[str] = mapped_column(ID, index=True)
     slug: Mapped[str] = mapped_column(String(200))
     state: Mapped[str] = mapped_column(String(16))
+    kind: Mapped[str] = mapped_column(String(8), default="post", server_default="post")
     size: Mapped[int] = mapped_column(default=0)
     publish_at: Mapped[datetime | None]
     title: Mapped[str] = mapped_column(String(500))
@@ -324,16 +372,35 @@ class BuiltinPostRow(ContentBase):
     )
 
 
+class BuiltinTermRow(ContentBase):
+    """A `tag`, `category` or `author` of a post of a built-in site. `slug` is its segment in URLs."""
+
+    __tablename__ = "content_builtin_terms"
+
+    post_id: Mapped[str] = mapped_column(ForeignKey("content_builtin_posts.id", ondelete="CASCADE"), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(8), primary_key=True)
+    slug: Mapped[str] = mapped_column(String(200), primary_key=True)
+    website_id: Mapped[str] = mapped_column(ID)
+    name: Mapped[str] = mapped_column(String(500))
+
+    __table_args__ = (Index(None, "website_id", "kind", "slug"),)
+
+
 class BuiltinFileRow(ContentBase):
-    """A file that was uploaded to a built-in site, under `name`."""
+    """A file of a built-in site, under `name`: one that was uploaded, or a smaller copy of the one named `parent`."""
 
     __tablename__ = "content_builtin_files"
-    __table_args__ = (Index(None, "website_id", "size"),)
+    __table_args__ = (
+        Index(None, "website_id", "size"),
+        Index(None, "website_id", "name"),
+        Index(None, "website_id", "parent"),
+    )
 
     id: Mapped[str] = mapped_column(ID, primary_key=True)
     website_id: Mapped[str] = mapped_column(ForeignKey("content_websites.id", ondelete="CASCADE"))
     marker: Mapped[str] = mapped_column(ID, index=True)
     name: Mapped[str] = mapped_column(String(200))
+    parent: Mapped[str] = mapped_column(String(200), default="", server_default="")
     media_type: Mapped[str] = mapped_column(String(100))
     width: Mapped[int] = mapped_column(default=0)
     height: Mapped[int] = mapped_column(default=0)

@@ -42,12 +42,15 @@ def routes(plugin: PluginContext) -> Sequence[Route]:
             case _:
                 raise InvalidInput("do", "is unknown; reload the page and use its buttons")
 
-    return [Route(PATH, media, ("GET", "POST"), DashboardPage("Media", _TOOLS))]
+    return [Route(PATH, media, ("GET", "POST"), DashboardPage("Media", _TOOLS, "Content"))]
 
 
 async def _upload(plugin: PluginContext, request: HttpRequest) -> HttpResponse:
-    """Show the form that sends one file to a new link."""
+    """Show the form that sends one file to a new link, or name the link to a script."""
     link = await Uploads(plugin).link(request.subject, content_id=None, filename="", media_type="")
+    if request.headers.get("accept", "").startswith("text/plain"):  # the page's script, for one of several files
+        path = root_of(plugin) + link.url.removeprefix(plugin.base_url)
+        return HttpResponse(path.encode(), media_type="text/plain; charset=utf-8")
     return _fragment(
         "upload.html",
         plugin,

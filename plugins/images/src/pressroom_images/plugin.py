@@ -80,14 +80,31 @@ def pressroom_checks(plugin: PluginContext) -> Iterable[Check]:
 @hookimpl
 def pressroom_media_libraries(plugin: PluginContext) -> Iterable[Any]:
     """Offer the library to publishing."""
-    from pressroom_content.contract import MediaFile, MediaLibrary  # noqa: PLC0415
+    from pressroom_content.contract import MediaChoice, MediaFile, MediaLibrary  # noqa: PLC0415
 
     from pressroom_images.library.store import Library  # noqa: PLC0415
+    from pressroom_images.pages import THUMBNAILS, root_of  # noqa: PLC0415
 
     async def read(_asking: PluginContext, user_id: str, media_id: str) -> MediaFile:
         return await Library(plugin).file(user_id, media_id)
 
-    return [MediaLibrary("library", read)]
+    async def recent(_asking: PluginContext, user_id: str, count: int) -> list[MediaChoice]:
+        found = await Library(plugin).page(user_id, limit=count)
+        return [
+            MediaChoice(
+                one.id,
+                one.title or one.filename,
+                one.alt_text,
+                "" if one.hotlinked else f"{root_of(plugin)}{THUMBNAILS}/{one.id}",
+            )
+            for one in found
+        ]
+
+    async def used(_asking: PluginContext, user_id: str, media_id: str, content_id: str) -> None:
+        media = await Library(plugin).get(user_id, media_id)
+        await Library(plugin).use(media.id, content_id, "featured")
+
+    return [MediaLibrary("library", read, recent, used)]
 
 
 @hookimpl

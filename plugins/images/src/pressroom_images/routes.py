@@ -118,7 +118,7 @@ def _upload(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable[HttpResp
             media = await uploads.take(token, content, filename)
         except CallError as error:
             return _refusal(request, error)
-        if request.method == "PUT":
+        if _is_plain(request):
             return HttpResponse(f"{media.id} {media.url}\n".encode(), 201, "text/plain; charset=utf-8")
         size = f"{media.width} x {media.height} pixels"
         return _page(
@@ -133,10 +133,15 @@ def _upload(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable[HttpResp
 
 def _refusal(request: HttpRequest, error: CallError) -> HttpResponse:
     status = 404 if isinstance(error, NotFound) else 400
-    if request.method == "PUT":
+    if _is_plain(request):
         return HttpResponse(f"{error.message}\n".encode(), status, "text/plain; charset=utf-8")
     notice = f'<p class="notice" role="alert">{escape(error.message)}</p>'
     return _page("This did not work", notice + ("" if status == 404 else _form()), status)
+
+
+def _is_plain(request: HttpRequest) -> bool:
+    """Tell whether a program sends the file, which gets a line of text rather than a page."""
+    return request.method == "PUT" or request.headers.get("accept", "").startswith("text/plain")
 
 
 def _sent(request: HttpRequest) -> tuple[bytes, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pressroom.sdk import Check, Job, McpTool, Models, Plugin, PluginContext, Route, hookimpl
+from pressroom.sdk import Check, Job, McpTool, Models, OverviewSection, Plugin, PluginContext, Route, hookimpl
 
 from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.contract import AnalyticsSource, KeywordSource, SearchPerformanceHooks
@@ -72,6 +72,14 @@ def pressroom_routes(plugin: PluginContext) -> Iterable[Route]:
     from pressroom_search_performance.indexnow import submitting  # noqa: PLC0415
 
     return [*charts.routes(plugin), *pages.routes(plugin), *submitting.routes(plugin)]
+
+
+@hookimpl
+def pressroom_overview(plugin: PluginContext) -> Iterable[OverviewSection]:
+    """Show how websites do in search."""
+    from pressroom_search_performance.charts import pages  # noqa: PLC0415
+
+    return pages.sections(plugin)
 
 
 @hookimpl

@@ -8,6 +8,7 @@ from typing import Final
 from pressroom.sdk import Fetcher
 from pressroom_content.contract import CredentialField, SiteAddress, SiteConnector
 
+from pressroom_webhook.fidelity import FIDELITY
 from pressroom_webhook.site import CAPABILITIES, WebhookSite
 
 
@@ -36,4 +37,5 @@ CONNECTOR: Final = SiteConnector(
             pattern=r"whsec_[A-Za-z0-9+/]{32,86}={0,2}",
         ),
     ),
+    fidelity=FIDELITY,
 )

@@ -102,7 +102,7 @@ class WebhookSite(BasicSite):
 
     async def create(self, post: Post) -> RemotePost:
         """Send `post.created`."""
-        data = {"id": None, "state": "draft", "post": asdict(post)}
+        data = {"id": None, "state": "draft", "post": _sent(post)}
         try:
             event_id, answer = await self._send("post.created", data)
         except SiteGone as error:
@@ -123,7 +123,7 @@ class WebhookSite(BasicSite):
         there = await self.read(post_id)
         if revision and revision != there.revision:
             raise RemoteChanged("another event was sent in the meantime")
-        event_id, answer = await self._send("post.updated", {"id": post_id, "state": there.state, "post": asdict(post)})
+        event_id, answer = await self._send("post.updated", {"id": post_id, "state": there.state, "post": _sent(post)})
         url = _url(answer) or self._page(post)
         return self._knows(RemotePost(post_id, url, there.state, f"{there.state} {event_id}", marker=post.marker))
 
@@ -157,6 +157,11 @@ class WebhookSite(BasicSite):
             return ConnectionCheck("encrypted", "ok", "the connection is encrypted")
         fix = "Use the receiver's https URL if it has one."
         return ConnectionCheck("encrypted", "warning", "events are sent without encryption", fix)
+
+
+def _sent(post: Post) -> dict[str, Any]:
+    """Return a post as events have it: without what is for platforms that have bodies in a form of their own."""
+    return {name: value for name, value in asdict(post).items() if name not in ("raw", "kept")}
 
 
 def _id(answer: Mapping[str, Any]) -> str:

@@ -78,6 +78,19 @@ def test_slugs_in_any_script(ada: Client, title: str, slug: str) -> None:
     assert create(ada, title=title)["slug"] == slug
 
 
+@pytest.mark.parametrize(
+    ("language", "slug"), [("de-CH", "muessige-gruesse"), ("es", "mussige-grusse"), ("", "mussige-grusse")]
+)
+def test_slugs_follow_the_language(ada: Client, language: str, slug: str) -> None:
+    assert create(ada, title="Müßige Grüße", language=language)["slug"] == slug
+
+
+def test_slugs_follow_the_language_of_the_website(ada: Client) -> None:
+    website = ada.data("connect_website", platform="builtin", name="Grüße")["website_id"]
+    ada.data("update_website_settings", website_id=website, settings={"language": "de"})
+    assert create(ada, title="Grüße", website_id=website)["slug"] == "gruesse"
+
+
 def test_a_change_makes_a_version(ada: Client) -> None:
     id_ = create(ada)["content_id"]
     done = ada.data(

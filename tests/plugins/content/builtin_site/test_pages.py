@@ -142,7 +142,7 @@ def test_a_post_has_a_twin_in_markdown_and_one_as_text(site: Site, ada: Client) 
     text = httpx.get(f"{done['url']}/llms.txt")
     assert (text.status_code, text.text) == (200, "On looms\n\nSome words.\n")
     ada.data("unpublish_content", publication_id=done["publication_id"], confirm=True)
-    assert httpx.get(twin).status_code == 404
+    assert httpx.get(twin).status_code == 410
 
 
 def test_a_page_that_did_not_change_is_not_sent_again(site: Site) -> None:
@@ -259,3 +259,30 @@ def test_deleting_posts_with_the_site_is_refused_on_other_platforms(host: Runnin
     made = host.run(websites.add(ada.user_id, "wordpress", name="W", url="https://w.example", credential={"key": "x"}))
     assert "unpublish_content" in ada.refusal("disconnect_website", website_id=made.id, confirm=True, delete_posts=True)
     assert ada.data("get_website", website_id=made.id)["website"]["status"] == "active"
+
+
+CODE = """```python
+def greet(name):  # says "hello"
+    return f"<b>{name}</b>"
+```
+
+```some-unknown-language
+keep <this> as it is
+```
+
+| A | B |
+|---|---|
+| 1 | 2 |
+"""
+
+
+def test_code_is_highlighted_and_stays_what_it_is(site: Site) -> None:
+    done = site.publish("On code", CODE)
+    tree = LexborHTMLParser(httpx.get(done["url"]).text)
+    known, unknown = tree.css(".prose pre code")
+    assert known.text() == 'def greet(name):  # says "hello"\n    return f"<b>{name}</b>"\n'
+    assert [node.text().strip() for node in known.css(".hl-keyword")] == ["def", "return"]
+    assert [node.text().strip() for node in known.css(".hl-comment")] == ['# says "hello"']
+    assert unknown.html == '<code class="language-some-unknown-language">keep &lt;this&gt; as it is\n</code>'
+    assert attribute_of(tree, ".prose .scroll:has(table)", "tabindex") == "0"
+    assert done["warnings"] == []

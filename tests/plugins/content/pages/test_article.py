@@ -250,7 +250,7 @@ def test_a_failed_publication_is_tried_again_and_taken_down(
     assert again.status == 400
     assert "nothing to retry" in again.one("[role=alert]")
     down = reader.submit(tried, path, do="down", mode="trash")
-    assert down.one(".publication .panel-head .badge") == "taken down"
+    assert down.one(".publication .panel-head .badge") == "unpublished"
     assert post["state"] == "trashed"
     assert work.client.data("get_content", content_id=id_)["content"]["status"] == "draft"
 

@@ -82,7 +82,7 @@ def test_more_than_fits_on_a_day_can_be_unfolded(browser: BrowserWithoutScreen, 
         moment = (at - timedelta(hours=2 * number)).isoformat()
         ada.data("publish_content", content_id=made, website_id=website, mode="schedule", publish_at=moment)
     page = browser.get(f"{CALENDAR}?month={at:%Y-%m}")
-    assert page.one(".calendar details summary").startswith("2 more")
+    assert page.one(".calendar details.more > summary").startswith("2 more")
     assert [link.text() for link in page.tree.css(".event-title")] == [f"Tea {number}" for number in (4, 3, 2, 1, 0)]
 
 
@@ -153,3 +153,35 @@ def test_somebody_elses_idea_is_not_changed(browser: BrowserWithoutScreen, eve: 
     for do in ("done", "delete"):
         assert browser.post(CALENDAR, {"csrf": token.attributes["value"], "do": do, "idea": idea}).status == 404
     assert eve.data("list_content_ideas")["ideas"][0]["status"] == "idea"
+
+
+def test_a_planned_post_and_an_idea_are_moved(
+    browser: BrowserWithoutScreen, ada: Client, eve: Client, website: str
+) -> None:
+    at = next_month()
+    made = ada.data("create_content", title="Tea", body="Leaves.")["content_id"]
+    answer = ada.data("publish_content", content_id=made, website_id=website, publish_at=at.isoformat())
+    idea = ada.data("save_content_idea", title="Cake", due=f"{at:%Y-%m-11}")["idea"]["idea_id"]
+    month = f"{CALENDAR}?website=&tz=&month={at:%Y-%m}"
+    page = browser.get(f"{CALENDAR}?month={at:%Y-%m}")
+
+    moved = browser.submit(
+        page, month, do="move", publication=answer["publication_id"], day=f"{at:%Y-%m-14}", time="07:05"
+    )
+    assert "07:05 Tea scheduled" in on_day(moved, f"{at:%Y-%m-14}")
+    replanned = browser.submit(moved, month, do="replan", idea=idea, day=f"{at:%Y-%m-15}")
+    assert "Cake" in on_day(replanned, f"{at:%Y-%m-15}")
+
+    for day, time, told in (
+        ("", "07:05", "choose a day"),
+        ("2020-01-01", "07:05", "in the past"),
+        ("x", "y", "a time such as"),
+    ):
+        refused = browser.submit(page, month, do="move", publication=answer["publication_id"], day=day, time=time)
+        assert refused.status == 400
+        assert told in refused.one("[role=alert]")
+    eve.data("connect_website", platform="builtin", name="Other")
+    for do, name in (("move", "publication"), ("publish", "publication"), ("replan", "idea")):
+        unknown = browser.submit(page, month, **{"do": do, name: "p_other"}, day=f"{at:%Y-%m-14}", time="07:05")
+        assert unknown.status == 404
+        assert "list_" not in unknown.text

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from pressroom_content.contract import RemotePost
-from pressroom_content.publishing.comparing import edits, edits_in_words, snapshot
+from pressroom_content.publishing.comparing import edits, edits_in_words, fingerprint, is_as_it_was, snapshot
 
 POST = RemotePost(
     id="1",
@@ -60,3 +60,9 @@ def test_no_body_keeps_the_server_busy(part: str) -> None:
     begun = time.monotonic()
     snapshot(body)
     assert time.monotonic() - begun < 5
+
+
+def test_a_connector_that_tells_more_than_before_has_not_edited_anything() -> None:
+    before = fingerprint(POST)
+    assert is_as_it_was(replace(POST, fields={**POST.fields, "author": "Ada", "featured_alt": "A"}), before)
+    assert not is_as_it_was(replace(POST, fields={**POST.fields, "author": "Ada", "title": "Coffee"}), before)

@@ -13,11 +13,15 @@ from pressroom.sdk import InvalidInput, NotFound, PluginContext
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RemoteMedia
 from pressroom_content.publishing import schedule as patience
+from pressroom_content.publishing import taking_down
+from pressroom_content.publishing.authors import author_warnings
+from pressroom_content.publishing.posts import removals
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.taking_down import unpublish
-from pressroom_content.publishing.verifying import author_warnings, look
+from pressroom_content.publishing.verifying import look
 from pressroom_content.records import Publication
 from pressroom_content.rendering.markdown import html_of_markdown
+from pressroom_content.tools.publication_parts import raise_failure
 from pressroom_content.websites.store import Websites
 from support.publishing_world import ADA, connect, write
 from support.standin_platform import StandInPlatform
@@ -328,6 +332,42 @@ async def test_an_author_whom_the_site_does_not_have_is_said(
     assert kept["term_ids"]["author"] == (["t9"] if known else [])
 
 
+async def test_what_sanitising_removed_is_said_of_the_real_post_as_before(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    website = await connect(plugin, platform.url, platform.token)
+    article = await write(plugin, featured_media_id="", body='Text\n\n<video src="https://a.example/b.mp4"></video>')
+    before = removals((await Publications(plugin).preview(ADA, article, website, {}))[0].removed)
+    done = await publish(plugin, article, website)
+    assert [one for one in done.warnings if "removed" in one] == before == ["removed from the body: <video>"]
+
+
+async def test_an_author_whom_the_site_does_not_have_is_refused_before_anything_is_sent(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    platform.terms.append({"id": "t9", "kind": "author", "name": "Grace"})
+    website = await connect(plugin, platform.url, platform.token)
+    article = await write(plugin, author="Ada", tags=("new",), featured_media_id="", body="Text.")
+    post = (await Publications(plugin).preview(ADA, article, website, {}))[0].post
+
+    with pytest.raises(InvalidInput, match="the site has no author 'Ada'; it has Grace"):
+        await author_warnings(plugin, await Websites(plugin).get(ADA, website), post)
+    refused = await publish(plugin, article, website)
+
+    assert (refused.status, await Publications(plugin).problem(refused)) == ("failed", InvalidInput.code)
+    assert "the site has no author 'Ada'; it has Grace" in refused.error
+    assert not platform.posts
+    assert [term["kind"] for term in platform.terms] == ["author"]
+    with pytest.raises(InvalidInput, match="it has Grace"):
+        raise_failure(refused, InvalidInput.code)
+
+    await Publications(plugin).publish(ADA, article, website, options={"author": "Grace"})
+    done = await ended(plugin, refused)
+    assert done.status == "published"
+    (kept,) = platform.posts.values()
+    assert (kept["term_ids"]["author"], len(kept["term_ids"]["tag"])) == (["t9"], 1)
+
+
 async def test_an_image_that_the_library_has_no_more_is_said(plugin: PluginContext, platform: StandInPlatform) -> None:
     missing = "m_" + "0" * 22
     website = await connect(plugin, platform.url, platform.token)
@@ -358,8 +398,10 @@ async def test_websites_and_publications_of_others_do_not_exist(
 
 
 async def test_a_publication_under_way_is_not_changed_into_another_one(
-    plugin: PluginContext, platform: StandInPlatform
+    plugin: PluginContext, platform: StandInPlatform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Shorter than the time after which the held request is given up.
+    monkeypatch.setattr(taking_down, "_BUSY_SECONDS", 0.5)
     website, article, held = await connect(plugin, platform.url, platform.token), await write(plugin), threading.Event()
     fault = platform.fault("POST /api/posts", delay=held)
     begun = await Publications(plugin).publish(ADA, article, website)

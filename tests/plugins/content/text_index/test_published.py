@@ -57,9 +57,9 @@ def test_a_page_that_was_taken_down_has_no_twins(ada: Client, web: httpx.Client,
     id_, path = published(ada, website, "Tea")
     [publication] = ada.data("list_publications", content_id=id_)["publications"]
     ada.data("unpublish_content", publication_id=publication["publication_id"], confirm=True)
+    for url in (f"{path}.md", f"{path}/llms.txt"):
+        assert web.get(url).status_code == 410
     for url in (
-        f"{path}.md",
-        f"{path}/llms.txt",
         "/sites/none/none.md",
         "/articles/none/none",
         "/articles/a/b/llms.txt",

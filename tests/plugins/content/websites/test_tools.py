@@ -266,12 +266,19 @@ def test_a_schedule_has_clashes_and_gaps(host: RunningHost, ada: Client) -> None
     assert "publication_id or content_id" in ada.refusal("list_publications", verify=True)
 
 
+def test_what_a_platform_converts_is_said(ada: Client) -> None:
+    answer = ada.call("get_website", website_id=builtin(ada))
+    assert answer["structuredContent"]["formatting"] == {"task_lists": "converted: boxes are characters"}
+    shown = "Formatting arrives as it is but for: task lists (converted: boxes are characters)."
+    assert shown in answer["content"][0]["text"]
+
+
 def test_a_kind_of_terms_that_a_site_lacks_is_no_error_of_the_site(
     host: RunningHost, ada: Client, platform: StandInPlatform
 ) -> None:
     website = standin(host, ada, platform)
-    refusal = ada.refusal("list_site_taxonomies", website_id=website, kind="author")
-    assert "Stand-in has no authors; use category or tag" in refusal
+    refusal = ada.refusal("list_site_taxonomies", website_id=website, kind="category")
+    assert "Stand-in has no categories; use tag or author" in refusal
     assert not ada.data("get_website", website_id=website)["website"]["last_error"]
 
 

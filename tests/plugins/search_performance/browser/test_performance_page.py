@@ -82,7 +82,7 @@ async def test_without_scripts_people_find_their_way_to_all_figures(
 ) -> None:
     async with signed_in(browser, host, person, scripting=False) as page:
         await page.goto(f"{host.url}/dashboard")
-        await page.get_by_role("link", name="Search performance").click()
+        await page.get_by_role("navigation").get_by_role("link", name="Search performance").click()
         await page.get_by_role("link", name=busy.name).click()
         clicks = page.get_by_role("img", name="Clicks by day")
         await expect(clicks).to_be_visible()

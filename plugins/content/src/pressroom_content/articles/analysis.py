@@ -41,16 +41,21 @@ async def analyse(plugin: PluginContext, article: Article) -> Analysis:
         InvalidInput: the body is too large, nested too deep, or too intricate to be rendered in time.
     """
     draft, owner = Draft.of(article), article.user_id
-    most = plugin.config.max_body_bytes
-    size = len(draft.body.encode("utf-8", "surrogatepass"))
-    if size > most:
-        raise InvalidInput("body", f"has {size:,} bytes; an article may have {most:,}. Split it into several articles")
+    check_size(plugin, draft.body)
     scorer, workers = scorer_of(plugin), plugin.services.workers
     score = scorer.score if scorer and scorer.rate is None else None
     found = await run_with_languages(
         workers, _analysed, draft, score, owner=owner, what="the article", seconds=_SECONDS
     )
     return _with_score(found, await rated(scorer, article)) if scorer and scorer.rate else found
+
+
+def check_size(plugin: PluginContext, body: str) -> None:
+    """Refuse a body that is larger than an article may have. Raises `InvalidInput`."""
+    most = plugin.config.max_body_bytes
+    size = len(body.encode("utf-8", "surrogatepass"))
+    if size > most:
+        raise InvalidInput("body", f"has {size:,} bytes; an article may have {most:,}. Split it into several articles")
 
 
 async def counted(plugin: PluginContext, older: Article) -> Article:

@@ -199,7 +199,8 @@ async def check_website(session: AsyncSession, user_id: str, website_id: str | N
 
 async def free_slug(session: AsyncSession, user_id: str, draft: Draft) -> str:
     """Return the slug of a draft, or one made of its title, with a number at its end where it is taken."""
-    candidates = free_slugs(draft.slug or slug_of(draft.title))
+    slug = draft.slug or slug_of(draft.title, language=draft.language or await _language_of(session, draft.website_id))
+    candidates = free_slugs(slug)
     # Most often the first is free; where it is not, its numbers are asked for many at a time.
     for count in chain((1,), repeat(_AT_ONCE, _MAX_NUMBER // _AT_ONCE)):
         some = list(islice(candidates, count))
@@ -208,6 +209,14 @@ async def free_slug(session: AsyncSession, user_id: str, draft: Draft) -> str:
             if slug not in taken:
                 return slug
     raise InvalidInput("slug", "is taken, with every number at its end; choose another one")
+
+
+async def _language_of(session: AsyncSession, website_id: str | None) -> str:
+    """Return the language of articles that name none: that of their website."""
+    if website_id is None:
+        return ""
+    settings = await session.scalar(select(WebsiteRow.settings).where(WebsiteRow.id == website_id))
+    return str((settings or {}).get("language", ""))
 
 
 async def explicit_slug(session: AsyncSession, user_id: str, content_id: str, draft: Draft) -> None:

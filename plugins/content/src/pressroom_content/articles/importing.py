@@ -49,7 +49,7 @@ async def import_page(
         InvalidInput: the URL is not on such a website, cannot be fetched, or shows no article.
         NotFound: the account has no such website.
     """
-    site_id = await _site_of(plugin, user_id, url, website_id)
+    site_id = await site_of(plugin, user_id, url, website_id)
     try:
         answer = await plugin.services.fetcher.get(url, accept=_ACCEPT, max_bytes=MAX_PAGE_BYTES, seconds=SECONDS)
     except (FetchRefused, FetchFailed) as error:
@@ -99,7 +99,7 @@ async def _store(
     return ArticleImport(written, tuple(warnings))
 
 
-async def _site_of(plugin: PluginContext, user_id: str, url: str, website_id: str | None) -> str:
+async def site_of(plugin: PluginContext, user_id: str, url: str, website_id: str | None) -> str:
     """Return the website that a URL is on. Raises `InvalidInput` and `NotFound`."""
     websites = Websites(plugin)
     if website_id is not None:

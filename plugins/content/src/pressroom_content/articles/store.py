@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -62,11 +62,17 @@ class Articles:
             return await read_article(session, user_id, content_id, version)
 
     async def create(
-        self, user_id: str, draft: Draft, *, request_id: str | None = None, origin: str = ""
+        self,
+        user_id: str,
+        draft: Draft,
+        *,
+        request_id: str | None = None,
+        origin: str = "",
+        also: Callable[[AsyncSession, Article], Awaitable[None]] | None = None,
     ) -> ArticleUpdate:
         """Store a new article. With the `request_id` of an earlier one, that one is returned.
 
-        `origin` says which client wrote it.
+        `origin` says which client wrote it. What `also` writes is written together with the article.
 
         Raises:
             InvalidInput: a field cannot be kept, the account has as many articles as it may have, or the `request_id`
@@ -79,7 +85,7 @@ class Articles:
             return known
         async with self._database.reading() as session:
             likely = replace(draft, slug=await free_slug(session, user_id, draft))
-        analysis = await analyse(self._plugin, _unstored(user_id, likely))
+        analysis = await analyse(self._plugin, unstored(user_id, likely))
         for attempt in range(_TRIES):
             try:
                 async with self._database.writing() as session:
@@ -93,6 +99,8 @@ class Articles:
                     await session.flush()
                     await versions.add(session, row, kept, None, origin)
                     await corpus.remember(session, user_id, row.id, analysis.fingerprint)
+                    if also is not None:
+                        await also(session, article_of(row))
                 return await self._as_made(article_of(row), likely, analysis)
             except IntegrityError:
                 # Somebody took the slug at the same moment, or the same request came twice.
@@ -326,7 +334,7 @@ def _needed(draft: Draft, before: Draft) -> int:
     return versions.size_of(draft) + max(0, grown)
 
 
-def _unstored(user_id: str, draft: Draft) -> Article:
+def unstored(user_id: str, draft: Draft) -> Article:
     """Return a draft as the article that it becomes."""
     now = datetime.now(UTC)
     said = {name: getattr(draft, name) for name in FIELDS}

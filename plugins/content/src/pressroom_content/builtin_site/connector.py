@@ -8,14 +8,20 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal, cast
 from urllib.parse import quote, urlsplit
 
+import structlog
 from pressroom.columns import new_id
-from pressroom.sdk import BackendError, Fetcher, PluginContext
+from pressroom.sdk import BackendError, CallError, Fetcher, PluginContext
 from slugify import slugify
-from sqlalchemy import delete, func, select
+from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressroom_content.builtin_site import url_rules
+from pressroom_content.builtin_site.fidelity import FIDELITY
+from pressroom_content.builtin_site.files import SiteFiles, names_in, names_of
 from pressroom_content.builtin_site.store import is_live, may_lead_to
+from pressroom_content.builtin_site.terms import note_terms
+from pressroom_content.builtin_site.variants import make_variants
 from pressroom_content.contract import (
     Capabilities,
     ConnectionCheck,
@@ -36,21 +42,20 @@ from pressroom_content.contract import (
     TermKind,
 )
 from pressroom_content.contract.connectors import PostState
-from pressroom_content.tables import BuiltinFileRow, BuiltinPostRow, BuiltinRedirectRow, WebsiteRow
+from pressroom_content.tables import BuiltinPostRow, BuiltinRedirectRow, WebsiteRow
 
-RESERVED_SLUGS: Final = frozenset({"feed.xml", "sitemap.xml", "files", "cards", "llms.txt"})
+RESERVED_SLUGS: Final = frozenset(
+    {
+        "archive", "atom.xml", "authors", "card.png", "cards", "categories", "feed.json", "feed.xml", "files",
+        "llms.txt", "robots.txt", "search", "sitemap.xml", "style.css", "tags",
+    }
+)  # fmt: skip
+log = structlog.get_logger()
+_KINDS: Final = ("post", "page")
 
 _FIELDS: Final = (
     "excerpt", "meta_title", "meta_description", "canonical_url", "language", "author", "keyphrase",
 )  # fmt: skip
-_MEDIA_TYPES: Final[Mapping[str, str]] = {
-    "image/avif": "avif",
-    "image/gif": "gif",
-    "image/jpeg": "jpg",
-    "image/png": "png",
-    "image/svg+xml": "svg",
-    "image/webp": "webp",
-}
 _PATH = re.compile(r"/[^\s?#\\]{0,499}")
 
 CAPABILITIES: Final = Capabilities(
@@ -71,9 +76,6 @@ CAPABILITIES: Final = Capabilities(
 )
 
 
-MAX_REDIRECTS: Final = 10_000
-
-
 def builtin_connector(plugin: PluginContext) -> SiteConnector:
     """Return the connector of built-in sites."""
 
@@ -89,6 +91,7 @@ def builtin_connector(plugin: PluginContext) -> SiteConnector:
         capabilities=CAPABILITIES,
         needs_url=False,
         term_kinds=("category", "tag", "author"),
+        fidelity=FIDELITY,
     )
 
 
@@ -98,6 +101,7 @@ class _BuiltinSite:
     def __init__(self, plugin: PluginContext, address: SiteAddress) -> None:
         self._database = plugin.services.database
         self._storage = plugin.services.storage
+        self._workers = plugin.services.workers
         self._address = address
         self._root = urlsplit(address.url).path
 
@@ -132,40 +136,47 @@ class _BuiltinSite:
         return {"tag": post.tags, "category": post.categories}
 
     async def find_media(self, marker: str) -> RemoteMedia | None:
-        """Return the file of a marker."""
-        wanted = select(BuiltinFileRow.id, BuiltinFileRow.name).where(
-            BuiltinFileRow.website_id == self._address.id, BuiltinFileRow.marker == marker
-        )
+        """Return the file that was uploaded under a marker and is in no post yet."""
         async with self._database.reading() as session:
-            row = (await session.execute(wanted.limit(1))).first()
-        return None if row is None else RemoteMedia(row.id, self._file_url(row.name))
+            return await self._files(session).marked(marker)
 
     async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
-        """Keep a file."""
-        found = await self.find_media(marker)
-        if found is not None:
-            return found
-        extension = _MEDIA_TYPES.get(file.media_type)
-        if extension is None:
-            raise SiteRefused(f"files of the type {file.media_type} cannot be shown; images can")
-        stem = slugify(file.filename.rpartition(".")[0] or file.filename, max_length=80) or "image"
-        name = f"{stem}-{marker[-8:]}.{extension}"
-        row = BuiltinFileRow(
-            id=new_id("f"),
-            website_id=self._address.id,
-            marker=marker,
-            name=name,
-            media_type=file.media_type,
-            width=file.width,
-            height=file.height,
-            size=len(file.content),
-            content=file.content,
-            created_at=datetime.now(UTC),
-        )
+        """Keep a file for a post that is about to be written. One that is there already is kept once."""
+        try:
+            made = await self._upload(file, marker)
+        except IntegrityError:
+            made = await self._upload(file, marker)  # somebody else uploaded the same at the same moment
+        await self._add_copies(file, next(iter(names_in(made.url))))
+        return made
+
+    async def _add_copies(self, file: MediaFile, name: str) -> None:
+        """Make smaller copies of an image, unless it has some. Without them pages show the image itself."""
+        async with self._database.reading() as session:
+            if file.media_type == "image/svg+xml" or await self._files(session).has_copies(name):
+                return
+        try:
+            copies = await self._workers.run(make_variants, file.content, what="the image")
+            async with self._database.writing() as session:
+                files = self._files(session)
+                if copies and not await files.has_copies(name):
+                    await self._reserve(session, sum(len(content) for _, _, content in copies))
+                    files.add_copies(name, copies)
+        except CallError as error:
+            log.warning("an image has no smaller copies", file=name, error=error.message)
+
+    async def _upload(self, file: MediaFile, marker: str) -> RemoteMedia:
         async with self._database.writing() as session:
-            await self._reserve(session, row.size)
-            session.add(row)
-        return RemoteMedia(row.id, self._file_url(name))
+            files = self._files(session)
+            found = await files.held(file) or await files.marked(marker)
+            if found is None:
+                found = files.add(file)
+                await self._reserve(session, len(file.content))
+                await session.flush()
+            await files.reserve(found, marker)
+            return found
+
+    def _files(self, session: AsyncSession) -> SiteFiles:
+        return SiteFiles(session, self._address.id, self._root)
 
     async def _reserve(self, session: Any, size: int) -> None:
         """Refuse a write for which the website's account has no room. Raises `QuotaExceeded`."""
@@ -194,6 +205,8 @@ class _BuiltinSite:
                 await self._reserve(session, row.size)
                 session.add(row)
                 await session.flush()
+                await note_terms(session, row)
+                await self._files(session).written(names_of(row))
                 return self._remote(row)
         except IntegrityError:
             raise _slug_taken(row.slug) from None
@@ -207,21 +220,26 @@ class _BuiltinSite:
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
         """Write a post again. Where its URL changes, the old one leads to the new one."""
-        now, slug = datetime.now(UTC), self._slug(post)
+        now, slug = datetime.now(UTC), _slug_of(post)
         try:
             async with self._database.writing() as session:
+                await self._touch(session, now)
                 row = await self._row(session, post_id)
+                if row.slug != slug:
+                    self._slug(post)
                 if revision and revision != str(row.revision):
                     raise RemoteChanged("the post was changed since it was last read")
-                if row.slug != slug and row.published_at is not None:
-                    # The new URL may have been an old one once: it must not lead away from itself.
-                    await self._drop_redirect(session, f"/{slug}")
-                    await self._put_redirect(session, f"/{row.slug}", f"/{slug}", permanent=True)
-                before = row.size
+                if row.slug != slug and await self._was_public(session, row):
+                    await url_rules.move(session, self._address.id, row.slug, slug)
+                size, used = row.size, names_of(row)
                 with session.no_autoflush:
                     _fill(row, post, slug, now)
-                    await self._reserve(session, max(0, row.size - before))
+                    await self._reserve(session, max(0, row.size - size))
                 await session.flush()
+                await note_terms(session, row)
+                files, uses = self._files(session), names_of(row)
+                await files.written(uses)
+                await files.release(used - uses)
                 return self._remote(row)
         except IntegrityError:
             raise _slug_taken(slug) from None
@@ -229,21 +247,48 @@ class _BuiltinSite:
     async def set_state(
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
     ) -> RemotePost:
-        """Move the post to a state."""
-        now = datetime.now(UTC)
+        """Move the post to a state. A page that visitors could see until now is gone for them, not merely missing."""
+        now, site = datetime.now(UTC), self._address.id
         async with self._database.writing() as session:
+            await self._touch(session, now)
             row = await self._row(session, post_id)
+            was_live = self._state(row) == "live"
             if state == "gone":
+                known = await url_rules.rule_at(session, site, f"/{row.slug}") is not None
+                if was_live or (not known and await self._was_public(session, row)):
+                    await url_rules.mark_gone(session, site, row.slug)
+                files, used = self._files(session), names_of(row)
                 await session.delete(row)
+                await session.flush()
+                await files.written(used)
+                await files.release(used)
                 return RemotePost(post_id, "", "gone", "")
-            if state == "live" and self._state(row) != "live":
-                row.published_at = row.published_at or now
             if state == "scheduled":
                 row.published_at = at
+            elif state == "live" and not was_live:
+                row.published_at = row.published_at if _is_past(row.published_at, now) else now
+            elif state != "live" and not _is_past(row.published_at, now):
+                row.published_at = None  # the time that it was scheduled for
             row.state, row.publish_at = state, at if state == "scheduled" else None
             row.revision += 1
             row.updated_at = now
+            if self._state(row) == "live":
+                await url_rules.forget(session, site, row.slug)
+            elif was_live:
+                await url_rules.mark_gone(session, site, row.slug)
             return self._remote(row)
+
+    async def _was_public(self, session: AsyncSession, row: BuiltinPostRow) -> bool:
+        """Tell whether visitors could see a post under its slug, now or before."""
+        if self._state(row) == "live" or (row.state != "scheduled" and row.published_at is not None):
+            return True
+        rule = await url_rules.rule_at(session, self._address.id, f"/{row.slug}")
+        return rule is not None and rule.target == url_rules.GONE
+
+    async def _touch(self, session: AsyncSession, now: datetime) -> None:
+        """Note that the site changed: lists and neighbours of a post change with it."""
+        mine = update(WebsiteRow).where(WebsiteRow.id == self._address.id)
+        await session.execute(mine.values(updated_at=now).execution_options(synchronize_session=False))
 
     async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
         """Yield the live posts, newest first."""
@@ -258,7 +303,9 @@ class _BuiltinSite:
 
     async def redirects(self) -> Sequence[RemoteRedirect]:
         """Return the redirects, by their source."""
-        wanted = select(BuiltinRedirectRow).where(BuiltinRedirectRow.website_id == self._address.id)
+        wanted = select(BuiltinRedirectRow).where(
+            BuiltinRedirectRow.website_id == self._address.id, BuiltinRedirectRow.target != url_rules.GONE
+        )
         async with self._database.reading() as session:
             return [_redirect(row) for row in await session.scalars(wanted.order_by(BuiltinRedirectRow.source))]
 
@@ -267,42 +314,24 @@ class _BuiltinSite:
         if not _PATH.fullmatch(source) or source.count("/") > 1:
             raise SiteRefused(f"{source[:80]!r} is not a path of this site; give one such as /old-path")
         async with self._database.writing() as session:
-            if await session.scalar(self._of_slug(source.removeprefix("/"))) is not None:
+            post = await session.scalar(self._of_slug(source.removeprefix("/")))
+            if post is not None and self._state(post) in ("live", "scheduled"):
                 raise SiteRefused(f"{source} is the URL of a post; take the post down or change its slug first")
             if not await may_lead_to(session, self._address.id, target):
                 raise SiteRefused(
                     f"a redirect of this site cannot lead to {target[:200]}: give a path of the site, or a URL of a "
                     "website of this account that is proven to control it (get_website with check: true says how)"
                 )
-            return _redirect(await self._put_redirect(session, source, target, permanent=permanent))
+            made = await url_rules.redirect(session, self._address.id, source, target, permanent=permanent)
+            return _redirect(made)
 
     async def remove_redirect(self, redirect_id: str) -> None:
         """Remove a redirect."""
         async with self._database.writing() as session:
             row = await session.get(BuiltinRedirectRow, redirect_id)
-            if row is None or row.website_id != self._address.id:
+            if row is None or row.website_id != self._address.id or row.target == url_rules.GONE:
                 raise SiteGone("the site has no such redirect")
             await session.delete(row)
-
-    async def _put_redirect(
-        self, session: AsyncSession, source: str, target: str, *, permanent: bool
-    ) -> BuiltinRedirectRow:
-        mine = select(BuiltinRedirectRow).where(BuiltinRedirectRow.website_id == self._address.id)
-        row: BuiltinRedirectRow | None = await session.scalar(mine.where(BuiltinRedirectRow.source == source))
-        if row is None:
-            counted = select(func.count()).where(BuiltinRedirectRow.website_id == self._address.id)
-            if int(await session.scalar(counted) or 0) >= MAX_REDIRECTS:
-                raise SiteRefused(f"the site has {MAX_REDIRECTS:,} redirects, as many as it may; remove some first")
-            row = BuiltinRedirectRow(
-                id=new_id("r"), website_id=self._address.id, source=source, created_at=datetime.now(UTC)
-            )
-            session.add(row)
-        row.target, row.permanent = target, permanent
-        return row
-
-    async def _drop_redirect(self, session: AsyncSession, source: str) -> None:
-        mine = delete(BuiltinRedirectRow).where(BuiltinRedirectRow.website_id == self._address.id)
-        await session.execute(mine.where(BuiltinRedirectRow.source == source))
 
     async def _row(self, session: AsyncSession, post_id: str) -> BuiltinPostRow:
         row = await session.get(BuiltinPostRow, post_id)
@@ -317,12 +346,10 @@ class _BuiltinSite:
         return cast("BuiltinPostRow | None", await session.scalar(wanted.limit(1)))
 
     def _of_slug(self, slug: str) -> Any:
-        return select(BuiltinPostRow.id).where(
-            BuiltinPostRow.website_id == self._address.id, BuiltinPostRow.slug == slug
-        )
+        return select(BuiltinPostRow).where(BuiltinPostRow.website_id == self._address.id, BuiltinPostRow.slug == slug)
 
     def _slug(self, post: Post) -> str:
-        slug = (post.slug or slugify(post.title, max_length=100) or post.marker)[:200]
+        slug = _slug_of(post)
         if slug in RESERVED_SLUGS or slug.endswith(".md") or "/" in slug:
             raise SiteRefused(f"{slug} cannot be the slug of a post; choose another")
         return slug
@@ -350,14 +377,30 @@ class _BuiltinSite:
             publish_at=row.publish_at,
             marker=row.marker,
             updated_at=row.updated_at,
+            kind=cast("Literal['post', 'page']", row.kind),
         )
 
     def _file_url(self, name: str) -> str:
         return f"{self._root}/files/{quote(name)}"
 
 
+def _slug_of(post: Post) -> str:
+    return (post.slug or slugify(post.title, max_length=100) or post.marker)[:200]
+
+
+def _kind_of(post: Post) -> str:
+    """Return what a post is to be. Raises `SiteRefused` for what a site does not have."""
+    kind = post.options.get("kind", "post")
+    if kind not in _KINDS:
+        raise SiteRefused(
+            f"options.kind is {str(kind)[:40]!r}; a built-in site has post and page", hint="Give options.kind as page."
+        )
+    return str(kind)
+
+
 def _fill(row: BuiltinPostRow, post: Post, slug: str, now: datetime) -> None:
     row.slug, row.title, row.html, row.markdown = slug, post.title, post.html, post.markdown
+    row.kind = _kind_of(post)
     row.fields = {
         **{name: getattr(post, name) for name in _FIELDS},
         "tags": list(post.tags),
@@ -371,6 +414,10 @@ def _fill(row: BuiltinPostRow, post: Post, slug: str, now: datetime) -> None:
     row.size = len(post.html.encode("utf-8", "replace")) + len(post.markdown.encode("utf-8", "replace"))
     row.revision = (row.revision or 0) + 1
     row.updated_at = now
+
+
+def _is_past(at: datetime | None, now: datetime) -> bool:
+    return at is not None and at <= now
 
 
 def _names(fields: Mapping[str, Any], kind: TermKind) -> Sequence[str]:

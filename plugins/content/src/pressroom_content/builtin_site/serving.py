@@ -2,164 +2,163 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from functools import cache
-from importlib.resources import files
 from typing import Any, Final
-from urllib.parse import quote, unquote, urlsplit
-from zoneinfo import ZoneInfo
+from urllib.parse import quote, unquote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
-from pressroom.sdk import Fetched, HttpResponse, NotFound, PluginContext
-from sqlalchemy import select
+from pressroom.sdk import Fetched, HttpResponse, NotFound
 
-from pressroom_content.builtin_site import documents as cards
-from pressroom_content.builtin_site.documents import MAX_SITEMAP_URLS, json_script, sitemap
-from pressroom_content.builtin_site.store import BuiltinSite
+from pressroom_content.builtin_site.appearance import style_of
+from pressroom_content.builtin_site.bodies import body_of, for_readers
+from pressroom_content.builtin_site.documents import MAX_SITEMAP_URLS, json_script, robots_txt, sitemap
+from pressroom_content.builtin_site.files import names_in
+from pressroom_content.builtin_site.frame import ASK_AGAIN, PER_PAGE, BlogImage, ShownPost, date_of, files_path, url_of
+from pressroom_content.builtin_site.link_previews import LinkPreviews
+from pressroom_content.builtin_site.list_pages import ListPages, list_urls, term_url
+from pressroom_content.builtin_site.post_lists import PostLists
+from pressroom_content.builtin_site.store import BuiltinSite, Detour, public_sites
+from pressroom_content.builtin_site.summaries import description_of, page_title
+from pressroom_content.builtin_site.terms import BlogTermKind, term_slug
+from pressroom_content.builtin_site.wording import wording
 from pressroom_content.records import Website
-from pressroom_content.rendering.sanitising import FRAME_HOSTS
-from pressroom_content.tables import BuiltinFileRow, BuiltinPostRow
+from pressroom_content.tables import BuiltinPostRow
 from pressroom_content.websites import settings as site_settings
-from pressroom_content.websites.store import Websites
 
-PER_PAGE: Final = 12
-_MAX_PAGES: Final = 10_000
-_RTL: Final = frozenset({"ar", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
-_WORDS_A_MINUTE: Final = 230
-_IMG = re.compile(r"<img (?![^<>]*\bloading=)")
-_WIDE = re.compile(r"<(pre|table)(?=[\s>])")
-_TAG = re.compile(r"<[^<>]++>")
-_HTML: Final = "text/html; charset=utf-8"
+_PLAIN: Final = "text/plain; charset=utf-8"
+_MARKDOWN: Final = "text/markdown; charset=utf-8"
+_MAX_CONTENTS: Final = 1_000
+_RELATED: Final = 3
 _IMMUTABLE: Final = "public, max-age=31536000, immutable"
-
-_POLICY: Final = "; ".join(
-    [
-        "default-src 'none'",
-        "style-src 'self'",
-        "img-src 'self' https: data:",
-        "font-src 'self'",
-        f"frame-src {' '.join(f'https://{host}' for host in sorted(FRAME_HOSTS))}",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    ]
-)
-_PAGE_HEADERS: Final = {
-    "Content-Security-Policy": _POLICY,
-    "Referrer-Policy": "strict-origin-when-cross-origin",
-    "X-Content-Type-Options": "nosniff",
-}
 _INERT: Final = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """A post in a list, or at the head of its page."""
-
-    title: str
-    url: str
-    iso: str
-    modified: str
-    date: str
-    excerpt: str
-    minutes: int
-
-
-class BuiltinPages:
+class BuiltinPages(ListPages):
     """Answers requests for the pages of built-in sites."""
 
-    def __init__(self, plugin: PluginContext) -> None:
-        self._plugin = plugin
-        self._root = urlsplit(plugin.base_url).path.rstrip("/")
-
-    async def home(self, site_key: str, page: int = 1) -> HttpResponse:
-        """Return a page of the list of posts. Raises `NotFound`."""
-        website = await self._website(site_key)
-        posts = BuiltinSite(self._plugin, website.id)
-        if not 1 <= page <= _MAX_PAGES:
-            return self._missing(website)
-        found = list(await posts.live(limit=PER_PAGE + 1, offset=(page - 1) * PER_PAGE))
-        if not found and page > 1:
-            return self._missing(website)
-        settings = site_settings.read(website.settings)
-        address = website.url if page == 1 else f"{website.url}?page={page}"
-        linked = {
-            "@context": "https://schema.org",
-            "@type": "Blog",
-            "name": website.name,
-            "url": website.url,
-            "description": settings.description or website.name,
-        }
-        return self._page(
-            website,
-            "home.html",
-            title=website.name if page == 1 else f"{website.name}, page {page}",
-            description=settings.description or f"All posts of {website.name}.",
-            canonical=address,
-            is_home=True,
-            posts=[self._shown(website, row) for row in found[:PER_PAGE]],
-            newer="" if page == 1 else website.url if page == 2 else f"{website.url}?page={page - 1}",
-            older=f"{website.url}?page={page + 1}" if len(found) > PER_PAGE else "",
-            linked_data=json_script(linked),
-        )
-
     async def post(self, site_key: str, slug: str) -> HttpResponse:
-        """Return the page of a post, the redirect from an old URL, or a page that says that nothing is there.
+        """Return the page of a post, the redirect from an old URL, or a page that says that it is gone or not there.
 
         Raises `NotFound` where there is no such site.
         """
-        website = await self._website(site_key)
-        posts = BuiltinSite(self._plugin, website.id)
-        row = await posts.post(slug)
+        website = await self.website(site_key)
+        row = await BuiltinSite(self._plugin, website.id).post(slug)
         if row is None:
-            found = await posts.redirect(f"/{slug}")
-            if found is None:
-                return self._missing(website)
-            target = f"{website.url}{quote(found.target)}" if found.target.startswith("/") else found.target
-            return HttpResponse(b"", 301 if found.permanent else 302, headers={"Location": target})
-        others = [one for one in await posts.live(limit=4) if one.id != row.id][:3]
-        featured = await self._featured(row)
-        image = await self._preview(website, row, featured)
-        fields, shown = row.fields, self._shown(website, row, row.html)
-        description = fields.get("meta_description") or shown.excerpt or row.title
-        title = fields.get("meta_title") or f"{row.title} · {website.name}"
-        return self._page(
+            return await self.instead(website, slug)
+        fields, language = row.fields, row.fields.get("language", "")
+        images = await self.images(website, names_in(row.html, str(row.featured.get("url", ""))))
+        cover = self.cover(website, row, images)
+        image = await LinkPreviews(self._plugin).of_post(website, row, cover)
+        words = wording(language or site_settings.read(website.settings).language)
+        shown = self.shown(website, row, html=row.html, language=language)
+        description = description_of(fields, row.html)
+        body = for_readers(
+            await body_of(self._plugin, row, website.user_id), images, files_path(website), words["table"]
+        )
+        return await self.page(
             website,
-            "post.html",
-            title=title,
+            "page.html" if row.kind == "page" else "post.html",
+            title=fields.get("meta_title") or page_title(row.title, website.name),
             og_title=fields.get("meta_title") or row.title,
             description=description,
             canonical=fields.get("canonical_url") or shown.url,
-            language=fields.get("language", ""),
+            language=language,
             post=shown,
-            body=Markup(_for_readers(row.html)),  # noqa: S704 - sanitised before it was stored
-            author=fields.get("author", ""),
-            tags=fields.get("tags", []),
-            categories=fields.get("categories", []),
-            featured=featured,
+            body=Markup(body),  # noqa: S704 - sanitised before it was stored
+            author=_term(website, "author", fields.get("author") or ""),
+            tags=[_term(website, "tag", name) for name in fields.get("tags", [])],
+            categories=[_term(website, "category", name) for name in fields.get("categories", [])],
+            featured=cover,
             image=image,
-            others=[self._shown(website, other) for other in others],
             linked_data=json_script(_linked_data(website, row, shown, image, description)),
+            **({} if row.kind == "page" else await self._around(website, row)),
         )
+
+    async def _around(self, website: Website, row: BuiltinPostRow) -> Mapping[str, Any]:
+        """Return the posts that a post leads to: the one before, the one after, and others."""
+        lists = PostLists(self._plugin, website)
+        older, newer = await lists.neighbours(row)
+        near = {one.id for one in (older, newer) if one is not None}
+        others = list(await lists.related(row, _RELATED))
+        is_related = bool(others)
+        if not others:
+            newest = await lists.page(limit=_RELATED + 3)
+            others = [one for one in newest if one.row.id not in {row.id, *near}][:_RELATED]
+        return {
+            "previous": None if older is None else self.shown(website, older),
+            "next": None if newer is None else self.shown(website, newer),
+            "others": await self.listed(website, others, row.fields.get("language", "")),
+            "is_related": is_related,
+        }
 
     async def sitemap(self, site_key: str) -> HttpResponse:
         """Return the site map. Raises `NotFound`."""
-        website = await self._website(site_key)
-        rows = await BuiltinSite(self._plugin, website.id).live(limit=MAX_SITEMAP_URLS - 1)
-        newest = max((row.updated_at for row in rows), default=website.created_at)
+        website = await self.website(site_key)
+        rows = await BuiltinSite(self._plugin, website.id).live(limit=MAX_SITEMAP_URLS - 1, kind=None)
+        newest = max((max(row.updated_at, date_of(row)) for row in rows), default=website.created_at)
+        lists = [(url, newest) for url in list_urls(website, sum(row.kind == "post" for row in rows))]
         # A post whose original is elsewhere is not one of ours.
-        own = [row for row in rows if row.fields.get("canonical_url") in ("", None, _url(website, row))]
-        pages = [(website.url, newest), *((_url(website, row), row.updated_at) for row in own)]
+        own = [row for row in rows if row.fields.get("canonical_url") in ("", None, url_of(website, row))]
+        pages = [
+            (website.url, newest),
+            *((url_of(website, row), max(row.updated_at, date_of(row))) for row in own),
+            *lists,
+        ]
+        posts = sum(row.kind == "post" for row in rows)
+        if posts > PER_PAGE:
+            pages.append((f"{website.url}/archive", newest))
+        terms = await PostLists(self._plugin, website).terms(max(0, MAX_SITEMAP_URLS - len(pages)))
+        # A list of all posts has the site's home as its canonical URL.
+        pages += [(term_url(website, one.kind, one.slug), one.changed) for one in terms if one.posts < posts]
         return HttpResponse(sitemap(pages), media_type="application/xml; charset=utf-8")
+
+    async def robots(self, site_key: str) -> HttpResponse:
+        """Return the robots.txt of a site: all of it may be read. Raises `NotFound`."""
+        website = await self.website(site_key)
+        return HttpResponse(robots_txt([f"{website.url}/sitemap.xml"]), media_type=_PLAIN)
+
+    async def root_robots(self) -> HttpResponse:
+        """Return the robots.txt of the server, which names its own sitemap and those of all sites that show a post."""
+        sites = await public_sites(self._plugin)
+        base_url = self._plugin.base_url
+        sitemaps = [f"{base_url}/sitemap.xml", *(f"{base_url}/sites/{site.key}/sitemap.xml" for site in sites)]
+        return HttpResponse(robots_txt(sitemaps), media_type=_PLAIN)
+
+    async def contents(self, site_key: str) -> HttpResponse:
+        """Return the list of posts as Markdown, after the llms.txt convention. Raises `NotFound`."""
+        website = await self.website(site_key)
+        settings = site_settings.read(website.settings)
+        rows = await BuiltinSite(self._plugin, website.id).live(limit=_MAX_CONTENTS)
+        lines = [f"# {_line(website.name)}", ""]
+        if settings.description:
+            lines += [f"> {_line(settings.description)}", ""]
+        lines += ["## Posts", ""]
+        for row in rows:
+            note = f": {excerpt}" if (excerpt := _line(row.fields.get("excerpt") or "")) else ""
+            title = _line(row.title).replace("[", "(").replace("]", ")")
+            lines.append(f"- [{title}]({url_of(website, row)}.md){note}")
+        headers = {"Access-Control-Allow-Origin": "*", "Link": f'<{website.url}>; rel="canonical"'}
+        text = "\n".join([*lines, ""])
+        return HttpResponse(text.encode("utf-8", "replace"), media_type=_MARKDOWN, headers=headers)
+
+    async def instead(self, website: Website, slug: str, *, before: str = "", after: str = "") -> HttpResponse:
+        """Return what is answered at a slug that no live post has.
+
+        `before` and `after` are what the path of a thing that belongs to a page has around the slug, such as `.md`: it
+        leads to the same thing of another page, and is gone with its page.
+        """
+        detour = await BuiltinSite(self._plugin, website.id).detour(slug, website.url)
+        if detour is not None and not detour.gone:
+            return _redirect(website, detour, before, after)
+        status = 404 if detour is None else 410
+        if before or after:
+            text = b"There is no such page.\n" if detour is None else b"This page was taken down.\n"
+            return HttpResponse(text, status, _PLAIN, dict(ASK_AGAIN))
+        return await self.missing(website, status)
 
     async def file(self, site_key: str, name: str) -> HttpResponse:
         """Return an image that was uploaded to the site. Raises `NotFound`."""
-        website = await self._website(site_key)
+        website = await self.website(site_key)
         found = await BuiltinSite(self._plugin, website.id).file(name)
         if found is None:
             raise NotFound("there is no such file")
@@ -168,13 +167,27 @@ class BuiltinPages:
 
     async def card(self, site_key: str, name: str) -> HttpResponse:
         """Return the image of a post for link previews. Raises `NotFound`."""
-        website = await self._website(site_key)
-        row = await BuiltinSite(self._plugin, website.id).post(name.removesuffix(".png"))
-        if row is None or not name.endswith(".png"):
+        website = await self.website(site_key)
+        if not name.endswith(".png"):
             raise NotFound("there is no image of this post")
-        content, media_type = await cards.draw(self._plugin, await self._card(website, row))
-        headers = {"Cache-Control": "public, max-age=86400", "X-Content-Type-Options": "nosniff"}
-        return HttpResponse(content, media_type=media_type, headers=headers)
+        row = await BuiltinSite(self._plugin, website.id).post(name.removesuffix(".png"))
+        if row is None:
+            return await self.instead(website, name.removesuffix(".png"), before="cards/", after=".png")
+        previews = LinkPreviews(self._plugin)
+        return await previews.drawn(await previews.card(website, row))
+
+    async def site_card(self, site_key: str) -> HttpResponse:
+        """Return the image of the list of posts for link previews. Raises `NotFound`."""
+        previews = LinkPreviews(self._plugin)
+        return await previews.drawn(await previews.card(await self.website(site_key)))
+
+    async def style(self, site_key: str, version: str) -> HttpResponse:
+        """Return the style sheet of a site. Raises `NotFound`."""
+        website = await self.website(site_key)
+        content, current = style_of(site_settings.read(website.settings))
+        caching = _IMMUTABLE if version == current else "no-cache"
+        headers = {"Cache-Control": caching, "ETag": f'"{current}"', "X-Content-Type-Options": "nosniff"}
+        return HttpResponse(content, media_type="text/css; charset=utf-8", headers=headers)
 
     async def fetched(self, url: str) -> Fetched:
         """Return a page of this server's own as a visitor would get it, with up to one redirect."""
@@ -195,121 +208,29 @@ class BuiltinPages:
         except NotFound:
             return HttpResponse(b"", 404)
 
-    async def _website(self, site_key: str) -> Website:
-        website = await Websites(self._plugin).by_key(site_key)
-        if website is None:
-            raise NotFound("there is no such site")
-        return website
 
-    async def _featured(self, row: BuiltinPostRow) -> Mapping[str, Any] | None:
-        if not row.featured.get("url"):
-            return None
-        wanted = select(BuiltinFileRow.width, BuiltinFileRow.height).where(
-            BuiltinFileRow.id == row.featured.get("id", "")
-        )
-        async with self._plugin.services.database.reading() as session:
-            size = (await session.execute(wanted)).first()
-        width, height = (size.width, size.height) if size is not None else (0, 0)
-        said = {name: row.featured.get(name, "") for name in ("url", "alt", "caption")}
-        return {**said, "width": width, "height": height}
-
-    async def _preview(
-        self, website: Website, row: BuiltinPostRow, featured: Mapping[str, Any] | None
-    ) -> Mapping[str, Any] | None:
-        """Return the image that link previews show."""
-        if featured is not None:
-            parts = urlsplit(website.url)
-            url = featured["url"]
-            return {**featured, "url": f"{parts.scheme}://{parts.netloc}{url}" if url.startswith("/") else url}
-        if not await cards.available(self._plugin):
-            return None
-        card = await self._card(website, row)
-        if not card.props:
-            return None
-        url = f"{website.url}/cards/{quote(row.slug)}.png?v={row.revision}"
-        return {"url": url, "alt": card.props["title"], "width": cards.WIDTH, "height": cards.HEIGHT}
-
-    async def _card(self, website: Website, row: BuiltinPostRow) -> cards.Card:
-        categories = row.fields.get("categories", [])
-        return await cards.compose(
-            title=row.title,
-            subtitle=row.fields.get("excerpt", ""),
-            site_name=website.name,
-            author=row.fields.get("author", ""),
-            eyebrow=categories[0] if categories else "",
-        )
-
-    def _shown(self, website: Website, row: BuiltinPostRow, html: str = "") -> _Shown:
-        at = _date(row)
-        local = at.astimezone(ZoneInfo(site_settings.read(website.settings).timezone))
-        words = len(_TAG.sub(" ", html).split())
-        return _Shown(
-            title=row.title,
-            url=_url(website, row),
-            iso=at.isoformat(timespec="seconds"),
-            modified=max(row.updated_at, at).isoformat(timespec="seconds"),
-            date=f"{local.day} {local:%B %Y}",
-            excerpt=row.fields.get("excerpt", ""),
-            minutes=max(1, round(words / _WORDS_A_MINUTE)) if words else 0,
-        )
-
-    def _missing(self, website: Website) -> HttpResponse:
-        return self._page(website, "missing.html", status=404, title=f"Page not found · {website.name}")
-
-    def _page(
-        self, website: Website, template: str, *, status: int = 200, language: str = "", **values: Any
-    ) -> HttpResponse:
-        settings = site_settings.read(website.settings)
-        language = language or settings.language or "en"
-        given = {
-            "site": {"name": website.name, "url": website.url, "description": settings.description},
-            "root": self._root,
-            "lang": language,
-            "rtl": language.partition("-")[0].lower() in _RTL,
-            "style_version": style()[1],
-            "description": "",
-            "canonical": "",
-            "og_title": "",
-            "is_home": False,
-        }
-        text = _templates().get_template(template).render(given | values)
-        return HttpResponse(text.encode("utf-8", "replace"), status, _HTML, dict(_PAGE_HEADERS))
+def _redirect(website: Website, detour: Detour, before: str, after: str) -> HttpResponse:
+    """Return the one redirect to where a URL leads in the end."""
+    target = detour.target
+    if (before or after) and detour.slug:
+        target = f"{website.url}/{before}{quote(detour.slug)}{after}"
+    return HttpResponse(b"", 301 if detour.permanent else 302, headers={"Location": target, **ASK_AGAIN})
 
 
-@cache
-def style() -> tuple[bytes, str]:
-    """Return the style sheet and its version."""
-    content = files(__package__).joinpath("static", "site.css").read_bytes()
-    return content, hashlib.sha256(content).hexdigest()[:16]
+def _line(text: str) -> str:
+    return " ".join(text.split())
 
 
-@cache
-def _templates() -> Environment:
-    return Environment(
-        loader=PackageLoader(__package__),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-    )
-
-
-def _for_readers(html: str) -> str:
-    """Return a body whose images load when they are near, and whose wide parts the keyboard can scroll."""
-    return _WIDE.sub(r'<\1 tabindex="0"', _IMG.sub('<img loading="lazy" ', html))
-
-
-def _url(website: Website, row: BuiltinPostRow) -> str:
-    return f"{website.url}/{quote(row.slug)}"
-
-
-def _date(row: BuiltinPostRow) -> datetime:
-    return row.published_at or row.publish_at or row.created_at
+def _term(website: Website, kind: BlogTermKind, name: str) -> Mapping[str, str] | None:
+    """Return the name of a term and the URL of its list; `None` for an empty name."""
+    if not name:
+        return None
+    slug = term_slug(name)
+    return {"name": name, "url": term_url(website, kind, slug) if slug else ""}
 
 
 def _linked_data(
-    website: Website, row: BuiltinPostRow, shown: _Shown, image: Mapping[str, Any] | None, description: str
+    website: Website, row: BuiltinPostRow, shown: ShownPost, image: BlogImage | None, description: str
 ) -> Mapping[str, Any]:
     """Return the post as schema.org's BlogPosting."""
     fields = row.fields
@@ -336,5 +257,5 @@ def _linked_data(
     if keywords:
         data["keywords"] = ", ".join(keywords)
     if image is not None:
-        data["image"] = image["url"]
+        data["image"] = image.url
     return data

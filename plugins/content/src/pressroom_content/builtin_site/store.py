@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final, Literal
+from urllib.parse import quote
 
 from pressroom.sdk import PluginContext
 from sqlalchemy import ColumnElement, Select, and_, delete, func, not_, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import defer
 
+from pressroom_content.builtin_site.url_rules import GONE, rule_at
 from pressroom_content.contract.control import is_below
 from pressroom_content.tables import (
     ArticleRow,
@@ -20,6 +23,31 @@ from pressroom_content.tables import (
     PublicationRow,
     WebsiteRow,
 )
+
+_MAX_HOPS: Final = 20
+"""How many redirects that lead to each other are followed; visitors see one."""
+
+_MAX_SITES: Final = 5_000
+"""How many sites robots.txt and the text index name."""
+
+_IN_URLS: Final = "/?#%&=+,;:@!$'()*~"
+"""What targets of redirects hold as it is: they are URLs already, or slugs in any script."""
+
+
+Kind = Literal["post", "page"]
+
+
+@dataclass(frozen=True, slots=True)
+class Detour:
+    """What is at a URL of a site that shows no post: it leads to `target`, or is `gone`.
+
+    Where it leads to a post, `slug` is that post's, so that what belongs to a page leads to what belongs to the other.
+    """
+
+    gone: bool = False
+    target: str = ""
+    slug: str = ""
+    permanent: bool = True
 
 
 def is_live(now: datetime) -> ColumnElement[bool]:
@@ -71,6 +99,26 @@ async def delete_site(session: AsyncSession, website_id: str) -> None:
         await session.execute(delete(table).where(table.website_id == website_id))
 
 
+@dataclass(frozen=True, slots=True)
+class PublicSite:
+    """A built-in site that shows a post."""
+
+    key: str
+    name: str
+    settings: Mapping[str, Any]
+
+
+async def public_sites(plugin: PluginContext) -> Sequence[PublicSite]:
+    """Return the sites that show a post, those that changed last first."""
+    shows = select(BuiltinPostRow.id).where(BuiltinPostRow.website_id == WebsiteRow.id, is_live(datetime.now(UTC)))
+    wanted = select(WebsiteRow.site_key, WebsiteRow.name, WebsiteRow.settings).where(
+        WebsiteRow.platform == "builtin", WebsiteRow.site_key.is_not(None), shows.exists()
+    )
+    async with plugin.services.database.reading() as session:
+        found = await session.execute(wanted.order_by(WebsiteRow.updated_at.desc()).limit(_MAX_SITES))
+        return [PublicSite(row.site_key, row.name, row.settings or {}) for row in found]
+
+
 class BuiltinSite:
     """What visitors of one built-in site see."""
 
@@ -78,19 +126,17 @@ class BuiltinSite:
         self._database = plugin.services.database
         self._website_id = website_id
 
-    async def live(self, *, limit: int, offset: int = 0, bodies: bool = False) -> Sequence[BuiltinPostRow]:
-        """Return live posts, newest first; their texts only where `bodies` asks for them."""
+    async def live(
+        self, *, limit: int, offset: int = 0, bodies: bool = False, kind: Kind | None = "post"
+    ) -> Sequence[BuiltinPostRow]:
+        """Return live posts or pages (`None`: both), newest first; their texts only where `bodies` asks for them."""
         wanted = self._live(datetime.now(UTC)).limit(limit).offset(offset)
+        if kind is not None:
+            wanted = wanted.where(BuiltinPostRow.kind == kind)
         if not bodies:
             wanted = wanted.options(defer(BuiltinPostRow.html), defer(BuiltinPostRow.markdown))
         async with self._database.reading() as session:
             return list(await session.scalars(wanted))
-
-    async def count(self) -> int:
-        """Return how many posts are live."""
-        wanted = select(func.count()).select_from(self._live(datetime.now(UTC)).subquery())
-        async with self._database.reading() as session:
-            return int(await session.scalar(wanted) or 0)
 
     async def post(self, slug: str) -> BuiltinPostRow | None:
         """Return the live post of a slug, or `None`."""
@@ -99,24 +145,77 @@ class BuiltinSite:
             found: BuiltinPostRow | None = await session.scalar(wanted)
             return found
 
+    async def changed_at(self) -> datetime:
+        """Return when anything that visitors see last changed: a post, a setting, or that a post's time had come."""
+        due = select(func.max(BuiltinPostRow.published_at)).where(
+            BuiltinPostRow.website_id == self._website_id,
+            BuiltinPostRow.state == "scheduled",
+            BuiltinPostRow.published_at <= datetime.now(UTC),
+        )
+        async with self._database.reading() as session:
+            changed = await session.scalar(select(WebsiteRow.updated_at).where(WebsiteRow.id == self._website_id))
+            appeared = await session.scalar(due)
+        return max(at for at in (changed, appeared, datetime.fromtimestamp(0, UTC)) if at is not None)
+
     async def file(self, name: str) -> BuiltinFileRow | None:
         """Return a file by its name, or `None`."""
         wanted = select(BuiltinFileRow).where(
-            BuiltinFileRow.website_id == self._website_id, BuiltinFileRow.name == name[:200]
+            BuiltinFileRow.website_id == self._website_id, BuiltinFileRow.name == name[:200], BuiltinFileRow.size > 0
         )
         async with self._database.reading() as session:
             found: BuiltinFileRow | None = await session.scalar(wanted.limit(1))
             return found
 
-    async def redirect(self, source: str) -> BuiltinRedirectRow | None:
-        """Return the redirect of a path such as `/old`, or `None`, also where it leads to a site of others."""
-        wanted = select(BuiltinRedirectRow).where(
-            BuiltinRedirectRow.website_id == self._website_id, BuiltinRedirectRow.source == source[:500]
-        )
+    async def detour(self, slug: str, site_url: str) -> Detour | None:
+        """Return what is at a slug that no live post has, `None` where nothing ever was.
+
+        However many redirects lead to each other, this is where they end. One that leads to a site of others counts as
+        none.
+        """
+        path, seen, found, permanent = f"/{slug}", set[str](), Detour(), True
         async with self._database.reading() as session:
-            found: BuiltinRedirectRow | None = await session.scalar(wanted)
-            return found if found and await may_lead_to(session, self._website_id, found.target) else None
+            while path not in seen and len(seen) < _MAX_HOPS:
+                seen.add(path)
+                rule = await rule_at(session, self._website_id, path)
+                known = rule is not None and rule.target == GONE
+                if rule is None or not (known or await may_lead_to(session, self._website_id, rule.target)):
+                    was_there = await self._was_there(session, path)
+                    return Detour(gone=True) if was_there else found if found.target else None
+                if rule.target == GONE:
+                    return Detour(gone=True)
+                permanent = permanent and rule.permanent
+                inside = _inside(rule.target, site_url)
+                url = rule.target if inside is None else _url_inside(inside, site_url)
+                found = Detour(target=url, permanent=permanent)
+                if inside is None:
+                    return found
+                path = inside.partition("#")[0].partition("?")[0]
+                live = self._live(datetime.now(UTC)).where(BuiltinPostRow.slug == path.removeprefix("/")[:200])
+                if await session.scalar(live.with_only_columns(BuiltinPostRow.id)) is not None:
+                    return Detour(target=url, slug=path.removeprefix("/"), permanent=permanent)
+        return None
+
+    async def _was_there(self, session: AsyncSession, path: str) -> bool:
+        """Tell whether the post that has this slug, and is not live, once was."""
+        wanted = select(BuiltinPostRow.id).where(
+            BuiltinPostRow.website_id == self._website_id,
+            BuiltinPostRow.slug == path.removeprefix("/")[:200],
+            BuiltinPostRow.published_at <= datetime.now(UTC),
+        )
+        return await session.scalar(wanted.limit(1)) is not None
 
     def _live(self, now: datetime) -> Select[Any]:
         mine = select(BuiltinPostRow).where(BuiltinPostRow.website_id == self._website_id, is_live(now))
         return mine.order_by(BuiltinPostRow.published_at.desc(), BuiltinPostRow.id.desc())
+
+
+def _inside(target: str, site_url: str) -> str | None:
+    """Return the path of a target, with what follows it, where that is a URL of the site; `None` elsewhere."""
+    if target.startswith("/"):
+        return target
+    rest = target.removeprefix(site_url)
+    return rest if rest != target and rest.startswith("/") else None
+
+
+def _url_inside(path: str, site_url: str) -> str:
+    return site_url if path == "/" else f"{site_url}{quote(path, safe=_IN_URLS)}"

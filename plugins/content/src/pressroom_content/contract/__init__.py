@@ -22,12 +22,14 @@ from pressroom_content.contract.articles import (
     slug_of,
 )
 from pressroom_content.contract.basic_site import BasicSite, SiteAction
+from pressroom_content.contract.bodies import BlockSite, BodyBlock, BodyCodec
 from pressroom_content.contract.connectors import (
     Approved,
     Capabilities,
     ConnectionCheck,
     ConnectionReport,
     CredentialField,
+    MediaSite,
     Post,
     PostState,
     RecallingSite,
@@ -75,6 +77,7 @@ from pressroom_content.contract.images import (
     ImagePage,
     ImageQuery,
     ImageSource,
+    MediaChoice,
     MediaFile,
     MediaLibrary,
 )
@@ -133,6 +136,9 @@ __all__ = [
     "ArticleStatus",
     "ArticleSummary",
     "BasicSite",
+    "BlockSite",
+    "BodyBlock",
+    "BodyCodec",
     "BodyFormat",
     "Capabilities",
     "CheckSite",
@@ -160,8 +166,10 @@ __all__ = [
     "JsonAnswer",
     "JsonApi",
     "Language",
+    "MediaChoice",
     "MediaFile",
     "MediaLibrary",
+    "MediaSite",
     "Post",
     "PostState",
     "PublicationRepository",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -21,6 +22,8 @@ from pressroom_content.contract.json_api import JsonAnswer, JsonApi, with_query
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _SECONDS: Final = 30.0
 _MAX_REPORTED_LENGTH: Final = 300
+_MAX_WORDS: Final = 5_000
+_TAG = re.compile(r"<[^<>]*+>")
 
 _OK, _REDIRECT, _REFUSED, _FAILED = 200, 300, 400, 500
 _UNAUTHORIZED: Final = frozenset({401, 403})
@@ -28,6 +31,18 @@ _GONE: Final = frozenset({404, 410})
 _TOO_LARGE: Final = 413
 _NOT_NOW: Final = frozenset({429, 503})
 """Answers that say that nothing was done, and that it can be done later (RFC 9110, 15.6.4; RFC 6585, section 4)."""
+
+_PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
+_FIREWALLS: Final[Mapping[str, str]] = {
+    "cloudflare": "Cloudflare",
+    "cf-mitigated": "Cloudflare",
+    "sucuri": "Sucuri",
+    "x-sucuri-id": "Sucuri",
+    "x-iinfo": "Imperva",
+    "akamaighost": "Akamai",
+    "ddos-guard": "DDoS-Guard",
+}
+"""Words in the header Server, and names of headers, by which firewalls are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +143,17 @@ class SiteErrors:
         if _OK <= status < _REDIRECT and (answer.body is not None or answer.empty):
             return None
         if status < _REDIRECT:
-            message = f"{title} {answer.problem or 'answered with nothing'} instead of its API; is there a firewall?"
+            what = (
+                _page(answer) or f"{answer.problem or 'answered with nothing'} instead of its API; is there a firewall?"
+            )
+            message = f"{title} {what}"
             return SiteUnavailable(message) if method in _SAFE else UnknownOutcome(message)
         if status < _REFUSED:
             location = answer.headers.get("location", "elsewhere")[:_MAX_REPORTED_LENGTH]
             return SiteRefused(f"{title} redirects to {location}; change the website's URL to where it is now")
         if status in _UNAUTHORIZED:
+            if page := _page(answer):
+                return SiteRejected(f"{title} {page}")
             return SiteRejected(f"{title} does not allow this ({told}); connect the website again if it did before")
         if status in _GONE:
             return SiteGone(f"{title} does not have this ({told})")
@@ -143,11 +163,25 @@ class SiteErrors:
                 "the site's host raise its limit for uploads"
             )
         if status in _NOT_NOW:
-            return SiteUnavailable(f"{title} takes no requests at the moment ({told})", retry_after=answer.retry_after)
+            what = _page(answer) or f"takes no requests at the moment ({told})"
+            return SiteUnavailable(f"{title} {what}", retry_after=answer.retry_after)
         if status < _FAILED:
             return SiteRefused(f"{title} refused this ({told})")
-        message = f"{title} failed ({told})"
+        message = f"{title} failed inside ({told}); its error log says why"
         return SiteUnavailable(message) if method in _SAFE else UnknownOutcome(message)
+
+
+def _page(answer: JsonAnswer) -> str:
+    """Return what is said of a web page that came instead of an answer of the API; empty where none did."""
+    if answer.body is not None or answer.empty or answer.media_type not in _PAGES:
+        return ""
+    server = answer.headers.get("server", "").lower()
+    names = [name for sign, name in _FIREWALLS.items() if sign in server or sign in answer.headers]
+    by = f" of {names[0]}" if names else ""
+    return (
+        f"showed a web page instead of its API (HTTP {answer.status}): a firewall{by}, bot protection or a maintenance "
+        "page is in the way; allow this server's requests to the API there"
+    )
 
 
 def _words(body: Any) -> str:
@@ -158,5 +192,5 @@ def _words(body: Any) -> str:
     first = errors[0] if isinstance(errors, list) and errors and isinstance(errors[0], dict) else {}
     for words in (body.get("message"), body.get("error"), first.get("context"), first.get("message")):
         if isinstance(words, str) and words.strip():
-            return f": {' '.join(words.split())[:_MAX_REPORTED_LENGTH]}"
+            return f": {' '.join(_TAG.sub(' ', words[:_MAX_WORDS]).split())[:_MAX_REPORTED_LENGTH]}"
     return ""

@@ -136,15 +136,25 @@ _LATIN: Final = {
     "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ħ": "h", "\u0131": "i",
     "ĳ": "ij", "ŋ": "n",
 }  # fmt: skip
+_GERMAN: Final = {"ä": "ae", "ö": "oe", "ü": "ue"}
+_DANISH: Final = {"å": "aa", "ø": "oe"}
+_OF_LANGUAGE: Final = {
+    "de": _GERMAN, "gsw": _GERMAN, "lb": _GERMAN, "da": _DANISH, "nb": _DANISH, "nn": _DANISH, "no": _DANISH,
+}  # fmt: skip
+"""Letters that a language writes in another way where it has only the letters from a to z."""
+
 _QUOTES: Final = frozenset("'\u2019\u02bc")
 
 
-def slug_of(title: str, longest: int = MAX_GENERATED_LENGTH) -> str:
+def slug_of(title: str, longest: int = MAX_GENERATED_LENGTH, language: str = "") -> str:
     """Return a slug for a title: lower case, hyphens between the words, Latin letters without accents.
 
-    Letters of other scripts stay as they are. It is empty where the title has neither letters nor digits.
+    `language` is the tag of the title's language (BCP 47): in German, ü is ue. Letters of other scripts stay as they
+    are. It is empty where the title has neither letters nor digits.
     """
-    return cut(as_slug("".join(_plain(character) for character in unicodedata.normalize("NFC", title))), longest)
+    own = _OF_LANGUAGE.get(language.partition("-")[0].lower(), {})
+    letters = unicodedata.normalize("NFC", title)
+    return cut(as_slug("".join(own.get(letter.lower()) or _plain(letter) for letter in letters)), longest)
 
 
 def as_slug(text: str) -> str:

@@ -189,6 +189,10 @@ class Post:
     it is the same for every attempt, and a connector hides it in the post (meta, front matter, an HTML comment or the
     slug) so that `Site.find` finds it again. `tags` and `categories` are names, `term_ids` what `ensure_terms`
     returned for them. `featured` is what `upload` returned.
+
+    `raw` is the body in the platform's own form, for a `BlockSite`; `html` and `markdown` then say what readers are to
+    see of it. `kept` are names of fields that an update leaves as they are on the site. `marker` is empty for a post
+    that was there before: nothing is hidden in it.
     """
 
     marker: str
@@ -210,6 +214,8 @@ class Post:
     featured_alt: str = ""
     featured_caption: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+    raw: str = ""
+    kept: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +232,8 @@ class RemotePost:
 
     `html` is the body as it is kept there, for the comparison with what was sent; `fields` are further members by the
     names of `Post` (`title`, `slug`, `excerpt`, `tags`, `categories`, `meta_title`, `meta_description`,
-    `canonical_url`), as far as the platform gives them back. `featured` tells whether it has a featured image.
+    `canonical_url`), as far as the platform gives them back. `featured` tells whether it has a featured image. `raw` is
+    the whole body in the platform's own form, on a `BlockSite`, and `kind` whether it is a post or a page.
     """
 
     id: str
@@ -239,6 +246,8 @@ class RemotePost:
     publish_at: datetime | None = None
     marker: str = ""
     updated_at: datetime | None = None
+    raw: str = ""
+    kind: Literal["post", "page"] = "post"
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +338,14 @@ class RecallingSite(Protocol):
         """
 
 
+@runtime_checkable
+class MediaSite(Protocol):
+    """A site that removes files that were uploaded to it. It keeps `Site` besides."""
+
+    async def remove_media(self, media: RemoteMedia) -> None:
+        """Remove what `Site.upload` returned: no post that was written here shows it any more. Safe to repeat."""
+
+
 class OpenSite(Protocol):
     """Opens a website."""
 
@@ -360,6 +377,9 @@ class SiteConnector:
     `sanitiser` is how much of HTML it keeps: `full` has figures, tables and iframes of known hosts, `basic` has none.
     `capabilities` are what the platform can do at best. `term_kinds` are the kinds of terms that `Site.terms` can list,
     none where the platform cannot be asked.
+
+    `fidelity` is what readers do not get as it was written, by the names of constructs in the reference: a note that
+    begins with `converted` or `lost`. Whatever is not in it arrives as it is.
     """
 
     platform: str
@@ -375,6 +395,7 @@ class SiteConnector:
     proves_control: bool = False
     sanitiser: Literal["full", "basic"] = "full"
     term_kinds: tuple[TermKind, ...] = ()
+    fidelity: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raise `ValueError` where the platform's name cannot be one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -125,12 +125,28 @@ class MediaFile:
 
 
 @dataclass(frozen=True, slots=True)
+class MediaChoice:
+    """An image that a person may choose. `thumbnail` is a path on this server, empty if it has none."""
+
+    id: str
+    title: str
+    alt: str = ""
+    thumbnail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class MediaLibrary:
     """A library of images. Offer it through the hook `pressroom_media_libraries`.
 
     `read` returns an account's image by its id, with its content. It raises `NotFound`, and `BackendError` where the
     file cannot be read at the moment. `user_id` comes first.
+
+    With `recent` people choose featured images in the editor: it gets the account's id and a number, and returns at
+    most as many of its images, newest first. `used` is told the account, the image and the article that it was chosen
+    for.
     """
 
     name: str
     read: Callable[[PluginContext, str, str], Awaitable[MediaFile]]
+    recent: Callable[[PluginContext, str, int], Awaitable[Sequence[MediaChoice]]] | None = None
+    used: Callable[[PluginContext, str, str, str], Awaitable[None]] | None = None

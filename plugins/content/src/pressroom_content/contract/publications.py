@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
@@ -36,4 +36,10 @@ class PublicationRepository(Protocol):
         """Return where an article is or was published, in the order in which that was asked for.
 
         Nothing is returned where the account has no such article.
+        """
+
+    async def at_urls(self, user_id: str, website_id: str, urls: Sequence[str]) -> Mapping[str, str]:
+        """Return the ids of the articles that are live at URLs of a website, by those URLs, which may end in a slash.
+
+        URLs of pages that no article of the account is bound to are left out.
         """

@@ -8,6 +8,7 @@ from pressroom_content.language.packs import (
     PhraseSet,
     ReadingEase,
     Syllables,
+    TransitionRules,
     common_words,
     language_pack,
     supported,
@@ -27,6 +28,7 @@ from pressroom_content.language.segmentation import (
     words_of,
 )
 from pressroom_content.language.stems import fold, infinitive_forms, snowball, stem
+from pressroom_content.language.transitions import find_transition
 
 __all__ = [
     "ORDINAL_LANGUAGES",
@@ -37,9 +39,11 @@ __all__ = [
     "PhraseSet",
     "ReadingEase",
     "Syllables",
+    "TransitionRules",
     "common_words",
     "count_words",
     "find_passive",
+    "find_transition",
     "fold",
     "infinitive_forms",
     "is_unspaced",

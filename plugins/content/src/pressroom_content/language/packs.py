@@ -57,6 +57,21 @@ class PhraseSet:
         """Tell whether the words are exactly one of the phrases."""
         return bool(words) and tuple(words) in self._by_first.get(words[0], ())
 
+    def begins(self, words: Sequence[str]) -> str | None:
+        """Return the longest phrase that the words begin with, or None."""
+        known = self._by_first.get(words[0], ()) if words else ()
+        return next((" ".join(one) for one in known if tuple(words[: len(one)]) == one), None)
+
+    def ends(self, words: Sequence[str]) -> str | None:
+        """Return a phrase that the words end with, or None."""
+        last = ((one, len(words) - len(one)) for known in self._by_first.values() for one in known)
+        return next((" ".join(one) for one, at in last if at >= 0 and tuple(words[at:]) == one), None)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The words that its phrases begin with."""
+        return frozenset(self._by_first)
+
     def _found(self, words: Sequence[str]) -> Iterable[tuple[tuple[str, ...], int]]:
         for at, word in enumerate(words):
             for phrase in self._by_first.get(word, ()):
@@ -163,13 +178,27 @@ class PassiveRules:
 
 
 @dataclass(frozen=True, slots=True)
+class TransitionRules:
+    """What ties sentences together, by where it does.
+
+    `anywhere` is wherever it is; `opening` only at the beginning of a sentence, `beginning` at that of a clause, and
+    `closing` at the end of one: elsewhere they are adjectives, numerals or adverbs, as in "the next street" and "too
+    late". What `exceptions` matches does not count: "next week".
+    """
+
+    anywhere: PhraseSet
+    opening: PhraseSet
+    beginning: PhraseSet
+    closing: PhraseSet
+    exceptions: re.Pattern[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class LanguagePack:
     """Word lists and rules of one language; all words are in lower case.
 
     `elisions` are short words that lose their vowel before an apostrophe, such as `l` in `l'eau`.
     `forms` are irregular forms that no stemmer brings together, each with its base form, such as `wrote` with `write`.
-    `transitions` tie sentences together wherever they are; `opening_transitions` only as the first word of a sentence:
-    elsewhere they are adjectives, numerals or nouns, such as in "the next street".
     `complex_syllables` is how many syllables make a word complex.
     """
 
@@ -182,8 +211,7 @@ class LanguagePack:
     elisions: frozenset[str]
     forms: Mapping[str, str]
     generic_links: PhraseSet
-    transitions: PhraseSet
-    opening_transitions: frozenset[str]
+    transitions: TransitionRules
     syllables: Syllables
     complex_syllables: int
     reading_ease: ReadingEase
@@ -230,8 +258,7 @@ def _load(code: str) -> LanguagePack:
         elisions=_words(raw.get("elisions", "")),
         forms=_forms(raw.get("forms", "")),
         generic_links=PhraseSet(_lines(raw["generic_links"])),
-        transitions=PhraseSet(_lines(raw["transitions"]), _lines(raw["transition_pairs"])),
-        opening_transitions=frozenset(_lines(raw.get("opening_transitions", ""))),
+        transitions=_transitions(raw),
         syllables=_syllables(raw["syllables"]),
         complex_syllables=raw["complex_syllables"],
         reading_ease=ReadingEase(**raw["reading_ease"]),
@@ -273,6 +300,18 @@ def _syllables(raw: dict[str, Any]) -> Syllables:
         subtract=raw["subtract"],
         add=raw["add"],
         exceptions={word: int(number) for word, _, number in pairs},
+    )
+
+
+def _transitions(raw: dict[str, Any]) -> TransitionRules:
+    exceptions = "|".join(raw.get("not_transitions", ()))
+    return TransitionRules(
+        anywhere=PhraseSet(_lines(raw["transitions"]), _lines(raw["transition_pairs"])),
+        opening=PhraseSet(_lines(raw.get("opening_transitions", ""))),
+        beginning=PhraseSet(_lines(raw.get("clause_transitions", ""))),
+        closing=PhraseSet(_lines(raw.get("closing_transitions", ""))),
+        # Between blanks: it is matched against the words of a sentence, joined by them.
+        exceptions=re.compile(rf"(?<!\S)(?:{exceptions})(?!\S)") if exceptions else None,
     )
 
 

@@ -103,6 +103,9 @@ class LanguageRules(_Section):
     transitions: str = ""
     transition_pairs: Annotated[str, AfterValidator(_pairs)] = ""
     opening_transitions: str = ""
+    clause_transitions: str = ""
+    closing_transitions: str = ""
+    not_transitions: list[Pattern] = []
     inclusive_language: dict[str, str] = {}
 
 

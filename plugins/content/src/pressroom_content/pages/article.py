@@ -131,7 +131,13 @@ def _host(url: str) -> str:
         return ""
 
 
-TABS: Final = (("", "Preview"), ("seo", "SEO"), ("versions", "Versions"), ("publications", "Publications"))
+TABS: Final = (
+    ("", "Preview"),
+    ("edit", "Edit"),
+    ("seo", "SEO"),
+    ("versions", "Versions"),
+    ("publications", "Publications"),
+)
 _LONG_TITLE: Final = 90
 _FORMATS: Final[Mapping[str, Format]] = {"markdown": "markdown", "json": "json", "wxr": "wxr"}
 _MESSAGES: Final = {

@@ -57,11 +57,14 @@ _TOOLS: Final = {
     "cancel": "publish_content",
     "down": "unpublish_content",
 }
+_GONE: Final = "This article has no such publication. Reload the page."
 _DOWN: Final[Mapping[str, DownMode]] = {"draft": "draft", "trash": "trash", "delete": "delete"}
 _MESSAGES: Final = {
+    "begun": "It is on its way. The steps below say how far it is.",
+    "there": "Nothing was sent: the newest version is there already.",
     "retried": "It was tried again; this is its status now.",
     "updated": "The newest version was sent; this is its status now.",
-    "down": "The post was taken down. The article itself stays here.",
+    "down": "The post is unpublished. The article itself stays here.",
     "cancelled": "It is not scheduled any more.",
 }
 
@@ -92,9 +95,12 @@ class PublicationPages:
 
     async def _do(self, user_id: str, article: Article, typed: Mapping[str, str]) -> str:
         publications = Publications(self._plugin)
-        one = await publications.get(user_id, typed.get("publication", ""))
+        try:
+            one = await publications.get(user_id, typed.get("publication", ""))
+        except NotFound:
+            raise NotFound(_GONE) from None
         if one.article_id != article.id:
-            raise NotFound("this article has no such publication; reload the page")
+            raise NotFound(_GONE)
         match typed.get("do"):
             case "retry":
                 await publications.wait(await publications.retry(user_id, one.id), WAIT_SECONDS)
@@ -118,6 +124,7 @@ class PublicationPages:
         publications = Publications(self._plugin)
         found, _ = await publications.page(request.subject, article_id=article.id, limit=SHOWN)
         names = await Websites(self._plugin).names(request.subject)
+        connected, _ = await Websites(self._plugin).page(request.subject, limit=SHOWN)
         rows = []
         for one in found:
             website = await self._website(request.subject, one.website_id)
@@ -131,6 +138,9 @@ class PublicationPages:
             status=status,
             **await head(self._plugin, request, article, "publications"),
             rows=rows,
+            targets=[one for one in connected if one.id not in {row["website_id"] for row in rows}],
+            under_way=any(row["under_way"] for row in rows),
+            begun=request.query.get("done") == "begun",
             message=message,
             problem=problem,
         )
@@ -175,6 +185,8 @@ class PublicationPages:
             "error": one.error,
             "facts": _facts(one.verified),
             "conflict": conflict,
+            "under_way": one.status in UNDER_WAY and not away,
+            "can_publish": connected and one.status in ("scheduled", "draft", "unpublished", "published"),
             "can_retry": connected and (one.status in ("failed", "unknown") or away),
             "can_update": connected and able.update and on_site and (conflict or not newest),
             "can_cancel": connected and one.status == "scheduled",

@@ -37,7 +37,7 @@ class ArticleList:
 
     def routes(self) -> Sequence[Route]:
         """Return the URL."""
-        return [Route(PATH, self.articles, page=DashboardPage("Articles"))]
+        return [Route(PATH, self.articles, page=DashboardPage("Articles", group="Content"))]
 
     async def articles(self, request: HttpRequest) -> HttpResponse:
         """List the articles that match. Raises `InvalidInput` for an invalid cursor."""

@@ -4,20 +4,34 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final, Self
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo, available_timezones
 
-from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput, NotFound, PluginContext, Route
+from pressroom.sdk import (
+    CallError,
+    DashboardPage,
+    HttpRequest,
+    HttpResponse,
+    InvalidInput,
+    NotFound,
+    PluginContext,
+    Route,
+)
 
 from pressroom_content.articles.fields import check_website
 from pressroom_content.ideas.store import Idea, Ideas
+from pressroom_content.pages.article import refusal
 from pressroom_content.pages.connect import form_of, fragment, root_of, see_other
 from pressroom_content.pages.shown import state
+from pressroom_content.publishing.asking import PublishRequest
+from pressroom_content.publishing.bringing import bring
 from pressroom_content.publishing.overview import MAX_ENTRIES, ScheduleEntry, entries
+from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.schedule import moment
 from pressroom_content.records import Website
 from pressroom_content.websites.settings import zone_of
 from pressroom_content.websites.store import Websites
@@ -114,13 +128,25 @@ def weeks(
 
 PATH: Final = "/dashboard/calendar"
 SHOWN_ON_A_DAY: Final = 3
+WAIT_SECONDS: Final = 5.0
+"""How long the page waits for what it began; it continues without the page."""
+
 MAX_IDEAS: Final = 200
 _WEBSITES: Final = 200
 _MAX_LENGTHS: Final = {"title": 500, "keyphrase": 200}
 _MESSAGES: Final = {
+    "moved": "It goes out at the new time.",
+    "published": "It is on its way.",
+    "replanned": "The idea has a new date.",
     "added": "The idea is saved. Your AI clients find it in their list of ideas.",
     "done": "The idea is marked as done.",
     "deleted": "The idea is deleted.",
+}
+_TOOLS: Final = {
+    "add": "save_content_idea",
+    "replan": "save_content_idea",
+    "move": "publish_content",
+    "publish": "publish_content",
 }
 _IDEA_STATES: Final = {"idea": "idea", "planned": "planned", "writing": "being written"}
 
@@ -133,19 +159,49 @@ class CalendarPages:
 
     def routes(self) -> Sequence[Route]:
         """Return the URL."""
-        return [Route(PATH, self.calendar, ("GET", "POST"), DashboardPage("Calendar", {"add": "save_content_idea"}))]
+        return [Route(PATH, self.calendar, ("GET", "POST"), DashboardPage("Calendar", _TOOLS, "Content"))]
 
     async def calendar(self, request: HttpRequest) -> HttpResponse:
         """Show a month, or change the ideas. Raises `NotFound` for an idea that the account has not."""
         if request.method != "POST":
             return await self._month(request, _MESSAGES.get(request.query.get("done", ""), ""))
         typed = form_of(request)
+        kept = {name: request.query[name] for name in ("month", "tz", "website") if request.query.get(name)}
+        if typed.get("do") in ("move", "publish"):
+            try:
+                done = await self._reschedule(request, typed)
+            except NotFound:
+                raise
+            except CallError as error:
+                return await self._month(request, problem=refusal(error), status=400)
+            return see_other(self._plugin, f"{PATH}?{urlencode({**kept, 'done': done})}")
         try:
             done = await self._do(request.subject, typed)
+        except NotFound:
+            raise NotFound("That idea is not in your calendar any more. Reload the page.") from None
         except InvalidInput as error:
             return await self._month(request, errors={error.field: error.problem}, typed=typed, status=400)
-        kept = {name: request.query[name] for name in ("month", "tz", "website") if request.query.get(name)}
-        return see_other(self._plugin, f"{PATH}?{urlencode({**kept, 'done': done})}#ideas")
+        place = "" if done == "replanned" else "#ideas"
+        return see_other(self._plugin, f"{PATH}?{urlencode({**kept, 'done': done})}{place}")
+
+    async def _reschedule(self, request: HttpRequest, typed: Mapping[str, str]) -> str:
+        """Move a planned post to another day or time, or publish it now. Raises `NotFound` and what `bring` does."""
+        try:
+            known = await Publications(self._plugin).get(request.subject, typed.get("publication", ""))
+        except NotFound:
+            raise NotFound("That post is not in your calendar any more. Reload the page.") from None
+        if known.status == "published":
+            raise InvalidInput("", "it is live already; only posts that are still to come can be moved")
+        asked = PublishRequest("publish")
+        if typed.get("do") == "move":
+            websites, _ = await Websites(self._plugin).page(request.subject, limit=_WEBSITES)
+            website = next((one for one in websites if one.id == request.query.get("website")), None)
+            zone, _ = _zone(request.query.get("tz", ""), website, websites)
+            at = moment(_time_of(typed), zone, now=datetime.now(UTC), name="at")
+            asked = PublishRequest("schedule", at)
+        found = await bring(self._plugin, request.subject, known.article_id, known.website_id, asked)
+        await Publications(self._plugin).wait(found.publication, WAIT_SECONDS)
+        return "moved" if asked.publish_at else "published"
 
     async def _do(self, user_id: str, typed: Mapping[str, str]) -> str:
         ideas = Ideas(self._plugin)
@@ -159,6 +215,9 @@ class CalendarPages:
                         raise InvalidInput("website", "is not connected any more; choose another one") from None
                 await ideas.save(user_id, None, changes)
                 return "added"
+            case "replan":
+                await ideas.save(user_id, typed.get("idea", ""), {"due": _due(typed.get("day", ""))})
+                return "replanned"
             case "done":
                 await ideas.save(user_id, typed.get("idea", ""), {"status": "done"})
                 return "done"
@@ -173,6 +232,7 @@ class CalendarPages:
         request: HttpRequest,
         message: str = "",
         *,
+        problem: str = "",
         errors: Mapping[str, str] | None = None,
         typed: Mapping[str, str] | None = None,
         status: int = 200,
@@ -188,6 +248,7 @@ class CalendarPages:
         found = await entries(self._plugin, request.subject, begin, end, chosen)
         ideas = await Ideas(self._plugin).listed(request.subject, website_id=chosen, limit=MAX_IDEAS)
         names = await Websites(self._plugin).names(request.subject)
+        connected = {one.id for one in websites}
         kept = {"website": chosen or "", "tz": request.query.get("tz", "") if not wrong_zone else ""}
         return fragment(
             "calendar.html",
@@ -195,7 +256,9 @@ class CalendarPages:
             request,
             status=status,
             month=month,
-            weeks=[[_day(day, zone, names) for day in week] for week in weeks(month, zone, today, found, ideas)],
+            weeks=[
+                [_day(day, zone, names, connected) for day in week] for week in weeks(month, zone, today, found, ideas)
+            ],
             weekdays=WEEKDAYS,
             zone=zone.key,
             zones=sorted({zone.key, "UTC", *(zone_of(one.settings).key for one in websites)} | _COMMON_ZONES),
@@ -206,6 +269,7 @@ class CalendarPages:
             typed=typed or {},
             errors=errors or {},
             message=message,
+            problem=problem,
             ideas=[{**_idea(one), "overdue": one.due is not None and one.due < today} for one in ideas],
             count=len([entry for entry in found if _in(month, entry.at, zone)]),
             cut=MAX_ENTRIES if len(found) >= MAX_ENTRIES else 0,
@@ -247,13 +311,24 @@ def _changes(typed: Mapping[str, str]) -> dict[str, Any]:
             raise InvalidInput(name, f"has {len(changes[name]):,} characters; at most {most} are kept")
     if not changes["title"] and not changes["keyphrase"]:
         raise InvalidInput("title", "or the keyphrase has to be filled, to say what the idea is")
-    due = typed.get("due", "").strip()
-    try:
-        changes["due"] = date.fromisoformat(due) if due else None
-    except ValueError:
-        raise InvalidInput("due", "must be a day such as 2026-12-24") from None
+    changes["due"] = _due(typed.get("due", ""))
     changes["website_id"] = typed.get("website") or None
     return changes
+
+
+def _due(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text.strip()) if text.strip() else None
+    except ValueError:
+        raise InvalidInput("due", "must be a day such as 2026-12-24") from None
+
+
+def _time_of(typed: Mapping[str, str]) -> str:
+    """Return the time that a form names by a day and a time of day, in the form of ISO 8601. Raises `InvalidInput`."""
+    day, clock = typed.get("day", "").strip(), typed.get("time", "").strip()
+    if not day or not clock:
+        raise InvalidInput("at", "choose a day and a time first")
+    return f"{day}T{clock}"
 
 
 def _neighbours(month: Month, today: date) -> list[tuple[str, Month | None]]:
@@ -269,7 +344,10 @@ def _in(month: Month, at: datetime, zone: ZoneInfo) -> bool:
     return (local.year, local.month) == (month.year, month.number)
 
 
-def _day(day: Day, zone: ZoneInfo, names: Mapping[str, str]) -> dict[str, Any]:
+_MOVABLE: Final = ("scheduled", "draft", "failed")
+
+
+def _day(day: Day, zone: ZoneInfo, names: Mapping[str, str], connected: Container[str]) -> dict[str, Any]:
     now = datetime.now(UTC)
     return {
         "date": day.date,
@@ -280,6 +358,10 @@ def _day(day: Day, zone: ZoneInfo, names: Mapping[str, str]) -> dict[str, Any]:
         "items": [
             {
                 "id": entry.article_id,
+                "publication": entry.publication_id,
+                "website_id": entry.website_id,
+                "day": f"{entry.at.astimezone(zone):%Y-%m-%d}",
+                "movable": entry.status in _MOVABLE and entry.website_id in connected,
                 "title": entry.title,
                 "time": f"{entry.at.astimezone(zone):%H:%M}",
                 "iso": entry.at.isoformat(timespec="seconds"),

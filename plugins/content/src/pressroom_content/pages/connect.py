@@ -207,6 +207,7 @@ def _field(one: CredentialField, url: str) -> dict[str, Any]:
         link = ""
     return {
         "link": link,
+        "page": one.page,
         "name": one.name,
         "label": one.label,
         "hint": one.hint,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput, PluginContext, Route
+from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput, NotFound, PluginContext, Route
 
 from pressroom_content.contract import BUILTIN, control_of
 from pressroom_content.contract.control import FILE_NAME, META_NAME
@@ -30,6 +30,7 @@ _MESSAGES: Mapping[str, str] = {
     "paused": "Nothing is published there until you resume it.",
     "resumed": "The website is in use again.",
     "disconnected": "The website is disconnected; its credential is forgotten.",
+    "closed": "The website is disconnected.",
 }
 
 _TOOLS: Mapping[str, str] = {
@@ -50,7 +51,9 @@ class WebsitePages:
     def routes(self) -> Sequence[Route]:
         """Return the URLs."""
         return [
-            Route(WEBSITES, self.websites, ("GET", "POST"), DashboardPage("Websites", {"": "connect_website"})),
+            Route(
+                WEBSITES, self.websites, ("GET", "POST"), DashboardPage("Websites", {"": "connect_website"}, "Content")
+            ),
             Route(f"{WEBSITES}/<website>", self.website, ("GET", "POST"), DashboardPage("Website", _TOOLS)),
         ]
 
@@ -73,7 +76,10 @@ class WebsitePages:
 
     async def website(self, request: HttpRequest) -> HttpResponse:
         """Show a website, and do what a button asks for. Raises `NotFound`."""
-        website = await Websites(self._plugin).get(request.subject, request.path_params["website"])
+        try:
+            website = await Websites(self._plugin).get(request.subject, request.path_params["website"])
+        except NotFound:
+            raise NotFound("That website is not connected any more. Websites lists the ones that are.") from None
         if request.method != "POST":
             return await self._one(request, website)
         typed = form_of(request)
@@ -84,7 +90,7 @@ class WebsitePages:
             return await self._one(request, website, errors={field: error.problem}, typed=typed, status=400)
         if isinstance(done, HttpResponse):
             return done
-        path = WEBSITES if done == "disconnected" else f"{WEBSITES}/{website.id}"
+        path = WEBSITES if done in ("closed", "disconnected") else f"{WEBSITES}/{website.id}"
         return see_other(self._plugin, f"{path}?{done}=1")
 
     async def _do(self, user_id: str, website: Website, typed: Mapping[str, str]) -> str | HttpResponse:
@@ -101,7 +107,7 @@ class WebsitePages:
                 return f"{wanted}d"
             case "disconnect":
                 await websites.disconnect(user_id, website.id, delete_posts=typed.get("delete_posts") == "true")
-                return "disconnected"
+                return "closed" if website.platform == BUILTIN else "disconnected"
             case "reconnect":
                 link, _ = await ConnectionLinks(self._plugin).begin(
                     user_id, website.platform, url=website.url, name=website.name, website_id=website.id

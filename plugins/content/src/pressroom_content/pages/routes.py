@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from pressroom.sdk import PluginContext, Route
 
 from pressroom_content.pages.article import ArticlePages
+from pressroom_content.pages.article_edit import EditPages
 from pressroom_content.pages.article_publications import PublicationPages
+from pressroom_content.pages.article_publish import PublishPages
 from pressroom_content.pages.article_versions import VersionPages
 from pressroom_content.pages.articles import ArticleList
 from pressroom_content.pages.calendar import CalendarPages
@@ -15,5 +17,5 @@ from pressroom_content.pages.calendar import CalendarPages
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
     """Return their URLs, in the order of the navigation."""
-    pages = (ArticleList, CalendarPages, ArticlePages, VersionPages, PublicationPages)
+    pages = (ArticleList, CalendarPages, ArticlePages, EditPages, VersionPages, PublicationPages, PublishPages)
     return [route for page in pages for route in page(plugin).routes()]

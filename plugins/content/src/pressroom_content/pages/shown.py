@@ -20,7 +20,7 @@ _STATES: Final[Mapping[str, tuple[str, str]]] = {
     "publishing": ("on its way", "soon"),
     "failed": ("failed", "bad"),
     "unknown": ("no answer yet", "careful"),
-    "unpublished": ("taken down", ""),
+    "unpublished": ("unpublished", ""),
 }
 
 

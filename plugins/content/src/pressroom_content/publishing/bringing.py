@@ -2,13 +2,70 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Final
+
 from pressroom.sdk import InvalidInput, PluginContext
 
 from pressroom_content.articles.store import Articles
 from pressroom_content.publishing.asking import BegunPublication, PublishRequest
+from pressroom_content.publishing.authors import author_warnings
 from pressroom_content.publishing.originals import check_original
+from pressroom_content.publishing.posts import Manuscript, removals
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.taking_down import cancel
+from pressroom_content.publishing.verifying import RemoteState, look
+from pressroom_content.records import Article, Publication, Website
+
+_LOOKED_AT: Final = ("published", "draft", "scheduled")
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """What a website would get. `known` is the post that is there; `warnings` are in words."""
+
+    manuscript: Manuscript
+    article: Article
+    website: Website
+    known: Publication | None
+    warnings: tuple[str, ...]
+
+
+async def dry_run(
+    plugin: PluginContext, user_id: str, content_id: str, website_id: str, request: PublishRequest
+) -> DryRun:
+    """Return what `bring` would send. Nothing changes. Raises what `bring` does."""
+    publications = Publications(plugin)
+    known = await publications.of_pair(user_id, content_id, website_id)
+    options = request.options
+    if options is None:
+        options = known.options if known is not None else {}
+    canonical_url = ""
+    if request.canonical_of is not None:
+        canonical_url = await original_url(plugin, user_id, content_id, website_id, request.canonical_of)
+    made, article, website = await publications.preview(user_id, content_id, website_id, options, canonical_url)
+    warnings = [f"{website.name} cannot hold: {name}" for name in made.unsupported]
+    warnings += removals(made.removed)
+    warnings += made.warnings
+    warnings += await author_warnings(plugin, website, made.post)
+    return DryRun(made, article, website, known, tuple(warnings))
+
+
+async def look_again(
+    plugin: PluginContext, user_id: str, found: BegunPublication, request: PublishRequest
+) -> tuple[BegunPublication, RemoteState | None]:
+    """Look at a post for which nothing was to be done: it may have been edited or removed on its site.
+
+    One that is not there any more, or not live, is brought back. Nothing else is sent.
+    """
+    known = found.publication
+    if found.begun or found.repeated or known.status not in _LOOKED_AT:
+        return found, None
+    state = await look(plugin, known)
+    if state.lost:
+        again = PublishRequest(again=True, request_id=request.request_id)
+        return await Publications(plugin).begin(user_id, known.article_id, known.website_id, again), None
+    return BegunPublication(await Publications(plugin).get(user_id, known.id), begun=False, new=False), state
 
 
 async def bring(

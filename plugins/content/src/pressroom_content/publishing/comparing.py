@@ -22,6 +22,11 @@ _BLOCK: Final = re.compile(
 )
 _IMAGE: Final = re.compile(r"<img\s[^<>]*+>", re.IGNORECASE)
 _SOURCE: Final = re.compile(r"\ssrc=[\"']([^\"']++)", re.IGNORECASE)
+_TOLD_BEFORE: Final = frozenset(
+    {"title", "slug", "excerpt", "tags", "categories", "meta_title", "meta_description", "canonical_url", "keyphrase"}
+)
+"""The fields that connectors told before they told authors and images."""
+
 _PLURALS: Final = ("tags", "categories")
 _MAX_PASSAGES: Final = 2000
 _MAX_SHOWN: Final = 3
@@ -39,6 +44,9 @@ _FIELDS: Final[Mapping[str, str]] = {
     "meta_title": "meta title",
     "meta_description": "meta description",
     "canonical_url": "canonical URL",
+    "author": "author",
+    "featured_alt": "alternative text of the featured image",
+    "featured_caption": "caption of the featured image",
 }
 _ELEMENTS: Final[Mapping[str, str]] = {
     "img": "image",
@@ -62,7 +70,16 @@ def is_ours(post: Post, remote: RemotePost) -> bool:
 
 def fingerprint(remote: RemotePost) -> bytes:
     """Return a hash of what people can edit in a post, to notice when they do."""
-    fields = {name: remote.fields[name] for name in sorted(remote.fields)}
+    return _hash_of(remote, sorted(remote.fields))
+
+
+def is_as_it_was(remote: RemotePost, before: bytes) -> bool:
+    """Tell whether a post is as it was when its fingerprint was taken, also by a connector that told fewer fields."""
+    return before in (fingerprint(remote), _hash_of(remote, sorted(_TOLD_BEFORE.intersection(remote.fields))))
+
+
+def _hash_of(remote: RemotePost, names: Sequence[str]) -> bytes:
+    fields = {name: remote.fields[name] for name in names}
     text = json.dumps([remote.html, fields, remote.featured], sort_keys=True, default=_listed)
     return hashlib.sha256(text.encode(errors="surrogatepass")).digest()
 
@@ -100,6 +117,28 @@ def edits(seen: Mapping[str, Any], remote: RemotePost) -> list[str]:
     if gone > 0:
         found.append(f"{gone} {'passage' if gone == 1 else 'passages'} of the body {'is' if gone == 1 else 'are'} gone")
     return found
+
+
+def is_another(seen: Mapping[str, Any], remote: RemotePost, marker: str) -> bool:
+    """Tell whether a post has nothing in common with a `snapshot` of it: sites give ids anew, as from a backup.
+
+    One that carries the marker of ours is ours, whatever was made of it.
+    """
+    if marker and remote.marker == marker:
+        return False
+    before = seen.get("fields", {})
+    same = any(before.get(name) and before[name] == _short(remote.fields.get(name)) for name in ("title", "slug"))
+    known = set(seen.get("passages", ()))
+    return not same and bool(known) and known.isdisjoint(map(_digest, _passages(remote.html)[:_MAX_PASSAGES]))
+
+
+def left_alone(remote: RemotePost) -> str:
+    """Return that the site has another post under the id of ours; no full stop."""
+    title = str(remote.fields.get("title", ""))[:120]
+    return (
+        f"the post with the id {remote.id} on the site is another one by now ({title!r}), as after a backup was "
+        "restored; it was left as it is"
+    )
 
 
 def edits_in_words(seen: Mapping[str, Any] | None, remote: RemotePost) -> str:

@@ -32,13 +32,28 @@ from pressroom_content.contract import (
     SiteUnavailable,
     UnknownOutcome,
 )
+from pressroom_content.publishing.known import KnownBody, known_body
 from pressroom_content.publishing.originals import check_original, original_of
+from pressroom_content.publishing.pictures import ids_of
 from pressroom_content.publishing.posts import capabilities_of
+from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.schedule import MAX_RETRY_AFTER_SECONDS, pause
+from pressroom_content.publishing.site_media import drop_uses, media_on, remove_unused
 from pressroom_content.publishing.steps import ACTIONS
-from pressroom_content.publishing.store import JOB, STEPS, LeasedPublication, Write, lock_of, now_of, steps_of, tell
+from pressroom_content.publishing.store import (
+    JOB,
+    STEPS,
+    LeasedPublication,
+    Write,
+    lock_of,
+    now_of,
+    record,
+    steps_of,
+    tell,
+)
+from pressroom_content.publishing.verifying import LATER_LOOKS, look
 from pressroom_content.publishing.work import Postponement, PublicationWork
-from pressroom_content.records import Article, Website
+from pressroom_content.records import Article, Publication, Website
 from pressroom_content.tables import PublicationRow
 from pressroom_content.websites.connectors import connector_of
 from pressroom_content.websites.store import Websites, note_error, note_published
@@ -78,6 +93,8 @@ class Engine:
             BackendError: the database failed. Where it was is noted, so that this can be repeated.
         """
         begun = await self._begin(publication_id, lease, job_id)
+        if isinstance(begun, Publication):
+            return await self._look_again(begun)
         if not isinstance(begun, _Begun):
             return begun
         held = begun.held
@@ -88,7 +105,16 @@ class Engine:
             tell(publication_id)
         return Reschedule(held.row.due_at) if held.row.due_at is not None else None
 
-    async def _begin(self, publication_id: str, lease: Lease, job_id: str) -> _Begun | Reschedule | None:
+    async def _look_again(self, publication: Publication) -> Reschedule | None:
+        """Look at a page that was being built, and say when to do so once more. Nothing is sent."""
+        await look(self._plugin, publication)
+        later = await Publications(self._plugin).look_later(publication, LATER_LOOKS)
+        if later is None and publication.due_at is not None:
+            # Nothing is built any more: what the page lacks now is said as it is.
+            await look(self._plugin, await Publications(self._plugin).get(publication.user_id, publication.id))
+        return Reschedule(later) if later is not None else None
+
+    async def _begin(self, publication_id: str, lease: Lease, job_id: str) -> _Begun | Publication | Reschedule | None:
         database = self._plugin.services.database
         async with database.writing() as session:
             await lease.keep(session)
@@ -97,6 +123,8 @@ class Engine:
                 return None
             if row.due_at > await now_of(session):
                 return Reschedule(row.due_at)
+            if row.status == "published":
+                return record(row)
             row.status, row.updated_at, row.job_id = "publishing", await now_of(session), job_id or row.job_id
             held = LeasedPublication(database, lease, row, await steps_of(session, publication_id))
             try:
@@ -104,9 +132,11 @@ class Engine:
                 if website.status == "paused":
                     raise SiteRefused("the website is paused; resume it in the dashboard, then retry")
                 article = await read_article(session, row.user_id, row.article_id, row.article_version)
+                known = await known_body(session, row.id)
+                media_there = await media_on(session, website.id, ids_of(article))
             except CallError as error:
                 return _Begun(held, error)
-            return _Begun(held, _Source(website, sealed, article))
+            return _Begun(held, _Source(website, sealed, article, known, media_there))
 
     async def _continue(self, begun: _Begun) -> None:
         held = begun.held
@@ -155,7 +185,10 @@ class Engine:
         able = capabilities_of(website, connector)
         if row.mode == "schedule" and not able.draft and row.publish_at and row.publish_at > datetime.now(UTC):
             return Postponement("scheduled", row.publish_at)
-        return PublicationWork(plugin, held, website, connector, able, site, source.article, await self._canonical(row))
+        url = await self._canonical(row)
+        return PublicationWork(
+            plugin, held, website, connector, able, site, source.article, url, source.known, source.media_there
+        )
 
     async def _canonical(self, row: PublicationRow) -> str:
         """Return the URL of the original, where this is a copy of it. Raises what `check_original` does."""
@@ -172,9 +205,15 @@ class Engine:
         published_at = (row.published_at or datetime.now(UTC)) if status == "published" else row.published_at
 
         newest = work.article
+        shown = {picture.file.id for picture in (await work.manuscript()).uploads}
+        unused: Sequence[str] = ()
+        step = work.held.steps["media"]
+        there = {name: at for name, at in step.detail.get("uploaded", {}).items() if name in shown}
+        work.held.note("media", step.state, {**step.detail, "uploaded": there})
 
         async def note(session: AsyncSession) -> None:
-            nonlocal newest
+            nonlocal newest, unused
+            unused = await drop_uses(session, work.site, row.website_id, row.id, shown)
             await note_published(session, row.website_id)
             if status == "published":
                 await note_status(session, row.user_id, row.article_id, "published", published_at)
@@ -184,12 +223,13 @@ class Engine:
             work.held,
             note,
             status=status,
-            due_at=None,
+            due_at=work.look_again_at,
             error="",
             tries=0,
             published_at=published_at,
             options={name: value for name, value in (row.options or {}).items() if name != "force"},
         )
+        await remove_unused(work.site, unused)
         await Articles(self._plugin).rescored(newest)
 
     async def _unknown(self, held: LeasedPublication, work: PublicationWork | None, error: UnknownOutcome) -> None:
@@ -243,11 +283,16 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What a publication is made from: the website with its credential as it is stored, and the article."""
+    """What a publication is made from: the website with its credential as it is stored, and the article.
+
+    `known` is the body that is on the website, `media_there` are the article's images that are.
+    """
 
     website: Website
     sealed: str
     article: Article
+    known: KnownBody | None
+    media_there: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)

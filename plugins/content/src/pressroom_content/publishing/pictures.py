@@ -11,7 +11,7 @@ from typing import Final, Literal
 import nh3
 from pressroom.sdk import BackendError, NotFound, PluginContext
 
-from pressroom_content.contract import MediaFile, MediaLibrary, RemoteMedia, SiteUnavailable, media_libraries
+from pressroom_content.contract import Article, MediaFile, MediaLibrary, RemoteMedia, SiteUnavailable, media_libraries
 
 MAX_IMAGES: Final = 100
 """The maximum of images sent for one article."""
@@ -66,6 +66,11 @@ def inline_ids(html: str) -> Sequence[str]:
     """Return the ids of the library's images that a text contains, each once, in their order."""
     found = (identifier for tag in _IMG.findall(html) for identifier in _ID.findall(tag))
     return list(dict.fromkeys(found))
+
+
+def ids_of(article: Article) -> frozenset[str]:
+    """Return the ids that may be of images which an article shows."""
+    return frozenset(filter(None, [article.featured_media_id, *_ID.findall(article.body)]))
 
 
 async def read_pictures(

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pressroom.sdk import PluginContext
 
-from pressroom_content.builtin_site import documents as cards
+from pressroom_content.builtin_site import cards
 from pressroom_content.contract import BUILTIN, Capabilities, Post, RemoteMedia, SiteConnector, TermKind
 from pressroom_content.publishing.pictures import (
     PostImage,
@@ -21,8 +21,10 @@ from pressroom_content.publishing.pictures import (
 )
 from pressroom_content.records import Article, Website
 from pressroom_content.rendering.from_html import to_markdown
+from pressroom_content.rendering.pieces import BodyPiece, pieces_of, without_placeholders
 from pressroom_content.rendering.sanitising import COMMENTS, Sanitiser, render
 from pressroom_content.websites import settings as site_settings
+from pressroom_content.websites.settings import WebsiteSettings
 
 _HARMLESS: Final = frozenset({COMMENTS})
 """What Markdown may keep: generators have comments such as `<!--more-->`."""
@@ -38,17 +40,25 @@ class RenderedBody:
     html: str
     markdown: str
     removed: tuple[str, ...]
+    pieces: tuple[BodyPiece, ...] = ()
+
+
+def rendered_in_pieces(article: Article, sanitiser: Sanitiser) -> RenderedBody:
+    """Do what `rendered` does, and give the pieces besides. Raises `InvalidInput`."""
+    pieces = tuple(pieces_of(article.body, article.body_format, sanitiser))
+    return replace(rendered(article, sanitiser), pieces=pieces)
 
 
 def rendered(article: Article, sanitiser: Sanitiser) -> RenderedBody:
-    """Return the body of an article. It may take a second: call it in a thread. Raises `InvalidInput`."""
-    made = render(article.body, article.body_format, sanitiser)
+    """Return the body of an article. It may take a second: call it in a worker. Raises `InvalidInput`."""
+    body = without_placeholders(article.body)
+    made = render(body, article.body_format, sanitiser)
     if article.body_format == "html":
         markdown = made.html
     elif set(made.removed) - _HARMLESS:
         markdown = to_markdown(made.html)
     else:
-        markdown = article.body
+        markdown = body
     return RenderedBody(made.html, markdown, made.removed)
 
 
@@ -67,6 +77,7 @@ class Manuscript:
     removed: tuple[str, ...]
     warnings: tuple[str, ...]
     figures: bool = True
+    pieces: tuple[BodyPiece, ...] = ()
 
     @property
     def uploads(self) -> Sequence[PostImage]:
@@ -82,6 +93,32 @@ class Manuscript:
             html, markdown = with_featured_credit(html, markdown, featured)
         return replace(self.post, html=html, markdown=markdown, term_ids=dict(term_ids), featured=target)
 
+    def placed_pieces(self, uploaded: Mapping[str, RemoteMedia]) -> tuple[Sequence[BodyPiece], frozenset[int]]:
+        """Return the body in pieces with the images that are on the site by now, and which pieces have any."""
+        pieces: list[BodyPiece] = []
+        with_images: set[int] = set()
+        for piece in self.pieces:
+            if inline_ids(piece.html):
+                html, text = placed(piece.html, piece.text, self.pictures, uploaded, figures=self.figures)
+                if not html.strip():
+                    continue
+                with_images.add(len(pieces))
+                pieces.append(replace(piece, html=html.strip(), text=text.strip()))
+            else:
+                pieces.append(piece)
+        featured = self.pictures.get(self.featured_id)
+        if featured is not None and featured.at(uploaded) is not None:
+            whole = "\n".join(piece.html for piece in pieces)
+            html, text = with_featured_credit(whole, "", featured)
+            if html != whole:
+                with_images.add(len(pieces))
+                pieces.append(BodyPiece(text.strip(), html[len(whole.rstrip()) :].strip()))
+        return pieces, frozenset(with_images)
+
+    def sent_fields(self) -> dict[str, Any]:
+        """Return what the fields of the post are, to tell later which of them changed."""
+        return sent_fields(self.post, self.featured_id)
+
 
 async def manuscript(
     plugin: PluginContext,
@@ -92,8 +129,9 @@ async def manuscript(
     marker: str,
     options: Mapping[str, Any],
     canonical_url: str = "",
+    in_pieces: bool = False,
 ) -> Manuscript:
-    """Return an article as a website will get it.
+    """Return an article as a website will get it, with its body `in_pieces` besides where that is asked for.
 
     Raises:
         InvalidInput: its body cannot be rendered.
@@ -102,34 +140,19 @@ async def manuscript(
     settings = site_settings.read(website.settings)
     able = capabilities_of(website, connector)
     run = plugin.services.workers.run
-    text = await run(rendered, article, connector.sanitiser, owner=article.user_id, what="the article")
+    made_by = rendered_in_pieces if in_pieces else rendered
+    text = await run(made_by, article, connector.sanitiser, owner=article.user_id, what="the article")
     featured_id = article.featured_media_id if able.featured_image else ""
     ids = dict.fromkeys([*filter(None, [featured_id]), *inline_ids(text.html)])
     pictures, warnings = await read_pictures(
         plugin, article.user_id, ids, policy=settings.image_policy, can_upload=able.upload
     )
-    own = {name: value for name, value in options.items() if name in OVERRIDES and value}
-    categories = tuple(own.get("categories") or article.categories or filter(None, [settings.category]))
-    featured = pictures.get(featured_id)
-    post = Post(
-        marker=marker,
-        title=article.title,
-        slug=own.get("slug") or article.slug,
-        html=text.html,
-        markdown=text.markdown,
-        excerpt=own.get("excerpt") or article.excerpt,
-        meta_title=article.meta_title,
-        meta_description=article.meta_description,
-        keyphrase=article.keyphrase,
-        canonical_url=canonical_url_of(article, options, canonical_url),
-        language=article.language or settings.language,
-        author=own.get("author") or article.author or settings.author,
-        tags=tuple(own.get("tags") or article.tags) if able.tags else (),
-        categories=categories if able.categories else (),
-        featured_alt=article.featured_alt or (featured.file.alt if featured else ""),
-        featured_caption=featured.caption if featured and able.featured_caption else "",
-        options={name: value for name, value in options.items() if name not in OVERRIDES},
-    )
+    featured, categories = pictures.get(featured_id), _categories(article, settings, options)
+    post = fields_of(article, settings, able, options, canonical_url)
+    post = replace(post, marker=marker, html=text.html, markdown=text.markdown)
+    if featured is not None:
+        caption = featured.caption if able.featured_caption else ""
+        post = replace(post, featured_alt=post.featured_alt or featured.file.alt, featured_caption=caption)
     if website.platform == BUILTIN and featured is None and await cards.available(plugin):
         card = await cards.compose(
             title=post.title,
@@ -144,10 +167,58 @@ async def manuscript(
         pictures=pictures,
         featured_id=featured_id,
         unsupported=tuple(_unsupported(article, post, categories, able, featured)),
-        removed=() if connector.markdown and text.markdown == article.body else text.removed,
+        removed=() if connector.markdown and text.markdown == without_placeholders(article.body) else text.removed,
         warnings=tuple(warnings),
         figures=connector.sanitiser == "full",
+        pieces=text.pieces,
     )
+
+
+def fields_of(
+    article: Article,
+    settings: WebsiteSettings,
+    able: Capabilities,
+    options: Mapping[str, Any],
+    canonical_url: str = "",
+) -> Post:
+    """Return an article as a post of a website, but for its body and images."""
+    own = {name: value for name, value in options.items() if name in OVERRIDES and value}
+    return Post(
+        marker="",
+        title=article.title,
+        slug=own.get("slug") or article.slug,
+        html="",
+        markdown="",
+        excerpt=own.get("excerpt") or article.excerpt,
+        meta_title=article.meta_title,
+        meta_description=article.meta_description,
+        keyphrase=article.keyphrase,
+        canonical_url=canonical_url_of(article, options, canonical_url),
+        language=article.language or settings.language,
+        author=own.get("author") or article.author or settings.author,
+        tags=tuple(own.get("tags") or article.tags) if able.tags else (),
+        categories=_categories(article, settings, options) if able.categories else (),
+        featured_alt=article.featured_alt,
+        options={name: value for name, value in options.items() if name not in OVERRIDES},
+    )
+
+
+def _categories(article: Article, settings: WebsiteSettings, options: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(options.get("categories") or article.categories or filter(None, [settings.category]))
+
+
+_SENT: Final = (
+    "title", "slug", "excerpt", "meta_title", "meta_description", "keyphrase", "canonical_url", "author", "tags",
+    "categories",
+)  # fmt: skip
+
+
+def sent_fields(post: Post, featured_id: str) -> dict[str, Any]:
+    """Return what the fields of a post are, as JSON, to tell later which of them changed."""
+    sent: dict[str, Any] = {name: getattr(post, name) for name in _SENT}
+    lists = {name: list(sent[name]) for name in ("tags", "categories")}
+    featured = [featured_id, post.featured_alt, post.featured_caption] if featured_id else []
+    return {**sent, **lists, "featured": featured}
 
 
 def canonical_url_of(article: Article, options: Mapping[str, Any], original_url: str) -> str:
@@ -184,7 +255,7 @@ def removals(removed: Sequence[str]) -> list[str]:
 
 def hash_of_post(post: Post) -> str:
     """Return what changes with every change of what is sent."""
-    fields = asdict(replace(post, marker="", term_ids={}))
+    fields = asdict(replace(post, marker="", term_ids={}, kept=frozenset()))
     return hashlib.sha256(json.dumps(fields, sort_keys=True, default=str).encode()).hexdigest()
 
 

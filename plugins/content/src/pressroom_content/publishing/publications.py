@@ -68,8 +68,13 @@ class Publications:
         async with self._database.reading() as session:
             return list((await steps_of(session, publication_id)).values())
 
-    async def note_verified(self, seen: Publication, facts: Mapping[str, Any], warnings: Sequence[str]) -> None:
-        """Replace earlier findings on the page by those of just now, unless work on it has continued meanwhile."""
+    async def note_verified(
+        self, seen: Publication, facts: Mapping[str, Any], warnings: Sequence[str], *, over: bool = True
+    ) -> None:
+        """Replace earlier findings on the page by those of just now, unless work on it has continued meanwhile.
+
+        With `over` it is not looked at again by itself.
+        """
         async with self._database.writing() as session:
             row = await owned(session, seen.user_id, seen.id, lock=True)
             step = next((one for one in await step_rows(session, row.id) if one.name == "verify"), None)
@@ -79,6 +84,23 @@ class Publications:
             kept = [one for one in row.warnings or () if one not in before]
             row.warnings, row.verified = list(dict.fromkeys([*kept, *warnings])), dict(facts)
             step.detail = {**(step.detail or {}), "warnings": list(warnings)}
+            if over and row.status == "published":
+                row.due_at = None
+
+    async def look_later(self, seen: Publication, pauses: Sequence[timedelta]) -> datetime | None:
+        """Have a page that is being built looked at again; return when, `None` where it was looked at often enough.
+
+        Nothing changes where work on the publication has continued meanwhile.
+        """
+        async with self._database.writing() as session:
+            row = await owned(session, seen.user_id, seen.id, lock=True)
+            step = next((one for one in await step_rows(session, row.id) if one.name == "verify"), None)
+            if step is None or row.status != "published" or row.due_at is None or row.attempt != seen.attempt:
+                return row.due_at
+            looks = int((step.detail or {}).get("looks", 0)) + 1
+            step.detail = {**(step.detail or {}), "looks": looks}
+            row.due_at = await now_of(session) + pauses[looks] if looks < len(pauses) else None
+            return row.due_at
 
     async def page(
         self,

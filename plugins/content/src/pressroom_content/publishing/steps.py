@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 from typing import Any, Final
 
 from pressroom_content.contract import BUILTIN, Post, RemoteChanged, RemoteMedia, RemotePost, SiteGone, SiteRefused
 from pressroom_content.contract.control import web_url
+from pressroom_content.publishing.authors import find_author
 from pressroom_content.publishing.comparing import (
     differences,
     edits_in_words,
     fingerprint,
+    is_another,
+    is_as_it_was,
     is_ours,
+    left_alone,
     snapshot,
     storable,
     text_of,
 )
+from pressroom_content.publishing.known import remember_body, unbind
 from pressroom_content.publishing.pictures import PostImage
-from pressroom_content.publishing.posts import hash_of_post, lacks_author, removals, unknown_author
-from pressroom_content.publishing.verifying import verify
+from pressroom_content.publishing.posts import hash_of_post, removals
+from pressroom_content.publishing.site_media import claim_media, is_there, media_marker, note_uses
+from pressroom_content.publishing.store import MAX_EXTERNAL_ID_LENGTH, shortened
+from pressroom_content.publishing.verifying import LATER_LOOKS, ExpectedPage, verify
 from pressroom_content.publishing.work import Postponement, PublicationWork
 
 MIN_NOTICE: Final = timedelta(seconds=90)
 """Platforms publish a post at once if its time is within a minute: then we wait ourselves."""
 
-MAX_EXTERNAL_ID_LENGTH: Final = 200
 _MAX_COPIED: Final = 100_000
 _LATE: Final = timedelta(minutes=2)
 _LOOK: Final = timedelta(seconds=5)
@@ -36,10 +41,17 @@ _LOOK: Final = timedelta(seconds=5)
 async def terms(work: PublicationWork) -> None:
     """Make the tags and categories that are missing on the site. It is safe to repeat, so nothing is noted before."""
     post = (await work.manuscript()).post
-    ids: Mapping[Any, tuple[str, ...]] = {}
-    if post.tags or post.categories or post.author:
-        ids = await work.site.ensure_terms(post)
-    warnings = [unknown_author(post.author)] if lacks_author(post, work.able, ids) else []
+    kept = await work.kept()
+    post = replace(
+        post,
+        kept=kept,
+        tags=() if "tags" in kept else post.tags,
+        categories=() if "categories" in kept else post.categories,
+    )
+    ids, warnings = await find_author(work.site, work.connector, work.able, post)
+    if post.tags or post.categories:
+        made = await work.site.ensure_terms(replace(post, author=""))
+        ids = {**made, **{kind: found for kind, found in ids.items() if found}}
     work.done({"term_ids": {kind: list(values) for kind, values in ids.items()}, "warnings": warnings})
 
 
@@ -49,7 +61,8 @@ async def media(work: PublicationWork) -> Postponement | None:
     warnings = [*removals(manuscript.removed), *manuscript.warnings]
     for picture in manuscript.uploads:
         uploaded = work.step.detail.get("uploaded", {})
-        if picture.file.id in uploaded:
+        # A built-in site keeps each file once and drops it with its last use: an earlier upload may be gone by now.
+        if picture.file.id in uploaded and work.website.platform != BUILTIN:
             continue
         try:
             made = await _upload(work, picture)
@@ -62,22 +75,25 @@ async def media(work: PublicationWork) -> Postponement | None:
         # Until it is written, the note that it was sent stays: then it is looked for at the site.
         work.note("running", {**work.without_note(picture.file.id), "uploaded": kept})
     work.done({**work.step.detail, "warnings": warnings})
+    uploads = {picture.file.id for picture in manuscript.uploads}
+    there = {media_id: one for media_id, one in work.uploaded().items() if media_id in uploads}
+    if there:
+        work.held.later(lambda session: note_uses(session, work.website.id, work.row.id, there))
     return None
 
 
 async def _upload(work: PublicationWork, picture: PostImage) -> RemoteMedia | Postponement:
-    marker = media_marker(work.row.marker, picture.file.id)
+    marker = media_marker(work.website.id, picture.file.id)
+    if picture.file.id in work.media_there and picture.file.id not in work.step.detail.get("sent", {}):
+        known = await claim_media(work.plugin.services.database, work.website.id, work.row.id, picture.file.id)
+        if known is not None and await is_there(work.site, work.plugin.services.fetcher, known, marker):
+            return known
     sent = await work.once(
         picture.file.id,
         look=lambda: work.site.find_media(marker),
         send=lambda: work.site.upload(picture.file, marker),
     )
     return sent if isinstance(sent, Postponement) else sent[0]
-
-
-def media_marker(marker: str, media_id: str) -> str:
-    """Return the name of an image of a publication: 25 characters that every platform takes, in slugs too."""
-    return f"m{sha256(f'{marker}:{media_id}'.encode()).hexdigest()[:24]}"
 
 
 async def draft(work: PublicationWork) -> Postponement | None:
@@ -90,7 +106,7 @@ async def draft(work: PublicationWork) -> Postponement | None:
         remote, found = sent
         if not 0 < len(remote.id) <= MAX_EXTERNAL_ID_LENGTH:
             raise SiteRefused(f"the site gave the post an id of {len(remote.id)} characters, which cannot be kept")
-        values = {"external_id": remote.id, "url": web_url(remote.url), "revision": _short(remote.revision)}
+        values = {"external_id": remote.id, "url": web_url(remote.url), "revision": shortened(remote.revision)}
         if not found or is_ours(post, remote):
             work.done({**work.without_note("post"), **_written(work, post)}, **values)
             await work.held.save()
@@ -105,12 +121,24 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
     digest = hash_of_post(post)
     try:
         remote = await work.site.read(work.row.external_id)
-        if work.step.detail.get("post_hash") == digest and not work.force:
+        seen = work.held.steps["read_back"].detail.get("seen")
+        if seen and is_another(seen, remote, work.row.marker):
+            raise SiteRefused(
+                f"{left_alone(remote)}. Take this publication down with unpublish_content, which leaves that post "
+                "alone too; after that, publish_content makes a new post"
+            )
+        as_it_was = work.step.detail.get("post_hash") == digest or await work.is_as_on_site()
+        if as_it_was and not work.force:
             # Only its state changes; edits made there are kept.
             work.done({**work.without_note("update"), **_written(work, post)})
             return None
         remote = await _write(work, remote)
     except SiteGone:
+        if work.bound and not work.force:
+            raise SiteRefused(
+                "the post that the article was taken over from is not on the site any more; nothing was written. "
+                "publish_content with force makes it anew"
+            ) from None
         work.note(
             "running",
             {**work.without_note("update"), "post_hash": ""},
@@ -118,11 +146,12 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
             revision="" if work.able.read_back else work.row.revision,
             sent_hash=b"",
         )
-        await work.held.save()
+        work.unbind()
+        await work.held.save(lambda session: unbind(session, work.row.id))
         return await draft(work)  # somebody deleted it there: it is made anew
     work.done(
         {**work.without_note("update"), **_written(work, post)},
-        revision=_short(remote.revision),
+        revision=shortened(remote.revision),
         url=web_url(remote.url) or work.row.url,
     )
     await work.held.save()
@@ -132,7 +161,7 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
 async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
     """Overwrite a post, unless somebody else edited it. Writing the same twice never makes a second post."""
     post, row = await work.post(), work.row
-    known = _short(remote.revision) == row.revision or fingerprint(remote) == row.sent_hash
+    known = shortened(remote.revision) == row.revision or is_as_it_was(remote, row.sent_hash)
     edited = bool(row.sent_hash) and not known
     if edited and not work.force:
         if "update" in work.step.detail.get("sent", {}) and is_ours(post, remote):
@@ -143,7 +172,10 @@ async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
         instead = "; ".join(differences(post, remote)) if not seen else ""
         raise RemoteChanged(
             edits_in_words(seen, remote) + (f". Compared with what would be written: {instead}" if instead else ""),
-            hint="Nothing was written; publish_content with force writes over the edit.",
+            hint="Nothing was written. merge_site_edits brings the edit into the article; publish_content with force "
+            "writes over it."
+            if work.known is not None
+            else "Nothing was written; publish_content with force writes over the edit.",
         )
     if not work.able.update:
         raise SiteRefused("posts on this platform cannot be changed once they are there")
@@ -175,7 +207,14 @@ async def read_back(work: PublicationWork) -> None:
     remote = await work.site.read(work.row.external_id)
     found = differences(await work.post(), remote)
     values = _seen(work, remote)
+    codec = work.codec
+    if codec is None:
+        work.done({**work.step.detail, "warnings": found}, **values)
+        return
+    found += [f"{name}, which only the site understood, is not in the article any more" for name in work.dropped()]
+    body, sent = await work.remembered(remote.raw, codec), (await work.manuscript()).sent_fields()
     work.done({**work.step.detail, "warnings": found}, **values)
+    work.held.later(lambda session: remember_body(session, work.row.id, body, remote.fields, sent))
 
 
 async def live(work: PublicationWork) -> Postponement | None:
@@ -248,9 +287,20 @@ async def verify_url(work: PublicationWork) -> None:
     if work.row.mode == "draft":
         work.done(verified={})
         return
-    title, canonical_url = work.article.title, work.canonical_url
-    found = await verify(work.plugin, work.row.url, title=title, canonical_url=canonical_url, built=work.able.built)
-    work.done({"warnings": list(found.warnings)}, verified=dict(found.facts))
+    updated = work.row.published_at is not None
+    expected = ExpectedPage(
+        url=work.row.url,
+        title=work.article.title,
+        canonical_url=work.canonical_url,
+        html=(await work.post()).html,
+        built=work.able.built,
+        waiting=work.able.built,
+        updated=work.able.built and updated,
+    )
+    found = await verify(work.plugin, expected)
+    if found.being_built:
+        work.look_again_at = datetime.now(UTC) + LATER_LOOKS[0]
+    work.done({"warnings": list(found.warnings), "updated": updated}, verified=dict(found.facts))
 
 
 def _seen(work: PublicationWork, remote: RemotePost) -> dict[str, Any]:
@@ -259,18 +309,11 @@ def _seen(work: PublicationWork, remote: RemotePost) -> dict[str, Any]:
         work.held.note("read_back", step.state, {**step.detail, "seen": snapshot(remote)})
     url = web_url(remote.url) or work.row.url
     return {
-        "revision": _short(remote.revision),
+        "revision": shortened(remote.revision),
         "sent_hash": fingerprint(remote) if work.able.read_back else b"",
         "url": url,
         "path": path_of(work, url) if remote.state == "live" else "",
     }
-
-
-def _short(revision: str) -> str:
-    """Return a revision, or a hash of one that is too long to be kept."""
-    return (
-        revision if len(revision) <= MAX_EXTERNAL_ID_LENGTH else sha256(revision.encode("utf-8", "replace")).hexdigest()
-    )
 
 
 def path_of(work: PublicationWork, url: str) -> str:

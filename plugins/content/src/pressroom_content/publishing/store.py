@@ -7,6 +7,7 @@ passed to another changes nothing any more, and sends nothing.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -49,6 +50,9 @@ def _key(publication_id: str) -> tuple[int, str]:
 
 JOB: Final = "content.publish"
 
+MAX_EXTERNAL_ID_LENGTH: Final = 200
+"""Characters of what a site calls its post, and the post's revision."""
+
 STEPS: Final = ("terms", "media", "draft", "read_back", "live", "verify")
 """The steps of a publication, in their order."""
 
@@ -80,6 +84,7 @@ class LeasedPublication:
     steps: dict[str, PublicationStep]
     _values: dict[str, Any] = field(default_factory=dict)
     _noted: set[str] = field(default_factory=set)
+    _later: list[Write] = field(default_factory=list)
 
     def note(self, name: str, state: StepState, detail: Mapping[str, Any] | None = None, **values: Any) -> None:
         """Change a step, and what `values` says of the publication. It is written by the next `save`."""
@@ -87,6 +92,10 @@ class LeasedPublication:
         step.state, step.detail = state, dict(step.detail if detail is None else detail)
         self._noted.add(name)
         self._take(values)
+
+    def later(self, write: Write) -> None:
+        """Do what `write` writes together with the next `save`."""
+        self._later.append(write)
 
     async def save(self, *also: Write, **values: Any) -> None:
         """Write what was noted, change the publication, and do what `also` writes, all together.
@@ -98,10 +107,11 @@ class LeasedPublication:
         """
         async with self.database.writing() as session:
             await self.write(session, **values)
-            for write in also:
+            for write in (*self._later, *also):
                 await write(session)
         self._values.clear()
         self._noted.clear()
+        self._later.clear()
 
     async def write(self, session: AsyncSession, **values: Any) -> None:
         """Do what `save` does in a transaction. Raises `LeaseLost` and `NotFound`."""
@@ -124,6 +134,13 @@ class LeasedPublication:
         self._values |= values
         for name, value in values.items():
             setattr(self.row, name, value)
+
+
+def shortened(revision: str) -> str:
+    """Return a revision as it is kept: itself, or a hash of one that is too long."""
+    if len(revision) <= MAX_EXTERNAL_ID_LENGTH:
+        return revision
+    return hashlib.sha256(revision.encode("utf-8", "replace")).hexdigest()
 
 
 def lock_of(publication_id: str) -> str:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, Literal
 
 from pressroom.sdk import InvalidInput, LeaseLost, LockTaken, PluginContext
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.articles.store import Articles
-from pressroom_content.contract import RecallingSite, RemotePost, Site, SiteGone, SiteUnavailable, UnknownOutcome
+from pressroom_content.contract import (
+    RecallingSite,
+    RemotePost,
+    Site,
+    SiteGone,
+    SiteUnavailable,
+    UnknownOutcome,
+)
+from pressroom_content.publishing.comparing import is_another, left_alone
+from pressroom_content.publishing.known import forget_body
 from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.site_media import drop_uses, remove_unused
 from pressroom_content.publishing.store import LeasedPublication, lock_of, owned, steps_of
 from pressroom_content.records import Publication
 from pressroom_content.websites.store import Websites
@@ -22,34 +33,51 @@ _STATES: Final[dict[DownMode, Literal["draft", "trashed", "gone"]]] = {
     "delete": "gone",
 }
 
-_BUSY_SECONDS: Final = 3.0
+_BUSY_SECONDS: Final = 8.0
 
 
 async def unpublish(plugin: PluginContext, user_id: str, publication_id: str, mode: DownMode) -> Publication:
     """Take a post down, or cancel one that waits. Safe to repeat.
+
+    Where the site has another post under its id, that one stays as it is: the publication's `error` says so.
 
     Raises:
         NotFound: the account has no such publication.
         InvalidInput: it is being worked on, or nobody knows yet what is on the site.
         SiteError: the site did not do it.
     """
-    async with _changing(plugin, user_id, publication_id) as held:
+    async with changing(plugin, user_id, publication_id) as held:
         row = held.row
         values: dict[str, Any] = {"status": "unpublished", "due_at": None, "error": "", "path": ""}
-        if mode == "delete":
-            values |= {"external_id": "", "url": "", "revision": "", "sent_hash": b""}
+        site: Site | None = None
+        done_there: dict[str, Any] = {}
         if row.external_id:
             site = await _site(plugin, held)
-            done_there = await _set_state(site, row.external_id, _STATES[mode])
-            if isinstance(site, RecallingSite):
-                values["revision"] = done_there.revision if done_there else row.revision
+            done_there = await _take_down(site, held, mode)
         elif "post" in (held.steps["draft"].detail.get("sent", {}) if held.steps else {}):
             raise InvalidInput(
                 "publication_id",
                 "nobody knows yet whether the site has the post; call publish_content again, which looks there, then "
                 "repeat this",
             )
-        await held.save(**values)
+        forgets = mode == "delete" or "error" in done_there
+        if forgets:
+            values |= {"external_id": "", "url": "", "revision": "", "sent_hash": b""}
+        values |= done_there
+        unused: Sequence[str] = ()
+
+        async def forget(session: AsyncSession) -> None:
+            nonlocal unused
+            await forget_body(session, row.id)
+            if site is not None:
+                unused = await drop_uses(session, site, row.website_id, row.id)
+
+        if forgets and "media" in held.steps:
+            step = held.steps["media"]
+            held.note("media", step.state, {**step.detail, "uploaded": {}})
+        await held.save(*([forget] if forgets else []), **values)
+        if site is not None:
+            await remove_unused(site, unused)
     publications = Publications(plugin)
     done = await publications.get(user_id, publication_id)
     if not await publications.others_live(done):
@@ -66,12 +94,14 @@ async def cancel(plugin: PluginContext, user_id: str, publication_id: str) -> Pu
         InvalidInput: it is not scheduled, or is being worked on.
         SiteError: the site, which was to publish it, did not do it.
     """
-    async with _changing(plugin, user_id, publication_id) as held:
+    async with changing(plugin, user_id, publication_id) as held:
         row = held.row
         if row.status != "scheduled" or row.mode != "schedule":
             raise InvalidInput("publication_id", f"is not scheduled but {row.status}")
         if held.steps["live"].detail.get("native") and row.external_id:
-            await _set_state(await _site(plugin, held), row.external_id, "draft")
+            site = await _site(plugin, held)
+            if await _another(site, held) is None:
+                await _set_state(site, row.external_id, "draft")
             held.note("live", "pending", {**held.steps["live"].detail, "native": False})
         status = "draft" if row.external_id else "unpublished"
         await held.save(status=status, mode="draft", publish_at=None, due_at=None, error="")
@@ -82,7 +112,7 @@ async def cancel(plugin: PluginContext, user_id: str, publication_id: str) -> Pu
 
 
 @asynccontextmanager
-async def _changing(plugin: PluginContext, user_id: str, publication_id: str) -> AsyncIterator[LeasedPublication]:
+async def changing(plugin: PluginContext, user_id: str, publication_id: str) -> AsyncIterator[LeasedPublication]:
     """Give a publication under its lock; where the block fails, it is as it was.
 
     It waits a little for anybody who works on it. Raises `NotFound`, and `InvalidInput` if they are not done then.
@@ -107,6 +137,29 @@ async def _site(plugin: PluginContext, held: LeasedPublication) -> Site:
     if isinstance(site, RecallingSite):
         site.recall(held.row.external_id, held.row.url, held.row.revision)
     return site
+
+
+async def _take_down(site: Site, held: LeasedPublication, mode: DownMode) -> dict[str, Any]:
+    """Move the post of a publication on its site, unless it is another one; return what is kept of that."""
+    other = await _another(site, held)
+    if other is not None:
+        return {"error": left_alone(other)}
+    remote = await _set_state(site, held.row.external_id, _STATES[mode])
+    if not isinstance(site, RecallingSite):
+        return {}
+    return {"revision": remote.revision if remote else held.row.revision}
+
+
+async def _another(site: Site, held: LeasedPublication) -> RemotePost | None:
+    """Return the post of somebody else that the site has under the id of ours."""
+    seen = held.steps["read_back"].detail.get("seen") if "read_back" in held.steps else None
+    if not seen:
+        return None
+    try:
+        remote = await site.read(held.row.external_id)
+    except SiteGone:
+        return None
+    return remote if is_another(seen, remote, held.row.marker) else None
 
 
 async def _set_state(site: Site, post_id: str, state: Literal["draft", "trashed", "gone"]) -> RemotePost | None:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urljoin
 
 from pressroom.sdk import CallError, Fetched, FetchFailed, FetchRefused, PluginContext
 
 from pressroom_content.articles.store import Articles
-from pressroom_content.contract import Post, RecallingSite, SiteGone
+from pressroom_content.contract import RecallingSite, RemoteMedia, SiteGone
 from pressroom_content.foreign_pages import read_live_page
-from pressroom_content.publishing.comparing import edits_in_words, fingerprint, plain
+from pressroom_content.publishing.comparing import edits_in_words, is_as_it_was, plain
+from pressroom_content.publishing.losses import read_losses
 from pressroom_content.publishing.originals import original_of
-from pressroom_content.publishing.posts import canonical_url_of, capabilities_of, lacks_author, unknown_author
+from pressroom_content.publishing.posts import (
+    canonical_url_of,
+    capabilities_of,
+    manuscript,
+)
 from pressroom_content.publishing.publications import Publications
-from pressroom_content.records import Publication, Website
+from pressroom_content.records import Article, Publication, Website
 from pressroom_content.tables import PublicationRow
 from pressroom_content.websites.connectors import connector_of
 from pressroom_content.websites.store import Websites
@@ -25,11 +30,23 @@ from pressroom_content.websites.store import Websites
 _MAX_BYTES: Final = 5_000_000
 _SECONDS: Final = 15.0
 _READ_SECONDS: Final = 5.0
+_COMPARE_SECONDS: Final = 20.0
 _NOT_FOUND: Final = 404
 _BEING_BUILT: Final = (
-    "the page is not there yet: the site is being built; look again in a few minutes with list_publications and "
-    "verify, and at the log of the build if it does not appear"
+    "the page is not there yet: the site is being built; Pressroom looks again by itself after some minutes, and "
+    "list_publications with verify does at once"
 )
+_BEING_BUILT_ANEW: Final = (
+    "the page still shows an older version: the site is being built; Pressroom looks again by itself after some "
+    "minutes, and list_publications with verify does at once"
+)
+_NOT_BUILT: Final = (
+    "the page is not there: the site was not built since the post was committed, or the build failed; look at the log "
+    "of the build"
+)
+
+LATER_LOOKS: Final = (timedelta(minutes=2), timedelta(minutes=5), timedelta(minutes=15))
+"""How long after a look at a page that is being built the next one is; after the last of them there are no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +56,32 @@ class Verification:
     facts: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
 
+    @property
+    def being_built(self) -> bool:
+        """Whether the page is not there in this version so far, since its site has to be built first."""
+        return bool(self.facts.get("being_built"))
 
-async def verify(
-    plugin: PluginContext, url: str, *, title: str, canonical_url: str = "", built: bool = False
-) -> Verification:
-    """Check a live page. Nothing is raised: what cannot be checked is a warning.
 
-    `built` tells that the site has to be built first, so that the page may not be there yet.
+@dataclass(frozen=True, slots=True)
+class ExpectedPage:
+    """What a page is to show. `html` is the body; where it is empty only the head is looked at.
+
+    `built` tells that pages of the site appear some time after the post was taken, once it was built; `waiting` that it
+    is early enough for that, and `updated` that an older version may be there meanwhile.
     """
+
+    url: str
+    title: str
+    canonical_url: str = ""
+    html: str = ""
+    built: bool = False
+    waiting: bool = False
+    updated: bool = False
+
+
+async def verify(plugin: PluginContext, expected: ExpectedPage) -> Verification:
+    """Check a live page. Nothing is raised: what cannot be checked is a warning."""
+    url = expected.url
     if not url:
         return Verification({}, ("the site gave no URL for the post, so its page was not checked",))
     own = f"{plugin.base_url}/sites/"
@@ -62,10 +97,12 @@ async def verify(
             {"url": url, "http_status": None, "checked_at": _now()},
             (f"the page could not be looked at: {error.message}",),
         )
-    if built and page.status == _NOT_FOUND:
-        facts = {"url": page.url, "http_status": page.status, "checked_at": _now(), "being_built": True}
-        return Verification(facts, (_BEING_BUILT,))
-    return await _judged(plugin, page, url, title, canonical_url)
+    if expected.built and page.status == _NOT_FOUND:
+        facts = {"url": page.url, "http_status": page.status, "checked_at": _now()}
+        if not expected.waiting:
+            return Verification(facts, (_NOT_BUILT,))
+        return Verification(facts | {"being_built": True}, (_BEING_BUILT,))
+    return await _judged(plugin, page, expected)
 
 
 async def _own_page(plugin: PluginContext, url: str) -> Fetched:
@@ -75,7 +112,7 @@ async def _own_page(plugin: PluginContext, url: str) -> Fetched:
     return await BuiltinPages(plugin).fetched(url)
 
 
-async def _judged(plugin: PluginContext, page: Fetched, url: str, title: str, canonical_url: str) -> Verification:
+async def _judged(plugin: PluginContext, page: Fetched, expected: ExpectedPage) -> Verification:
     facts: dict[str, Any] = {"url": page.url, "http_status": page.status, "checked_at": _now()}
     if page.status != 200:
         return Verification(facts, (f"the URL of the post answers with the status {page.status}",))
@@ -88,11 +125,27 @@ async def _judged(plugin: PluginContext, page: Fetched, url: str, title: str, ca
     canonical = urljoin(page.url, said.canonical) if said.canonical else ""
     robots = f"{said.robots},{page.headers.get('x-robots-tag', '')}".lower()
     facts |= {
-        "title_found": any(plain(title) in plain(head) for head in said.titles),
+        "title_found": any(plain(expected.title) in plain(head) for head in said.titles),
         "canonical": canonical,
         "indexable": "noindex" not in robots and "none" not in [part.strip() for part in robots.split(",")],
     }
-    return Verification(facts, tuple(_warnings(facts, url, canonical_url)))
+    lost = await _lost(plugin, page, expected)
+    if expected.updated and expected.waiting and (lost or not facts["title_found"]):
+        return Verification(facts | {"being_built": True}, (_BEING_BUILT_ANEW,))
+    return Verification(facts, (*_warnings(facts, expected.url, expected.canonical_url), *lost))
+
+
+async def _lost(plugin: PluginContext, page: Fetched, expected: ExpectedPage) -> tuple[str, ...]:
+    """Return what of the body the page does not show, a sentence each."""
+    if not expected.html:
+        return ()
+    run = plugin.services.workers.run
+    try:
+        return tuple(
+            await run(read_losses, page.content, expected.html, page.url, what="the page", seconds=_COMPARE_SECONDS)
+        )
+    except CallError as error:
+        return (f"the page was not compared with the article: {error.message}",)
 
 
 def _warnings(facts: Mapping[str, Any], url: str, canonical_url: str) -> list[str]:
@@ -128,19 +181,6 @@ class RemoteState:
     lost: bool = False
 
 
-async def author_warnings(plugin: PluginContext, website: Website, post: Post) -> tuple[str, ...]:
-    """Return the warnings about a post's author before it is sent. Nothing on the site changes."""
-    able = capabilities_of(website, connector_of(plugin, website.platform))
-    if not lacks_author(post, able, {}):
-        return ()
-    try:
-        _, site = await Websites(plugin).open(website.user_id, website.id)
-        found = await site.ensure_terms(replace(post, tags=(), categories=()))
-    except CallError as error:
-        return (f"the site could not be asked whether it has the author {post.author!r}: {error.message}",)
-    return (unknown_author(post.author),) if lacks_author(post, able, found) else ()
-
-
 async def look(plugin: PluginContext, publication: Publication) -> RemoteState:
     """Read the post on its site, and its page as a visitor does. What cannot be looked at is part of the answer."""
     if not publication.external_id:
@@ -155,7 +195,7 @@ async def look(plugin: PluginContext, publication: Publication) -> RemoteState:
         if isinstance(site, RecallingSite):
             site.recall(row.external_id, row.url, row.revision)
         remote = await site.read(publication.external_id)
-        edited = fingerprint(remote) != row.sent_hash if row.sent_hash else None
+        edited = not is_as_it_was(remote, row.sent_hash) if row.sent_hash else None
         if edited:
             steps = {step.name: step for step in await Publications(plugin).steps(publication.id)}
             edits = edits_in_words(steps["read_back"].detail.get("seen") if "read_back" in steps else None, remote)
@@ -174,8 +214,40 @@ async def look(plugin: PluginContext, publication: Publication) -> RemoteState:
     article = await Articles(plugin).get(publication.user_id, publication.article_id, publication.article_version)
     original = await original_of(plugin, publication.user_id, publication.canonical_of)
     canonical_url = canonical_url_of(article, publication.options, original[0] if original else "")
-    built = capabilities_of(website, connector_of(plugin, website.platform)).built
-    found = await verify(plugin, publication.url, title=article.title, canonical_url=canonical_url, built=built)
+    expected = ExpectedPage(
+        url=publication.url,
+        title=article.title,
+        canonical_url=canonical_url,
+        html=await sent_body(plugin, publication, article, website, canonical_url),
+        built=capabilities_of(website, connector_of(plugin, website.platform)).built,
+        waiting=publication.due_at is not None,
+        updated=publication.due_at is not None and await _was_there(plugin, publication),
+    )
+    found = await verify(plugin, expected)
     if found.facts.get("http_status") is not None:
-        await Publications(plugin).note_verified(publication, found.facts, found.warnings)
+        await Publications(plugin).note_verified(publication, found.facts, found.warnings, over=not found.being_built)
     return RemoteState(found.facts, (*drift, *found.warnings), edited, edits, lost)
+
+
+async def sent_body(
+    plugin: PluginContext, publication: Publication, article: Article, website: Website, canonical_url: str
+) -> str:
+    """Return the body as it was sent, or nothing where it cannot be made any more."""
+    connector, steps = connector_of(plugin, website.platform), await Publications(plugin).steps(publication.id)
+    uploaded: dict[str, dict[str, str]] = next(
+        (step.detail.get("uploaded", {}) for step in steps if step.name == "media"), {}
+    )
+    images = {identifier: RemoteMedia(**values) for identifier, values in uploaded.items()}
+    try:
+        made = await manuscript(
+            plugin, article, website, connector, marker="", options=publication.options, canonical_url=canonical_url
+        )
+    except CallError:
+        return ""
+    return made.completed({}, images).html
+
+
+async def _was_there(plugin: PluginContext, publication: Publication) -> bool:
+    """Tell whether the page was there before the version that is expected now."""
+    steps = await Publications(plugin).steps(publication.id)
+    return any(step.name == "verify" and step.detail.get("updated") for step in steps)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 
@@ -11,6 +11,8 @@ import structlog
 from pressroom.sdk import PluginContext
 
 from pressroom_content.contract import (
+    BlockSite,
+    BodyCodec,
     Capabilities,
     Post,
     RemoteChanged,
@@ -23,6 +25,8 @@ from pressroom_content.contract import (
     SiteUnavailable,
     UnknownOutcome,
 )
+from pressroom_content.publishing.bodies import ComposedBody, SiteBody, compose, remembered
+from pressroom_content.publishing.known import KnownBody
 from pressroom_content.publishing.posts import Manuscript, canonical_url_of, manuscript
 from pressroom_content.publishing.store import LeasedPublication, PublicationStep, StepState
 from pressroom_content.records import Article, PublicationStatus, Website
@@ -51,7 +55,7 @@ class Postponement:
 
 @dataclass(slots=True)
 class PublicationWork:
-    """One publication that is being worked on."""
+    """One publication that is being worked on. `look_again_at` is when its page is to be looked at once more."""
 
     plugin: PluginContext
     held: LeasedPublication
@@ -61,8 +65,12 @@ class PublicationWork:
     site: Site
     article: Article
     original_url: str
+    known: KnownBody | None = None
+    media_there: frozenset[str] = frozenset()
     current: str = ""
+    look_again_at: datetime | None = None
     _manuscript: Manuscript | None = None
+    _composed: tuple[Mapping[str, RemoteMedia], ComposedBody] | None = None
 
     @property
     def row(self) -> PublicationRow:
@@ -78,6 +86,16 @@ class PublicationWork:
     def force(self) -> bool:
         """Whether edits made on the site are to be overwritten."""
         return bool((self.row.options or {}).get("force"))
+
+    @property
+    def codec(self) -> BodyCodec | None:
+        """What takes the site's bodies apart; `None` where the site does not keep them in blocks."""
+        return self.site.codec if isinstance(self.site, BlockSite) else None
+
+    @property
+    def bound(self) -> bool:
+        """Whether the post was on its site before the article was here."""
+        return self.known is not None and self.known.bound
 
     def uploaded(self) -> dict[str, RemoteMedia]:
         """Return the images that are on the site by now."""
@@ -97,9 +115,10 @@ class PublicationWork:
                 self.article,
                 self.website,
                 self.connector,
-                marker=self.row.marker,
+                marker="" if self.bound else self.row.marker,
                 options=self.row.options or {},
                 canonical_url=self.original_url,
+                in_pieces=self.codec is not None,
             )
         return self._manuscript
 
@@ -107,7 +126,61 @@ class PublicationWork:
         """Return the post with all that is known of the site by now. Raises what `manuscript` does."""
         term_ids = self.held.steps["terms"].detail.get("term_ids", {})
         ids: dict[Any, tuple[str, ...]] = {kind: tuple(values) for kind, values in term_ids.items()}
-        return (await self.manuscript()).completed(ids, self.uploaded())
+        post = (await self.manuscript()).completed(ids, self.uploaded())
+        codec = self.codec
+        if codec is None:
+            return post
+        if self.connector.markdown and not self._has_foreign_blocks():
+            return post  # the connector writes the whole text as one
+        return replace(post, raw=(await self._in_blocks(codec)).body.raw, kept=await self.kept())
+
+    def _has_foreign_blocks(self) -> bool:
+        """Tell whether the post was there before, or has blocks that only its site understands."""
+        return self.known is not None and (self.bound or any(one.key for one in self.known.body.segments))
+
+    async def kept(self) -> frozenset[str]:
+        """Return the names of the fields of a post that was taken over which stay as they are on the site."""
+        if self.known is None or not self.known.bound:
+            return frozenset()
+        sent = (await self.manuscript()).sent_fields()
+        return frozenset(name for name, value in sent.items() if self.known.sent.get(name) == value)
+
+    async def _in_blocks(self, codec: BodyCodec) -> ComposedBody:
+        uploaded = self.uploaded()
+        if self._composed is None or self._composed[0] != uploaded:
+            pieces, own = (await self.manuscript()).placed_pieces(uploaded)
+            known = self.known.body if self.known is not None else None
+            run = self.plugin.services.workers.run
+            made = await run(
+                compose, known, pieces, codec, own, self.connector.markdown, owner=self.row.user_id, what="the article"
+            )
+            self._composed = (uploaded, made)
+        return self._composed[1]
+
+    async def is_as_on_site(self) -> bool:
+        """Tell whether nothing of a post that was taken over has to be written."""
+        if self.known is None or not self.bound:
+            return False
+        post = await self.post()
+        return post.raw == self.known.body.raw and post.kept.issuperset((await self.manuscript()).sent_fields())
+
+    def dropped(self) -> tuple[str, ...]:
+        """Return the names of the blocks that the site had, and the article has no place for."""
+        return self._composed[1].lost if self._composed is not None else ()
+
+    async def remembered(self, raw: str, codec: BodyCodec) -> SiteBody:
+        """Return the body that was sent as the site keeps it. Raises what `manuscript` does."""
+        sent = (await self._in_blocks(codec)).body
+        if raw == sent.raw:
+            return sent
+        run = self.plugin.services.workers.run
+        return await run(remembered, sent, raw, codec, owner=self.row.user_id, what="the post")
+
+    def unbind(self) -> None:
+        """Make the post anew, as one of ours."""
+        if self.known is not None:
+            self.known = replace(self.known, bound=False)
+            self._manuscript = self._composed = None
 
     def note(self, state: StepState, detail: dict[str, Any] | None = None, **values: Any) -> None:
         """Note the state of the current step. `values` are changes of the publication.

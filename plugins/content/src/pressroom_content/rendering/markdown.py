@@ -106,6 +106,13 @@ def html_of_markdown(text: str) -> str:
     Raises:
         InvalidInput: the text is nested too deep, or too intricate to be parsed in time.
     """
+    parser, tokens, environment = parsed_markdown(text)
+    html: str = parser.renderer.render(tokens, parser.options, environment)
+    return html
+
+
+def parsed_markdown(text: str) -> tuple[MarkdownIt, Sequence[Token], dict[str, object]]:
+    """Return the parser, the tokens of markdown, and what its renderer needs besides. Raises `InvalidInput`."""
     check_markdown(text)
     parser = _parser()
     environment: dict[str, object] = {}
@@ -114,8 +121,7 @@ def html_of_markdown(text: str) -> str:
         raise InvalidInput("body", f"lists and quotes are nested more than {_NESTING // 2 - 1} levels deep")
     _align_cells(tokens)
     _show_tasks(tokens)
-    html: str = parser.renderer.render(tokens, parser.options, environment)
-    return html
+    return parser, tokens, environment
 
 
 def _align_cells(tokens: Sequence[Token]) -> None:

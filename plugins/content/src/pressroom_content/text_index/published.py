@@ -7,7 +7,6 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from email.utils import format_datetime
 from typing import Any, Final, Literal
 from urllib.parse import quote, unquote
 
@@ -26,15 +25,18 @@ from sqlalchemy import ColumnElement, Row, case, select
 
 from pressroom_content.articles import versions
 from pressroom_content.articles.fields import Draft, article_of, read_as
+from pressroom_content.builtin_site.store import PublicSite, public_sites
+from pressroom_content.conditional import conditional
 from pressroom_content.contract import BUILTIN
 from pressroom_content.records import Article
 from pressroom_content.tables import ArticleRow, PublicationRow, WebsiteRow
+from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.control import speaks_for
 
 Twin = Literal["markdown", "text"]
 
 MAX_ENTRIES: Final = 1_000
-"""How many articles the index names."""
+"""How many articles the index names, and how many built-in sites."""
 
 _MEDIA: Final[Mapping[Twin, str]] = {"markdown": "text/markdown; charset=utf-8", "text": "text/plain; charset=utf-8"}
 _MAX_KEPT: Final = 8_000_000
@@ -115,19 +117,14 @@ class TextTwins:
         article = found.article
         tag = hashlib.sha256(f"{article.id}/{article.version}/{twin}".encode()).hexdigest()[:24]
         headers = {
-            "ETag": f'"{tag}"',
-            "Last-Modified": format_datetime(
-                max(article.updated_at, found.published_at).replace(microsecond=0), usegmt=True
-            ),
             "Cache-Control": "public, max-age=60",
             "Access-Control-Allow-Origin": "*",
             "Link": f'<{found.url}>; rel="canonical"',
         }
-        asked = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
-        if f'"{tag}"' in asked or "*" in asked:
-            return HttpResponse(b"", 304, _MEDIA[twin], headers)
         text = await self.text(article, twin)
-        return HttpResponse(text.encode("utf-8", "replace"), media_type=_MEDIA[twin], headers=headers)
+        answer = HttpResponse(text.encode("utf-8", "replace"), media_type=_MEDIA[twin], headers=headers)
+        changed = max(article.updated_at, found.published_at)
+        return conditional(request, answer, changed, etag=f'"{tag}"')
 
     async def entries(self) -> Sequence[IndexEntry]:
         """Return the published articles, newest first; those that the operator wants in full can be read."""
@@ -157,14 +154,23 @@ class TextTwins:
 
 
 def index_entries(plugin: PluginContext) -> Sequence[IndexEntries]:
-    """Return the provider of the index's section of articles."""
-    return [IndexEntries("Articles", TextTwins(plugin).entries)]
+    """Return the providers of the index's sections: articles, and the built-in sites that show any."""
+
+    async def sites() -> Sequence[IndexEntry]:
+        return [_site_entry(site) for site in (await public_sites(plugin))[:MAX_ENTRIES]]
+
+    return [IndexEntries("Articles", TextTwins(plugin).entries), IndexEntries("Sites", sites)]
+
+
+def _site_entry(site: PublicSite) -> IndexEntry:
+    about = site_settings.read(site.settings).description
+    return IndexEntry(site.name, f"/sites/{site.key}.md", " ".join(about.split())[:_NOTE])
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
     """Return the twins, and the URLs on this server of articles that are published elsewhere.
 
-    The twins `….md` of built-in sites are served with their pages.
+    The twins of built-in sites are served with their pages.
     """
     twins = TextTwins(plugin)
 
@@ -181,7 +187,6 @@ def routes(plugin: PluginContext) -> Sequence[Route]:
     return [
         Route("/articles/<site>/<slug>", article),
         Route("/articles/<site>/<slug>/llms.txt", text),
-        Route("/sites/<site>/<slug>/llms.txt", text),
     ]
 
 

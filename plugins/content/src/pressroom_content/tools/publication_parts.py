@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo
 
-from pressroom.sdk import PluginContext
+from pressroom.sdk import InvalidInput, PluginContext
 from pydantic import BaseModel, Field
 
 from pressroom_content.contract import SiteError
@@ -190,10 +190,17 @@ def _outlook(done: Publication, zone: ZoneInfo) -> str:
     return f"It continues by itself; {ask}."
 
 
-def raise_failure(done: Publication) -> None:
-    """Refuse a call whose publication failed, so that it costs nothing. Raises `SiteError`."""
-    if done.status == "failed":
-        raise SiteError(
-            f"{done.id} failed: {done.error} Nothing is lost: fix what is wrong, then call publish_content again; it "
-            "continues at the failed step."
-        )
+def raise_failure(done: Publication, code: str = "") -> None:
+    """Refuse a call whose publication failed, so that it costs nothing. `code` is that of the error.
+
+    Raises:
+        InvalidInput: what was asked for cannot be done so.
+        SiteError: the site did not do it.
+    """
+    if done.status != "failed":
+        return
+    told = (
+        f"{done.id} failed: {done.error} Nothing is lost: fix what is wrong, then call publish_content again; it "
+        "continues at the failed step."
+    )
+    raise InvalidInput("", told) if code == InvalidInput.code else SiteError(told)

@@ -12,12 +12,11 @@ from pydantic import BaseModel, Field
 
 from pressroom_content.contract import WebsiteId
 from pressroom_content.publishing.asking import BegunPublication, PublishRequest
-from pressroom_content.publishing.bringing import bring, original_url
-from pressroom_content.publishing.posts import removals
+from pressroom_content.publishing.bringing import bring, dry_run, look_again
 from pressroom_content.publishing.publications import MAX_OPTIONS_LENGTH, Publications
 from pressroom_content.publishing.schedule import moment
 from pressroom_content.publishing.taking_down import unpublish
-from pressroom_content.publishing.verifying import RemoteState, author_warnings, look
+from pressroom_content.publishing.verifying import RemoteState
 from pressroom_content.records import Publication, PublicationStatus, Website
 from pressroom_content.tools import publications
 from pressroom_content.tools.publication_parts import (
@@ -34,8 +33,6 @@ from pressroom_content.tools.publication_parts import (
 from pressroom_content.tools.websites import confirmed, context
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites
-
-_LOOKED_AT: Final = ("published", "draft", "scheduled")
 
 
 class PublishParams(Params):
@@ -119,12 +116,12 @@ async def publish_content(params: PublishParams, call: Call) -> ToolResult:
     website = await Websites(plugin).get(user_id, params.website_id)
     request, zone = _request(params, website), site_settings.zone_of(website.settings)
     if params.dry_run:
-        return await _dry_run(plugin, user_id, params, request, website)
+        return await _dry_run(plugin, user_id, params, request)
     store = Publications(plugin)
     found = await bring(plugin, user_id, params.content_id, params.website_id, request)
-    found, state = await _looked_at(plugin, user_id, found, request)
+    found, state = await look_again(plugin, user_id, found, request)
     done = await store.wait(found.publication, WAIT_SECONDS)
-    raise_failure(done)
+    raise_failure(done, await store.problem(done))
     conflict = done.error if done.error and await store.problem(done) == "remote_changed" else None
     if state is not None and state.edits:
         conflict = f"{state.edits[:1].upper()}{state.edits[1:]}. The article has nothing newer; force writes it again."
@@ -158,23 +155,6 @@ def _request(params: PublishParams, website: Website) -> PublishRequest:
         force=params.force,
         request_id=params.client_request_id,
     )
-
-
-async def _looked_at(
-    plugin: PluginContext, user_id: str, found: BegunPublication, request: PublishRequest
-) -> tuple[BegunPublication, RemoteState | None]:
-    """Look at a post for which nothing was to be done: it may have been edited or removed on its site.
-
-    One that is not there any more, or not live, is brought back. Nothing else is sent.
-    """
-    known = found.publication
-    if found.begun or found.repeated or known.status not in _LOOKED_AT:
-        return found, None
-    state = await look(plugin, known)
-    if state.lost:
-        again = PublishRequest(again=True, request_id=request.request_id)
-        return await Publications(plugin).begin(user_id, known.article_id, known.website_id, again), None
-    return BegunPublication(await Publications(plugin).get(user_id, known.id), begun=False, new=False), state
 
 
 def _told(
@@ -235,27 +215,15 @@ async def unpublish_content(params: UnpublishParams, call: Call) -> ToolResult:
     known = await Publications(plugin).get(call.caller.subject, params.publication_id)
     done = await unpublish(plugin, call.caller.subject, params.publication_id, params.mode)
     what = "cancelled" if known.status == "scheduled" else "taken down"
-    text = f"{done.id} is {what}: {_TAKEN_DOWN[params.mode]}. The article is kept; publish_content brings it back."
+    where = done.error or _TAKEN_DOWN[params.mode]
+    text = f"{done.id} is {what}: {where}. The article is kept; publish_content brings it back."
     return ToolResult(text, UnpublishAnswer(publication_id=done.id, status=done.status))
 
 
-async def _dry_run(
-    plugin: PluginContext, user_id: str, params: PublishParams, request: PublishRequest, website: Website
-) -> ToolResult:
-    known = await Publications(plugin).of_pair(user_id, params.content_id, params.website_id)
-    options = request.options
-    if options is None:
-        options = known.options if known is not None else {}
-    canonical_url = ""
-    if request.canonical_of is not None:
-        canonical_url = await original_url(plugin, user_id, params.content_id, params.website_id, request.canonical_of)
-    made, article, website = await Publications(plugin).preview(
-        user_id, params.content_id, params.website_id, options, canonical_url
-    )
-    warnings = [f"{website.name} cannot hold: {name}" for name in made.unsupported]
-    warnings += removals(made.removed)
-    warnings += made.warnings
-    warnings += await author_warnings(plugin, website, made.post)
+async def _dry_run(plugin: PluginContext, user_id: str, params: PublishParams, request: PublishRequest) -> ToolResult:
+    run = await dry_run(plugin, user_id, params.content_id, params.website_id, request)
+    made, article, website, known = run.manuscript, run.article, run.website, run.known
+    warnings = list(run.warnings)
     zone = site_settings.zone_of(website.settings)
     data = PublishAnswer(
         publication_id=None,

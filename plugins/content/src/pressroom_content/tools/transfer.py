@@ -13,6 +13,7 @@ from pressroom_content.articles.listing import part
 from pressroom_content.articles.previewing import preview
 from pressroom_content.articles.trash import copy
 from pressroom_content.contract import WebsiteId
+from pressroom_content.publishing.adopting import AdoptedPost, adopt
 from pressroom_content.tools.article_fields import ContentId, preview_url
 from pressroom_content.tools.articles import QUOTA
 from pressroom_content.tools.times import UTC_ZONE, local_time, time_text, zone_in
@@ -26,7 +27,7 @@ class ImportArticleParams(Params):
     """What becomes an article: a page, HTML or an article."""
 
     url: str | None = Field(
-        default=None, min_length=8, max_length=2048, description="A page or feed of a connected website."
+        default=None, min_length=8, max_length=2048, description="A post, page or feed of a connected website."
     )
     html: str | None = Field(
         default=None, min_length=1, max_length=importing.MAX_PAGE_BYTES, description="Or pasted HTML."
@@ -44,6 +45,7 @@ class ImportedContent(BaseModel):
     title: str = Field(description="Its headline.")
     slug: str = Field(description="The end of its URL.")
     word_count: int = Field(description="How many words readers see.")
+    publication_id: str | None = Field(description="The post that publish_content updates; null for a copy.")
     warnings: list[str] = Field(description="What may have been lost or needs a look.")
 
 
@@ -51,9 +53,9 @@ class ImportedContent(BaseModel):
     name="import_content",
     title="Import or copy an article",
     description=(
-        "Makes a new draft from one of: a page of a connected website (or the first item of its feed), pasted HTML, or "
-        "an article to copy, such as for another language or website. Of a page only the article is taken, as "
-        "markdown. Pages of other sites are not fetched: paste their HTML."
+        "Takes over a post of a connected website: publish_content then updates that very post, and lines such as "
+        "<!-- block:… --> stand for blocks that stay as they are. Where the platform cannot do that, and from pasted "
+        "HTML, a feed or an article (content_id), it makes a copy as a new draft."
     ),
     result=ImportedContent,
     annotations=Annotations(open_world=True),
@@ -69,7 +71,14 @@ async def import_content(params: ImportArticleParams, call: Call) -> ToolResult:
     if params.language is not None and params.content_id is None:
         raise InvalidInput("language", "only goes with content_id; change it with update_content after an import")
     warnings: tuple[str, ...] = ()
-    if params.content_id is not None:
+    bound: AdoptedPost | None = None
+    if params.url is not None:
+        site_id = await importing.site_of(plugin, subject, params.url, params.website_id)
+        bound = await adopt(plugin, subject, site_id, params.url, origin=origin)
+    if bound is not None:
+        article = bound.article
+        warnings = _bound_warnings(bound)
+    elif params.content_id is not None:
         article = await copy(
             plugin,
             subject,
@@ -80,7 +89,7 @@ async def import_content(params: ImportArticleParams, call: Call) -> ToolResult:
         )
     elif params.url is not None:
         made = await importing.import_page(plugin, subject, params.url, params.website_id, origin=origin)
-        article, warnings = made.written.article, made.warnings
+        article, warnings = made.written.article, (_A_COPY, *made.warnings)
     else:
         made = await importing.import_html(plugin, subject, params.html or "", params.website_id, origin=origin)
         article, warnings = made.written.article, made.warnings
@@ -89,11 +98,25 @@ async def import_content(params: ImportArticleParams, call: Call) -> ToolResult:
         title=article.title,
         slug=article.slug,
         word_count=article.word_count,
+        publication_id=bound.publication_id if bound is not None else None,
         warnings=list(warnings),
     )
-    done = "Imported" if params.content_id is None else "Copied"
+    done = "Took over" if bound is not None else "Imported" if params.content_id is None else "Copied"
     line = f"{done} “{article.title}” as {article.id}, slug {article.slug}, {article.word_count:,} words."
-    return ToolResult("\n- ".join([line, *warnings]), data)
+    if bound is not None:
+        line += f" Change it with update_content; publish_content then updates the post ({bound.publication_id})."
+    return ToolResult("\n- ".join([line, *warnings]), data, counts=bound is None or bound.made is not None)
+
+
+_A_COPY: Final = "it is a copy: publishing it makes another post, beside the page that is there"
+
+
+def _bound_warnings(bound: AdoptedPost) -> tuple[str, ...]:
+    if bound.made is None:
+        return ("the article is here already; merge_site_edits brings in what was edited on the website since",)
+    if not bound.kept:
+        return ()
+    return (f"kept as they are on the website, at the places of their lines: {', '.join(bound.kept)[:1000]}",)
 
 
 class PreviewParams(Params):

@@ -74,7 +74,9 @@ class SettingsParams(Params):
     settings: dict[str, Any] = Field(
         description=(
             "Only changes: default_status (publish, draft), author, category, timezone (Europe/Berlin), language "
-            "(en-GB), image_policy (rehost, hotlink, none), indexnow (true, false), description, name. null: default."
+            "(en-GB), image_policy (rehost, hotlink, none), indexnow (true, false), description, name; built-in sites: "
+            "theme (classic, modern, magazine), color_scheme (auto, light, dark), accent_color (#b3402a), logo and "
+            "favicon (URLs), menu (list of label, url). null: default."
         )
     )
     expected_version: Integer | None = Field(default=None, description="The version that you read.")

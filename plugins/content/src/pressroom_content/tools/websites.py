@@ -98,7 +98,7 @@ def details(website: Website) -> WebsiteDetails:
     zone = site_settings.zone_of(website.settings)
     return WebsiteDetails(
         **summary(website).model_dump(),
-        settings=site_settings.read(website.settings).model_dump(),
+        settings=site_settings.shown(website.platform, website.settings),
         checks=[dict(check) for check in website.checks],
         checked_at=local_time(website.checked_at, zone),
         last_error=website.last_error,
@@ -110,8 +110,10 @@ def details(website: Website) -> WebsiteDetails:
 
 def settings_line(website: WebsiteDetails) -> str:
     """Return the settings of a website in a line for the model."""
-    shown = {"language": "unknown", "author": "none", "category": "none", "description": "none"}
-    values = (f"{name} {value if value != '' else shown.get(name, '')}" for name, value in website.settings.items())
+    empty = {"language": "unknown"}
+    values = (
+        f"{name} {empty.get(name, 'none') if value in ('', []) else value}" for name, value in website.settings.items()
+    )
     return f"Settings, version {website.version}: {'; '.join(values)}"
 
 
@@ -186,6 +188,7 @@ class WebsiteAnswer(BaseModel):
     voice_version: int = Field(description="expected_version of set_brand_voice; 0: nobody has written one.")
     live_check: LiveCheck | None = Field(description="null without check.")
     limits: dict[str, int] = Field(description="Bounds of this server that matter for it.")
+    formatting: dict[str, str] = Field(description="What of a body is converted or lost there.")
 
 
 @mcp_tool(
@@ -215,6 +218,7 @@ async def get_website(params: GetWebsiteParams, call: Call) -> ToolResult:
         voice_version=voice_version,
         live_check=live,
         limits={"max_body_bytes": plugin.config.max_body_bytes, "max_websites": plugin.config.max_websites},
+        formatting=dict(connector.fidelity) if (connector := connectors(plugin).get(website.platform)) else {},
     )
     return ToolResult("\n".join(_lines(data)), data)
 
@@ -253,6 +257,9 @@ def _lines(data: WebsiteAnswer) -> Iterator[str]:
     yield f"Last published: {time_text(published, zone) if published else 'never'}"
     if website.last_error and website.last_error_at:
         yield f"Last error, {time_text(website.last_error_at, zone)}: {website.last_error}"
+    if data.formatting:
+        notes = (f"{name.replace('_', ' ')} ({note})" for name, note in data.formatting.items())
+        yield f"Formatting arrives as it is but for: {', '.join(notes)}."
     yield f"Limits: {', '.join(f'{name} {value:,}' for name, value in data.limits.items())}"
     yield from voice_lines(data.voice, data.voice_version)
 

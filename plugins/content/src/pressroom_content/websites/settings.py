@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, available_timezones
 
 from pressroom.sdk import InvalidInput, Params, PluginContext, SharedKeys
 from pydantic import AfterValidator, Field, ValidationError
 from sqlalchemy import select
 
+from pressroom_content.contract import BUILTIN
 from pressroom_content.tables import WebsiteRow
 from pressroom_content.vault import Vault
 
@@ -53,6 +55,51 @@ def _language(tag: str) -> str:
     return tag
 
 
+_COLOR = re.compile(r"#[0-9a-f]{6}", re.ASCII)
+_MAX_URL: Final = 2000
+_UNSAFE = re.compile(r"[\s\"'<>\\\x00-\x1f\x7f]")
+
+
+def _color(text: str) -> str:
+    color = text.strip().lower()
+    if len(color) == 4 and color.startswith("#"):
+        color = "#" + "".join(2 * digit for digit in color[1:])
+    if color and not _COLOR.fullmatch(color):
+        raise ValueError("must be a colour such as #b3402a")
+    return color
+
+
+def _image_url(url: str) -> str:
+    url = url.strip()
+    if url and (_UNSAFE.search(url) or not _is_web_or_path(url, ("https",))):
+        raise ValueError(
+            "must be the https URL of an image, or a path on this server such as /sites/my-blog/files/logo.png"
+        )
+    return url
+
+
+def _link(url: str) -> str:
+    url = url.strip()
+    if _UNSAFE.search(url) or not (_is_web_or_path(url, ("http", "https")) or url.startswith("mailto:")):
+        raise ValueError("must be an http or https URL, a path such as /about, or mailto: with an e-mail address")
+    return url
+
+
+def _is_web_or_path(url: str, schemes: Sequence[str]) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return (parts.scheme in schemes and bool(parts.hostname)) or (url.startswith("/") and not url.startswith("//"))
+
+
+class MenuItem(Params):
+    """A link in the menu of a built-in site. A path is one of the site itself: `/about` is its page `about`."""
+
+    label: str = Field(min_length=1, max_length=60, description="What the link says.")
+    url: Annotated[str, AfterValidator(_link)] = Field(max_length=_MAX_URL, description="Where it leads.")
+
+
 class WebsiteSettings(Params):
     """The settings of a website, with their defaults."""
 
@@ -80,28 +127,64 @@ class WebsiteSettings(Params):
         max_length=500,
         description="A sentence about the site; the built-in site shows it on its home page.",
     )
+    theme: Literal["classic", "modern", "magazine"] = Field(
+        default="classic",
+        description="Built-in sites: classic is a list in a serif type, modern has cards, magazine large covers.",
+    )
+    color_scheme: Literal["auto", "light", "dark"] = Field(
+        default="auto", description="Built-in sites: light, dark, or auto for what each reader's device prefers."
+    )
+    accent_color: Annotated[str, AfterValidator(_color)] = Field(
+        default="", max_length=20, description="Built-in sites: colour of links and buttons, such as #b3402a."
+    )
+    logo: Annotated[str, AfterValidator(_image_url)] = Field(
+        default="", max_length=_MAX_URL, description="Built-in sites: URL of an image, shown before the name."
+    )
+    favicon: Annotated[str, AfterValidator(_image_url)] = Field(
+        default="", max_length=_MAX_URL, description="Built-in sites: URL of a square image for browser tabs."
+    )
+    menu: list[MenuItem] = Field(
+        default=[],
+        max_length=12,
+        description="Built-in sites: links in the header, each with label and url. Empty: the pages and the archive.",
+    )
 
 
 DEFAULTS: Final = WebsiteSettings()
+BLOG: Final = ("theme", "color_scheme", "accent_color", "logo", "favicon", "menu")
+"""Settings that only built-in sites have."""
 
 
-def changed(current: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def names_of(platform: str) -> Sequence[str]:
+    """Return the names of the settings that websites of a platform have."""
+    return [name for name in WebsiteSettings.model_fields if platform == BUILTIN or name not in BLOG]
+
+
+def shown(platform: str, stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a website with their defaults, as clients see them."""
+    return read(stored).model_dump(mode="json", include=set(names_of(platform)))
+
+
+def changed(platform: str, current: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings with some of them changed; a change to null restores the default.
 
     Raises `InvalidInput`, which names the setting.
     """
+    for name in BLOG:
+        if name in changes and platform != BUILTIN:
+            raise InvalidInput(f"settings.{name}", "is a setting of built-in sites; change it on the website itself")
     merged = {**current, **changes}
     kept = {name: value for name, value in merged.items() if value is not None}
     try:
         found = WebsiteSettings.model_validate(kept)
         # UTC as somebody's choice is told apart from UTC for want of one: then the site's own is taken over.
         chosen = {"timezone": found.timezone} if "timezone" in kept else {}
-        return found.model_dump(exclude_defaults=True) | chosen
+        return found.model_dump(mode="json", exclude_defaults=True) | chosen
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = ".".join(map(str, first["loc"]))
         if first["type"] == "extra_forbidden":
-            known = ", ".join(WebsiteSettings.model_fields)
+            known = ", ".join(names_of(platform))
             raise InvalidInput(f"settings.{name}", f"is not known; there are {known}") from None
         raise InvalidInput(f"settings.{name}", first["msg"].removeprefix("Value error, ")) from None
 

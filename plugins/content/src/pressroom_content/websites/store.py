@@ -221,7 +221,7 @@ class Websites:
                 if not isinstance(name, str) or not 1 <= len(name.strip()) <= 200:
                     raise InvalidInput("settings.name", "must be a text of 1 to 200 characters")
                 row.name = name.strip()
-            settings = site_settings.changed(row.settings, changes)
+            settings = site_settings.changed(row.platform, row.settings, changes)
             row.settings, row.version, row.updated_at = settings, row.version + 1, datetime.now(UTC)
             return self._website(row)
 
@@ -375,7 +375,7 @@ def _own_settings(finding: ConnectionReport | None, names: Sequence[str]) -> dic
     for name in names:
         value = getattr(finding, name, "")
         try:
-            kept |= site_settings.changed({}, {name: value}) if value else {}
+            kept |= site_settings.changed("", {}, {name: value}) if value else {}
         except InvalidInput:
             continue
     return kept

@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, NotFound, PluginContext, Route
+from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, NotFound, OverviewSection, PluginContext, Route
 from pressroom_content.contract import Website, WebsiteRepository, content_services
 
 from pressroom_search_performance.charts.drawing import (
@@ -32,6 +32,8 @@ PATH: Final = "/dashboard/performance"
 WEBSITES: Final = 20
 """How many websites the list shows at once."""
 
+_ON_OVERVIEW: Final = 5
+
 ROWS: Final = 50
 """How many rows a table has that is alone."""
 
@@ -48,12 +50,17 @@ _TABLES: Final[Mapping[str, tuple[Dimension, str, str]]] = {
 def routes(plugin: PluginContext) -> Sequence[Route]:
     """Return the URLs of the pages."""
     pages = PerformancePages(plugin)
-    page = DashboardPage("Search performance")
+    page = DashboardPage("Search performance", group="Search")
     return [
         Route(PATH, pages.websites, page=page),
         Route(f"{PATH}/<website_id>", pages.website, page=page),
         Route(f"{PATH}/<website_id>/<table>", pages.table, page=page),
     ]
+
+
+def sections(plugin: PluginContext) -> Sequence[OverviewSection]:
+    """Return the section of the overview with the clicks of an account's websites."""
+    return [OverviewSection("clicks", PerformancePages(plugin).overview, position=20)]
 
 
 class PerformancePages:
@@ -64,15 +71,14 @@ class PerformancePages:
 
     async def websites(self, request: HttpRequest) -> HttpResponse:
         """List the websites, each with its clicks of four weeks. Raises `InvalidInput` for a wrong cursor."""
-        found, cursor = await self._websites.page(
-            request.subject, limit=WEBSITES, cursor=request.query.get("cursor") or None
-        )
-        every = await SourceConnections(self._plugin).every(request.subject)
-        rows = []
-        for website in found:
-            connections = self._usable(website, {one.source: one for one in every if one.website_id == website.id})
-            rows.append(await self._row(website, next(iter(connections.values()), None)))
+        rows, cursor = await self._rows(request.subject, WEBSITES, request.query.get("cursor") or None)
         return self._fragment("websites.html", rows=rows, next_cursor=cursor, older="cursor" in request.query)
+
+    async def overview(self, subject: str) -> str:
+        """Return a section with the clicks of four weeks of the websites that have figures; nothing where none has."""
+        rows, _ = await self._rows(subject, _ON_OVERVIEW)
+        shown = [row for row in rows if row["state"] in ("there", "broken") and "spark" in row]
+        return self._render("overview.html", rows=shown) if shown else ""
 
     async def website(self, request: HttpRequest) -> HttpResponse:
         """Show a website's figures as charts and tables. Raises `NotFound`."""
@@ -166,6 +172,17 @@ class PerformancePages:
         found = {name: connections[name] for name in order if name in connections and name in known}
         return {name: one for name, one in found.items() if not one.uses_operators or owns(website, one.property)}
 
+    async def _rows(
+        self, subject: str, limit: int, cursor: str | None = None
+    ) -> tuple[list[dict[str, Any]], str | None]:
+        found, following = await self._websites.page(subject, limit=limit, cursor=cursor)
+        every = await SourceConnections(self._plugin).every(subject)
+        rows = []
+        for website in found:
+            connections = self._usable(website, {one.source: one for one in every if one.website_id == website.id})
+            rows.append(await self._row(website, next(iter(connections.values()), None)))
+        return rows, following
+
     async def _row(self, website: Website, connection: SourceConnection | None) -> dict[str, Any]:
         row: dict[str, Any] = {"website": website, "state": "none", "connect": self._connect(website)}
         if connection is None:
@@ -219,9 +236,12 @@ class PerformancePages:
         return link
 
     def _fragment(self, template: str, **values: Any) -> HttpResponse:
-        values |= {"root": root_of(self._plugin), "path": root_of(self._plugin) + PATH}
-        text = _templates().get_template(template).render(values)
+        text = self._render(template, **values)
         return HttpResponse(text.encode("utf-8", "replace"), headers={"Cache-Control": "no-store"})
+
+    def _render(self, template: str, **values: Any) -> str:
+        values |= {"root": root_of(self._plugin), "path": root_of(self._plugin) + PATH}
+        return _templates().get_template(template).render(values)
 
 
 def _ranked(dimension: Dimension, rows: Sequence[DimensionFigures], website: Website) -> Sequence[dict[str, Any]]:

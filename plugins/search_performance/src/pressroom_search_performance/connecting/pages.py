@@ -22,7 +22,7 @@ _NOTHING = '<span class="muted">not connected</span>'
 def routes(plugin: PluginContext) -> Sequence[Route]:
     """Return the pages."""
     pages = SearchPages(plugin)
-    page = DashboardPage("Search sources")
+    page = DashboardPage("Search sources", group="Search")
     return [
         Route(PAGE, pages.overview, page=page),
         Route(f"{PAGE}/<website_id>", pages.website, ("GET", "POST"), page),

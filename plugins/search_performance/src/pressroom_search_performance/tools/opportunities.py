@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, ToolResult, mcp_tool
+from pressroom_content.contract import content_services
 from pydantic import BaseModel, Field
 
 from pressroom_search_performance.analysis import changes, opportunities
@@ -97,6 +98,7 @@ class OpportunitiesResult(BaseModel):
     start_date: str
     end_date: str
     items: list[QuickWin] | list[DecliningPage] | list[CompetingPages] = Field(description="The best first, by kind.")
+    content_ids: dict[str, str] = Field(description="Articles of these pages; import_content takes over the others.")
 
 
 @mcp_tool(
@@ -158,7 +160,7 @@ async def _quick_wins(params: OpportunitiesParams, site: SiteFigures, period: Pe
         f"No query has a mean position of {_BEST_POSITION:g} to {_WORST_POSITION:g} and at least "
         f"{params.min_impressions} impressions; try a smaller min_impressions or more days."
     )
-    return _answer(params, period, lines or [none], items, site.notes(period))
+    return await _answer(params, site, period, lines or [none], items, site.notes(period))
 
 
 async def _declining(params: OpportunitiesParams, site: SiteFigures, now: Period) -> ToolResult:
@@ -187,7 +189,7 @@ async def _declining(params: OpportunitiesParams, site: SiteFigures, now: Period
             for each in item.queries
         ]
     none = f"No page lost three clicks and {_MIN_DROP_PCT:g} % of them against the {now.days} days before."
-    return _answer(params, now, lines or [none], items, site.notes(before))
+    return await _answer(params, site, now, lines or [none], items, site.notes(before))
 
 
 def _moved(before: Count, now: Count) -> str:
@@ -221,7 +223,7 @@ async def _cannibalisation(params: OpportunitiesParams, site: SiteFigures, perio
         lines += [line(figures, f"  {page}") for page, figures in one.pages]
     none = f"No pages compete for a query with at least {params.min_impressions} impressions."
     lines = [*lines, "Several pages for the name of the site itself are normal."] if lines else [none]
-    return _answer(params, period, lines, items, site.notes(period))
+    return await _answer(params, site, period, lines, items, site.notes(period))
 
 
 def _competing(one: opportunities.Competition) -> CompetingPages:
@@ -234,14 +236,29 @@ def _competing(one: opportunities.Competition) -> CompetingPages:
     return CompetingPages(query=one.query, pages=pages)
 
 
-def _answer(
+async def _answer(
     params: OpportunitiesParams,
+    site: SiteFigures,
     period: Period,
     lines: list[str],
     items: list[QuickWin] | list[DecliningPage] | list[CompetingPages],
     notes: list[str],
 ) -> ToolResult:
+    pages = list(dict.fromkeys(page for item in items for page in _pages(item)))
+    publications = content_services(site.plugin).publications
+    ids = dict(await publications.at_urls(site.website.user_id, site.website.id, pages)) if pages else {}
     result = OpportunitiesResult(
-        kind=params.kind, start_date=period.start.isoformat(), end_date=period.end.isoformat(), items=items
+        kind=params.kind,
+        start_date=period.start.isoformat(),
+        end_date=period.end.isoformat(),
+        items=items,
+        content_ids=ids,
     )
-    return ToolResult("\n".join([f"{period}.", *notes, *lines]), result)
+    here = [f"Article {content_id}: {page}" for page, content_id in ids.items()]
+    if len(ids) < len(pages):
+        here.append("import_content takes over a page that is not an article yet; then publish_content updates it.")
+    return ToolResult("\n".join([f"{period}.", *notes, *lines, *here]), result)
+
+
+def _pages(item: QuickWin | DecliningPage | CompetingPages) -> list[str]:
+    return [one.page for one in item.pages] if isinstance(item, CompetingPages) else [item.page]

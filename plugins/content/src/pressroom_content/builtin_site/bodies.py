@@ -1,0 +1,94 @@
+"""Bodies as readers get them: code highlighted, images with their sizes, wide parts that scroll."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Final
+
+import structlog
+from markupsafe import escape
+from pressroom.sdk import CallError, PluginContext
+
+from pressroom_content.builtin_site.files import names_in
+from pressroom_content.builtin_site.highlighting import has_code, highlighted
+from pressroom_content.builtin_site.variants import SiteImage
+from pressroom_content.tables import BuiltinPostRow
+
+_IMG = re.compile(r"<img [^<>]*+>")
+_SRC = re.compile(r'\ssrc="([^"<>]*)"')
+_SIZE = re.compile(r"\s(?:width|height)=")
+_MAX_KEPT: Final = 16_000_000
+"""Characters of highlighted bodies that are kept."""
+
+_SECONDS: Final = 5.0
+log = structlog.get_logger()
+
+
+class _Kept:
+    """Highlighted bodies by the ids of their posts, those that were shown last."""
+
+    def __init__(self) -> None:
+        self._bodies: OrderedDict[str, tuple[int, str]] = OrderedDict()
+        self._size = 0
+
+    def get(self, row: BuiltinPostRow) -> str | None:
+        known = self._bodies.get(row.id)
+        if known is None or known[0] != row.revision:
+            return None
+        self._bodies.move_to_end(row.id)
+        return known[1]
+
+    def keep(self, row: BuiltinPostRow, html: str) -> None:
+        if (earlier := self._bodies.pop(row.id, None)) is not None:
+            self._size -= len(earlier[1])
+        self._bodies[row.id] = (row.revision, html)
+        self._size += len(html)
+        while self._size > _MAX_KEPT:
+            _, (_, oldest) = self._bodies.popitem(last=False)
+            self._size -= len(oldest)
+
+
+_kept = _Kept()
+
+
+async def body_of(plugin: PluginContext, row: BuiltinPostRow, owner: str) -> str:
+    """Return the body of a post with its code highlighted; as it is where that takes too long."""
+    if not has_code(row.html):
+        return row.html
+    if (known := _kept.get(row)) is not None:
+        return known
+    run = plugin.services.workers.run
+    try:
+        html = await run(highlighted, row.html, owner=owner, what="the code of a post", seconds=_SECONDS)
+    except CallError as error:
+        log.warning("the code of a post is shown plain", post=row.id, error=error.message)
+        if error.code != "timeout":
+            return row.html
+        html = row.html
+    _kept.keep(row, html)
+    return html
+
+
+def for_readers(html: str, images: Mapping[str, SiteImage], root: str, table_label: str) -> str:
+    """Return a body whose images have sizes and smaller copies and load when near, and whose wide parts can scroll.
+
+    `root` is the path of the site's files, `table_label` what screen readers call a table that scrolls.
+    """
+
+    def shown(match: re.Match[str]) -> str:
+        element, source = match[0], _SRC.search(match[0])
+        known = next((images[name] for name in names_in(source[1]) if name in images), None) if source else None
+        added = []
+        if known is not None and not _SIZE.search(element):
+            added.append(f'width="{known.width}" height="{known.height}"')
+        if known is not None and known.copies and "srcset=" not in element:
+            added.append(f'srcset="{escape(known.srcset(root))}" sizes="(max-width: 46rem) 100vw, 46rem"')
+        if "loading=" not in element:
+            added.append('loading="lazy" decoding="async"')
+        return " ".join(["<img", *added, element.removeprefix("<img ")])
+
+    text = _IMG.sub(shown, html).replace("<pre", '<pre tabindex="0"')
+    scroll = f'<div class="scroll" role="group" aria-label="{escape(table_label)}" tabindex="0"><table'
+    return text.replace("<table", scroll).replace("</table>", "</table></div>")

@@ -1,0 +1,110 @@
+"""Card images: what link previews show of a page that has no image of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Final
+
+import structlog
+from pressroom.sdk import CallError, NotFound, PluginContext
+
+log = structlog.get_logger()
+
+GENERATOR: Final = "image-generator"
+WIDTH: Final = 1200
+HEIGHT: Final = 630
+_ASK_AGAIN: Final = 300.0
+_MAX_SHOWN: Final = 10
+_NAMES: Final = {"subtitle": "excerpt", "siteName": "name of the site", "author": "author", "eyebrow": "category"}
+_known: dict[int, tuple[float, bool]] = {}
+
+
+async def available(plugin: PluginContext) -> bool:
+    """Tell whether the image generator can be used. The answer is remembered for five minutes."""
+    key = id(plugin.services)
+    asked, answer = _known.get(key, (float("-inf"), False))
+    if time.monotonic() - asked < _ASK_AGAIN:
+        return answer
+    try:
+        await plugin.services.tools.make_file(GENERATOR, {})
+    except NotFound:
+        answer = False
+    except CallError:
+        answer = True  # it is there, and wants parameters
+    except RuntimeError:
+        return False  # the server still starts
+    _known[key] = (time.monotonic(), answer)
+    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What the image of a post shows, and what it leaves out.
+
+    `props` are those of the template; there is no image where they are empty. `warning` says what no font can draw.
+    """
+
+    props: Mapping[str, str]
+    warning: str = ""
+
+
+async def compose(*, title: str, subtitle: str, site_name: str, author: str, eyebrow: str) -> Card:
+    """Return the card of a post. A text with characters that no font has is left out, never drawn as boxes."""
+    texts = {
+        "title": _cut(title, 200),
+        "subtitle": _cut(subtitle, 300),
+        "siteName": _cut(site_name, 60),
+        "author": _cut(author, 80),
+        "eyebrow": _cut(eyebrow, 60),
+    }
+    return await asyncio.to_thread(_composed, {name: text for name, text in texts.items() if text})
+
+
+async def draw(plugin: PluginContext, card: Card) -> tuple[bytes, str]:
+    """Return the image and its media type; the generator keeps it for the next time. Raises `NotFound`."""
+    if not card.props:
+        raise NotFound("there is no image of this post: no font of the server has the characters of its title")
+    try:
+        return await plugin.services.tools.make_file(GENERATOR, {"template": "og", "props": dict(card.props)})
+    except CallError as error:
+        log.warning("an image of a post could not be made", error=error.message)
+        raise NotFound("there is no image of this post") from error
+
+
+def _composed(texts: Mapping[str, str]) -> Card:
+    lacking = {name: characters for name, text in texts.items() if (characters := _not_in_any_font(text))}
+    if not lacking:
+        return Card(texts)
+    characters = "".join(dict.fromkeys("".join(lacking.values())))
+    reason = f"no font of this server has {_shown(characters)}; its operator can add one"
+    drawn = {name: text for name, text in texts.items() if name not in lacking}
+    if "title" not in lacking:
+        left_out = " and ".join(_NAMES[name] for name in lacking)
+        return Card(drawn, f"the post's image for link previews leaves out the {left_out}: {reason}")
+    if "siteName" not in drawn:
+        return Card({}, f"the post has no image for link previews: {reason}")
+    only_name = {"title": drawn["siteName"]}
+    return Card(only_name, f"the post's image for link previews shows the name of the site only: {reason}")
+
+
+def _not_in_any_font(text: str) -> str:
+    """Return the characters that would be boxes; nothing where the server has no fonts, and so no generator."""
+    if find_spec("uharfbuzz") is None:
+        return ""
+    from pressroom.graphics.text import TextStyle, default_library, shape  # noqa: PLC0415 - it comes with an extra
+
+    return "".join(shape(text, TextStyle(16), default_library()).missing)
+
+
+def _shown(characters: str) -> str:
+    more = len(characters) - _MAX_SHOWN
+    return characters[:_MAX_SHOWN] + (f" and {more} more characters" if more > 0 else "")
+
+
+def _cut(text: str, longest: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"

@@ -1,0 +1,194 @@
+"""The files of a built-in site: each is kept once, however many posts show it, and goes with the last of them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from urllib.parse import quote, unquote
+
+from pressroom.columns import new_id
+from slugify import slugify
+from sqlalchemy import Text, cast, delete, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressroom_content.builtin_site.variants import MEDIA_TYPE, variant_name
+from pressroom_content.contract import MediaFile, RemoteMedia, SiteRefused
+from pressroom_content.tables import BuiltinFileRow, BuiltinPostRow
+
+MEDIA_TYPES: Final[Mapping[str, str]] = {
+    "image/avif": "avif",
+    "image/gif": "gif",
+    "image/jpeg": "jpg",
+    "image/png": "png",
+    "image/svg+xml": "svg",
+    "image/webp": "webp",
+}
+_RESERVED: Final = timedelta(days=1)
+"""For how long a file is kept for a post that was to be written with it, and was not."""
+
+_NAME = re.compile(r"/files/([^\s\"'<>()?#/\\]{1,600})")
+
+
+def names_in(*texts: str) -> frozenset[str]:
+    """Return the names of the files of built-in sites that texts show or link to."""
+    return frozenset(unquote(name) for text in texts for name in _NAME.findall(text))
+
+
+def names_of(post: BuiltinPostRow) -> frozenset[str]:
+    """Return the names of the files that a post uses."""
+    return names_in(post.html, post.markdown, str(post.featured.get("url", "")))
+
+
+class SiteFiles:
+    """The files of one site, in the transaction of whoever asks.
+
+    A file is a row with its content. Between the upload and the writing of the post that shows the file, a second row
+    without content reserves it under the marker of the upload: nobody else's deletion takes it away meanwhile.
+    """
+
+    def __init__(self, session: AsyncSession, website_id: str, root: str) -> None:
+        self._session, self._website_id, self._root = session, website_id, root
+
+    async def marked(self, marker: str) -> RemoteMedia | None:
+        """Return the file that was uploaded under a marker and waits for its post, or `None`."""
+        name = await self._session.scalar(
+            select(BuiltinFileRow.name).where(
+                BuiltinFileRow.website_id == self._website_id, BuiltinFileRow.marker == marker
+            )
+        )
+        return None if name is None else await self._named(name)
+
+    async def held(self, file: MediaFile) -> RemoteMedia | None:
+        """Return the file with the same content, or `None`."""
+        row = await self._session.get(BuiltinFileRow, self._id_of(file))
+        return None if row is None else self._remote(row.id, row.name)
+
+    def add(self, file: MediaFile) -> RemoteMedia:
+        """Add a file. Raises `SiteRefused` where it is empty, or not an image."""
+        extension = MEDIA_TYPES.get(file.media_type)
+        if extension is None:
+            raise SiteRefused(f"files of the type {file.media_type} cannot be shown; images can")
+        if not file.content:
+            raise SiteRefused(f"the file {file.filename} is empty")
+        digest = hashlib.sha256(file.content).hexdigest()
+        stem = slugify(file.filename.rpartition(".")[0] or file.filename, max_length=80) or "image"
+        row = BuiltinFileRow(
+            id=self._id_of(file),
+            website_id=self._website_id,
+            marker="",
+            name=f"{stem}-{digest[:12]}.{extension}",
+            media_type=file.media_type,
+            width=file.width,
+            height=file.height,
+            size=len(file.content),
+            content=file.content,
+            created_at=datetime.now(UTC),
+        )
+        self._session.add(row)
+        return self._remote(row.id, row.name)
+
+    async def has_copies(self, name: str) -> bool:
+        """Tell whether a file has smaller copies."""
+        found = select(BuiltinFileRow.id).where(
+            BuiltinFileRow.website_id == self._website_id, BuiltinFileRow.parent == name
+        )
+        return await self._session.scalar(found.limit(1)) is not None
+
+    def add_copies(self, name: str, copies: Iterable[tuple[int, int, bytes]]) -> None:
+        """Add smaller copies of a file: their width, height and bytes."""
+        for width, height, content in copies:
+            self._session.add(
+                BuiltinFileRow(
+                    id=new_id("f"),
+                    website_id=self._website_id,
+                    marker="",
+                    name=variant_name(name, width),
+                    parent=name,
+                    media_type=MEDIA_TYPE,
+                    width=width,
+                    height=height,
+                    size=len(content),
+                    content=content,
+                    created_at=datetime.now(UTC),
+                )
+            )
+
+    async def reserve(self, media: RemoteMedia, marker: str) -> None:
+        """Keep a file for a post that is about to be written."""
+        name = next(iter(names_in(media.url)))
+        of_marker = delete(BuiltinFileRow).where(
+            BuiltinFileRow.website_id == self._website_id, BuiltinFileRow.marker == marker, BuiltinFileRow.size == 0
+        )
+        await self._session.execute(of_marker)
+        self._session.add(
+            BuiltinFileRow(
+                id=new_id("f"),
+                website_id=self._website_id,
+                marker=marker,
+                name=name,
+                media_type="",
+                content=b"",
+                created_at=datetime.now(UTC),
+            )
+        )
+
+    async def written(self, names: Collection[str]) -> None:
+        """Note that a post with these files was written: for each of them, the oldest reservation has done its work."""
+        if not names:
+            return
+        reserved = select(BuiltinFileRow.id, BuiltinFileRow.name).where(
+            BuiltinFileRow.website_id == self._website_id, BuiltinFileRow.marker != "", BuiltinFileRow.size == 0,
+            BuiltinFileRow.name.in_(names),
+        )  # fmt: skip
+        rows = await self._session.execute(reserved.order_by(BuiltinFileRow.created_at.desc()))
+        oldest = {row.name: row.id for row in rows}
+        await self._session.execute(delete(BuiltinFileRow).where(BuiltinFileRow.id.in_(list(oldest.values()))))
+
+    async def release(self, names: Iterable[str]) -> None:
+        """Remove those of these files that no post uses any more, and none is about to."""
+        since = datetime.now(UTC) - _RESERVED
+        for name in names:
+            reserved = select(BuiltinFileRow.id).where(
+                BuiltinFileRow.website_id == self._website_id,
+                BuiltinFileRow.name == name,
+                BuiltinFileRow.marker != "",
+                BuiltinFileRow.size == 0,
+                BuiltinFileRow.created_at > since,
+            )
+            if await self._session.scalar(reserved.limit(1)) is None and not await self._is_used(name):
+                await self._session.execute(
+                    delete(BuiltinFileRow).where(
+                        BuiltinFileRow.website_id == self._website_id,
+                        or_(BuiltinFileRow.name == name, BuiltinFileRow.parent == name),
+                    )
+                )
+
+    async def _is_used(self, name: str) -> bool:
+        place = f"/files/{quote(name)}"
+        using = select(BuiltinPostRow.id).where(
+            BuiltinPostRow.website_id == self._website_id,
+            or_(
+                BuiltinPostRow.html.contains(place, autoescape=True),
+                BuiltinPostRow.markdown.contains(place, autoescape=True),
+                cast(BuiltinPostRow.featured, Text).contains(place, autoescape=True),
+            ),
+        )
+        return await self._session.scalar(using.limit(1)) is not None
+
+    async def _named(self, name: str) -> RemoteMedia | None:
+        row = await self._session.scalar(
+            select(BuiltinFileRow.id).where(
+                BuiltinFileRow.website_id == self._website_id, BuiltinFileRow.name == name, BuiltinFileRow.size > 0
+            )
+        )
+        return None if row is None else self._remote(row, name)
+
+    def _remote(self, file_id: str, name: str) -> RemoteMedia:
+        return RemoteMedia(file_id, f"{self._root}/files/{quote(name)}")
+
+    def _id_of(self, file: MediaFile) -> str:
+        """Return the id of a file: it follows from the content, so that two uploads at once make one row."""
+        return f"f_{hashlib.sha256(self._website_id.encode() + b'/' + file.content).hexdigest()[:30]}"

@@ -1,0 +1,252 @@
+"""What all pages of a built-in site have in common: the template around them, and posts as lists show them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+from zoneinfo import ZoneInfo
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from pressroom.sdk import HttpResponse, NotFound, PluginContext
+
+from pressroom_content.builtin_site.appearance import grounds, style_of
+from pressroom_content.builtin_site.files import names_in
+from pressroom_content.builtin_site.post_lists import ListedPost, PostLists
+from pressroom_content.builtin_site.summaries import shortened, summary
+from pressroom_content.builtin_site.variants import SiteImage, images_of
+from pressroom_content.builtin_site.wording import Wording, is_rtl, wording
+from pressroom_content.records import Website
+from pressroom_content.rendering.sanitising import FRAME_HOSTS
+from pressroom_content.tables import BuiltinPostRow
+from pressroom_content.websites import settings as site_settings
+from pressroom_content.websites.settings import WebsiteSettings
+from pressroom_content.websites.store import Websites
+
+_WORDS_A_MINUTE: Final = 230
+_CHARACTERS_A_MINUTE: Final = 500
+"""For texts without spaces between the words."""
+
+_TAG = re.compile(r"<[^<>]++>")
+_SPACELESS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_EXCERPT_WIDTH: Final = 220.0
+_HTML: Final = "text/html; charset=utf-8"
+ASK_AGAIN: Final = {"Cache-Control": "no-cache"}
+"""Whoever keeps such an answer asks each time: what is not there today may be there tomorrow."""
+
+_POLICY: Final = "; ".join(
+    [
+        "default-src 'none'",
+        "style-src 'self'",
+        "img-src 'self' https: data:",
+        "font-src 'self'",
+        f"frame-src {' '.join(f'https://{host}' for host in sorted(FRAME_HOSTS))}",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    ]
+)
+_PAGE_HEADERS: Final = {
+    "Content-Security-Policy": _POLICY,
+    "Referrer-Policy": "strict-origin-when-cross-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+PER_PAGE: Final = 12
+"""Posts on a page of a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlogImage:
+    """An image with what a browser needs to make room for it and to choose the best of its sizes."""
+
+    url: str
+    alt: str = ""
+    caption: str = ""
+    width: int = 0
+    height: int = 0
+    srcset: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPost:
+    """A post in a list, or at the head of its page. Where `updated` is not empty, it changed on a later day."""
+
+    title: str
+    url: str
+    language: str
+    iso: str
+    modified: str
+    date: str
+    updated: str
+    excerpt: str
+    minutes: int
+    cover: BlogImage | None = None
+
+
+class SiteFrame:
+    """Makes pages of built-in sites."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+        self._root = urlsplit(plugin.base_url).path.rstrip("/")
+
+    async def website(self, site_key: str) -> Website:
+        """Return the site of a key. Raises `NotFound`."""
+        website = await Websites(self._plugin).by_key(site_key)
+        if website is None:
+            raise NotFound("there is no such site")
+        return website
+
+    async def missing(self, website: Website, status: int = 404) -> HttpResponse:
+        """Return the page that says that a page is not there (404), or not any more (410)."""
+        words = words_of(website)
+        heading = words["missing"] if status == 404 else words["gone"]
+        note = words["missing_note"] if status == 404 else words["gone_note"]
+        title = f"{heading} · {website.name}"
+        answer = await self.page(website, "missing.html", status=status, title=title, heading=heading, note=note)
+        return replace(answer, headers={**answer.headers, **ASK_AGAIN})
+
+    async def page(
+        self, website: Website, template: str, *, status: int = 200, language: str = "", **values: Any
+    ) -> HttpResponse:
+        """Return a page in a language (empty: the site's)."""
+        settings = site_settings.read(website.settings)
+        language = language or settings.language or "en"
+        light, dark = grounds(settings)
+        # The home of a small site lists all of its posts already.
+        has_archive = await PostLists(self._plugin, website).count() > PER_PAGE
+        given = {
+            "site": {"name": website.name, "url": website.url, "description": settings.description},
+            "root": self._root,
+            "settings": settings,
+            "menu": await self._menu(website, settings, wording(language), has_archive=has_archive),
+            "has_archive": has_archive,
+            "w": wording(language),
+            "lang": language,
+            "rtl": is_rtl(language),
+            "light": light,
+            "dark": dark,
+            "style_version": style_of(settings)[1],
+            "description": "",
+            "canonical": "",
+            "og_title": "",
+            "image": None,
+            "is_home": False,
+            "query": "",
+        }
+        text = _templates().get_template(template).render(given | values)
+        return HttpResponse(text.encode("utf-8", "replace"), status, _HTML, dict(_PAGE_HEADERS))
+
+    async def _menu(
+        self, website: Website, settings: WebsiteSettings, words: Wording, *, has_archive: bool
+    ) -> Sequence[tuple[str, str]]:
+        """Return the links of the header: those that the owner chose, or the pages and the archive."""
+        if settings.menu:
+            return [(item.label, _menu_url(website, item.url)) for item in settings.menu]
+        pages = await PostLists(self._plugin, website).pages()
+        own = [(title, f"{website.url}/{quote(slug)}") for title, slug in pages]
+        return [*own, (words["archive"], f"{website.url}/archive")] if has_archive else own
+
+    async def listed(self, website: Website, posts: Sequence[ListedPost], language: str = "") -> Sequence[ShownPost]:
+        """Return posts as lists show them, with excerpts and covers, on a page in a language (empty: the site's)."""
+        names = names_in(*(str(one.row.featured.get("url", "")) for one in posts))
+        images = await self.images(website, names)
+        return [
+            replace(
+                self.shown(website, one.row, beginning=one.beginning, language=language),
+                cover=self.cover(website, one.row, images),
+            )
+            for one in posts
+        ]
+
+    async def images(self, website: Website, names: frozenset[str]) -> Mapping[str, SiteImage]:
+        """Return what is known of images of a site, by their names."""
+        async with self._plugin.services.database.reading() as session:
+            return await images_of(session, website.id, names)
+
+    def cover(self, website: Website, row: BuiltinPostRow, images: Mapping[str, SiteImage]) -> BlogImage | None:
+        """Return the featured image of a post, or `None`."""
+        url = row.featured.get("url")
+        if not url:
+            return None
+        alt, caption = row.featured.get("alt", ""), row.featured.get("caption", "")
+        known = next((images[name] for name in names_in(url) if name in images), None)
+        if known is None:
+            return BlogImage(url, alt, caption)
+        return BlogImage(url, alt, caption, known.width, known.height, known.srcset(files_path(website)))
+
+    def shown(
+        self, website: Website, row: BuiltinPostRow, *, beginning: str = "", html: str = "", language: str = ""
+    ) -> ShownPost:
+        """Return a post as it is shown; `html` is its whole body, for how long it takes to read."""
+        settings = site_settings.read(website.settings)
+        at, zone = date_of(row), ZoneInfo(settings.timezone)
+        words = wording(language or settings.language)
+        changed = max(row.updated_at, at)
+        excerpt = row.fields.get("excerpt") or row.fields.get("meta_description") or ""
+        if not excerpt and beginning:
+            excerpt = shortened(summary(beginning), _EXCERPT_WIDTH)
+        is_later = changed.astimezone(zone).date() > at.astimezone(zone).date()
+        return ShownPost(
+            title=row.title,
+            url=url_of(website, row),
+            language=row.fields.get("language") or "",
+            iso=at.isoformat(timespec="seconds"),
+            modified=changed.isoformat(timespec="seconds"),
+            date=words.date(at, zone),
+            updated=words.date(changed, zone) if is_later else "",
+            excerpt=excerpt,
+            minutes=_minutes(html),
+        )
+
+
+def words_of(website: Website) -> Wording:
+    """Return the words of a site's own pages."""
+    return wording(site_settings.read(website.settings).language)
+
+
+def url_of(website: Website, row: BuiltinPostRow) -> str:
+    """Return the URL of a post."""
+    return f"{website.url}/{quote(row.slug)}"
+
+
+def date_of(row: BuiltinPostRow) -> datetime:
+    """Return when a post came out."""
+    return row.published_at or row.publish_at or row.created_at
+
+
+def files_path(website: Website) -> str:
+    """Return the path of a site's files on this server."""
+    return f"{urlsplit(website.url).path}/files"
+
+
+def _menu_url(website: Website, url: str) -> str:
+    path = urlsplit(website.url).path
+    if not url.startswith("/") or url == path or url.startswith(f"{path}/"):
+        return url
+    return f"{website.url}{url.rstrip('/')}"
+
+
+def _minutes(html: str) -> int:
+    text = _TAG.sub(" ", html)
+    spaceless = len(_SPACELESS.findall(text))
+    minutes = len(_SPACELESS.sub(" ", text).split()) / _WORDS_A_MINUTE + spaceless / _CHARACTERS_A_MINUTE
+    return max(1, round(minutes)) if minutes else 0
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=PackageLoader(__package__),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )

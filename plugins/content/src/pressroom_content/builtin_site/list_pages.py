@@ -1,0 +1,190 @@
+"""Pages that list posts: home, tags, categories, authors, the archive, search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+from zoneinfo import ZoneInfo
+
+from pressroom.sdk import HttpResponse
+
+from pressroom_content.builtin_site.documents import json_script
+from pressroom_content.builtin_site.frame import PER_PAGE, SiteFrame, date_of, url_of, words_of
+from pressroom_content.builtin_site.link_previews import LinkPreviews
+from pressroom_content.builtin_site.post_lists import PostLists
+from pressroom_content.builtin_site.summaries import list_description, list_title
+from pressroom_content.builtin_site.terms import BlogTermKind
+from pressroom_content.records import Website
+from pressroom_content.websites import settings as site_settings
+
+_PER_ARCHIVE_PAGE: Final = 100
+_MAX_PAGES: Final = 10_000
+_MAX_QUERY: Final = 200
+_SEGMENTS: Final[dict[BlogTermKind, str]] = {"tag": "tags", "category": "categories", "author": "authors"}
+
+
+def term_url(website: Website, kind: BlogTermKind, slug: str) -> str:
+    """Return the URL of the list of posts that have a term."""
+    return f"{website.url}/{_SEGMENTS[kind]}/{quote(slug)}"
+
+
+class ListPages(SiteFrame):
+    """Answers requests for lists of posts."""
+
+    async def home(self, site_key: str, page: int = 1) -> HttpResponse:
+        """Return a page of the list of all posts. Raises `NotFound`."""
+        website = await self.website(site_key)
+        posts = PostLists(self._plugin, website)
+        if not 1 <= page <= _MAX_PAGES:
+            return await self.missing(website)
+        found = list(await posts.page(limit=PER_PAGE + 1, offset=(page - 1) * PER_PAGE))
+        if not found and page > 1:
+            return await self.missing(website)
+        settings = site_settings.read(website.settings)
+        description = list_description(
+            settings.description if page == 1 else "", [one.row.title for one in found[:PER_PAGE]]
+        )
+        name = website.name if page == 1 else words_of(website).say("page", name=website.name, n=page)
+        linked = {
+            "@context": "https://schema.org",
+            "@type": "Blog",
+            "name": website.name,
+            "url": website.url,
+            **({"description": description} if description else {}),
+            **({"inLanguage": settings.language} if settings.language else {}),
+        }
+        return await self.page(
+            website,
+            "home.html",
+            title=list_title(name, *([settings.description, words_of(website)["all_posts"]] if page == 1 else [])),
+            og_title=name,
+            heading=name,
+            description=description,
+            canonical=_numbered(website.url, page),
+            is_home=True,
+            image=await LinkPreviews(self._plugin).of_site(website),
+            posts=await self.listed(website, found[:PER_PAGE]),
+            linked_data=json_script(linked),
+            **_pager(website.url, page, more=len(found) > PER_PAGE),
+        )
+
+    async def term(self, site_key: str, kind: BlogTermKind, slug: str, page: int = 1) -> HttpResponse:
+        """Return a page of the posts of a tag, a category or an author. Raises `NotFound`."""
+        website = await self.website(site_key)
+        lists, words = PostLists(self._plugin, website), words_of(website)
+        name = await lists.term_name(kind, slug)
+        if not name or not 1 <= page <= _MAX_PAGES:
+            return await self.missing(website)
+        found = list(await lists.page(limit=PER_PAGE + 1, offset=(page - 1) * PER_PAGE, term=(kind, slug)))
+        if not found:
+            return await self.missing(website)
+        url = term_url(website, kind, slug)
+        heading = name if page == 1 else words.say("page", name=name, n=page)
+        titles = [one.row.title for one in found[:PER_PAGE]]
+        # A list of all that the site has says nothing that its home does not say.
+        is_all = await lists.count() == await lists.count((kind, slug))
+        return await self.page(
+            website,
+            "list.html",
+            eyebrow=words[kind],
+            **await self._described(website, heading, f"{words[kind]}: {heading}", titles),
+            canonical=_numbered(website.url if is_all else url, page),
+            posts=await self.listed(website, found[:PER_PAGE]),
+            **_pager(url, page, more=len(found) > PER_PAGE),
+        )
+
+    async def archive(self, site_key: str, page: int = 1) -> HttpResponse:
+        """Return a page of all posts by month. Raises `NotFound`."""
+        website = await self.website(site_key)
+        words, zone = words_of(website), ZoneInfo(site_settings.read(website.settings).timezone)
+        offset = (page - 1) * _PER_ARCHIVE_PAGE
+        if not 1 <= page <= _MAX_PAGES:
+            return await self.missing(website)
+        rows = await PostLists(self._plugin, website).months(limit=_PER_ARCHIVE_PAGE + 1, offset=offset)
+        if not rows and page > 1:
+            return await self.missing(website)
+        months: list[tuple[str, list[dict[str, str]]]] = []
+        for row in rows[:_PER_ARCHIVE_PAGE]:
+            month = words.month(date_of(row), zone)
+            if not months or months[-1][0] != month:
+                months.append((month, []))
+            at = date_of(row)
+            entry = {"title": row.title, "url": url_of(website, row), "iso": at.isoformat(timespec="seconds")}
+            months[-1][1].append(entry | {"date": words.date(at, zone)})
+        # A short list of titles says nothing that the first page of the home does not say.
+        is_all = page == 1 and len(rows) <= PER_PAGE
+        url = f"{website.url}/archive"
+        heading = words["archive"] if page == 1 else words.say("page", name=words["archive"], n=page)
+        return await self.page(
+            website,
+            "archive.html",
+            **await self._described(website, heading, heading, [row.title for row in rows[:20]]),
+            canonical=_numbered(website.url if is_all else url, page),
+            months=months,
+            **_pager(url, page, more=len(rows) > _PER_ARCHIVE_PAGE),
+        )
+
+    async def _described(self, website: Website, heading: str, about: str, titles: Sequence[str]) -> dict[str, Any]:
+        """Return what a list of posts says of itself to search engines and in link previews."""
+        settings = site_settings.read(website.settings)
+        title = f"{heading} · {website.name}"
+        description = list_description(f"{about}.", titles)
+        linked = {
+            "@context": "https://schema.org",
+            "@type": "CollectionPage",
+            "name": heading,
+            "description": description,
+            "isPartOf": {"@type": "Blog", "name": website.name, "url": website.url},
+            **({"inLanguage": settings.language} if settings.language else {}),
+        }
+        return {
+            "title": list_title(title, settings.description, words_of(website)["all_posts"]),
+            "og_title": title,
+            "heading": heading,
+            "description": description,
+            "image": await LinkPreviews(self._plugin).of_site(website),
+            "linked_data": json_script(linked),
+        }
+
+    async def search(self, site_key: str, query: str, page: int = 1) -> HttpResponse:
+        """Return a page of the posts that have every word of a query. Raises `NotFound`."""
+        website = await self.website(site_key)
+        words, query = words_of(website), " ".join(query[:_MAX_QUERY].split())
+        if not 1 <= page <= _MAX_PAGES:
+            return await self.missing(website)
+        total, found = 0, []
+        if query:
+            total, some = await PostLists(self._plugin, website).search(
+                query, limit=PER_PAGE, offset=(page - 1) * PER_PAGE
+            )
+            found = list(some)
+        if not found and page > 1:
+            return await self.missing(website)
+        return await self.page(
+            website,
+            "search.html",
+            title=f"{words['search']} · {website.name}",
+            heading=words["search"],
+            query=query,
+            results=words.say("results", n=total, query=query) if query else "",
+            posts=await self.listed(website, found),
+            **_pager(f"{website.url}/search?{urlencode({'q': query})}", page, more=total > page * PER_PAGE),
+        )
+
+
+def _pager(url: str, page: int, *, more: bool) -> dict[str, Any]:
+    """Return the URLs of the neighbours of a page of a list; empty at either end."""
+    return {
+        "newer": "" if page == 1 else _numbered(url, page - 1),
+        "older": _numbered(url, page + 1) if more else "",
+    }
+
+
+def _numbered(url: str, page: int) -> str:
+    return url if page == 1 else f"{url}{'&' if '?' in url else '?'}page={page}"
+
+
+def list_urls(website: Website, posts: int) -> Sequence[str]:
+    """Return the URLs of the further pages of the list of all posts."""
+    return [_numbered(website.url, page) for page in range(2, -(-posts // PER_PAGE) + 1)]

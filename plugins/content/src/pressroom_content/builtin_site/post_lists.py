@@ -1,0 +1,255 @@
+"""Lists of a site's posts: of a term, around a post, by month, for a search."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import structlog
+from pressroom.sdk import CallError, PluginContext
+from sqlalchemy import Select, and_, case, func, or_, select
+from sqlalchemy.orm import defer
+
+from pressroom_content.builtin_site.store import is_live
+from pressroom_content.builtin_site.terms import BlogTermKind
+from pressroom_content.records import Website
+from pressroom_content.tables import ArticleRow, BuiltinPostRow, BuiltinTermRow, PublicationRow, WordRow
+from pressroom_content.text_index.corpus import counted_stems, language_of, variants_of
+
+_BEGINNING: Final = 8_000
+"""Characters of a body that an excerpt is made from."""
+
+_MAX_QUERY_WORDS: Final = 8
+_MAX_FOUND: Final = 200
+_TITLE_WEIGHT: Final = 5
+_MAX_CHANGED: Final = 20
+_MAX_TEXT: Final = 20_000
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPost:
+    """A post in a list: its row without the texts, and the beginning of its body."""
+
+    row: BuiltinPostRow
+    beginning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTerm:
+    """A tag, a category or an author of posts. `changed` is when one of its posts changed last."""
+
+    kind: BlogTermKind
+    slug: str
+    posts: int
+    changed: datetime
+
+
+def matching(texts: Sequence[tuple[str, str, str]], groups: Sequence[frozenset[str]]) -> Sequence[str]:
+    """Return the ids of those of these texts (id, text, language) that have a stem of every group."""
+    found = []
+    for id_, text, language in texts:
+        stems = counted_stems(text, language_of(language)).keys()
+        if all(group & stems for group in groups):
+            found.append(id_)
+    return found
+
+
+class PostLists:
+    """The lists of one built-in site. All of them hold live posts only, newest first unless they say otherwise."""
+
+    def __init__(self, plugin: PluginContext, website: Website) -> None:
+        self._database = plugin.services.database
+        self._workers = plugin.services.workers
+        self._website = website
+
+    async def page(
+        self, *, limit: int, offset: int = 0, term: tuple[BlogTermKind, str] | None = None
+    ) -> Sequence[ListedPost]:
+        """Return posts, those of a term (kind and slug) where one is given."""
+        wanted = self._posts().order_by(BuiltinPostRow.published_at.desc(), BuiltinPostRow.id.desc())
+        if term is not None:
+            wanted = wanted.where(BuiltinPostRow.id.in_(self._of_term(*term)))
+        return await self._listed(wanted.limit(limit).offset(offset))
+
+    async def count(self, term: tuple[BlogTermKind, str] | None = None) -> int:
+        """Return how many posts there are, or how many have a term."""
+        wanted = select(func.count()).select_from(BuiltinPostRow).where(self._is_listed())
+        if term is not None:
+            wanted = wanted.where(BuiltinPostRow.id.in_(self._of_term(*term)))
+        async with self._database.reading() as session:
+            return int(await session.scalar(wanted) or 0)
+
+    async def terms(self, limit: int) -> Sequence[ListedTerm]:
+        """Return the terms of posts, those of most posts first."""
+        posts = func.count(BuiltinTermRow.post_id)
+        wanted = (
+            select(BuiltinTermRow.kind, BuiltinTermRow.slug, posts, func.max(BuiltinPostRow.updated_at))
+            .join(BuiltinPostRow, BuiltinPostRow.id == BuiltinTermRow.post_id)
+            .where(self._is_listed())
+            .group_by(BuiltinTermRow.kind, BuiltinTermRow.slug)
+            .order_by(posts.desc(), BuiltinTermRow.kind, BuiltinTermRow.slug)
+        )
+        async with self._database.reading() as session:
+            rows = (await session.execute(wanted.limit(limit))).all()
+        return [ListedTerm(kind, slug, number, changed) for kind, slug, number, changed in rows]
+
+    async def term_name(self, kind: BlogTermKind, slug: str) -> str:
+        """Return the name of a term as its newest post writes it; empty where no live post has it."""
+        wanted = (
+            select(BuiltinTermRow.name)
+            .join(BuiltinPostRow, BuiltinPostRow.id == BuiltinTermRow.post_id)
+            .where(self._is_listed(), *self._is_term(kind, slug))
+            .order_by(BuiltinPostRow.published_at.desc())
+        )
+        async with self._database.reading() as session:
+            return await session.scalar(wanted.limit(1)) or ""
+
+    async def months(self, *, limit: int, offset: int = 0) -> Sequence[BuiltinPostRow]:
+        """Return posts for an archive: rows that have no texts."""
+        return [one.row for one in await self._listed(self._newest(limit, offset), beginnings=False)]
+
+    async def pages(self) -> Sequence[tuple[str, str]]:
+        """Return title and slug of the site's pages, by title."""
+        wanted = select(BuiltinPostRow.title, BuiltinPostRow.slug).where(
+            BuiltinPostRow.website_id == self._website.id, is_live(datetime.now(UTC)), BuiltinPostRow.kind == "page"
+        )
+        async with self._database.reading() as session:
+            rows = await session.execute(wanted.order_by(BuiltinPostRow.title).limit(12))
+            return [(row.title, row.slug) for row in rows]
+
+    async def neighbours(self, row: BuiltinPostRow) -> tuple[BuiltinPostRow | None, BuiltinPostRow | None]:
+        """Return the post before this one, and the one after it."""
+        if row.published_at is None:
+            return None, None
+        at, id_ = BuiltinPostRow.published_at, BuiltinPostRow.id
+        before = or_(at < row.published_at, and_(at == row.published_at, id_ < row.id))
+        after = or_(at > row.published_at, and_(at == row.published_at, id_ > row.id))
+        older = await self._listed(
+            self._posts().where(before).order_by(at.desc(), id_.desc()).limit(1), beginnings=False
+        )
+        newer = await self._listed(self._posts().where(after).order_by(at, id_).limit(1), beginnings=False)
+        return (older[0].row if older else None), (newer[0].row if newer else None)
+
+    async def related(self, row: BuiltinPostRow, limit: int, without: Collection[str] = ()) -> Sequence[ListedPost]:
+        """Return posts that share tags or categories with a post, those that share most first."""
+        own = select(BuiltinTermRow.kind, BuiltinTermRow.slug).where(
+            BuiltinTermRow.post_id == row.id, BuiltinTermRow.kind.in_(("tag", "category"))
+        )
+        async with self._database.reading() as session:
+            terms = [
+                and_(BuiltinTermRow.kind == kind, BuiltinTermRow.slug == slug)
+                for kind, slug in await session.execute(own)
+            ]
+        if not terms:
+            return []
+        shared = (
+            select(BuiltinTermRow.post_id, func.count().label("number"))
+            .where(BuiltinTermRow.website_id == self._website.id, or_(*terms[:40]))
+            .group_by(BuiltinTermRow.post_id)
+            .subquery()
+        )
+        wanted = (
+            self._posts()
+            .join(shared, shared.c.post_id == BuiltinPostRow.id)
+            .where(BuiltinPostRow.id.not_in({row.id, *without}))
+            .order_by(shared.c.number.desc(), BuiltinPostRow.published_at.desc(), BuiltinPostRow.id.desc())
+        )
+        return await self._listed(wanted.limit(limit))
+
+    async def search(self, query: str, *, limit: int, offset: int = 0) -> tuple[int, Sequence[ListedPost]]:
+        """Return how many posts have every word of a query in any of its forms, and some of them, best first."""
+        languages = {language_of(self._website.settings.get("language", ""))}
+        async with self._database.reading() as session:
+            spoken = (
+                select(ArticleRow.language).distinct().join(PublicationRow, PublicationRow.article_id == ArticleRow.id)
+            )
+            languages |= set(await session.scalars(spoken.where(PublicationRow.website_id == self._website.id)))
+            groups = variants_of(query, languages)[:_MAX_QUERY_WORDS]
+            if not groups:
+                return 0, []
+            found = list(await session.scalars(self._candidates(groups)))
+            changed = (await session.execute(self._changed())).all()
+        found += await self._that_have(changed, groups)
+        shown = found[offset : offset + limit]
+        by_id = {one.row.id: one for one in await self._listed(self._posts().where(BuiltinPostRow.id.in_(shown)))}
+        return len(found), [by_id[id_] for id_ in shown if id_ in by_id]
+
+    def _candidates(self, groups: Sequence[frozenset[str]]) -> Select[str]:
+        """Return the query for the ids of posts that the index knows as readers see them, best first."""
+        score = func.sum(WordRow.count) + _TITLE_WEIGHT * func.sum(case((WordRow.in_title, 1), else_=0))
+        has_all = [func.sum(case((WordRow.stem.in_(group), 1), else_=0)) > 0 for group in groups]
+        return (
+            self._published(BuiltinPostRow.id)
+            .join(WordRow, WordRow.document_id == ArticleRow.id)
+            .where(
+                ArticleRow.version == PublicationRow.article_version,
+                WordRow.user_id == self._website.user_id,
+                WordRow.stem.in_(frozenset().union(*groups)),
+            )
+            .group_by(BuiltinPostRow.id, BuiltinPostRow.published_at)
+            .having(and_(*has_all))
+            .order_by(score.desc(), BuiltinPostRow.published_at.desc(), BuiltinPostRow.id)
+            .limit(_MAX_FOUND)
+        )
+
+    def _changed(self) -> Select[Any]:
+        """Return the query for posts whose articles were changed since: the index knows what readers cannot read."""
+        text = func.substr(BuiltinPostRow.markdown, 1, _MAX_TEXT)
+        return (
+            self._published(BuiltinPostRow.id, BuiltinPostRow.title, text, BuiltinPostRow.fields)
+            .where(ArticleRow.version != PublicationRow.article_version)
+            .order_by(BuiltinPostRow.published_at.desc())
+            .limit(_MAX_CHANGED)
+        )
+
+    def _published(self, *columns: Any) -> Select[Any]:
+        return (
+            select(*columns)
+            .join(PublicationRow, PublicationRow.external_id == BuiltinPostRow.id)
+            .join(ArticleRow, ArticleRow.id == PublicationRow.article_id)
+            .where(self._is_listed(), PublicationRow.website_id == self._website.id)
+        )
+
+    async def _that_have(self, posts: Sequence[Any], groups: Sequence[frozenset[str]]) -> Sequence[str]:
+        """Return the ids of those of these posts (id, title, text, fields) that have a stem of every group."""
+        if not posts:
+            return []
+        texts = [(id_, f"{title}\n{text}", fields.get("language") or "") for id_, title, text, fields in posts]
+        try:
+            return await self._workers.run(matching, texts, groups, owner=self._website.user_id, what="the posts")
+        except CallError as error:
+            log.warning("a search left out posts whose articles changed", error=error.message)
+            return []
+
+    def _newest(self, limit: int, offset: int) -> Select[Any]:
+        newest = self._posts().order_by(BuiltinPostRow.published_at.desc(), BuiltinPostRow.id.desc())
+        return newest.limit(limit).offset(offset)
+
+    def _posts(self) -> Select[Any]:
+        return select(BuiltinPostRow).where(self._is_listed())
+
+    def _is_listed(self) -> Any:
+        return and_(
+            BuiltinPostRow.website_id == self._website.id, is_live(datetime.now(UTC)), BuiltinPostRow.kind == "post"
+        )
+
+    def _is_term(self, kind: BlogTermKind, slug: str) -> Sequence[Any]:
+        return (
+            BuiltinTermRow.website_id == self._website.id,
+            BuiltinTermRow.kind == kind,
+            BuiltinTermRow.slug == slug[:200],
+        )
+
+    def _of_term(self, kind: BlogTermKind, slug: str) -> Select[Any]:
+        return select(BuiltinTermRow.post_id).where(*self._is_term(kind, slug))
+
+    async def _listed(self, wanted: Select[Any], *, beginnings: bool = True) -> Sequence[ListedPost]:
+        wanted = wanted.options(defer(BuiltinPostRow.html), defer(BuiltinPostRow.markdown))
+        if beginnings:
+            wanted = wanted.add_columns(func.substr(BuiltinPostRow.html, 1, _BEGINNING))
+        async with self._database.reading() as session:
+            rows = (await session.execute(wanted)).all()
+        return [ListedPost(row[0], row[1] if beginnings else "") for row in rows]

@@ -1,0 +1,315 @@
+"""The dashboard's page on which people write articles: a form with a preview, which overwrites nobody's changes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import unescape
+from typing import Any, Final
+
+from pressroom.columns import new_id
+from pressroom.sdk import (
+    CallError,
+    DashboardPage,
+    HttpRequest,
+    HttpResponse,
+    InvalidInput,
+    NotFound,
+    PluginContext,
+    Route,
+    sandboxed_frame,
+)
+
+from pressroom_content.articles.analysis import check_size
+from pressroom_content.articles.fields import Draft
+from pressroom_content.articles.store import Articles, unstored
+from pressroom_content.articles.trash import listed_versions
+from pressroom_content.contract import MediaChoice, media_libraries
+from pressroom_content.pages.article import asked_for, head, reading
+from pressroom_content.pages.article_form import BLANK, NAMES, ArticleForm, FormErrors
+from pressroom_content.pages.article_versions import FIELD_NAMES, ORIGIN, VersionDiff, compare
+from pressroom_content.pages.articles import PATH
+from pressroom_content.pages.connect import form_of, fragment, root_of, see_other, template_of
+from pressroom_content.records import Article
+from pressroom_content.websites.store import Websites
+
+NEW: Final = "new"
+"""What stands for the id in the path of an article that is not stored yet."""
+
+MIN_FORM_BYTES: Final = 33_554_432
+"""A form of this size is read, so that a text which is too long for an article can be shown again."""
+
+_SHOWN_IMAGES: Final = 24
+_WEBSITES: Final = 200
+_TOOLS: Final = {"create": "create_content", "save": "update_content"}
+_MESSAGES: Final = {
+    "created": "The article is stored as a draft. Publish it when it is ready.",
+    "saved": "Saved as version {version}. Live posts show it once you update them.",
+    "same": "Nothing had changed, so there is no new version.",
+}
+_BLOCK: Final = re.compile(r"\n<(?:p|h[1-6]|ul|ol|pre|table|figure|blockquote|hr)\b")
+_FRAME: Final = re.compile(r'\ssrcdoc="([^"]*)"')
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """What somebody else changed meanwhile, what saving would change, and which fields both changed."""
+
+    since: int
+    theirs: VersionDiff | None
+    mine: VersionDiff
+    both: Sequence[str]
+    by: str
+
+
+class EditPages:
+    """Lets people write articles, and shows what readers will see."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+
+    def routes(self) -> Sequence[Route]:
+        """Return the URLs."""
+        most = max(MIN_FORM_BYTES, 4 * self._plugin.config.max_body_bytes)
+        page = DashboardPage("Edit an article", _TOOLS)
+        return [
+            Route(f"{PATH}/<id>/edit", self.edit, ("GET", "POST"), page, max_body_bytes=most),
+            Route(f"{PATH}/<id>/preview", self.preview, ("POST",), DashboardPage("Preview"), max_body_bytes=most),
+        ]
+
+    async def edit(self, request: HttpRequest) -> HttpResponse:
+        """Show the form, or save what it holds. Nothing that was typed is ever lost. Raises `NotFound`."""
+        article = await self._article(request)
+        if request.method != "POST" or (article is not None and article.status == "trashed"):
+            done = _MESSAGES.get(request.query.get("done", ""), "")
+            message = done.format(version=article.version if article else 1)
+            return await self._page(request, article, _form_of(article), message=message, saved=bool(done))
+        typed = form_of(request)
+        base = await self._base(request.subject, article, typed)
+        form = ArticleForm.read(typed, base)
+        if typed.get("do") not in _TOOLS:
+            return await self._page(request, article, form, typed=typed, announce="This is what readers will see.")
+        try:
+            if article is None:
+                return await self._create(request, form, typed)
+            return await self._save(request, article, form, base, typed)
+        except FormErrors as error:
+            return await self._page(request, article, form, typed=typed, errors=error.problems, status=400)
+        except InvalidInput as error:
+            if error.field == "expected_version" and article is not None:
+                return await self._conflict(request, article.id, form, base, typed)
+            problems = FormErrors.of(error).problems
+            return await self._page(request, article, form, typed=typed, errors=problems, status=400)
+        except CallError as error:
+            told = {"": " ".join(filter(None, [f"{error.message.rstrip('.')}.", error.hint]))}
+            return await self._page(request, article, form, typed=typed, errors=told, status=400)
+
+    async def preview(self, request: HttpRequest) -> HttpResponse:
+        """Return what the form's text will look like, as JSON, for the frame of the page. Raises `NotFound`."""
+        article = await self._article(request)
+        typed = form_of(request)
+        form = ArticleForm.read(typed, _form_of(article))
+        frame, notes = await self._preview(request.subject, article, form, _fraction(typed.get("at", "")))
+        found = _FRAME.search(frame)
+        answer = {"document": unescape(found[1]) if found else "", "notes": notes}
+        return HttpResponse(json.dumps(answer).encode("utf-8", "replace"), media_type="application/json")
+
+    async def _article(self, request: HttpRequest) -> Article | None:
+        return None if request.path_params["id"] == NEW else await asked_for(self._plugin, request)
+
+    async def _base(self, user_id: str, article: Article | None, typed: Mapping[str, str]) -> ArticleForm:
+        """Return the form as it was when the person opened it."""
+        version = typed.get("version", "")
+        if article is None or not (version.isascii() and version.isdecimal() and len(version) < 10):
+            return _form_of(article)
+        try:
+            return _form_of(await Articles(self._plugin).get(user_id, article.id, int(version)))
+        except NotFound:  # versions are kept up to a number
+            return _form_of(article)
+
+    async def _create(self, request: HttpRequest, form: ArticleForm, typed: Mapping[str, str]) -> HttpResponse:
+        changes = form.changes_from(BLANK)
+        await self._check_places(request.subject, changes)
+        draft = Draft("", "").with_changes({"title": "", **changes})
+        async with request.charge("create_content") as is_free:
+            made = await Articles(self._plugin).create(
+                request.subject, draft, request_id=typed.get("request_id", "")[:100] or None, origin=ORIGIN
+            )
+            if made.repeated:
+                is_free()
+        await self._note_image(request.subject, made.article, changes)
+        return see_other(self._plugin, f"{PATH}/{made.article.id}/edit?done=created")
+
+    async def _save(
+        self, request: HttpRequest, article: Article, form: ArticleForm, base: ArticleForm, typed: Mapping[str, str]
+    ) -> HttpResponse:
+        changes = form.changes_from(base)
+        await self._check_places(request.subject, changes)
+        version = typed.get("version", "")
+        expected = int(version) if version.isascii() and version.isdecimal() and len(version) < 10 else 0
+        written = await Articles(self._plugin).update(
+            request.subject, article.id, expected, changes=changes, origin=ORIGIN
+        )
+        await self._note_image(request.subject, written.article, changes)
+        return see_other(self._plugin, f"{PATH}/{article.id}/edit?done={'saved' if written.changed else 'same'}")
+
+    async def _check_places(self, user_id: str, changes: Mapping[str, Any]) -> None:
+        """Refuse a website or an image that the account has not. Raises `FormErrors`."""
+        if website_id := changes.get("website_id"):
+            try:
+                await Websites(self._plugin).get(user_id, website_id)
+            except NotFound:
+                raise FormErrors({"website_id": "is not connected any more; choose another one"}) from None
+        if media_id := changes.get("featured_media_id"):
+            for _, library in media_libraries(self._plugin):
+                try:
+                    await library.read(self._plugin, user_id, media_id)
+                except NotFound:
+                    continue
+                return
+            raise FormErrors({"featured_media_id": "is not in your media library any more; choose another one"})
+
+    async def _note_image(self, user_id: str, article: Article, changes: Mapping[str, Any]) -> None:
+        """Tell the libraries which image was chosen, so that they show where it is used."""
+        if media_id := changes.get("featured_media_id"):
+            for _, library in media_libraries(self._plugin):
+                if library.used is not None:
+                    try:
+                        await library.used(self._plugin, user_id, media_id, article.id)
+                    except NotFound:
+                        continue
+
+    async def _conflict(
+        self, request: HttpRequest, id_: str, form: ArticleForm, base: ArticleForm, typed: Mapping[str, str]
+    ) -> HttpResponse:
+        """Show what somebody else saved meanwhile, with the person's own text in the form."""
+        newest = await Articles(self._plugin).get(request.subject, id_)
+        merged, both = form.rebased(base, _form_of(newest))
+        since, theirs = typed.get("version", ""), None
+        number = int(since) if since.isascii() and since.isdecimal() and len(since) < 10 else 0
+        run = self._plugin.services.workers.run
+        try:
+            before = await Articles(self._plugin).get(request.subject, id_, number)
+            theirs = await run(compare, before, newest, owner=request.subject, what="the comparison")
+        except NotFound:  # versions are kept up to a number
+            pass
+        mine = await run(compare, newest, _with(newest, merged), owner=request.subject, what="the comparison")
+        by = next((one.origin for one in await listed_versions(self._plugin, request.subject, id_)), "")
+        conflict = Conflict(number, theirs, mine, [FIELD_NAMES[name] for name in both], by)
+        kept = {**typed, "version": str(newest.version)}
+        return await self._page(request, newest, merged, typed=kept, conflict=conflict, status=409)
+
+    async def _preview(
+        self, user_id: str, article: Article | None, form: ArticleForm, at: float | None = None
+    ) -> tuple[str, Sequence[str]]:
+        """Return the frame with a form's text, and what is to be said about it. `at` is where the person writes."""
+        draft = form.drafted(Draft.of(article) if article else Draft("", ""), _form_of(article))
+        shown = replace(article, **_said(draft)) if article else unstored(user_id, draft)
+        try:
+            check_size(self._plugin, shown.body)
+            made = await reading(self._plugin, shown)
+        except InvalidInput as error:
+            return "", [f"The text cannot be shown: it {error.problem}."]
+        notes = [*(f"Left out for safety: {what}" for what in made.removed), *made.warnings]
+        made = made if at is None else replace(made, html=_marked(made.html, at))
+        text = template_of("article_frame.html").render(reading=made)
+        frame = sandboxed_frame(text, title="Preview", base_url=self._plugin.base_url, lang=shown.language)
+        return frame, notes
+
+    async def _images(self, user_id: str, chosen: str) -> Sequence[MediaChoice]:
+        """Return the images that a person may choose, the chosen one among them."""
+        found: list[MediaChoice] = []
+        for _, library in media_libraries(self._plugin):
+            if library.recent is not None:
+                found += await library.recent(self._plugin, user_id, _SHOWN_IMAGES)
+        if chosen and chosen not in (one.id for one in found):
+            found.insert(0, MediaChoice(chosen, "The image that it has"))
+        return found
+
+    async def _page(
+        self,
+        request: HttpRequest,
+        article: Article | None,
+        form: ArticleForm,
+        *,
+        typed: Mapping[str, str] | None = None,
+        errors: Mapping[str, str] | None = None,
+        conflict: Conflict | None = None,
+        message: str = "",
+        announce: str = "",
+        saved: bool = False,
+        status: int = 200,
+    ) -> HttpResponse:
+        typed, errors = typed or {}, errors or {}
+        frame, notes = await self._preview(request.subject, article, form)
+        websites, _ = await Websites(self._plugin).page(request.subject, limit=_WEBSITES)
+        own = f"{PATH}/{article.id if article else NEW}"
+        root = root_of(self._plugin)
+        chosen = form.texts["featured_media_id"]
+        again = typed.get("request_id", "") if "client_request_id" not in errors else ""
+        return fragment(
+            "article_edit.html",
+            self._plugin,
+            request,
+            status=status,
+            **(await head(self._plugin, request, article, "edit") if article else {"article": None}),
+            trashed=article is not None and article.status == "trashed",
+            own_path=root + own,
+            all_path=root + PATH,
+            texts=form.texts,
+            version=typed.get("version") or (article.version if article else ""),
+            request_id=again[:100] or new_id("f"),
+            errors={name: _problem(name, text) for name, text in errors.items()},
+            field_names=FIELD_NAMES,
+            names=NAMES,
+            conflict=conflict,
+            message=message,
+            announce=announce,
+            saved=saved,
+            frame=frame,
+            notes=notes,
+            websites=[(one.id, one.name) for one in websites],
+            has_images=any(library.recent is not None for _, library in media_libraries(self._plugin)),
+            images=await self._images(request.subject, chosen),
+            media_path=f"{root}/dashboard/media",
+            max_bytes=self._plugin.config.max_body_bytes,
+            owner=request.subject,
+            preview_token=request.csrf_token_for(f"{own}/preview"),
+        )
+
+
+def _form_of(article: Article | None) -> ArticleForm:
+    return ArticleForm.of(Draft.of(article)) if article else BLANK
+
+
+def _said(draft: Draft) -> dict[str, Any]:
+    return {name: getattr(draft, name) for name in Draft.__dataclass_fields__}
+
+
+def _with(article: Article, form: ArticleForm) -> Article:
+    """Return an article as a form would make it, as far as that is valid."""
+    return replace(article, **_said(form.drafted(Draft.of(article), _form_of(article))))
+
+
+def _problem(name: str, text: str) -> str:
+    """Return what is wrong with a field, as a sentence for a person."""
+    if name == "client_request_id":
+        return "This form has made an article before, which Articles lists. Save again to make another one."
+    told = text.strip().rstrip(".")
+    return f"{told[:1].upper()}{told[1:]}."
+
+
+def _fraction(text: str) -> float | None:
+    try:
+        return min(1.0, max(0.0, float(text)))
+    except ValueError:
+        return None
+
+
+def _marked(html: str, at: float) -> str:
+    """Return HTML with a mark before the block about where the person writes, to which the frame scrolls."""
+    before = [match.start() for match in _BLOCK.finditer(html) if match.start() <= at * len(html)]
+    place = before[-1] if before else 0
+    return f'{html[:place]}<span class="here"></span>{html[place:]}' if place else html

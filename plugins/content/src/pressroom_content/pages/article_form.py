@@ -1,0 +1,103 @@
+"""The form on which people write an article: its fields as text, what they changed, and what somebody else changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self
+
+from pressroom.sdk import InvalidInput
+from pydantic import Field, ValidationError
+
+from pressroom_content.articles.fields import Draft
+from pressroom_content.tools.article_fields import FieldChanges
+
+LISTS: Final = ("tags", "categories")
+NAMES: Final = (
+    "title", "body", "website_id", "slug", "excerpt", "keyphrase", "meta_title", "meta_description", "tags",
+    "categories", "language", "author", "featured_media_id", "featured_alt",
+)  # fmt: skip
+"""The fields of an article that the form has, by their names in `Draft`."""
+
+
+class EditedFields(FieldChanges):
+    """What a person may change: what `update_content` may, and the featured image."""
+
+    featured_media_id: str | None = Field(default=None, max_length=64)
+    featured_alt: str | None = Field(default=None, max_length=500)
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleForm:
+    """The text of each field, with the line breaks of Unix."""
+
+    texts: Mapping[str, str]
+
+    @classmethod
+    def of(cls, draft: Draft) -> Self:
+        """Return the form that shows a draft."""
+        return cls({name: _lines(_text(getattr(draft, name))) for name in NAMES})
+
+    @classmethod
+    def read(cls, typed: Mapping[str, str], otherwise: ArticleForm) -> Self:
+        """Return the form that somebody sent; what is not in it is as `otherwise`."""
+        return cls({name: _lines(typed.get(name, otherwise.texts[name])) for name in NAMES})
+
+    def changed_from(self, other: ArticleForm) -> tuple[str, ...]:
+        """Return the names of the fields that differ."""
+        return tuple(name for name in NAMES if self.texts[name] != other.texts[name])
+
+    def changes_from(self, other: ArticleForm) -> dict[str, Any]:
+        """Return the fields that differ, as `Draft.with_changes` takes them. Raises `FormErrors`."""
+        given: dict[str, Any] = {name: self.texts[name] for name in self.changed_from(other)}
+        for name in LISTS:
+            if name in given:
+                given[name] = [one for one in (part.strip() for part in given[name].split(",")) if one]
+        try:
+            found = EditedFields.model_validate(given).given()
+        except ValidationError as error:
+            wrong = {str(one["loc"][0]): one["msg"] for one in reversed(error.errors(include_url=False)) if one["loc"]}
+            raise FormErrors(wrong) from None
+        return {name: tuple(value) if name in LISTS else value for name, value in found.items()}
+
+    def drafted(self, before: Draft, base: ArticleForm) -> Draft:
+        """Return a draft with what was changed, as far as it is valid: for a preview."""
+        try:
+            return replace(before, body=self.texts["body"]).with_changes(self.changes_from(base))
+        except (FormErrors, InvalidInput):
+            return replace(before, body=self.texts["body"])
+
+    def rebased(self, base: ArticleForm, newest: ArticleForm) -> tuple[Self, tuple[str, ...]]:
+        """Return the form upon a newer version, and the fields that both changed: there it is as this form has it.
+
+        A field that this form left as it was in `base` is as in `newest`.
+        """
+        mine, theirs = set(self.changed_from(base)), newest.changed_from(base)
+        texts = {name: (self if name in mine else newest).texts[name] for name in NAMES}
+        both = tuple(name for name in theirs if name in mine and self.texts[name] != newest.texts[name])
+        return type(self)(texts), both
+
+
+class FormErrors(Exception):
+    """What is wrong with the fields of a form, by their names."""
+
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        super().__init__("; ".join(f"{name}: {text}" for name, text in problems.items()))
+        self.problems = problems
+
+    @classmethod
+    def of(cls, error: InvalidInput) -> Self:
+        """Return a refusal of the articles' store."""
+        return cls({error.field.removeprefix("fields."): error.problem})
+
+
+def _text(value: object) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value or "")
+
+
+def _lines(text: str) -> str:
+    """Return a text with the line breaks that people typed; browsers send two characters for each."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+BLANK: Final = ArticleForm.of(Draft("", ""))

@@ -1,0 +1,119 @@
+"""The dashboard's first section: what needs its owner, what goes out next, drafts, and what was published lately."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Any, Final
+
+from pressroom.sdk import OverviewSection, PluginContext
+from sqlalchemy import select
+
+from pressroom_content.articles import listing
+from pressroom_content.pages.articles import PATH as ARTICLES
+from pressroom_content.pages.calendar import PATH as CALENDAR
+from pressroom_content.pages.connect import WEBSITES, root_of, template_of
+from pressroom_content.pages.shown import Moment, moment, score_kind
+from pressroom_content.publishing.overview import ScheduleEntry, entries
+from pressroom_content.records import Website
+from pressroom_content.tables import ArticleRow, PublicationRow
+from pressroom_content.websites.settings import zone_of
+from pressroom_content.websites.store import Websites
+
+SHOWN: Final = 4
+"""How many rows each list has at most."""
+
+_AHEAD: Final = timedelta(days=365)
+_LATELY: Final = timedelta(days=30)
+_WEBSITES: Final = 100
+_PROBLEMS: Final[Mapping[str, str]] = {
+    "failed": "was not published",
+    "unknown": "may not be published: the website did not answer",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionEntry:
+    """What needs the owner: where it leads, what it is called, and what is wrong with it."""
+
+    path: str
+    title: str
+    text: str
+
+
+def sections(plugin: PluginContext) -> Sequence[OverviewSection]:
+    """Return the section with an account's articles."""
+
+    async def articles(subject: str) -> str:
+        return await _render(plugin, subject)
+
+    return [OverviewSection("articles", articles, position=10)]
+
+
+async def _render(plugin: PluginContext, user_id: str) -> str:
+    now, root = datetime.now(UTC), root_of(plugin)
+    websites, _ = await Websites(plugin).page(user_id, limit=_WEBSITES)
+    known = {one.id: one for one in websites}
+    drafts, more = await listing.page(plugin, user_id, listing.ArticleFilter(status="draft"), limit=SHOWN)
+    ahead = [one for one in await entries(plugin, user_id, now, now + _AHEAD) if one.status in ("scheduled", "queued")]
+    past = await entries(plugin, user_id, now - _LATELY, now)
+    live = [one for one in reversed(past) if one.status == "published"]
+    text: str = template_of("overview.html").render(
+        root=root,
+        articles=f"{root}{ARTICLES}",
+        calendar=f"{root}{CALENDAR}",
+        websites=f"{root}{WEBSITES}",
+        has_website=bool(websites),
+        problems=[*await _publications(plugin, user_id, root), *_broken(websites, root)],
+        ahead=[_entry(one, known, now) for one in ahead[:SHOWN]],
+        more_ahead=max(0, len(ahead) - SHOWN),
+        drafts=[
+            {
+                "id": one.id,
+                "title": one.title,
+                "score": one.score,
+                "kind": score_kind(one.score) if one.score is not None else "",
+                "changed": moment(one.updated_at, now),
+            }
+            for one in drafts
+        ],
+        more_drafts=more is not None,
+        live=[_entry(one, known, now) for one in live[:SHOWN]],
+        more_live=max(0, len(live) - SHOWN),
+    )
+    return text
+
+
+def _entry(one: ScheduleEntry, websites: Mapping[str, Website], now: datetime) -> Mapping[str, Any]:
+    website = websites.get(one.website_id)
+    zone: tzinfo = zone_of(website.settings) if website is not None else UTC
+    at: Moment = moment(one.at, now, zone)
+    return {"id": one.article_id, "title": one.title, "website": website.name if website else "", "at": at}
+
+
+async def _publications(plugin: PluginContext, user_id: str, root: str) -> Sequence[AttentionEntry]:
+    """Return the publications that failed last, which nothing tries again by itself."""
+    wanted = (
+        select(PublicationRow.article_id, PublicationRow.status, ArticleRow.title)
+        .join(ArticleRow, ArticleRow.id == PublicationRow.article_id)
+        .where(PublicationRow.user_id == user_id, PublicationRow.status.in_(tuple(_PROBLEMS)))
+        .where(ArticleRow.status != "trashed")
+        .order_by(PublicationRow.updated_at.desc(), PublicationRow.id.desc())
+        .limit(SHOWN)
+    )
+    async with plugin.services.database.reading() as session:
+        rows = (await session.execute(wanted)).all()
+    return [
+        AttentionEntry(f"{root}{ARTICLES}/{row.article_id}/publications", row.title, _PROBLEMS[row.status])
+        for row in rows
+    ]
+
+
+def _broken(websites: Sequence[Website], root: str) -> Sequence[AttentionEntry]:
+    """Return the websites whose connection does not work."""
+    found = [one for one in websites if one.status == "error"][:SHOWN]
+    return [
+        AttentionEntry(f"{root}{WEBSITES}/{one.id}", one.name, "cannot be reached or refuses its credential")
+        for one in found
+    ]

@@ -1,0 +1,214 @@
+"""Taking over a post that a website has already: an article that is bound to it, so that publishing updates it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from pressroom.columns import new_id
+from pressroom.sdk import InvalidInput, PluginContext
+from sqlalchemy import or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressroom_content.articles.fields import Draft
+from pressroom_content.articles.store import Articles, ArticleUpdate, note_status
+from pressroom_content.contract import BlockSite, RemotePost, SiteGone, SiteRefused, SiteRejected
+from pressroom_content.contract.control import web_url
+from pressroom_content.publishing.bodies import MAX_RAW_LENGTH, SiteBody, joined_text, read_body
+from pressroom_content.publishing.comparing import fingerprint, snapshot, storable
+from pressroom_content.publishing.known import can_be_kept, shown_fields
+from pressroom_content.publishing.posts import capabilities_of, fields_of, sent_fields
+from pressroom_content.publishing.store import MAX_EXTERNAL_ID_LENGTH, STEPS, shortened, work_on
+from pressroom_content.records import Article, Website
+from pressroom_content.tables import PageRow, PublicationRow, SiteBodyRow, StepRow
+from pressroom_content.websites import settings as site_settings
+from pressroom_content.websites.connectors import connector_of
+from pressroom_content.websites.store import Websites
+
+_STATUSES: Final = {"live": "published", "scheduled": "scheduled", "draft": "draft"}
+_MAX_TERMS: Final = 100
+_MAX_TERM_LENGTH: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptedPost:
+    """The article that is bound to a post. `kept` names the blocks of it that only the website understands.
+
+    `made` is `None` where the account had the article already.
+    """
+
+    article: Article
+    publication_id: str
+    kept: tuple[str, ...] = ()
+    made: ArticleUpdate | None = None
+
+
+async def adopt(
+    plugin: PluginContext, user_id: str, website_id: str, url: str, *, origin: str = ""
+) -> AdoptedPost | None:
+    """Bind a new article to the post at a URL of a website; `None` where the website's API shows no post there.
+
+    A post that an article is bound to already, or that was published from here, is not taken over again.
+
+    Raises:
+        NotFound: the account has no such website.
+        InvalidInput: the post is in the trash, or cannot be kept.
+        QuotaExceeded: the account's storage is full.
+        SiteUnavailable: the website could not be asked at the moment.
+    """
+    website = await Websites(plugin).get(user_id, website_id)
+    _, site = await Websites(plugin).open(user_id, website_id)
+    if not isinstance(site, BlockSite):
+        return None
+    try:
+        remote = await site.locate(url)
+    except (SiteRefused, SiteRejected, SiteGone):  # its API is switched off, or not for this account
+        return None
+    if remote is None:
+        return None
+    known = await _known(plugin, website, remote.id)
+    if known is not None:
+        return known
+    if remote.state not in _STATUSES:
+        raise InvalidInput("url", f"is a post that is {remote.state} on the website; restore it there first")
+    if not can_be_kept(remote.raw):
+        raise InvalidInput(
+            "url",
+            f"is a post whose body cannot be kept: it has more than {MAX_RAW_LENGTH:,} characters, or some that no "
+            "database holds; shorten it on the website",
+        )
+    run = plugin.services.workers.run
+    body = await run(read_body, remote.raw, site.codec, owner=user_id, what="the post")
+    text = await run(_text_of, body, owner=user_id, what="the post")
+    draft = _draft(website, remote, text)
+    publication_id = new_id("p")
+
+    async def bind(session: AsyncSession, article: Article) -> None:
+        if await session.scalar(_of_post(website, remote.id)) is not None:
+            raise InvalidInput("url", "is a post that another article was bound to just now; list_content shows it")
+        await _bind(plugin, session, publication_id, website, article, remote, body)
+
+    made = await Articles(plugin).create(user_id, draft, origin=origin, also=bind)
+    kept = tuple(one.name for one in body.segments if one.key)
+    return AdoptedPost(made.article, publication_id, kept, made)
+
+
+async def _known(plugin: PluginContext, website: Website, external_id: str) -> AdoptedPost | None:
+    async with plugin.services.database.reading() as session:
+        row = await session.scalar(_of_post(website, external_id))
+    if row is None:
+        return None
+    article = await Articles(plugin).get(website.user_id, row.article_id)
+    if article.status == "trashed":
+        raise InvalidInput("url", f"is the post of {article.id}, which is in the trash; restore_content brings it back")
+    return AdoptedPost(article, row.id)
+
+
+def _of_post(website: Website, external_id: str) -> Any:
+    return select(PublicationRow).where(
+        PublicationRow.website_id == website.id,
+        PublicationRow.user_id == website.user_id,
+        PublicationRow.external_id == external_id,
+    )
+
+
+def _text_of(body: SiteBody) -> str:
+    return joined_text([one.text for one in body.segments if one.text])
+
+
+def _draft(website: Website, remote: RemotePost, text: str) -> Draft:
+    def line(name: str, longest: int) -> str:
+        return storable(str(remote.fields.get(name) or ""))[:longest]
+
+    def names(name: str) -> tuple[str, ...]:
+        values = remote.fields.get(name) or ()
+        return tuple(storable(str(one))[:_MAX_TERM_LENGTH] for one in values)[:_MAX_TERMS]
+
+    title = " ".join(line("title", 500).split())
+    return Draft(
+        title=title or "Untitled",
+        body=text or " ",
+        website_id=website.id,
+        slug=line("slug", 200),
+        excerpt=line("excerpt", 5000),
+        meta_title=line("meta_title", 500),
+        meta_description=line("meta_description", 2000),
+        canonical_url="",
+        author=line("author", 200),
+        tags=names("tags"),
+        categories=names("categories"),
+    )
+
+
+async def _bind(
+    plugin: PluginContext,
+    session: AsyncSession,
+    publication_id: str,
+    website: Website,
+    article: Article,
+    remote: RemotePost,
+    body: SiteBody,
+) -> None:
+    if not 0 < len(remote.id) <= MAX_EXTERNAL_ID_LENGTH:
+        raise SiteRefused(f"the website gives the post an id of {len(remote.id)} characters, which cannot be kept")
+    now, status = datetime.now(UTC), _STATUSES[remote.state]
+    scheduled = status == "scheduled"
+    row = PublicationRow(
+        id=publication_id,
+        user_id=article.user_id,
+        article_id=article.id,
+        website_id=website.id,
+        marker=f"pr-{secrets.token_hex(12)}",
+        status=status,
+        mode={"published": "publish", "scheduled": "schedule", "draft": "draft"}[status],
+        article_version=article.version,
+        publish_at=remote.publish_at if scheduled else None,
+        due_at=remote.publish_at if scheduled else None,
+        external_id=remote.id,
+        url=web_url(remote.url),
+        revision=shortened(remote.revision),
+        sent_hash=fingerprint(remote),
+        verified={},
+        warnings=[],
+        attempt=1,
+        created_at=now,
+        updated_at=now,
+        published_at=(remote.updated_at or now) if status == "published" else None,
+    )
+    session.add(row)
+    await session.flush()
+    details: Mapping[str, dict[str, Any]] = {
+        "draft": {"version": article.version},
+        "read_back": {"seen": snapshot(remote)},
+        "live": {"native": True, "native_at": remote.publish_at.isoformat()}
+        if scheduled and remote.publish_at is not None
+        else {},
+    }
+    for position, name in enumerate(STEPS):
+        state = "pending" if scheduled and name in ("live", "verify") else "done"
+        detail = details.get(name, {})
+        session.add(StepRow(publication_id=row.id, position=position, name=name, state=state, detail=detail))
+    connector = connector_of(plugin, website.platform)
+    settings = site_settings.read(website.settings)
+    sent = sent_fields(fields_of(article, settings, capabilities_of(website, connector), {}), "")
+    session.add(
+        SiteBodyRow(
+            publication_id=row.id,
+            bound=f"{website.id}:{remote.id}",
+            raw=body.raw,
+            segments=body.stored(),
+            fields=shown_fields(remote.fields),
+            sent=sent,
+            read_at=now,
+        )
+    )
+    # Otherwise the article would compete with its own page.
+    page = (PageRow.website_id == website.id, or_(PageRow.external_id == remote.id, PageRow.url == row.url))
+    await session.execute(update(PageRow).where(*page).values(article_id=article.id))
+    if scheduled and remote.publish_at is not None:
+        row.job_id = await work_on(plugin, session, row.id, row.user_id, remote.publish_at)
+    if status != "draft":
+        await note_status(session, article.user_id, article.id, status, row.published_at)  # type: ignore[arg-type]

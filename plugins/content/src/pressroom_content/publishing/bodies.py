@@ -1,0 +1,296 @@
+"""The body of a post on its website beside the article's: what nobody changed is sent as the website keeps it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from hashlib import sha256
+from typing import Any, Final
+
+from pressroom.sdk import InvalidInput
+
+from pressroom_content.contract import BodyBlock, BodyCodec
+from pressroom_content.rendering.from_html import to_markdown
+from pressroom_content.rendering.pieces import BodyPiece, pieces_of, placeholder
+
+MAX_RAW_LENGTH: Final = 5_000_000
+"""Characters of a body that is taken apart."""
+
+_APART: Final = "<!-- -->"
+"""What keeps lists apart that would be one list without it."""
+
+_MAX_ALIGNED: Final = 4_000_000
+_KEY_LENGTH: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class BodySegment:
+    """What is the same on both sides: `sources` of the website's blocks, and the `text` of the article.
+
+    `key` and `name` are those of a block that only its website understands; its text is a placeholder then.
+    """
+
+    sources: tuple[str, ...]
+    text: str
+    key: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteBody:
+    """A body as its website keeps it, and its segments, whose sources together are all of it."""
+
+    raw: str
+    segments: tuple[BodySegment, ...]
+
+    def stored(self) -> list[dict[str, Any]]:
+        """Return the segments as JSON."""
+        return [
+            {"sources": list(one.sources), "text": one.text, "key": one.key, "name": one.name} for one in self.segments
+        ]
+
+    @classmethod
+    def of(cls, raw: str, stored: Sequence[Mapping[str, Any]]) -> SiteBody:
+        """Return what `stored` returned."""
+        segments = (BodySegment(tuple(one["sources"]), one["text"], one["key"], one["name"]) for one in stored)
+        return cls(raw, tuple(segments))
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedBody:
+    """A body for a website. `lost` names the website's own blocks for which the article has no place any more."""
+
+    body: SiteBody
+    lost: tuple[str, ...] = ()
+
+
+def read_body(raw: str, codec: BodyCodec) -> SiteBody:
+    """Return a body of a website with its text as markdown. It may take seconds: call it in a worker."""
+    segments = _segments(codec.split(raw))
+    for attempt in range(3):
+        swallowed = _swallowed([one.text for one in segments])
+        if not swallowed:
+            break
+        # What reaches into the next block cannot be edited apart from it.
+        doubtful = swallowed | {at - 1 for at in swallowed} if attempt < 2 else set(range(len(segments)))
+        segments = _numbered(
+            [_opaque(one) if at in doubtful and not one.key else one for at, one in enumerate(segments)]
+        )
+    return SiteBody(raw, tuple(segments))
+
+
+def joined_text(texts: Sequence[str]) -> str:
+    """Return texts of segments as one markdown text, in which each stays by itself."""
+    body, _ = _written(texts, _touching(texts))
+    return body
+
+
+def compose(
+    known: SiteBody | None,
+    pieces: Sequence[BodyPiece],
+    codec: BodyCodec,
+    own: frozenset[int] = frozenset(),
+    as_markdown: bool = False,
+) -> ComposedBody:
+    """Return an article's body as a website keeps it. It may take seconds: call it in a worker.
+
+    Args:
+        known: the body as it was last read or written; its segments are sent as they are where the article has them.
+        pieces: the article's body.
+        codec: the website's.
+        own: numbers of pieces that are always written anew, such as those with images of the library.
+        as_markdown: whether the website keeps markdown, in which the section of footnotes is not written again.
+    """
+    segments = known.segments if known is not None else ()
+    kept = dict(unchanged(segments, pieces, own))
+    by_key = {one.key: one for one in segments if one.key}
+    made: list[BodySegment] = []
+    lost: list[str] = []
+    used: set[str] = set()
+    skip = 0
+    for number, piece in enumerate(pieces):
+        if skip:
+            skip -= 1
+        elif number in kept:
+            segment, count = kept[number]
+            made.append(segment)
+            used.add(segment.key)
+            skip = count - 1
+        elif piece.block:
+            if piece.block in by_key and piece.block not in used:
+                made.append(by_key[piece.block])
+                used.add(piece.block)
+        elif piece.text or not as_markdown:
+            encoded = tuple(codec.encode(piece.html, _markdown(piece)))
+            if encoded:
+                made.append(BodySegment(encoded, piece.text))
+    lost = [one.name for key, one in by_key.items() if key not in used]
+    sources = [source for one in made for source in one.sources]
+    if known is not None and [source for one in segments for source in one.sources] == sources:
+        return ComposedBody(known)
+    raw = codec.join(sources, known.raw if known is not None else "")
+    return ComposedBody(SiteBody(raw, tuple(made)), tuple(lost))
+
+
+def remembered(sent: SiteBody, raw: str, codec: BodyCodec) -> SiteBody:
+    """Return a body as its website keeps it after it was `sent`: platforms rewrite some of what they get."""
+    if raw == sent.raw:
+        return sent
+    blocks = codec.split(raw)
+    before = [source for one in sent.segments for source in one.sources]
+    owners = [number for number, one in enumerate(sent.segments) for _ in one.sources]
+    now = [block.source for block in blocks]
+    found: list[BodySegment] = []
+    done: set[int] = set()
+    for begin, end, first, last in ranges_of(before, now):
+        segments = list(dict.fromkeys(owners[begin:end]))
+        paired = end - begin == last - first and not done.intersection(segments)
+        whole = all(owners[begin:end].count(one) == len(sent.segments[one].sources) for one in segments)
+        if paired and whole:
+            at = first
+            for number in segments:
+                count = len(sent.segments[number].sources)
+                found.append(replace(sent.segments[number], sources=tuple(now[at : at + count])))
+                at += count
+            done.update(segments)
+        else:
+            found += _segments(blocks[first:last])
+    return SiteBody(raw, tuple(_numbered(found)))
+
+
+def ranges_of(before: Sequence[str], now: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield ranges of two lists that belong together; those of the same items are as long as each other."""
+    most = min(len(before), len(now))
+    head = next((at for at in range(most) if before[at] != now[at]), most)
+    tail = next((at for at in range(most - head) if before[-1 - at] != now[-1 - at]), most - head)
+    if head:
+        yield 0, head, 0, head
+    before_end, now_end = len(before) - tail, len(now) - tail
+    if (before_end - head) * (now_end - head) > _MAX_ALIGNED:
+        yield head, before_end, head, now_end
+    else:
+        matcher = SequenceMatcher(None, before[head:before_end], now[head:now_end], autojunk=False)
+        for _, begin, end, first, last in matcher.get_opcodes():
+            yield head + begin, head + end, head + first, head + last
+    if tail:
+        yield before_end, len(before), now_end, len(now)
+
+
+def _markdown(piece: BodyPiece) -> str:
+    """Return a piece as markdown: as it was written, unless sanitising took something away from it."""
+    if not piece.text:
+        return ""
+    return to_markdown(piece.html) if piece.lossy or piece.text.startswith("<") else piece.text
+
+
+def _segments(blocks: Sequence[BodyBlock]) -> list[BodySegment]:
+    """Return blocks as segments; those without text join the one before."""
+    found: list[BodySegment] = []
+    waiting: list[str] = []
+    for block in blocks:
+        text = _text(block)
+        if text == "":
+            if found:
+                found[-1] = replace(found[-1], sources=(*found[-1].sources, block.source))
+            else:
+                waiting.append(block.source)
+            continue
+        found.append(BodySegment((*waiting, block.source), text or "", "" if text else "new", block.name))
+        waiting = []
+    if waiting:
+        found.append(BodySegment(tuple(waiting), "", "new", "block"))
+    return _numbered(found)
+
+
+def _text(block: BodyBlock) -> str | None:
+    """Return the text of a block as markdown, `None` for one that cannot be edited."""
+    if not block.source.strip():
+        return ""
+    if block.markdown is None and block.html is None:
+        return None
+    try:
+        text = block.markdown if block.markdown is not None else to_markdown(block.html or "")
+    except InvalidInput:
+        return None
+    return text.strip("\n").rstrip()
+
+
+def _numbered(segments: Sequence[BodySegment]) -> list[BodySegment]:
+    """Return segments in which each block that cannot be edited has a key, and its placeholder as the text."""
+    taken: set[str] = set()
+    found = []
+    for one in segments:
+        if not one.key:
+            found.append(one)
+            continue
+        digest = sha256("\0".join(one.sources).encode(errors="surrogatepass")).hexdigest()
+        key, number = digest[:_KEY_LENGTH], 1
+        while key in taken:
+            number += 1
+            key = f"{digest[:_KEY_LENGTH]}-{number}"
+        taken.add(key)
+        found.append(replace(one, key=key, text=placeholder(key, one.name)))
+    return found
+
+
+def _opaque(segment: BodySegment) -> BodySegment:
+    return replace(segment, key="new")
+
+
+def _swallowed(texts: Sequence[str]) -> set[int]:
+    """Return the numbers of the texts that have no piece of their own among the others."""
+    return _without_pieces(texts, _touching(texts))
+
+
+def _touching(texts: Sequence[str]) -> set[int]:
+    """Return the numbers of the texts that would become part of the one before, such as a list after a list."""
+    return _without_pieces(texts, set())
+
+
+def _without_pieces(texts: Sequence[str], apart: set[int]) -> set[int]:
+    body, starts = _written(texts, apart)
+    try:
+        pieces = pieces_of(body, "markdown")
+    except InvalidInput:
+        return set(range(len(texts)))
+    begun = {bisect_right(starts, piece.line) - 1 for piece in pieces if piece.text}
+    return {at for at, text in enumerate(texts) if text and at not in begun}
+
+
+def _written(texts: Sequence[str], apart: set[int]) -> tuple[str, list[int]]:
+    """Return texts as one text, and the line at which each begins."""
+    lines: list[str] = []
+    starts = []
+    for at, text in enumerate(texts):
+        if lines:
+            lines += ["", _APART, ""] if at in apart else [""]
+        starts.append(len(lines))
+        lines += text.split("\n")
+    return "\n".join(lines) + "\n", starts
+
+
+def unchanged(
+    segments: Sequence[BodySegment], pieces: Sequence[BodyPiece], own: frozenset[int] = frozenset()
+) -> Iterator[tuple[int, tuple[BodySegment, int]]]:
+    """Yield the numbers of pieces at which an unchanged segment begins, and how many pieces it has."""
+    if not segments:
+        return
+    texts = [one.text for one in segments]
+    body, starts = _written(texts, _touching(texts))
+    known = pieces_of(body, "markdown")
+    owners = [bisect_right(starts, piece.line) - 1 if piece.text else -1 for piece in known]
+    now = [f"own:{number}" if number in own else piece.key for number, piece in enumerate(pieces)]
+    before = [piece.key for piece in known]
+    same: dict[int, int] = {}
+    for begin, end, first, last in ranges_of(before, now):
+        if end - begin == last - first and before[begin:end] == now[first:last]:
+            same.update(zip(range(begin, end), range(first, last), strict=True))
+    places: dict[int, list[int]] = {}
+    for at, owner in enumerate(owners):
+        places.setdefault(owner, []).append(same.get(at, -1))
+    for owner, segment in enumerate(segments):
+        mine = places.get(owner, [])
+        if mine and mine[0] >= 0 and mine == list(range(mine[0], mine[0] + len(mine))):
+            yield mine[0], (segment, len(mine))

@@ -1,0 +1,82 @@
+"""What is known of posts on their websites: their bodies as they were last read or written, in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from sqlalchemy import delete, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressroom_content.publishing.bodies import MAX_RAW_LENGTH, SiteBody
+from pressroom_content.publishing.comparing import storable
+from pressroom_content.tables import SiteBodyRow
+
+_MAX_FIELD_LENGTH: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBody:
+    """A body as its website had it, and what was sent of the post's other fields.
+
+    `bound` tells that the post was there before its article. `fields` are those of the post as its website showed them.
+    """
+
+    body: SiteBody
+    bound: bool
+    fields: Mapping[str, Any]
+    sent: Mapping[str, Any]
+
+
+def can_be_kept(raw: str) -> bool:
+    """Tell whether a body can be kept: it is not too long, and every database can hold its characters."""
+    return len(raw) <= MAX_RAW_LENGTH and storable(raw) == raw
+
+
+def shown_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a post as its website shows them, as JSON."""
+    return {
+        name: [storable(str(one)) for one in value] if isinstance(value, list | tuple) else _text(value)
+        for name, value in fields.items()
+    }
+
+
+async def known_body(session: AsyncSession, publication_id: str) -> KnownBody | None:
+    """Return what is known of a publication's body, if anything is."""
+    row = await session.get(SiteBodyRow, publication_id)
+    if row is None:
+        return None
+    return KnownBody(SiteBody.of(row.raw, row.segments), row.bound is not None, row.fields, row.sent)
+
+
+async def remember_body(
+    session: AsyncSession, publication_id: str, body: SiteBody, fields: Mapping[str, Any], sent: Mapping[str, Any]
+) -> None:
+    """Keep a body that was just read or written; one that cannot be kept is forgotten, unless its post is bound."""
+    row = await session.get(SiteBodyRow, publication_id)
+    if not can_be_kept(body.raw):
+        if row is not None and row.bound is None:
+            await session.delete(row)
+        return
+    if row is None:
+        row = SiteBodyRow(publication_id=publication_id)
+        session.add(row)
+    row.raw, row.segments = body.raw, body.stored()
+    row.fields, row.sent, row.read_at = shown_fields(fields), dict(sent), datetime.now(UTC)
+
+
+async def unbind(session: AsyncSession, publication_id: str) -> None:
+    """Forget that a post was there before its article: it is made anew."""
+    mine = SiteBodyRow.publication_id == publication_id
+    await session.execute(update(SiteBodyRow).where(mine).values(bound=None))
+
+
+async def forget_body(session: AsyncSession, publication_id: str) -> None:
+    """Forget a body: its post is not on its website any more."""
+    await session.execute(delete(SiteBodyRow).where(SiteBodyRow.publication_id == publication_id))
+
+
+def _text(value: Any) -> Any:
+    return value if isinstance(value, bool | int | float) or value is None else storable(str(value))[:_MAX_FIELD_LENGTH]

@@ -1,0 +1,307 @@
+"""What of an article readers do not get on its page: each loss in words, with a short excerpt."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pressroom_content.publishing import lost_objects as objects
+from pressroom_content.publishing.lost_objects import Loss, excerpt
+from pressroom_content.publishing.structure import Passage, Structure, main_part, words_of
+from pressroom_content.publishing.structure_reading import structure_of
+
+MAX_TOLD: Final = 12
+"""Losses that are named; of more than these only the number is said."""
+
+_MAX_OF_A_KIND: Final = 3
+_FEW: Final = 0.3
+_MIN_RUNS: Final = 4
+_SIMILAR: Final = 0.6
+_SHORT_WORDS: Final = 4
+_SHORT: Final = 20
+_EDGE: Final = 3
+_COMMON: Final = 20
+_MAX_SEARCHED: Final = 300_000_000
+_NAMES: Final = {
+    "paragraph": "paragraph", "heading": "heading", "item": "list item", "term": "term", "definition": "definition",
+    "cell": "cell", "summary": "heading of the collapsible section", "caption": "caption",
+}  # fmt: skip
+_MARKS: Final = {
+    "em": "emphasis", "strong": "bold type", "del": "strikethrough", "ins": "underline", "kbd": "mark-up as a key",
+    "mark": "highlight", "sub": "subscript", "sup": "superscript", "abbr": "mark-up as an abbreviation",
+    "q": "mark-up as a quotation",
+}  # fmt: skip
+
+
+def read_losses(page: bytes, article: str, url: str) -> list[str]:
+    """Return what of an article, as HTML, is not on a page in UTF-8 at a URL; see `losses`.
+
+    Raises:
+        InvalidInput: one of them is nested too deep, or has too many tags.
+    """
+    return losses(structure_of(article, url), structure_of(page.decode("utf-8", "replace"), url))
+
+
+def losses(article: Structure, page: Structure) -> list[str]:
+    """Return what of an article is not on a page, a sentence each, in the article's order; at most a dozen."""
+    return told(all_losses(article, page))
+
+
+def all_losses(article: Structure, page: Structure) -> list[Loss]:
+    """Return everything of an article that is not on a page, in the article's order."""
+    return sorted(_Comparison(article, page).losses(), key=lambda loss: loss.at)
+
+
+def told(found: Sequence[Loss]) -> list[str]:
+    """Return what is said of losses: some of each kind, and how many more there are."""
+    shown: list[str] = []
+    left, of_kind = 0, Counter[str]()
+    for loss in found:
+        of_kind[loss.kind] += 1
+        if of_kind[loss.kind] > _MAX_OF_A_KIND or len(shown) >= MAX_TOLD:
+            left += 1
+        else:
+            shown.append(loss.message)
+    return [*shown, f"… and {left} more such losses on the page"] if left else shown
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """Where a text of the article is on the page. `run` is `None` where it is spread over several texts."""
+
+    run: int | None
+    exact: bool = False
+    missing: tuple[str, ...] = ()
+
+
+class _Comparison:
+    """An article beside its page."""
+
+    def __init__(self, article: Structure, page: Structure) -> None:
+        self._article, self._page = article, page
+        self._begin, self._end = main_part(page, [run.words for run in article.runs])
+        self._exact: dict[str, list[int]] = defaultdict(list)
+        self._edges: dict[str, int] = {}
+        self._by_word: dict[str, list[int]] = defaultdict(list)
+        self._starts: list[int] = []
+        self._numbers: list[int] = []
+        parts, length = [" "], 1
+        for number, run in enumerate(page.runs):
+            if not run.words:
+                continue
+            self._exact[run.words].append(number)
+            if not self._begin <= run.at < self._end:
+                continue
+            words = run.words.split(" ")
+            for count in range(1, _EDGE + 1):
+                self._edges.setdefault(" ".join(words[:count]), number)
+                self._edges.setdefault(" ".join(words[-count:]), number)
+            for word in set(words):
+                if len(self._by_word[word]) <= _COMMON:
+                    self._by_word[word].append(number)
+            self._starts.append(length)
+            self._numbers.append(number)
+            parts.append(f"{run.words} ")
+            length += len(run.words) + 1
+        self._text = "".join(parts)
+        self._searched = 0
+        self._matches: dict[int, _Match | None] = {}
+
+    def losses(self) -> Iterator[Loss]:
+        """Yield what is lost, in no order."""
+        wanted = [(number, run) for number, run in enumerate(self._article.runs) if run.words and run.kind != "cell"]
+        for number, run in wanted:
+            self._matches[number] = self._match(run)
+        shown = sum(match is not None for match in self._matches.values())
+        if len(wanted) >= _MIN_RUNS and shown < len(wanted) * _FEW:
+            yield Loss(
+                -1,
+                "page",
+                f"the page shows {shown} of the {len(wanted)} passages of the article: it may be an older version from "
+                "a cache, show an excerpt only, or be put together in the browser",
+            )
+            return
+        yield from self._texts(wanted)
+        yield from self._levels(wanted)
+        yield from self._marks()
+        yield from objects.lost_links(self._article, self._page, self._is_shown)
+        yield from objects.lost_images(self._article, self._page, self._begin, self._end)
+        yield from objects.lost_tables(self._article, self._page, self._is_on_page)
+        yield from objects.lost_code(self._article, self._page, self._is_on_page)
+        yield from objects.lost_notes(self._article, self._page, self._is_shown)
+        yield from objects.lost_frames(self._article, self._page)
+        yield from self._rules()
+        yield from self._numbering()
+
+    def _match(self, run: Passage) -> _Match | None:
+        """Return where a text is on the page, `None` where it is not."""
+        numbers = self._exact.get(run.words, ())
+        inside = [number for number in numbers if self._begin <= self._page.runs[number].at < self._end]
+        best = [number for number in inside if self._is_alike(run, self._page.runs[number])]
+        if best or inside:
+            return _Match((best or inside)[0], exact=True)
+        outside = [number for number in numbers if self._page.runs[number].kind == run.kind]
+        if outside:
+            return _Match(outside[0], exact=True)
+        count = run.words.count(" ") + 1
+        if count <= _EDGE and run.words in self._edges:
+            return _Match(self._edges[run.words])
+        if count >= _SHORT_WORDS or len(run.words) >= _SHORT:
+            at = self._search(run.words)
+            if at >= 0:
+                position = bisect_right(self._starts, at) - 1
+                number = self._numbers[position]
+                whole = at + len(run.words) <= self._starts[position] + len(self._page.runs[number].words)
+                return _Match(number if whole else None)
+        return self._similar(run)
+
+    def _is_alike(self, run: Passage, other: Passage) -> bool:
+        return (run.kind, run.lists, run.quotes, run.box) == (other.kind, other.lists, other.quotes, other.box)
+
+    def _search(self, words: str) -> int:
+        """Return where words are in the text of the page, less than 0 where they are not or it was searched enough."""
+        if self._searched > _MAX_SEARCHED:
+            return -1
+        self._searched += len(self._text)
+        at = self._text.find(f" {words} ")
+        return at + 1 if at >= 0 else -1
+
+    def _similar(self, run: Passage) -> _Match | None:
+        """Return the text of the page that has most of a text's words."""
+        words = Counter(run.words.split(" "))
+        if sum(words.values()) < _EDGE:
+            return None
+        votes: Counter[int] = Counter()
+        for word in words:
+            numbers = self._by_word.get(word, ())
+            if len(numbers) <= _COMMON:
+                votes.update(numbers)
+        if not votes:
+            return None
+        number, _ = votes.most_common(1)[0]
+        missing = words - Counter(self._page.runs[number].words.split(" "))
+        if sum(missing.values()) > (1 - _SIMILAR) * sum(words.values()):
+            return None
+        return _Match(number, missing=tuple(missing))
+
+    def _is_shown(self, number: int) -> bool:
+        """Tell whether a text of the article is on the page, so that what is in it is worth a look."""
+        return self._matches.get(number, _Match(None)) is not None
+
+    def _is_on_page(self, text: str) -> bool:
+        words = words_of(text)
+        return not words or words in self._exact or words in self._edges or self._search(words) >= 0
+
+    def _texts(self, wanted: Iterable[tuple[int, Passage]]) -> Iterator[Loss]:
+        for number, run in wanted:
+            match, name = self._matches[number], f"{_NAMES[run.kind]} {excerpt(run.text)}"
+            if match is None:
+                yield Loss(run.at, "text", f"the {name} is not shown")
+                continue
+            if match.missing:
+                lacks = ", ".join(match.missing)[:80]
+                yield Loss(run.at, "text", f"the {name} is not shown as written: the page lacks {lacks}")
+            if match.run is None:
+                continue
+            yield from self._of_match(run, self._page.runs[match.run], name, exact=match.exact)
+
+    def _of_match(self, run: Passage, there: Passage, name: str, *, exact: bool) -> Iterator[Loss]:
+        if run.kind == "heading" and there.kind != "heading":
+            yield Loss(run.at, "heading", f"the {name} is not shown as a heading")
+        if run.lists and run.kind == "item":
+            yield from _in_list(run, there, name)
+        if there.quotes < run.quotes:
+            what = "as a quote" if not there.quotes else "as a quote inside another"
+            yield Loss(run.at, "quote", f"{excerpt(run.text)} is not shown {what}")
+        yield from _of_block(run, there, name)
+        if exact and there.breaks > run.breaks:
+            yield Loss(run.at, "break", f"a line break was put into the {name}")
+        elif exact and there.breaks < run.breaks:
+            yield Loss(run.at, "break", f"a line break of the {name} is lost")
+
+    def _levels(self, wanted: Iterable[tuple[int, Passage]]) -> Iterator[Loss]:
+        """Yield the headings whose level is another than those of the others tell: themes may move all of them."""
+        found = []
+        for number, run in wanted:
+            match = self._matches[number]
+            if run.kind == "heading" and match is not None and match.run is not None:
+                there = self._page.runs[match.run]
+                if there.kind == "heading":
+                    found.append((run, there.level))
+        if not found:
+            return
+        usual, _ = Counter(level - run.level for run, level in found).most_common(1)[0]
+        for run, level in found:
+            if level - run.level != usual:
+                yield Loss(
+                    run.at,
+                    "heading",
+                    f"the heading {excerpt(run.text)} is shown at level {level} instead of {run.level + usual}",
+                )
+
+    def _marks(self) -> Iterator[Loss]:
+        """Yield the words that are not set apart as they were."""
+        shown: dict[str, list[str]] = defaultdict(list)
+        for mark in self._page.marks:
+            shown[mark.kind].append(mark.text if mark.kind == "code" else words_of(mark.text))
+        texts = {kind: f" {' '.join(' '.join(parts).split())} " for kind, parts in shown.items()}
+        known = {(kind, part) for kind, parts in shown.items() for part in parts}
+        for mark in self._article.marks:
+            text = mark.text if mark.kind == "code" else words_of(mark.text)
+            if not text or (mark.kind, text) in known or not self._is_shown(mark.run):
+                continue
+            stream = texts.get(mark.kind, "")
+            self._searched += len(stream)
+            if self._searched <= _MAX_SEARCHED and f" {text} " in stream:
+                continue
+            if mark.kind == "code":
+                yield Loss(mark.at, "mark", f"the code {excerpt(mark.text)} is not shown as written")
+            else:
+                yield Loss(mark.at, "mark", f"{excerpt(mark.text)} lost its {_MARKS[mark.kind]}")
+
+    def _rules(self) -> Iterator[Loss]:
+        there = sum(self._begin <= at < self._end for at in self._page.rules)
+        for at in self._article.rules[there:]:
+            yield Loss(at, "rule", "a horizontal rule is not shown")
+
+    def _numbering(self) -> Iterator[Loss]:
+        starts = {one.run: one.start for one in self._page.numbered}
+        for one in self._article.numbered:
+            match = self._matches.get(one.run)
+            if one.start == 1 or match is None or match.run is None:
+                continue
+            there, run = starts.get(match.run), self._article.runs[one.run]
+            if there is not None and there != one.start:
+                yield Loss(
+                    one.at,
+                    "numbering",
+                    f"the numbered list {excerpt(run.text)} begins at {there} instead of {one.start}",
+                )
+
+
+def _in_list(run: Passage, there: Passage, name: str) -> Iterator[Loss]:
+    if not there.lists:
+        yield Loss(run.at, "list", f"the {name} is not shown in a list")
+    elif len(there.lists) < len(run.lists):
+        yield Loss(run.at, "list", f"the {name} is not nested as written")
+    elif there.lists[-1] != run.lists[-1]:
+        kind = "with a number" if there.lists[-1] == "ol" else "with a bullet"
+        yield Loss(run.at, "list", f"the {name} is shown {kind}")
+
+
+def _of_block(run: Passage, there: Passage, name: str) -> Iterator[Loss]:
+    if run.kind in ("term", "definition") and there.kind != run.kind:
+        yield Loss(run.at, "definition", f"the {name} is not shown as part of a list of definitions")
+    if run.kind == "summary" and there.kind != "summary":
+        yield Loss(run.at, "details", f"the section {excerpt(run.text)} cannot be collapsed")
+    if run.direction == "rtl" and there.direction not in ("rtl", "auto"):
+        yield Loss(run.at, "direction", f"the {name} lost its direction, from right to left")
+    if run.language and run.language.partition("-")[0] != there.language.partition("-")[0]:
+        yield Loss(run.at, "language", f"the {name} lost the mark of its language ({run.language})")
+    if run.box is not None and there.box is None:
+        yield Loss(run.at, "task", f"the {name} lost the box of its task")
+    elif run.box is not None and there.box != run.box:
+        yield Loss(run.at, "task", f"the box of the task {excerpt(run.text)} is {'not ' if run.box else ''}ticked")

@@ -1,0 +1,181 @@
+"""The content of an article or a web page as a structure: what readers see, without how it looks.
+
+Pages may be made to keep a parser busy: read them in a worker process.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+RunKind = Literal["paragraph", "heading", "item", "term", "definition", "cell", "summary", "caption"]
+
+_NOT_SHOWN: Final = re.compile("[\u00ad\u200b\u2060\ufeff]")
+_TIMES: Final = re.compile("(?<=\\d)\\s*\N{MULTIPLICATION SIGN}\\s*(?=\\d)")
+_HAN: Final = "[\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f]"
+_BETWEEN_HAN: Final = re.compile(f"(?<={_HAN})\\s+(?={_HAN})")
+_WORD: Final = re.compile(r"\w+")
+
+
+def words_of(text: str) -> str:
+    """Return the words of a text, apart by spaces, without what platforms do to it: quotes, dashes, case, hyphens."""
+    plain = _BETWEEN_HAN.sub("", unicodedata.normalize("NFKC", _NOT_SHOWN.sub("", text)))
+    found = _WORD.findall(_TIMES.sub("x", plain).casefold())
+    if not found:  # signs alone, such as an emoji
+        found = [one for one in plain if unicodedata.category(one) in ("So", "Sm", "Sc")]
+    return " ".join(found)
+
+
+@dataclass(slots=True)
+class Passage:
+    """A piece of text between two ends of blocks, and what holds of it.
+
+    `at` is the number of its element, `lists` are the tags of the lists that it is in, the outermost first. `breaks`
+    counts line breaks inside of it, `box` whether the box of a task is ticked.
+    """
+
+    at: int
+    text: str
+    words: str
+    kind: RunKind
+    level: int = 0
+    lists: tuple[str, ...] = ()
+    quotes: int = 0
+    language: str = ""
+    direction: str = ""
+    breaks: int = 0
+    box: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextMark:
+    """Words that are set apart inside of a text, such as `em`. `run` is the number of the text."""
+
+    at: int
+    run: int
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLink:
+    """A link; `target` is a full URL, or begins with # where it leads to a place of the page itself."""
+
+    at: int
+    run: int
+    target: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownImage:
+    """An image; `sources` are all URLs that it may be loaded from."""
+
+    at: int
+    sources: tuple[str, ...]
+    alt: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """A cell of a table."""
+
+    words: str
+    text: str
+    header: bool
+    align: str
+
+
+@dataclass(slots=True)
+class Table:
+    """A table; `caption` may be empty."""
+
+    at: int
+    caption: str = ""
+    rows: list[list[TableCell]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """A block of code, as it is written; `language` may be empty."""
+
+    at: int
+    text: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoteReference:
+    """What refers to a footnote: its label, and the id that it leads to."""
+
+    at: int
+    run: int
+    label: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedList:
+    """A numbered list: the words that it begins with, and its first number."""
+
+    at: int
+    run: int
+    start: int
+
+
+@dataclass(slots=True)
+class Structure:
+    """What is in an article or on a page, each kind of thing in its order.
+
+    Elements have numbers in the order in which they begin: `parents` has that of the element around each, `ends` the
+    number after the last one inside of it.
+    """
+
+    runs: list[Passage] = field(default_factory=list)
+    marks: list[TextMark] = field(default_factory=list)
+    links: list[ShownLink] = field(default_factory=list)
+    images: list[ShownImage] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    code: list[CodeBlock] = field(default_factory=list)
+    notes: list[NoteReference] = field(default_factory=list)
+    numbered: list[NumberedList] = field(default_factory=list)
+    details: list[tuple[int, str]] = field(default_factory=list)
+    frames: list[tuple[int, str]] = field(default_factory=list)
+    rules: list[int] = field(default_factory=list)
+    ids: set[str] = field(default_factory=set)
+    data: str = ""
+    parents: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+
+
+def climb(structure: Structure, element: int) -> Iterator[int]:
+    """Yield an element and those around it, the innermost first."""
+    while element >= 0:
+        yield element
+        element = structure.parents[element]
+
+
+def main_part(page: Structure, wanted: Sequence[str]) -> tuple[int, int]:
+    """Return the numbers of the first element, and the one after the last, of the part of a page that has an article.
+
+    `wanted` are the words of its pieces of text. It is the innermost element that has nearly all that the page has.
+    """
+    known = set(wanted)
+    seen: dict[int, int] = {}
+    counted: set[str] = set()
+    for run in page.runs:
+        if run.words in known and run.words not in counted:
+            counted.add(run.words)
+            for element in climb(page, run.at):
+                seen[element] = seen.get(element, 0) + 1
+    if not seen:
+        return 0, len(page.parents)
+    most = max(seen.values())
+    best = max((element for element, count in seen.items() if count >= most * _NEARLY_ALL), default=0)
+    return best, page.ends[best]
+
+
+_NEARLY_ALL: Final = 0.9

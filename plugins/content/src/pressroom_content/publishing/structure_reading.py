@@ -1,0 +1,420 @@
+"""Reading the structure of an article or a web page from HTML, in one walk.
+
+Pages may be made to keep a parser busy: read them in a worker process.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+from urllib.parse import urldefrag, urljoin
+
+from pressroom.sdk import InvalidInput
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+
+from pressroom_content.publishing.structure import (
+    CodeBlock,
+    NoteReference,
+    NumberedList,
+    Passage,
+    RunKind,
+    ShownImage,
+    ShownLink,
+    Structure,
+    Table,
+    TableCell,
+    TextMark,
+    words_of,
+)
+from pressroom_content.rendering.markdown import check_depth, check_html
+
+MAX_RUNS: Final = 20_000
+"""Pieces of text that are read of a page; what comes after them is left out."""
+
+_INLINE: Final = frozenset(
+    {
+        "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i",
+        "img", "input", "ins", "kbd", "label", "mark", "picture", "q", "rp", "rt", "ruby", "s", "samp", "small",
+        "source", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
+    }
+)  # fmt: skip
+_UNSEEN: Final = frozenset({"script", "style", "template", "head", "svg", "select", "button", "datalist", "dialog"})
+_MARKS: Final[Mapping[str, str]] = {
+    "em": "em", "i": "em", "strong": "strong", "b": "strong", "del": "del", "s": "del", "strike": "del", "ins": "ins",
+    "u": "ins", "code": "code", "tt": "code", "kbd": "kbd", "mark": "mark", "sub": "sub", "sup": "sup", "abbr": "abbr",
+    "acronym": "abbr", "q": "q",
+}  # fmt: skip
+_KINDS: Final[Mapping[str, RunKind]] = {
+    "li": "item", "dt": "term", "dd": "definition", "td": "cell", "th": "cell", "summary": "summary",
+    "figcaption": "caption", "caption": "caption", **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "heading"),
+}  # fmt: skip
+_TOGGLE: Final = "kg-toggle-card"
+_TOGGLE_HEADING: Final = "kg-toggle-heading-text"
+_FRAMES: Final = frozenset({"iframe", "embed", "object", "video", "audio"})
+_BOXES: Final[Mapping[str, bool]] = {"☐": False, "☑": True, "☒": True}
+_SOURCES: Final = ("src", "data-src", "data-lazy-src", "data-original", "srcset", "data-srcset", "data-lazy-srcset")
+_HIDDEN: Final = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+_ALIGN: Final = re.compile(r"text-align\s*:\s*(left|center|right|start|end|justify)", re.IGNORECASE)
+_ALIGN_CLASS: Final = re.compile(r"(?:has-text-align|text|align|text-align|ta)-?(left|center|right|end)", re.IGNORECASE)
+_DIRECTION: Final = re.compile(r"direction\s*:\s*(rtl|ltr)", re.IGNORECASE)
+_LANGUAGE: Final = re.compile(
+    r"(?:^|[\s;])(?:language|lang|highlight-source|highlight-text|brush:|sourceCode)[-:\s]*([\w+#.-]{1,40})", re.ASCII
+)
+_NUMBERS: Final = re.compile(r"(?:^|[\s_-])(?:ln|lnt|lnlinks|lineno|linenos|line-numbers?|gutter|gl)(?:$|[\s_-])")
+_NOTE: Final = re.compile(r"footnote|(?:^|\s)fn(?:$|\s|-)|noteref", re.IGNORECASE)
+_BACK: Final = re.compile(r"back|return|reverse", re.IGNORECASE)
+_MAX_ATTRIBUTES: Final = 500_000
+_MAX_VALUE: Final = 2_000
+
+
+def structure_of(html: str, url: str = "") -> Structure:
+    """Return the structure of HTML. `url` is where it is from, without which links and images stay as they are.
+
+    Raises:
+        InvalidInput: it is nested too deep, or has too many tags.
+    """
+    check_html(html)
+    try:
+        tree = LexborHTMLParser(html)
+    except SelectolaxError:
+        raise InvalidInput("", "its HTML is nested too deep to be read") from None
+    if tree.root is None:
+        return Structure()
+    check_depth(tree.root)
+    return _Reader(url).read(tree.root)
+
+
+class _State(NamedTuple):
+    """What holds of everything inside an element."""
+
+    element: int = -1
+    kind: RunKind = "paragraph"
+    level: int = 0
+    lists: tuple[str, ...] = ()
+    quotes: int = 0
+    language: str = ""
+    direction: str = ""
+    align: str = ""
+    superscript: bool = False
+    spaced: bool = False
+    unread: bool = False
+
+
+class _End(NamedTuple):
+    """What is done behind an element: what held around it and inside of it, and where its text began."""
+
+    tag: str
+    element: int
+    outer: _State
+    inner: _State
+    run: int
+    start: int
+    node: LexborNode
+
+
+class _Reader:
+    """Walks through a tree once, without recursion."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._page = urldefrag(url)[0].rstrip("/")
+        self._found = Structure()
+        self._parts: list[str] = []
+        self._breaks = self._pending = 0
+        self._box: bool | None = None
+        self._state = _State()
+        self._tables: list[Table] = []
+        self._cells: list[list[str]] = []
+        self._details: list[int] = []
+        self._data: list[str] = []
+        self._data_length = 0
+
+    def read(self, root: LexborNode) -> Structure:
+        """Return what is in a tree."""
+        stack: list[tuple[LexborNode, _State] | _End] = [(root, self._state)]
+        while stack and len(self._found.runs) < MAX_RUNS:
+            item = stack.pop()
+            if isinstance(item, _End):
+                self._close(item)
+                continue
+            node, state = item
+            tag = node.tag or ""
+            if tag == "-text":
+                self._text(node.text_content or "", state)
+            elif not tag.startswith("-") and tag not in _UNSEEN:
+                stack += self._open(node, tag, state)
+        self._flush()
+        found = self._found
+        for at, end in enumerate(found.ends):
+            found.ends[at] = end or len(found.ends)
+        found.data = " ".join(self._data)
+        return found
+
+    def _open(self, node: LexborNode, tag: str, outer: _State) -> Iterator[tuple[LexborNode, _State] | _End]:
+        """Note the beginning of an element, and yield its end and what is inside, the last first."""
+        attributes = {name: value or "" for name, value in node.attributes.items()}
+        if "hidden" in attributes or _HIDDEN.search(attributes.get("style", "")[:_MAX_VALUE]):
+            return
+        element = len(self._found.parents)
+        self._found.parents.append(outer.element)
+        self._found.ends.append(0)
+        self._found.ids.update(filter(None, (attributes.get("id"), attributes.get("name") if tag == "a" else None)))
+        self._note_data(tag, attributes)
+        state = _inside(tag, attributes, outer, element)
+        if tag == "br":
+            self._pending += bool(self._parts)
+            self._write("\n", state)
+            return
+        if tag not in _INLINE:
+            self._flush()
+            self._state = state
+        elif tag == "a" and self._is_of_note(node, state):
+            state = state._replace(unread=True)
+        elif tag == "a" and state.kind == "heading" and attributes.get("href", "").startswith("#"):
+            state = state._replace(spaced=True)  # what themes put beside headings to link to them
+        yield _End(tag, element, outer, state, len(self._found.runs), len(self._parts), node)
+        if tag == "pre":
+            self._found.code.append(CodeBlock(element, _code_of(node), _language_of(node)))
+            return
+        if tag in _FRAMES:
+            self._found.frames.append((element, attributes.get("src") or attributes.get("data-src") or ""))
+            return
+        self._note(element, node, tag, attributes)
+        for child in reversed(list(node.iter(include_text=True))):
+            yield child, state
+
+    def _note(self, element: int, node: LexborNode, tag: str, attributes: Mapping[str, str]) -> None:
+        """Note an element that is more than a piece of text."""
+        match tag:
+            case "img":
+                self._image(element, attributes)
+            case "hr" if "footnote" not in f"{attributes.get('class')} {_marks_of(node)}":
+                self._found.rules.append(element)
+            case "table":
+                self._tables.append(Table(element))
+                self._found.tables.append(self._tables[-1])
+            case "tr" if self._tables:
+                self._tables[-1].rows.append([])
+            case "td" | "th" if self._tables:
+                self._cells.append([])
+            case _ if _is_collapsible(tag, attributes):
+                self._details.append(len(self._found.details))
+                self._found.details.append((element, ""))
+            case "input" if attributes.get("type", "").lower() == "checkbox":
+                self._box = "checked" in attributes
+            case "ol":
+                start = attributes.get("start", "")
+                number = int(start) if start.isascii() and start.isdigit() and len(start) < 10 else 1
+                self._found.numbered.append(NumberedList(element, len(self._found.runs), number))
+
+    def _close(self, end: _End) -> None:
+        tag, found = end.tag, self._found
+        found.ends[end.element] = len(found.parents)
+        if tag in _INLINE:
+            self._close_inline(end)
+            return
+        self._flush()
+        self._state = end.outer
+        if tag in ("td", "th") and self._cells and self._tables:
+            text = " ".join("".join(self._cells.pop()).split())
+            if self._tables[-1].rows:
+                self._tables[-1].rows[-1].append(TableCell(words_of(text), text, tag == "th", end.inner.align))
+        elif tag == "table" and self._tables:
+            self._tables.pop()
+        elif _is_collapsible(tag, end.node.attributes) and self._details:
+            self._details.pop()
+
+    def _close_inline(self, end: _End) -> None:
+        tag = end.tag
+        if tag not in _MARKS and tag != "a":
+            return
+        run = len(self._found.runs)
+        text = " ".join("".join(self._parts[end.start if run == end.run else 0 :]).split())
+        if tag != "a":
+            if text:
+                self._found.marks.append(TextMark(end.element, run, _MARKS[tag], text))
+            return
+        attributes = end.node.attributes
+        target = self._target(attributes.get("href") or "")
+        if self._is_of_note(end.node, end.outer) and not _BACK.search(f"{_marks_of(end.node)} {target}"):
+            label = " ".join(end.node.text()[:_MAX_VALUE].split()).strip("[]()")
+            if any(map(str.isalnum, label)):
+                self._found.notes.append(NoteReference(end.element, run, label, target[1:]))
+                return
+        if target:
+            self._found.links.append(ShownLink(end.element, run, target, text))
+
+    def _is_of_note(self, link: LexborNode, state: _State) -> bool:
+        """Tell whether a link leads to a footnote or back from one: its text is not part of what is said."""
+        is_near = self._target(link.attributes.get("href") or "").startswith("#")
+        return is_near and (state.superscript or _NOTE.search(_marks_of(link)) is not None)
+
+    def _text(self, text: str, state: _State) -> None:
+        if not state.unread:
+            self._write(text, state)
+
+    def _write(self, text: str, state: _State) -> None:
+        visible = bool(text) and not text.isspace()
+        if not self._parts and not visible:
+            return
+        if visible:
+            self._breaks, self._pending = self._breaks + self._pending, 0
+        if state.superscript or state.spaced:
+            text = f" {text} "
+        self._parts.append(text)
+
+    def _flush(self) -> None:
+        """End a piece of text."""
+        state, text, breaks = self._state, " ".join("".join(self._parts).split()), self._breaks
+        self._parts, self._breaks, self._pending = [], 0, 0
+        box, self._box = self._box, None
+        if not text:
+            self._box = box
+            return
+        if text[0] in _BOXES:
+            box, text = _BOXES[text[0]], text[1:].lstrip()
+        words = words_of(text)
+        if self._cells:
+            self._cells[-1].append(f" {text} ")
+        if self._tables and state.kind == "caption":
+            self._tables[-1].caption = text
+        if self._details and state.kind == "summary":
+            self._found.details[self._details[-1]] = (self._found.details[self._details[-1]][0], text)
+        run = Passage(
+            at=state.element,
+            text=text,
+            words=words,
+            kind=state.kind,
+            level=state.level,
+            lists=state.lists,
+            quotes=state.quotes,
+            language=state.language,
+            direction=state.direction,
+            breaks=breaks,
+            box=box,
+        )
+        self._found.runs.append(run)
+
+    def _image(self, element: int, attributes: Mapping[str, str]) -> None:
+        if "emoji" in attributes.get("class", "") or "smiley" in attributes.get("class", ""):
+            self._write(attributes.get("alt", ""), self._state)
+            return
+        sources = [attributes[name] for name in _SOURCES if attributes.get(name)]
+        self._found.images.append(ShownImage(element, tuple(sources), attributes.get("alt", "")))
+
+    def _target(self, href: str) -> str:
+        href = href.strip()
+        if not href or href.startswith("#"):
+            return href
+        try:
+            full = urljoin(self._url, href)
+            page, fragment = urldefrag(full)
+        except ValueError:
+            return href
+        return f"#{fragment}" if fragment and self._page and page.rstrip("/") == self._page else full
+
+    def _note_data(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Keep what scripts make embedded pages of."""
+        if self._data_length > _MAX_ATTRIBUTES:
+            return
+        every = tag in _FRAMES or "-" in tag
+        for name, value in attributes.items():
+            if every or name.startswith("data-"):
+                self._data.append(value[:_MAX_VALUE])
+                self._data_length += len(value[:_MAX_VALUE])
+
+
+def _is_collapsible(tag: str, attributes: Mapping[str, str | None]) -> bool:
+    """Tell whether an element is a section that readers open and close: `details`, and what Ghost has for it."""
+    return tag == "details" or _TOGGLE in (attributes.get("class") or "")[:_MAX_VALUE].split()
+
+
+def _inside(tag: str, attributes: Mapping[str, str], state: _State, element: int) -> _State:
+    """Return what holds inside an element."""
+    style, classes = attributes.get("style", "")[:_MAX_VALUE], attributes.get("class", "")[:_MAX_VALUE]
+    changes: dict[str, object] = {"element": element}
+    if tag in _KINDS:
+        changes |= {"kind": _KINDS[tag], "level": int(tag[1]) if _KINDS[tag] == "heading" else 0}
+    if _TOGGLE_HEADING in classes.split():
+        changes |= {"kind": "summary", "level": 0}
+    if tag in ("ol", "ul"):
+        changes["lists"] = (*state.lists, tag)[-20:]
+    if tag == "blockquote" or (tag == "q" and not state.quotes):
+        changes["quotes"] = state.quotes + (tag == "blockquote")
+    if tag in ("sup", "sub"):
+        changes["superscript"] = True
+    if language := attributes.get("lang", attributes.get("xml:lang", "")):
+        changes["language"] = language[:40].lower()
+    direction = attributes.get("dir", "").lower() or ((found := _DIRECTION.search(style)) and found[1].lower())
+    if direction:
+        changes["direction"] = direction
+    align = _alignment(attributes.get("align", ""), style, classes)
+    if align:
+        changes["align"] = align
+    if attributes.get("aria-hidden") == "true" or tag == "noscript":
+        changes["unread"] = True
+    return state._replace(**changes)  # type: ignore[arg-type]
+
+
+def _alignment(attribute: str, style: str, classes: str) -> str:
+    """Return where text is aligned to, empty where that is not said or is where it begins anyway."""
+    found = attribute.strip().lower()
+    if match := _ALIGN.search(style):
+        found = match[1].lower()
+    elif not found:
+        for name in classes.split():
+            if match := _ALIGN_CLASS.fullmatch(name):
+                found = match[1].lower()
+    return {"end": "right", "justify": "left", "start": "left"}.get(found, found)
+
+
+def _marks_of(node: LexborNode) -> str:
+    """Return what a link and the element around it say of what they are."""
+    around = [node] if node.parent is None else [node, node.parent]
+    names = ("class", "role", "rel", "id", "epub:type", "data-fn")
+    values = (one.attributes.get(name) or "" for one in around for name in names)
+    return " ".join(value[:_MAX_VALUE] for value in values)
+
+
+def _code_of(block: LexborNode) -> str:
+    """Return the text of a block of code, without the numbers of lines and buttons that pages put into it."""
+    parts: list[str] = []
+    stack = [block]
+    while stack:
+        node = stack.pop()
+        tag = node.tag or ""
+        if tag == "-text":
+            parts.append(node.text_content or "")
+        elif tag == "br":
+            parts.append("\n")
+        elif not tag.startswith("-") and tag not in _UNSEEN:
+            attributes = node.attributes
+            unread = attributes.get("aria-hidden") == "true"
+            numbers = _NUMBERS.search((attributes.get("class") or "")[:_MAX_VALUE]) is not None
+            if (unread or numbers) and node is not block and tag in ("span", "td", "a", "div"):
+                continue
+            stack += reversed(list(node.iter(include_text=True)))
+    return "".join(parts).replace("\r\n", "\n").replace("\r", "\n").replace("\u00a0", " ").strip("\n")
+
+
+def _language_of(block: LexborNode) -> str:
+    """Return the language that a block of code says it is in."""
+    around: list[LexborNode] = [block]
+    inner = block.css_first("code")
+    if inner is not None:
+        around.insert(0, inner)
+    node = block.parent
+    for _ in range(3):
+        if node is not None and node.tag not in ("body", "html", "article", "main"):
+            around.append(node)
+            node = node.parent
+    for one in around:
+        attributes = one.attributes
+        for name in ("data-lang", "data-language", "data-enlighter-language", "lang"):
+            if name != "lang" and attributes.get(name):
+                return str(attributes[name])[:40].lower()
+        found = _LANGUAGE.search((attributes.get("class") or "")[:_MAX_VALUE])
+        if found:
+            return found[1].lower()
+    return ""

@@ -1,0 +1,304 @@
+"""The contract of a platform to publish on (`pressroom_content.contract.SiteConnector`), at a site in trouble."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pressroom.testing import FakeSite
+from pressroom.testing.contracts import ContractSuite, Finding, PromiseBroken, expect
+from pressroom.testing.contracts.suite import describe_error, run_apart
+from pressroom.testing.fake_site import Trouble
+
+from pressroom_content.contract import (
+    BlockSite,
+    BodyCodec,
+    ConnectionReport,
+    Post,
+    RecallingSite,
+    RemoteMedia,
+    Site,
+    SiteAddress,
+    SiteConnector,
+    SiteError,
+    SiteRefused,
+    SiteRejected,
+    SiteUnavailable,
+    UnknownOutcome,
+)
+from pressroom_content.testing.bodies import check_codec
+from pressroom_content.testing.troubled import (
+    RedirectedFetcher,
+    expect_no_secret,
+    made_up_credential,
+    troubled_fetcher,
+    writes,
+)
+
+_POST: Final = Post(
+    "pr-contract",
+    "A title",
+    "a-title",
+    "<p>Some <strong>text</strong>.</p>",
+    "Some **text**.\n",
+    excerpt="In short.",
+    tags=("news",),
+    raw="<p>Some <strong>text</strong>.</p>",
+)
+_POST_ID: Final = "1"
+_LOST: Final[tuple[Trouble, ...]] = ("lost answer", "half", "hang")
+_WRONG: Final[tuple[Trouble, ...]] = ("html", "odd", "error")
+_SECONDS: Final = 45.0
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorAtSite:
+    """A connector, a credential for it, and the site that whatever it fetches comes from."""
+
+    connector: SiteConnector
+    credential: Mapping[str, str]
+    fetcher: RedirectedFetcher
+
+    @property
+    def fake(self) -> FakeSite:
+        """The site."""
+        return self.fetcher.site
+
+    def open(self) -> Site:
+        """Open the website. Raises whatever the connector raises."""
+        url = "https://site.example" if self.connector.needs_url else ""
+        site = self.connector.open(
+            SiteAddress("w_contract", "u_contract", "A site", url), self.credential, self.fetcher
+        )
+        if isinstance(site, RecallingSite):
+            site.recall(_POST_ID, "https://site.example/a-title", "")
+        return site
+
+    def opened(self) -> Site | None:
+        """Open the website, or return `None` where the connector refuses a credential that was made up."""
+        try:
+            return self.open()
+        except SiteError:
+            return None
+
+    async def asked(self, ask: Callable[[], Awaitable[Any]], trouble: Trouble) -> tuple[Any, SiteError | None]:
+        """Ask the site while it is in trouble; return what came of it, or the error.
+
+        Raises:
+            PromiseBroken: it raised something that is no `SiteError`.
+        """
+        self.fake.requests.clear()
+        self.fake.trouble = trouble
+        try:
+            return await ask(), None
+        except SiteError as error:
+            return None, error
+        except Exception as error:
+            raise PromiseBroken(f"{describe_error(error)} from a site that answers {trouble!r}") from error
+        finally:
+            self.fake.trouble = None
+
+
+CONNECTOR: Final = ContractSuite[ConnectorAtSite]("connector")
+
+
+def check_connector(connector: SiteConnector, credential: Mapping[str, str] | None = None) -> list[Finding]:
+    """Check a connector against its contract, and return what it breaks. No request leaves this machine.
+
+    Whatever the connector fetches comes from a fake site on 127.0.0.1 that is in trouble, so nothing of the platform
+    has to be there. A connector that makes no request keeps most promises without doing anything. If its sites are
+    written in blocks, their codec is checked too.
+
+    Args:
+        connector: what the plugin yields.
+        credential: what a person would type into its fields. Left out, values are made up that their patterns take.
+    """
+    given = made_up_credential(connector.fields) if credential is None else dict(credential)
+
+    @asynccontextmanager
+    async def opening() -> AsyncIterator[ConnectorAtSite]:
+        async with troubled_fetcher() as fetcher:
+            yield ConnectorAtSite(connector, given, fetcher)
+
+    async def codec() -> Any:
+        async with opening() as one:
+            site = one.opened()
+            return _codec_of(site)
+
+    where = f"connector {connector.platform}"
+    found = run_apart(lambda: CONNECTOR.check(opening, where=where, seconds=_SECONDS))
+    blocks = None if found else run_apart(codec)
+    return found + ([] if blocks is None else check_codec(blocks, where=where))
+
+
+def _reads(site: Site) -> Iterator[tuple[str, Callable[[], Awaitable[Any]]]]:
+    yield "find", lambda: site.find(_POST)
+    if not _is_recalling(site):
+        yield "read", lambda: site.read(_POST_ID)
+
+
+def _writes(one: ConnectorAtSite, site: Site) -> Iterator[tuple[str, Callable[[], Awaitable[Any]]]]:
+    yield "create", lambda: site.create(_POST)
+    if one.connector.capabilities.update:
+        yield "update", lambda: site.update(_POST_ID, _POST, "")
+    yield "set_state", lambda: site.set_state(_POST_ID, "live")
+
+
+@CONNECTOR.promise(
+    "opening a website sends nothing, and refuses a credential with a SiteError",
+    fix="make the object only; send requests in methods, and raise SiteRejected for what cannot be a credential",
+)
+async def _opens(one: ConnectorAtSite) -> None:
+    for credential in (
+        one.credential,
+        {},
+        dict.fromkeys(one.credential, ""),
+        dict.fromkeys(one.credential, "\u00fc :/"),
+    ):
+        try:
+            ConnectorAtSite(one.connector, credential, one.fetcher).open()
+        except SiteError as error:
+            expect_no_secret(f"{error} {error.hint}", credential, one.connector.fields)
+    expect(not one.fake.requests, f"{len(one.fake.requests)} requests")
+
+
+@CONNECTOR.promise(
+    "a live check says what is wrong, whatever the site answers",
+    fix="return a ConnectionReport with an error, or raise a SiteError; trust nothing in an answer",
+)
+async def _checks(one: ConnectorAtSite) -> None:
+    site = one.opened()
+    if site is None:
+        return
+    for trouble in (*_LOST, *_WRONG, "revoked"):
+        report, error = await one.asked(site.check, trouble)
+        if error is None:
+            expect(type(report) is ConnectionReport, repr(report))
+            fine = report.ok and bool(one.fake.requests) and trouble != "odd"
+            expect(not fine, f"all is well, at a site that answers {trouble!r}")
+
+
+@CONNECTOR.promise(
+    "reading raises a SiteError where the site is in trouble, and asks it again at most once",
+    fix="raise SiteUnavailable for 5xx, 429, no answer and answers that are not the API's; let the server retry",
+)
+async def _reads_in_trouble(one: ConnectorAtSite) -> None:
+    site = one.opened()
+    for name, ask in _reads(site) if site else ():
+        for trouble in (*_LOST, *_WRONG):
+            value, error = await one.asked(ask, trouble)
+            if not one.fake.requests or (trouble == "odd" and value is None):
+                continue  # nothing was asked, or nothing was found in the answer
+            expect(error is not None, f"{name} returned {value!r} from a site that answers {trouble!r}")
+            paths = [request.path for request in one.fake.requests]
+            expect(all(paths.count(path) <= 2 for path in paths), f"{name} asked {len(paths)} times: {paths[:3]}")
+            expect(not writes(one.fake), f"{name} sent {writes(one.fake)[:2]}")
+
+
+@CONNECTOR.promise(
+    "a write whose answer got lost raises UnknownOutcome, and is not sent again",
+    fix="raise UnknownOutcome for FetchUnknown, and for answers to a request that changes something that are not whole",
+)
+async def _lost(one: ConnectorAtSite) -> None:
+    site = one.opened()
+    for name, ask in _writes(one, site) if site else ():
+        for trouble in _LOST:
+            value, error = await one.asked(ask, trouble)
+            sent = writes(one.fake)
+            if not one.fake.requests:
+                continue
+            expect(error is not None, f"{name} returned {value!r} from a site that answers {trouble!r}")
+            expect(len(sent) <= 1, f"{name} sent {sent[:3]}")
+            wanted = UnknownOutcome if sent else SiteUnavailable
+            expect(
+                isinstance(error, wanted), f"{_named(error)} from {name}, where {wanted.__name__} is meant ({trouble})"
+            )
+
+
+@CONNECTOR.promise(
+    "a write that is answered with something else raises a SiteError, and is not sent again",
+    fix="look at the status, the media type and the shape of every answer before you read members of it",
+)
+async def _answered_otherwise(one: ConnectorAtSite) -> None:
+    site = one.opened()
+    for name, ask in _writes(one, site) if site else ():
+        # Whoever only answers that it took something may do so in any form.
+        for trouble in ("error",) if _is_recalling(site) else _WRONG:
+            value, error = await one.asked(ask, trouble)
+            if not one.fake.requests:
+                continue
+            expect(error is not None, f"{name} returned {value!r} from a site that answers {trouble!r}")
+            sent = writes(one.fake)
+            expect(len(sent) <= 1, f"{name} sent {sent[:3]}")
+
+
+@CONNECTOR.promise(
+    "a credential that was taken back raises SiteRejected, or SiteRefused where it was not sent yet",
+    fix="raise SiteRejected for 401, so that people are asked to connect the site again",
+)
+async def _revoked(one: ConnectorAtSite) -> None:
+    site = one.opened()
+    for name, ask in (*_reads(site), *_writes(one, site)) if site else ():
+        value, error = await one.asked(ask, "revoked")
+        if one.fake.requests:
+            seen = _named(error) if error else repr(value)
+            expect(isinstance(error, SiteRejected | SiteRefused), f"{seen} from {name}, at 401")
+
+
+@CONNECTOR.promise(
+    "no error shows a secret of the credential", fix="leave URLs with tokens and headers out of messages and hints"
+)
+async def _secrets(one: ConnectorAtSite) -> None:
+    site = one.opened()
+    if site is None:
+        return
+    for ask in (lambda: site.find(_POST), lambda: site.create(_POST)):
+        for trouble in (*_WRONG, "cut", "revoked"):
+            _, error = await one.asked(ask, trouble)
+            expect_no_secret(f"{error} {getattr(error, 'hint', '')}", one.credential, one.connector.fields)
+
+
+@CONNECTOR.promise(
+    "a site declares what it can do, no more than its platform",
+    fix="let `capabilities` of the connector be what the platform can do at best, and report those of the credential",
+)
+async def _capable(one: ConnectorAtSite) -> None:
+    site = one.opened()
+    if site is None:
+        return
+    most = one.connector.capabilities
+    if most.upload:
+        found, error = await one.asked(lambda: site.find_media("pr-contract"), "html")
+        expect(error is not None or found is None, f"find_media returned {found!r} from a page of HTML")
+        expect(found is None or type(found) is RemoteMedia, repr(found))
+    if not most.redirects:
+        _, error = await one.asked(site.redirects, "cut")
+        expect(error is not None, "redirects() returned something, and the connector declares none")
+
+
+@CONNECTOR.promise(
+    "at 429 with Retry-After a write raises SiteUnavailable",
+    fix="raise SiteUnavailable with retry_after, so that the server tries again at that time",
+)
+async def _busy(one: ConnectorAtSite) -> None:
+    # The last promise: a connector may send nothing more until the time that the site asked for.
+    site = one.opened()
+    if site is None:
+        return
+    value, error = await one.asked(lambda: site.create(_POST), "busy")
+    if one.fake.requests:
+        expect(isinstance(error, SiteUnavailable), f"{_named(error) if error else repr(value)} from create")
+
+
+def _codec_of(site: object) -> BodyCodec | None:
+    return site.codec if isinstance(site, BlockSite) else None
+
+
+def _is_recalling(site: object) -> bool:
+    return isinstance(site, RecallingSite)
+
+
+def _named(error: BaseException | None) -> str:
+    return describe_error(error) if error is not None else "nothing"

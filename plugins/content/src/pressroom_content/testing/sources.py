@@ -1,0 +1,254 @@
+"""The contracts of what is asked for images and for search figures, at a service in trouble."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+
+from pressroom.sdk import BackendError, CallError, Fetcher, InvalidInput, PluginContext, Rejected
+from pressroom.testing import RunningHost
+from pressroom.testing.contracts import ContractSuite, Finding, PromiseBroken, expect
+from pressroom.testing.contracts.suite import describe_error, run_apart
+from pressroom.testing.fake_site import Trouble
+
+from pressroom_content.contract import (
+    CredentialField,
+    FoundImage,
+    ImagePage,
+    ImageQuery,
+    ImageSource,
+    SearchQuery,
+    SearchRow,
+    SearchSource,
+)
+from pressroom_content.testing.troubled import (
+    RedirectedFetcher,
+    expect_no_secret,
+    made_up_credential,
+    troubled_fetcher,
+    writes,
+)
+
+TROUBLES: Final[tuple[Trouble, ...]] = ("cut", "hang", "half", "html", "odd", "error", "busy", "revoked")
+_AWAY: Final[tuple[Trouble, ...]] = ("cut", "hang", "half", "html", "error", "busy")
+_ROWS: Final = 50_000
+
+
+async def ask_in_trouble(
+    fetcher: RedirectedFetcher,
+    trouble: Trouble | None,
+    ask: Callable[[], Awaitable[Any]],
+    allowed: tuple[type[Exception], ...],
+) -> tuple[Any, Exception | None]:
+    """Ask a source while the service behind it is in trouble, if any; return what came of it, or the error.
+
+    Raises:
+        PromiseBroken: it raised an error that is not allowed.
+    """
+    fetcher.site.requests.clear()
+    fetcher.site.trouble = trouble
+    try:
+        return await ask(), None
+    except allowed as error:
+        return None, error
+    except Exception as error:
+        raise PromiseBroken(f"{describe_error(error)} from a service that answers {trouble!r}") from error
+    finally:
+        fetcher.site.trouble = None
+
+
+async def expect_away(
+    fetcher: RedirectedFetcher, ask: Callable[[], Awaitable[Any]], allowed: tuple[type[Exception], ...]
+) -> None:
+    """Raise `PromiseBroken` where a source answers although the service behind it cannot be used."""
+    for trouble in TROUBLES:
+        value, error = await ask_in_trouble(fetcher, trouble, ask, allowed)
+        if fetcher.site.requests and trouble in _AWAY:
+            expect(error is not None, f"{value!r:.100} from a service that answers {trouble!r}")
+            expect(len(writes(fetcher.site)) <= 1, f"{writes(fetcher.site)[:3]}")
+
+
+@dataclass(frozen=True, slots=True)
+class ImageSourceInHost:
+    """A source of images, the context that it is asked with, and a fetcher that ends at a fake site."""
+
+    source: ImageSource
+    context: PluginContext
+    running: RunningHost
+    fetcher: RedirectedFetcher
+
+    async def on_host(self, ask: Callable[[], Awaitable[Any]]) -> Any:
+        """Await something on the host's event loop, while all that plugins fetch comes from the fake site."""
+        with _fetching_from(self.running, self.fetcher):
+            return await ask()
+
+
+IMAGE_SOURCE: Final = ContractSuite[ImageSourceInHost]("image source")
+_IMAGE_ERRORS: Final = (BackendError, CallError)
+
+
+def check_image_source(running: RunningHost, source: ImageSource) -> list[Finding]:
+    """Check a source of images in a running host, and return what it breaks. No request leaves this machine."""
+    contexts = running.host.compiled.plugins.contexts
+    context = contexts.get("images") or contexts["content"]
+
+    @asynccontextmanager
+    async def opening() -> AsyncIterator[ImageSourceInHost]:
+        async with troubled_fetcher() as fetcher:
+            yield ImageSourceInHost(source, context, running, fetcher)
+
+    return run_apart(lambda: IMAGE_SOURCE.check(opening, where=f"image source {source.name}"))
+
+
+@contextmanager
+def _fetching_from(running: RunningHost, fetcher: RedirectedFetcher) -> Iterator[None]:
+    found = running.host.compiled.plugins.services._found  # noqa: SLF001 - only tests stand in for a part
+    before = found.get(Fetcher)
+    found[Fetcher] = fetcher
+    try:
+        yield
+    finally:
+        del found[Fetcher]
+        if before is not None:
+            found[Fetcher] = before
+
+
+@IMAGE_SOURCE.promise(
+    "a search raises BackendError or a CallError while the provider is away, and never anything unexpected",
+    fix="raise BackendError for FetchFailed, for 5xx and 429, and for answers that are not the API's",
+)
+async def _search(one: ImageSourceInHost) -> None:
+    query = ImageQuery("bread")
+    await expect_away(one.fetcher, lambda: one.on_host(lambda: one.source.search(one.context, query)), _IMAGE_ERRORS)
+
+
+@IMAGE_SOURCE.promise(
+    "an image that is not there is NotFound, and a provider that is away BackendError",
+    fix="raise NotFound for 404 and for references that cannot be one; never return an image of another reference",
+)
+async def _get(one: ImageSourceInHost) -> None:
+    for ref in ("1", "no such image", "../../etc/passwd", "\u00fc", "x" * 500):
+
+        async def ask(ref: str = ref) -> Any:
+            return await one.on_host(lambda: one.source.get(one.context, ref))
+
+        await expect_away(one.fetcher, ask, _IMAGE_ERRORS)
+        try:
+            found = await ask()  # now the site answers 404
+        except _IMAGE_ERRORS:
+            continue
+        except Exception as error:
+            raise PromiseBroken(f"{describe_error(error)} for {ref[:40]!r}") from error
+        fits = type(found) is FoundImage and found.ref == f"{one.source.name}:{ref}"
+        expect(fits, f"{found!r:.100} for {ref[:40]!r}")
+
+
+@IMAGE_SOURCE.promise(
+    "any search is answered with a page of images that carry the source's name, or refused",
+    fix="begin `ref` with the name of the source and a colon, and return no more than `per_page`",
+)
+async def _pages(one: ImageSourceInHost) -> None:
+    for query in (ImageQuery("bread", per_page=3), ImageQuery("\u00fc \U0001f600?&#", page=900), ImageQuery("x" * 300)):
+        try:
+            page = await one.on_host(lambda query=query: one.source.search(one.context, query))  # type: ignore[misc]
+        except _IMAGE_ERRORS:
+            continue
+        except Exception as error:
+            raise PromiseBroken(f"{describe_error(error)} for {query!r:.100}") from error
+        expect(type(page) is ImagePage and len(page.images) <= query.per_page, f"{page!r:.100}")
+        wrong = [image.ref for image in page.images if not image.ref.startswith(f"{one.source.name}:")]
+        expect(not wrong, f"the references {wrong[:3]}")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSourceAtService:
+    """A source of search figures, a made-up credential, and a fetcher that ends at a fake site."""
+
+    source: SearchSource
+    credential: Mapping[str, str]
+    fetcher: RedirectedFetcher
+
+    async def rows(self) -> list[SearchRow]:
+        """Return the rows of a day in each grain."""
+        found: list[SearchRow] = []
+        for grain in self.source.grains:
+            query = SearchQuery("https://site.example/", date(2024, 2, 29), grain=grain)
+            async for row in self.source.rows(query, self.credential, self.fetcher):
+                found.append(row)
+                expect(len(found) <= _ROWS * len(self.source.grains), f"more than {_ROWS} rows")
+        return found
+
+
+SEARCH_SOURCE: Final = ContractSuite[SearchSourceAtService]("search source")
+SEARCH_ERRORS: Final = (BackendError, Rejected, InvalidInput)
+
+
+def check_search_source(source: SearchSource, credential: Mapping[str, str] | None = None) -> list[Finding]:
+    """Check a source of search figures, and return what it breaks. No request leaves this machine.
+
+    `credential` is as for `check_connector`.
+    """
+    given = made_up_credential(source.fields) if credential is None else dict(credential)
+
+    @asynccontextmanager
+    async def opening() -> AsyncIterator[SearchSourceAtService]:
+        async with troubled_fetcher() as fetcher:
+            yield SearchSourceAtService(source, given, fetcher)
+
+    return run_apart(lambda: SEARCH_SOURCE.check(opening, where=f"search source {source.name}"))
+
+
+@SEARCH_SOURCE.promise(
+    "reading raises BackendError, SearchLimited or Rejected where the service is in trouble",
+    fix="raise SearchLimited for 429, Rejected for 401, and BackendError for no answer and answers of others",
+)
+async def _rows(one: SearchSourceAtService) -> None:
+    await expect_away(one.fetcher, one.rows, SEARCH_ERRORS)
+
+
+@SEARCH_SOURCE.promise(
+    "a check raises the same, and InvalidInput for a site that it does not know",
+    fix="await what the service says of the site, and look at the status and the shape of the answer",
+)
+async def _check(one: SearchSourceAtService) -> None:
+    check, first = one.source.check, one.source.first_incomplete
+    if check is not None:
+        await expect_away(
+            one.fetcher, lambda: check("https://site.example/", one.credential, one.fetcher), SEARCH_ERRORS
+        )
+    if first is not None:
+        for trouble in TROUBLES:
+            value, error = await ask_in_trouble(
+                one.fetcher, trouble, lambda: first("https://site.example/", one.credential, one.fetcher), SEARCH_ERRORS
+            )
+            expect(error is not None or isinstance(value, date), f"{value!r} as the first incomplete day")
+
+
+@SEARCH_SOURCE.promise(
+    "what people type is refused in words, and no error shows a secret",
+    fix="raise Rejected for a credential that cannot be read; leave headers and tokens out of messages",
+)
+async def _credentials(one: SearchSourceAtService) -> None:
+    await expect_refused_in_words(
+        one.source.fields, one.credential, one.fetcher, lambda given: _with(one, given).rows()
+    )
+
+
+def _with(one: SearchSourceAtService, credential: Mapping[str, str]) -> SearchSourceAtService:
+    return SearchSourceAtService(one.source, credential, one.fetcher)
+
+
+async def expect_refused_in_words(
+    fields: tuple[CredentialField, ...],
+    credential: Mapping[str, str],
+    fetcher: RedirectedFetcher,
+    ask: Callable[[Mapping[str, str]], Awaitable[Any]],
+) -> None:
+    """Ask with a made-up credential and with odd ones, and raise `PromiseBroken` for errors that are not for people."""
+    for given in (credential, dict.fromkeys(credential, ""), dict.fromkeys(credential, "\u00fc {}:/\n")):
+        for trouble in ("revoked", "html"):
+            _, error = await ask_in_trouble(fetcher, trouble, lambda given=given: ask(given), SEARCH_ERRORS)  # type: ignore[misc]
+            expect_no_secret(f"{error} {getattr(error, 'hint', '')}", given, fields)

@@ -1,0 +1,169 @@
+"""A fetcher whose every request ends at a fake site, whatever its URL is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from re import _parser  # type: ignore[attr-defined] # the parser of patterns, which Python does not offer otherwise
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
+
+from pressroom.sdk import Fetched, Fetcher, FetchResponse
+from pressroom.testing import FakeSite, fake_site
+from pressroom.testing.contracts import PromiseBroken
+from pressroom.testing.fake_site_fetcher import fetcher_for
+
+from pressroom_content.contract import CredentialField
+
+WAIT_SECONDS: Final = 0.5
+"""How long requests wait for an answer that never comes, however patient their sender would be."""
+
+_SAFE: Final = ("GET", "HEAD", "OPTIONS")
+
+
+@dataclass(frozen=True, slots=True)
+class RedirectedFetcher:
+    """Implements `pressroom.sdk.Fetcher`; all that is fetched comes from `site`."""
+
+    inner: Fetcher
+    site: FakeSite
+
+    async def get(self, url: str, *, accept: str, max_bytes: int, seconds: float, redirects: int = 3) -> Fetched:
+        """See `pressroom.sdk.Fetcher`."""
+        there, wait = self._there(url), self._wait(seconds)
+        return await self.inner.get(there, accept=accept, max_bytes=max_bytes, seconds=wait, redirects=redirects)
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        content: bytes = b"",
+        max_bytes: int,
+        seconds: float,
+        redirects: int = 0,
+    ) -> Fetched:
+        """See `pressroom.sdk.Fetcher`."""
+        return await self.inner.request(
+            method,
+            self._there(url),
+            headers=headers,
+            content=content,
+            max_bytes=max_bytes,
+            seconds=self._wait(seconds),
+            redirects=redirects,
+        )
+
+    async def exchange(
+        self,
+        url: str,
+        *,
+        accept: str,
+        max_bytes: int,
+        seconds: float,
+        method: Literal["GET", "HEAD"] = "GET",
+        encodings: str = "identity",
+        plain_http: bool = False,
+    ) -> FetchResponse:
+        """See `pressroom.sdk.Fetcher`."""
+        return await self.inner.exchange(
+            self._there(url),
+            accept=accept,
+            max_bytes=max_bytes,
+            seconds=self._wait(seconds),
+            method=method,
+            encodings=encodings,
+            plain_http=plain_http,
+        )
+
+    def _wait(self, seconds: float) -> float:
+        # Only where nothing ever comes: elsewhere a slow machine would make an outage of every answer.
+        return min(seconds, WAIT_SECONDS) if self.site.trouble == "hang" else seconds
+
+    def _there(self, url: str) -> str:
+        parts = urlsplit(url)
+        return f"{self.site.url}{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
+
+
+@asynccontextmanager
+async def troubled_fetcher() -> AsyncIterator[RedirectedFetcher]:
+    """Run a fake site, and give a fetcher that ends there."""
+    with fake_site() as site:
+        async with fetcher_for(site) as fetcher:
+            yield RedirectedFetcher(fetcher, site)
+
+
+def writes(site: FakeSite) -> list[str]:
+    """Return the requests that a site received and that change something, as method and path."""
+    return [f"{one.method} {one.path}" for one in site.requests if one.method not in _SAFE]
+
+
+def expect_no_secret(text: str, credential: Mapping[str, str], fields: Sequence[CredentialField]) -> None:
+    """Raise `PromiseBroken` where a text holds a secret of a credential."""
+    for field in fields:
+        value = credential.get(field.name, "")
+        if field.secret and len(value) >= _MIN_SECRET and value in text:
+            raise PromiseBroken(f"the {field.name} is in {text.replace(value, '…')!r}")
+
+
+_MIN_SECRET: Final = 6
+
+
+def made_up_credential(fields: Sequence[CredentialField]) -> dict[str, str]:
+    """Return values that the form with these fields would take; a value that cannot be made up is left out."""
+    found = {field.name: _made_up(field) for field in fields}
+    return {name: value for name, value in found.items() if value}
+
+
+def _made_up(field: CredentialField) -> str:
+    if field.options:
+        return field.options[0]
+    if not field.pattern:
+        return f"made-up-{field.name}"
+    try:
+        value = "".join(map(_text_of, _parser.parse(field.pattern)))
+    except (re.error, LookupError, TypeError, ValueError):
+        return ""
+    return value if re.fullmatch(field.pattern, value) else ""
+
+
+def _text_of(node: tuple[Any, Any]) -> str:
+    """Return a text that a part of a pattern matches."""
+    kind, value = str(node[0]), node[1]
+    match kind:
+        case "LITERAL":
+            return chr(value)
+        case "IN":
+            return _character_of(value)
+        case "ANY" | "NOT_LITERAL":
+            return "x"
+        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+            least, most, part = value
+            text = "".join(map(_text_of, part))
+            return text * min(max(int(least), 1), int(most))
+        case "SUBPATTERN" | "ATOMIC_GROUP":
+            return "".join(map(_text_of, value[-1] if kind == "SUBPATTERN" else value))
+        case "BRANCH":
+            return max(("".join(map(_text_of, part)) for part in value[1]), key=len)
+        case _:
+            return ""
+
+
+def _character_of(parts: Sequence[tuple[Any, Any]]) -> str:
+    negated = str(parts[0][0]) == "NEGATE"
+    if negated:
+        return "x"
+    kind, value = str(parts[0][0]), parts[0][1]
+    match kind:
+        case "LITERAL":
+            return chr(value)
+        case "RANGE":
+            return chr(int(value[0]))
+        case _:
+            return _CATEGORIES.get(str(value), "x")
+
+
+_CATEGORIES: Final[Mapping[str, str]] = {"CATEGORY_DIGIT": "1", "CATEGORY_SPACE": " "}

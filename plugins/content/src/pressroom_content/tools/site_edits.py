@@ -1,0 +1,105 @@
+"""The tool that brings edits made on a website into the article."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pressroom.sdk import Annotations, Call, InvalidInput, Params, ToolResult, mcp_tool
+from pydantic import BaseModel, Field
+
+from pressroom_content.publishing.site_edits import SiteEdits, merge_edits
+from pressroom_content.tools.publication_parts import PublicationId
+from pressroom_content.tools.websites import context
+
+MAX_SHOWN_LENGTH = 20_000
+_Choice = Annotated[str, Field(max_length=40)]
+
+
+class MergeParams(Params):
+    """Which post, and what is taken where both sides changed the same."""
+
+    publication_id: PublicationId
+    choices: dict[_Choice, Literal["article", "site", "both"]] = Field(
+        default_factory=dict, max_length=500, description='Per conflict, such as {"1": "site", "title": "article"}.'
+    )
+    dry_run: bool = Field(default=False, description="Only show what was edited.")
+
+
+class ConflictRow(BaseModel):
+    """Something that was changed on both sides."""
+
+    key: str = Field(description="Its key in choices.")
+    before: str
+    article: str
+    site: str
+
+
+class MergeAnswer(BaseModel):
+    """The answer of `merge_site_edits`."""
+
+    publication_id: str
+    content_id: str
+    version: int | None = Field(description="The article's new version; null where none was written.")
+    edited: bool = Field(description="Whether the post was edited on the site.")
+    diff: str = Field(description="What was edited in the body, as a unified diff of Markdown.")
+    fields: dict[str, Any] = Field(description="Other fields that were edited, with their values on the site.")
+    conflicts: list[ConflictRow] = Field(description="What the user has to decide.")
+
+
+@mcp_tool(
+    name="merge_site_edits",
+    title="Merge edits made on the site",
+    description=(
+        "Brings what was edited in a post on its website into the article, block by block, as a new version; then "
+        "publish_content overwrites nothing. Where both sides changed the same block or field it writes nothing and "
+        "returns conflicts: ask the user, then repeat with choices."
+    ),
+    result=MergeAnswer,
+    annotations=Annotations(idempotent=True, open_world=True),
+    toolsets=("publishing",),
+    timeout=60,
+)
+async def merge_site_edits(params: MergeParams, call: Call) -> ToolResult:
+    """Merge the edits of a website into an article of the caller's account."""
+    wrong = [name for name, side in params.choices.items() if side == "both" and not name.isdecimal()]
+    if wrong:
+        raise InvalidInput(f"choices.{wrong[0]}", "takes article or site; both is for blocks of the body")
+    done = await merge_edits(
+        context(call),
+        call.caller.subject,
+        params.publication_id,
+        params.choices,
+        dry_run=params.dry_run,
+        origin=call.caller.connection_name,
+    )
+    found = [(str(one.number), one) for one in done.conflicts] + [(one.name, one) for one in done.field_conflicts]
+    rows = [ConflictRow(key=key, before=one.before, article=one.article, site=one.site) for key, one in found]
+    data = MergeAnswer(
+        publication_id=done.publication.id,
+        content_id=done.publication.article_id,
+        version=done.made.article.version if done.made is not None else None,
+        edited=done.edited,
+        diff=done.diff[:MAX_SHOWN_LENGTH],
+        fields=dict(done.fields or {}),
+        conflicts=rows,
+    )
+    return ToolResult(_told(done, data), data)
+
+
+def _told(done: SiteEdits, data: MergeAnswer) -> str:
+    if not done.edited:
+        return f"The post of {data.publication_id} was not edited on the site; nothing was written."
+    lines = [f"{name}: now {value!r} on the site" for name, value in data.fields.items()]
+    lines += [data.diff] if data.diff else []
+    for row in data.conflicts:
+        lines.append(f"Conflict {row.key}\n- before: {row.before}\n- article: {row.article}\n- site: {row.site}")
+    if data.conflicts:
+        head = f"Nothing was written: {len(data.conflicts)} conflicts. Ask the user, then repeat with choices."
+    elif done.made is None:
+        head = "Nothing was written: a dry run. Without conflicts."
+    else:
+        head = f"{data.content_id} has the edits as version {data.version}; publish_content sends it."
+    return "\n".join([head, *lines])
+
+
+TOOLS = (merge_site_edits,)

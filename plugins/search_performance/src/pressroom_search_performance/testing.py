@@ -1,0 +1,240 @@
+"""For the authors of plugins that add analytics or keyword data: the contracts of their records, as checks that run.
+
+`check_analytics_source(source)` and `check_keyword_source(source)` return findings, each with the promise that is
+broken, what was seen, and the fix. `pressroom plugins check` and `assert_plugin_conforms` run them on every record that
+a plugin yields from the hooks of this one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, fields
+from datetime import date
+from typing import Any, Final, get_args
+
+from pressroom.testing import RunningHost
+from pressroom.testing.contracts import ContractSuite, Finding, expect
+from pressroom.testing.contracts.suite import run_apart
+from pressroom.testing.fake_site import Trouble
+from pressroom_content.testing.sources import (
+    SEARCH_ERRORS,
+    ask_in_trouble,
+    expect_away,
+    expect_refused_in_words,
+)
+from pressroom_content.testing.troubled import RedirectedFetcher, made_up_credential, troubled_fetcher
+
+from pressroom_search_performance.contract import (
+    AnalyticsSource,
+    By,
+    Competition,
+    KeywordAnswer,
+    KeywordQuestion,
+    KeywordSource,
+    Traffic,
+    TrafficQuestion,
+    Visits,
+)
+
+__all__ = ["CHECKS", "SUITES", "check_analytics_source", "check_keyword_source"]
+
+_ANSWERING: Final[tuple[Trouble | None, ...]] = (None, "odd")
+_SITE: Final = "https://site.example/"
+_DAYS: Final = (date(2024, 2, 1), date(2024, 2, 29))
+_QUESTIONS: Final = (
+    *(TrafficQuestion(*_DAYS, by=by, limit=2) for by in get_args(By)),
+    TrafficQuestion(*_DAYS, by="date", monthly=True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyticsAtService:
+    """A kind of analytics, a made-up credential, and a fetcher that ends at a fake site."""
+
+    source: AnalyticsSource
+    credential: Mapping[str, str]
+    fetcher: RedirectedFetcher
+
+    def traffic(self, question: TrafficQuestion) -> Awaitable[Traffic]:
+        """Ask for the visits of a site."""
+        return self.source.analytics.traffic(_SITE, self.credential, question, self.fetcher)
+
+    def page(self) -> Awaitable[Visits]:
+        """Ask for the visits of a page."""
+        return self.source.analytics.page(_SITE, self.credential, f"{_SITE}bread?a=\u00fc", *_DAYS, self.fetcher)
+
+    def check(self) -> Awaitable[None]:
+        """Ask if the credential reads the site."""
+        return self.source.analytics.check(_SITE, self.credential, self.fetcher)
+
+
+ANALYTICS_SOURCE: Final = ContractSuite[AnalyticsAtService]("analytics source")
+
+
+def check_analytics_source(source: AnalyticsSource, credential: Mapping[str, str] | None = None) -> list[Finding]:
+    """Check a kind of analytics, and return what it breaks. No request leaves this machine.
+
+    `credential` is what people would type; left out, values are made up that the patterns of the fields take.
+    """
+    given = made_up_credential(source.fields) if credential is None else dict(credential)
+
+    @asynccontextmanager
+    async def opening() -> AsyncIterator[AnalyticsAtService]:
+        async with troubled_fetcher() as fetcher:
+            yield AnalyticsAtService(source, given, fetcher)
+
+    return run_apart(lambda: ANALYTICS_SOURCE.check(opening, where=f"analytics source {source.name}"))
+
+
+@ANALYTICS_SOURCE.promise(
+    "asking raises BackendError, SearchLimited or Rejected where the service is in trouble",
+    fix="raise SearchLimited for 429, Rejected for 401, and BackendError for no answer and answers of others",
+)
+async def _asking(one: AnalyticsAtService) -> None:
+    for question in (_QUESTIONS[0], _QUESTIONS[-1]):
+        await expect_away(one.fetcher, lambda question=question: one.traffic(question), SEARCH_ERRORS)  # type: ignore[misc]
+    await expect_away(one.fetcher, one.page, SEARCH_ERRORS)
+
+
+@ANALYTICS_SOURCE.promise(
+    "a check raises the same, and InvalidInput for a credential that does not read the site",
+    fix="ask the service for something of the site, and look at the status and the shape of the answer",
+)
+async def _check(one: AnalyticsAtService) -> None:
+    await expect_away(one.fetcher, one.check, SEARCH_ERRORS)
+
+
+@ANALYTICS_SOURCE.promise(
+    "an answer has plausible figures, and at most `limit` rows in their order",
+    fix="return None for what is unknown; sort by visitors, or by date, with the highest first; keep `limit` rows",
+)
+async def _figures(one: AnalyticsAtService) -> None:
+    for question in _QUESTIONS:
+        answers = await _answers(one.fetcher, lambda question=question: one.traffic(question))  # type: ignore[misc]
+        for answer in answers:
+            expect(type(answer) is Traffic, f"{answer!r:.100} as traffic")
+            _expect_visits(answer.totals)
+            expect(len(answer.rows) <= question.limit, f"{len(answer.rows)} rows where {question.limit} were asked for")
+            for key, visits in answer.rows:
+                expect(type(key) is str, f"{key!r:.60} as a key")
+                _expect_visits(visits)
+            order = [key if question.by == "date" else visits.visitors or 0 for key, visits in answer.rows]
+            expect(order == sorted(order, reverse=True), f"the order {order[:5]} by {question.by}")
+    for visits in await _answers(one.fetcher, one.page):
+        _expect_visits(visits)
+
+
+@ANALYTICS_SOURCE.promise(
+    "what people type is refused in words, and no error shows a secret",
+    fix="raise Rejected or InvalidInput for a credential that cannot be; leave headers and tokens out of messages",
+)
+async def _credentials(one: AnalyticsAtService) -> None:
+    await expect_refused_in_words(
+        one.source.fields,
+        one.credential,
+        one.fetcher,
+        lambda given: AnalyticsAtService(one.source, given, one.fetcher).traffic(_QUESTIONS[0]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordsAtService:
+    """A provider of keyword data, and a fetcher that ends at a fake site."""
+
+    source: KeywordSource
+    fetcher: RedirectedFetcher
+
+    def ask(self, *phrases: str, country: str = "US", language: str = "en") -> Awaitable[KeywordAnswer]:
+        """Ask about phrases."""
+        return self.source.ask(KeywordQuestion(phrases, country, language), self.fetcher)
+
+
+KEYWORD_SOURCE: Final = ContractSuite[KeywordsAtService]("keyword source")
+
+
+def check_keyword_source(source: KeywordSource) -> list[Finding]:
+    """Check a provider of keyword data, and return what it breaks. No request leaves this machine."""
+
+    @asynccontextmanager
+    async def opening() -> AsyncIterator[KeywordsAtService]:
+        async with troubled_fetcher() as fetcher:
+            yield KeywordsAtService(source, fetcher)
+
+    return run_apart(lambda: KEYWORD_SOURCE.check(opening, where=f"keyword source {source.name}"))
+
+
+@KEYWORD_SOURCE.promise(
+    "asking raises BackendError, SearchLimited or Rejected where the provider is in trouble, and asks it once",
+    fix="raise SearchLimited for 429, Rejected for 401, BackendError for the rest; do not repeat what may cost money",
+)
+async def _away(one: KeywordsAtService) -> None:
+    await expect_away(one.fetcher, lambda: one.ask("bread", "sourdough bread"), SEARCH_ERRORS)
+
+
+@KEYWORD_SOURCE.promise(
+    "any phrases, country and language are answered or refused with InvalidInput, and never anything unexpected",
+    fix="raise InvalidInput for what the provider does not take; escape what goes into URLs",
+)
+async def _questions(one: KeywordsAtService) -> None:
+    for phrases in ((), ("\u6771\u4eac", "\u00fc \U0001f600?&#", "it's {a}"), ("x" * 300,), ("a b " * 40,)):
+        for country, language in (("US", "en"), ("ZZ", "zz")):
+            await _answers(
+                one.fetcher,
+                lambda phrases=phrases, country=country, language=language: one.ask(  # type: ignore[misc]
+                    *phrases, country=country, language=language
+                ),
+            )
+
+
+@KEYWORD_SOURCE.promise(
+    "an answer has plausible figures, each phrase once, and only phrases that were asked about",
+    fix="leave out what was not asked about; return None for what is unknown, and a cost that is not negative",
+)
+async def _keyword_figures(one: KeywordsAtService) -> None:
+    asked = ("bread", "sourdough bread")
+    for answer in await _answers(one.fetcher, lambda: one.ask(*asked)):
+        expect(type(answer) is KeywordAnswer, f"{answer!r:.100} as an answer")
+        named = [figures.phrase for figures in answer.figures]
+        expect(len(set(named)) == len(named) and set(named) <= set(asked), f"figures of {named[:5]}")
+        _expect_number(answer.cost, "cost")
+        for figures in answer.figures:
+            _expect_number(figures.volume, "volume", whole=True)
+            _expect_number(figures.difficulty, "difficulty", whole=True, most=100)
+            _expect_number(figures.cpc, "cpc")
+            known = (None, *get_args(Competition))
+            expect(figures.competition in known, f"{figures.competition!r} as the competition")
+
+
+async def _answers(fetcher: RedirectedFetcher, ask: Callable[[], Awaitable[Any]]) -> list[Any]:
+    """Return what is answered by a service that knows nothing, and one that answers oddly, where anything is.
+
+    Raises `PromiseBroken` for errors that are not allowed.
+    """
+    found = [await ask_in_trouble(fetcher, trouble, ask, SEARCH_ERRORS) for trouble in _ANSWERING]
+    return [value for value, error in found if error is None]
+
+
+def _expect_visits(visits: Any) -> None:
+    expect(type(visits) is Visits, f"{visits!r:.100} as visits")
+    for field in fields(Visits):
+        most = 1 if field.name == "bounce_rate" else math.inf
+        whole = field.name not in ("bounce_rate", "seconds")
+        _expect_number(getattr(visits, field.name), field.name, whole=whole, most=most)
+
+
+def _expect_number(value: Any, name: str, *, whole: bool = False, most: float = math.inf) -> None:
+    kinds = (int,) if whole else (int, float)
+    fits = type(value) in kinds and math.isfinite(value) and 0 <= value <= most
+    expect(value is None or fits, f"{value!r:.60} as {name}")
+
+
+SUITES: Final[tuple[ContractSuite[Any], ...]] = (ANALYTICS_SOURCE, KEYWORD_SOURCE)
+"""The contracts of what other plugins add to search figures."""
+
+CHECKS: Final[Mapping[str, Callable[[RunningHost, Any], list[Finding]]]] = {
+    "pressroom_analytics_sources": lambda running, record: check_analytics_source(record),
+    "pressroom_keyword_sources": lambda running, record: check_keyword_source(record),
+}
+"""What checks a record that a plugin yields from one of our hooks, given the host that runs with it."""

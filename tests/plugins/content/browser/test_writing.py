@@ -1,0 +1,264 @@
+"""People who write and publish by hand, in a real browser: with scripts and without, by keyboard, on a phone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any, Literal
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, BrowserContext, Page, expect
+from pressroom.testing import RunningHost
+from support.axe import violations
+from support.standin_platform import StandInPlatform
+from support.written_articles import Work
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+ARTICLES = "/dashboard/articles"
+
+
+async def signed_in(browser: Browser, host: RunningHost, work: Work, **options: Any) -> BrowserContext:
+    token = await asyncio.to_thread(lambda: host.run(host.host.accounts.sessions.start(work.client.user_id)))
+    context = await browser.new_context(base_url=host.url, **options)
+    await context.add_cookies([{"name": "pressroom_session", "value": token, "url": host.url}])
+    return context
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def page(browser: Browser, host: RunningHost, work: Work) -> AsyncIterator[Page]:
+    """A page in a browser with scripts; what the console complains about fails the test."""
+    context = await signed_in(browser, host, work)
+    opened = await context.new_page()
+    complaints: list[str] = []
+    opened.on("console", lambda message: complaints.append(message.text))
+    yield opened
+    await context.close()
+    assert [one for one in complaints if "40" not in one] == []
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def plain(browser: Browser, host: RunningHost, work: Work) -> AsyncIterator[Page]:
+    """A page in a browser without JavaScript."""
+    context = await signed_in(browser, host, work, java_script_enabled=False)
+    yield await context.new_page()
+    await context.close()
+
+
+async def tool(work: Work, name: str, **arguments: Any) -> Any:
+    return await asyncio.to_thread(lambda: work.client.data(name, **arguments))
+
+
+async def test_an_article_is_written_with_a_preview_and_the_keyboard_alone(page: Page, work: Work) -> None:
+    await page.goto(ARTICLES)
+    await page.get_by_role("link", name="New article").press("Enter")
+    await page.get_by_label("Title", exact=True).press_sequentially("Plum jam")
+    await page.keyboard.press("Tab")
+    await page.keyboard.type("Plums are **sweet**.\n\n<script>alert(1)</script>")
+    text = page.frame_locator("iframe[title=Preview]")
+    await expect(text.locator("strong")).to_have_text("sweet")
+    await expect(page.get_by_text("Left out for safety")).to_be_visible()
+    assert await text.locator("script").count() == 0
+    await expect(page.get_by_role("button", name="Preview")).to_be_hidden()
+    await page.keyboard.press("Control+s")
+    await expect(page.locator("p.notice")).to_contain_text("stored as a draft")
+    found = await tool(work, "get_content", content_id=page.url.split("/")[-2])
+    assert found["content"]["title"] == "Plum jam"
+    assert found["body"].startswith("Plums are **sweet**.")
+
+
+async def test_the_newest_text_is_shown_whichever_answer_comes_last(page: Page) -> None:
+    await page.goto(f"{ARTICLES}/new/edit")
+    first, go_on = asyncio.Event(), asyncio.Event()
+
+    async def held(route: Any) -> None:
+        if not first.is_set():
+            first.set()
+            await go_on.wait()
+        await route.continue_()
+
+    await page.route("**/preview", held)
+    body, text = page.get_by_label("Text (Markdown)"), page.frame_locator("iframe[title=Preview]")
+    await body.fill("An old text.")
+    await first.wait()
+    await body.fill("The newest text.")
+    go_on.set()
+    await expect(text.get_by_text("The newest text.")).to_be_visible()
+    await body.fill("")  # nothing is left behind as a draft
+    await page.unroute("**/preview")
+
+
+async def test_a_draft_outlives_the_page_and_the_session(page: Page, host: RunningHost, work: Work) -> None:
+    made = (await tool(work, "create_content", title="Pear jam", body="Pears."))["content_id"]
+    await page.goto(f"{ARTICLES}/{made}/edit")
+    await page.get_by_label("Text (Markdown)").fill("Pears, written for hours.")
+    await page.goto(ARTICLES)
+    await page.goto(f"{ARTICLES}/{made}/edit")
+    await expect(page.get_by_text("Your unsaved text from")).to_be_visible()
+    await expect(page.get_by_label("Text (Markdown)")).to_have_value("Pears, written for hours.")
+
+    cookies = await page.context.cookies()
+    await page.context.clear_cookies()
+    await page.get_by_role("button", name="Save", exact=True).click()
+    await expect(page.get_by_role("heading", name="Sign in to continue")).to_be_visible()
+    assert await violations(page) == []
+    await page.context.add_cookies(cookies)  # type: ignore[arg-type]
+    await page.get_by_role("button", name="Continue").click()
+    await page.get_by_role("button", name="Send it now").click()
+    await expect(page.locator("p.notice")).to_contain_text("Saved as version 2")
+    assert (await tool(work, "get_content", content_id=made))["body"] == "Pears, written for hours."
+
+    await page.get_by_label("Text (Markdown)").fill("Never mind.")
+    await page.reload()
+    await page.get_by_role("button", name="Discard it").click()
+    await expect(page.get_by_label("Text (Markdown)")).to_have_value("Pears, written for hours.")
+
+
+async def test_a_second_writer_is_shown_and_chosen(page: Page, work: Work) -> None:
+    made = (await tool(work, "create_content", title="Fig jam", body="Figs.\n\nSugar."))["content_id"]
+    await page.goto(f"{ARTICLES}/{made}/edit")
+    await tool(work, "update_content", content_id=made, expected_version=1, fields={"body": "Ripe figs.\n\nSugar."})
+    await page.get_by_label("Text (Markdown)").fill("My figs.\n\nSugar.")
+    await page.get_by_role("button", name="Save", exact=True).click()
+    await expect(page.get_by_role("heading", name="changed the article meanwhile")).to_be_visible()
+    await expect(page.get_by_role("row", name="added Ripe figs.")).to_be_visible()
+    await expect(page.get_by_label("Text (Markdown)")).to_have_value("My figs.\n\nSugar.")
+    assert await violations(page) == []
+    await page.get_by_role("link", name="Take theirs, discard mine").click()
+    await expect(page.get_by_label("Text (Markdown)")).to_have_value("Ripe figs.\n\nSugar.")
+    await expect(page.get_by_text("Your unsaved text from")).to_be_hidden()
+
+
+async def test_too_long_a_text_is_not_sent_and_stays(page: Page) -> None:
+    await page.goto(f"{ARTICLES}/new/edit")
+    await page.get_by_label("Title", exact=True).fill("A book")
+    await page.get_by_label("Text (Markdown)").evaluate(
+        "area => { area.value = `${'word '.repeat(19)}1234\\n`.repeat(22000); }"
+    )
+    await page.get_by_role("button", name="Save as draft").click()
+    await expect(page.get_by_text("The text has 2,200,000 bytes; an article may have 2,097,152.")).to_be_visible()
+    assert await page.get_by_label("Text (Markdown)").evaluate("area => area.value.length") == 2_200_000
+
+
+async def test_an_article_is_written_without_javascript(plain: Page, work: Work) -> None:
+    await plain.goto(ARTICLES)
+    await plain.get_by_role("link", name="New article").click()
+    await plain.get_by_label("Title", exact=True).fill("Quince jam")
+    await plain.get_by_label("Text (Markdown)").fill("Quinces are *hard*.")
+    await plain.get_by_role("button", name="Preview").click()
+    await expect(plain.frame_locator("iframe[title=Preview]").locator("em")).to_have_text("hard")
+    await plain.get_by_role("heading", name="Featured image").click()
+    await plain.get_by_role("radio", name="starter.png").check()
+    await plain.get_by_label("Alt text").fill("A jar")
+    await plain.get_by_role("button", name="Save as draft").click()
+    await expect(plain.locator("p.notice")).to_contain_text("stored as a draft")
+    found = await tool(work, "get_content", content_id=plain.url.split("/")[-2])
+    assert found["content"]["featured_alt"] == "A jar"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_the_pages_are_accessible_and_fit_every_screen(
+    browser: Browser, host: RunningHost, work: Work, scheme: Literal["light", "dark"]
+) -> None:
+    context = await signed_in(browser, host, work, color_scheme=scheme)
+    page = await context.new_page()
+    publish = f"publications/{work.site}"
+    for path in ("new/edit", *(f"{id_}/{name}" for id_ in (work.good, work.long) for name in ("edit", publish))):
+        await page.goto(f"{ARTICLES}/{path}")
+        for details in await page.locator("main details").all():
+            await details.evaluate("element => element.open = true")
+        for width in (320, 390, 768, 1280):
+            await page.set_viewport_size({"width": width, "height": 800})
+            assert await page.evaluate("document.documentElement.scrollWidth") == width, (path, width)
+        assert await violations(page) == [], path
+    await context.close()
+
+
+async def test_an_article_is_published_and_its_steps_are_followed(page: Page, work: Work) -> None:
+    made = (await tool(work, "create_content", title="Apple jam", body="Apples."))["content_id"]
+    await page.goto(f"{ARTICLES}/{made}/publications")
+    await page.get_by_role("link", name="Publish or schedule on The kitchen table").click()
+    await page.get_by_role("button", name="Publish now").click()
+    await expect(page.get_by_text("It is done.")).to_be_visible()
+    await expect(page.locator(".publication .panel-head .badge")).to_have_text("published")
+    await page.get_by_role("link", name="/sites/the-kitchen-table/").click()
+    await expect(page.get_by_role("heading", name="Apple jam")).to_be_visible()
+
+
+async def test_a_publication_is_followed_without_javascript(plain: Page, work: Work, platform: StandInPlatform) -> None:
+    made = (await tool(work, "create_content", title="Cherry jam", body="Cherries."))["content_id"]
+    await plain.goto(f"{ARTICLES}/{made}/publications/{work.other_site}")
+    await plain.get_by_role("button", name="Publish now").click()
+    await expect(plain.locator(".publication .panel-head .badge")).to_have_text("published")
+    assert [one["state"] for one in platform.posts.values() if one["title"] == "Cherry jam"] == ["live"]
+
+
+async def scheduled(work: Work, title: str, days: int) -> tuple[str, str]:
+    """Return the ids of a new article and of its publication, at ten in Berlin on a day of the month of `work.at`."""
+    made = (await tool(work, "create_content", title=title, body="Jam."))["content_id"]
+    at = f"{day_of(work, days)}T10:00:00"
+    answer = await tool(work, "publish_content", content_id=made, website_id=work.site, publish_at=at)
+    return made, answer["publication_id"]
+
+
+def day_of(work: Work, days: int) -> str:
+    """Return a day of the month after that of `work.at`."""
+    month = (work.at.replace(day=1) + timedelta(days=32)).replace(day=days)
+    return f"{month:%Y-%m-%d}"
+
+
+async def planned(work: Work, made: str) -> str:
+    (one,) = (await tool(work, "list_publications", content_id=made))["publications"]
+    return str(one["publish_at"])
+
+
+async def test_a_post_is_dragged_to_another_day(page: Page, work: Work) -> None:
+    made, _ = await scheduled(work, "Dragged jam", 10)
+    await page.goto(f"/dashboard/calendar?month={day_of(work, 1)[:7]}")
+    entry = page.locator("[data-move]", has_text="Dragged jam")
+    await entry.drag_to(page.locator(f'[data-day="{day_of(work, 13)}"]'))
+    await expect(page.locator("p.notice[role=status]")).to_contain_text("goes out at the new time")
+    await expect(page.locator(f'[data-day="{day_of(work, 13)}"]')).to_contain_text("Dragged jam")
+    assert (await planned(work, made)).startswith(f"{day_of(work, 13)}T10:00:00+01:00")
+
+
+async def test_a_post_is_moved_and_published_without_a_mouse_and_javascript(plain: Page, work: Work) -> None:
+    made, _ = await scheduled(work, "Typed jam", 11)
+    calendar = f"/dashboard/calendar?month={day_of(work, 1)[:7]}&tz=Europe/London"
+    await plain.goto(calendar)
+    day = plain.locator(f'[data-day="{day_of(work, 11)}"]')
+    await day.locator("summary", has_text="Move Typed jam").press("Enter")
+    await day.get_by_label("Day").fill(day_of(work, 12))
+    await day.get_by_label("Time").fill("06:30")
+    await day.get_by_role("button", name="Move", exact=True).press("Enter")
+    await expect(plain.locator("p.notice[role=status]")).to_contain_text("goes out at the new time")
+    assert await planned(work, made) == f"{day_of(work, 12)}T07:30:00+01:00"
+
+    day = plain.locator(f'[data-day="{day_of(work, 12)}"]')
+    await day.locator("summary", has_text="Move Typed jam").click()
+    await day.get_by_label("Day").fill("2020-02-02")
+    await day.get_by_role("button", name="Move", exact=True).click()
+    await expect(plain.get_by_role("alert")).to_contain_text("is in the past")
+    await plain.goto(calendar)
+    await day.locator("summary", has_text="Move Typed jam").click()
+    await day.get_by_role("button", name="Publish now").click()
+    await expect(plain.locator("p.notice[role=status]")).to_contain_text("on its way")
+    answer = await tool(work, "publish_content", content_id=made, website_id=work.site)
+    assert answer["status"] == "published"
+
+
+async def test_the_page_of_application_passwords_is_one_click_away(
+    browser: Browser, host: RunningHost, work: Work
+) -> None:
+    context = await signed_in(browser, host, work)
+    page = await context.new_page()
+    await page.goto("/dashboard/websites")
+    await page.get_by_label("Platform").select_option(label="Stand-in")
+    await page.get_by_role("button", name="Connect").click()
+    link = page.get_by_role("link", name="Open that page of your site")
+    await expect(link).to_be_hidden()
+    await page.get_by_label("URL of the site").fill("blog.example.com/news/")
+    await expect(link).to_have_attribute("href", "https://blog.example.com/news/settings#token")
+    await context.close()

@@ -1,0 +1,225 @@
+"""What makes a built-in site a blog: lists, terms, search, pages, images, feeds and its own look."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+from urllib.parse import urljoin
+
+import feedparser
+import httpx
+import pytest
+from PIL import Image
+from pressroom.testing import RunningHost
+from pressroom_content.builtin_site.appearance import contrast, style
+from pressroom_content.builtin_site.wording import languages, wording
+from selectolax.lexbor import LexborHTMLParser
+from support.selecting import attribute_of, text_of
+
+from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
+from .blog import Blog, wheel
+
+
+@pytest.fixture
+def blog(host: RunningHost, ada: Client) -> Blog:
+    return Blog(host, ada)
+
+
+def test_lists_have_excerpts_that_are_made_where_none_was_written(blog: Blog) -> None:
+    blog.publish("Without", "The first paragraph says enough.\n\n" + "More words follow. " * 40)
+    blog.publish("With", "A body.", excerpt="In short.")
+    excerpts = [node.text() for node in blog.tree().css(".post-excerpt")]
+    assert excerpts[0] == "In short."
+    assert excerpts[1].startswith("The first paragraph says enough. More words follow.")
+    assert excerpts[1].endswith("…")
+
+
+def test_tags_categories_and_authors_lead_to_their_posts(blog: Blog) -> None:
+    blog.publish("On looms", tags=("Jacquard & co", "Müll"), categories=("History",), author="Ada Lovelace")
+    url = blog.publish("On engines", tags=("jacquard & CO",), author="Ada Lovelace")
+    blog.publish("Elsewhere", tags=("other",), author="Charles")
+    tree = LexborHTMLParser(httpx.get(url).text)
+    by_tag = attribute_of(tree, ".tags a", "href")
+    assert by_tag == f"{blog.url}/tags/jacquard-co"
+    assert blog.titles("/tags/jacquard-co") == ["On engines", "On looms"]
+    assert blog.titles(attribute_of(tree, "a[rel=author]", "href").removeprefix(blog.url)) == ["On engines", "On looms"]
+    assert blog.titles("/categories/history") == ["On looms"]
+    assert text_of(blog.tree("/tags/jacquard-co"), "h1") == "jacquard & CO"
+    for path in ("/tags/nothing", "/authors/nobody", "/tags/other?page=2", "/tags/other?page=0"):
+        assert blog.get(path).status_code == 404, path
+
+
+def test_a_post_that_is_taken_down_leaves_the_lists(blog: Blog, ada: Client) -> None:
+    blog.publish("Kept", "Steam.", tags=("steam",))
+    blog.publish("Gone", "Steam.", tags=("steam", "only here"))
+    (newest, *_) = ada.data("list_publications", website_id=blog.id)["publications"]
+    ada.data("unpublish_content", publication_id=newest["publication_id"], confirm=True)
+    assert blog.titles() == blog.titles("/tags/steam") == blog.titles("/search?q=steam") == ["Kept"]
+    assert blog.get("/tags/only-here").status_code == 404
+
+
+def test_the_archive_has_every_post_by_month(blog: Blog) -> None:
+    for number in range(14):
+        blog.publish(f"Number {number}")
+    tree = blog.tree("/archive")
+    assert [node.text() for node in tree.css(".plain-posts a")] == [f"Number {number}" for number in range(13, -1, -1)]
+    assert len(tree.css(".month h2")) == 1
+
+
+def test_search_finds_what_readers_can_read_in_any_form_of_a_word(blog: Blog, ada: Client) -> None:
+    blog.publish("Weaving", "The looms were loud.", language="en")
+    blog.publish("Engines", "Steam and iron.", language="en")
+    assert blog.titles("/search?q=loom") == ["Weaving"]
+    assert blog.titles("/search?q=loom+iron") == []
+    tree = blog.tree("/search?q=%3Cb%3Eloom")
+    assert attribute_of(tree, "#q", "value") == "<b>loom"
+    assert attribute_of(tree, "meta[name=robots]", "content") == "noindex"
+    made = ada.data("list_content", query="Weaving")["items"][0]
+    change = {"body": "A secret: spindles."}
+    ada.data("update_content", content_id=made["content_id"], expected_version=made["version"], fields=change)
+    assert blog.titles("/search?q=spindles") == []
+    assert blog.titles("/search?q=looms") == ["Weaving"]
+
+
+def test_a_post_leads_to_its_neighbours_and_to_related_posts(blog: Blog) -> None:
+    blog.publish("First", tags=("steam",))
+    url = blog.publish("Second", tags=("steam",))
+    blog.publish("Third", tags=("iron",))
+    tree = LexborHTMLParser(httpx.get(url).text)
+    assert attribute_of(tree, ".neighbours a[rel=prev]", "href") == f"{blog.url}/first"
+    assert attribute_of(tree, ".neighbours a[rel=next]", "href") == f"{blog.url}/third"
+    assert text_of(tree, "#more") == "Related posts"
+    assert [node.text() for node in tree.css(".more-posts .post-title")] == ["First"]
+
+
+def test_a_page_is_in_the_menu_and_in_no_list(blog: Blog, ada: Client) -> None:
+    blog.publish("A post", tags=("x",))
+    url = blog.publish("Imprint", "Responsible: Ada.", options={"kind": "page"}, tags=("x",))
+    assert httpx.get(url).status_code == 200
+    assert blog.titles() == blog.titles("/tags/x") == ["A post"]
+    assert "Imprint" in [node.text() for node in blog.tree().css("header .nav a")]
+    assert "Imprint" not in blog.get("/feed.xml").text
+    assert url in blog.get("/sitemap.xml").text
+    article = ada.data("create_content", title="Wrong", body="Text.")["content_id"]
+    refusal = ada.refusal("publish_content", content_id=article, website_id=blog.id, options={"kind": "book"})
+    assert "options.kind is 'book'; a built-in site has post and page" in refusal
+
+
+def test_images_come_in_sizes_and_go_with_their_post(blog: Blog) -> None:
+    url = blog.post_with_images("Wheels", wheel())
+    tree = LexborHTMLParser(httpx.get(url).text)
+    body, cover = tree.css_first(".prose img"), tree.css_first(".post-image")
+    listed = blog.tree().css_first(".cover-image")
+    assert body is not None
+    assert cover is not None
+    assert listed is not None
+    for image in (body, cover, listed):
+        assert (image.attributes["width"], image.attributes["height"]) == ("1200", "675")
+        assert image.attributes["sizes"]
+    assert (body.attributes["loading"], cover.attributes.get("loading")) == ("lazy", None)
+    assert text_of(tree, "figcaption") == "Wood."
+    copies = {}
+    for candidate in (body.attributes["srcset"] or "").split(", "):
+        address, width = candidate.split()
+        answer = httpx.get(urljoin(url, address))
+        assert answer.headers["content-type"] == "image/webp"
+        copies[width] = address
+        assert Image.open(io.BytesIO(answer.content)).width == int(width.removesuffix("w"))
+    assert list(copies) == ["480w", "960w", "1200w"]
+    blog.delete_post()
+    original = body.attributes["src"] or ""
+    assert {httpx.get(urljoin(url, one)).status_code for one in (original, *copies.values())} == {404}
+
+
+def test_every_feed_can_be_read(blog: Blog) -> None:
+    blog.set(language="en", description="Notes & more.")
+    url = blog.publish(
+        "Looms & <wheels>", "Text with [a link](/about) ]]> \x0b.", author="Ada", tags=("A&B",), excerpt="In short."
+    )
+    for path, version in (("/feed.xml", "rss20"), ("/atom.xml", "atom10")):
+        found = feedparser.parse(blog.get(path).content)
+        assert (found.bozo, found.version, found.feed.title) == (False, version, "Ada writes"), path
+        (entry,) = found.entries
+        assert (entry.title, entry.link, entry.author) == ("Looms & <wheels>", url, "Ada")
+        assert [tag.term for tag in entry.tags] == ["A&B"]
+        assert "Text with" in entry.content[0].value
+    answer = blog.get("/feed.json")
+    assert answer.headers["content-type"].startswith("application/feed+json")
+    feed = answer.json()
+    assert (feed["version"], feed["home_page_url"]) == ("https://jsonfeed.org/version/1.1", blog.url)
+    (item,) = feed["items"]
+    assert (item["url"], item["title"], item["tags"]) == (url, "Looms & <wheels>", ["A&B"])
+    assert item["authors"] == [{"name": "Ada"}]
+    types = {node.attributes["type"] for node in blog.tree().css("link[rel=alternate]")}
+    assert {"application/rss+xml", "application/atom+xml", "application/feed+json"} <= types
+
+
+def test_the_interface_and_dates_are_in_the_language_of_the_article(blog: Blog) -> None:
+    blog.set(language="de", timezone="Asia/Tokyo")
+    url = blog.publish("Bonjour", "Un texte.", language="fr")
+    french, german = LexborHTMLParser(httpx.get(url).text), blog.tree("/search?q=nichts")
+    assert attribute_of(french, "html", "lang") == "fr"
+    assert text_of(french, "footer a") == "Tous les articles"
+    assert text_of(german, ".button") == "Suchen"
+    assert text_of(german, "[role=status]") == "Zu „nichts“ wurde nichts gefunden."
+    assert "Seite nicht gefunden" in blog.get("/fehlt").text
+    swahili = LexborHTMLParser(httpx.get(blog.publish("Habari", "Maneno.", language="sw")).text)
+    assert attribute_of(swahili, "html", "lang") == "sw"
+    assert attribute_of(swahili, "footer", "lang") == "en"
+
+
+def test_there_are_words_for_many_languages() -> None:
+    assert languages() >= {"ar", "de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt", "zh"}
+    assert wording("pl").say("posts", n=3) == "3 wpisy"
+
+
+def test_a_site_has_its_own_look(blog: Blog) -> None:
+    blog.set(
+        theme="magazine",
+        color_scheme="dark",
+        accent_color="#0A7",
+        logo="https://example.com/logo.svg",
+        favicon="/sites/x/files/icon.png",
+        menu=[{"label": "About", "url": "/about"}, {"label": "Shop", "url": "https://example.com/"}],
+    )
+    tree = blog.tree()
+    assert attribute_of(tree, "body", "class") == "blog theme-magazine"
+    assert attribute_of(tree, "img.logo", "src") == "https://example.com/logo.svg"
+    assert tree.css(".brand-mark") == []
+    assert attribute_of(tree, "link[rel=icon]", "href") == "/sites/x/files/icon.png"
+    links = [node.attributes["href"] for node in tree.css("header .nav a")]
+    assert links[:2] == [f"{blog.url}/about", "https://example.com/"]
+    sheet = httpx.get([node.attributes["href"] for node in tree.css("link[rel=stylesheet]")][-1] or "")
+    assert sheet.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert "--accent:#00aa77" in sheet.text
+    assert "color-scheme:dark" in sheet.text
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "told"),
+    [
+        ("accent_color", "red", "must be a colour such as #b3402a"),
+        ("theme", "pretty", "'classic', 'modern' or 'magazine'"),
+        ("logo", "javascript:alert(1)", "must be the https URL of an image"),
+        ("menu", [{"label": "x", "url": "javascript:alert(1)"}], "must be an http or https URL"),
+        ("menu", [{"label": "x"}], "settings.menu.0.url"),
+    ],
+)
+def test_a_wrong_setting_is_named(blog: Blog, ada: Client, setting: str, value: Any, told: str) -> None:
+    refusal = ada.refusal("update_website_settings", website_id=blog.id, settings={setting: value})
+    assert f"settings.{setting}" in refusal
+    assert told in refusal
+
+
+@pytest.mark.parametrize("theme", ["classic", "modern", "magazine"])
+@pytest.mark.parametrize("accent", ["", "#ffee00", "#000000", "#7f7f7f"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_has_enough_contrast(theme: str, accent: str, scheme: str) -> None:
+    rules = style(theme, scheme, accent)[0].decode().rpartition(":root{")[2]
+    tokens = dict(one.removeprefix("--").split(":") for one in rules.strip().rstrip("}").rstrip(";").split(";"))
+    on_code = [name for name in tokens if name.startswith("hl-") or name == "code-ink"]
+    pairs = [(name, ground) for name in ("ink", "muted") for ground in ("paper", "surface", "sunken")]
+    pairs += [(name, "code-paper") for name in on_code]
+    if accent:
+        pairs += [("accent-text", "paper"), ("accent-text", "surface"), ("on-accent", "accent")]
+    assert [pair for pair in pairs if contrast(tokens[pair[0]], tokens[pair[1]]) < 4.5] == []

@@ -1,0 +1,22 @@
+"""What readers of the built-in site get of every construct that an article may hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pressroom.testing.running import settings_for_test
+from pressroom_content.builtin_site.connector import builtin_connector
+from pressroom_content.builtin_site.serving import BuiltinPages
+from support.fidelity import compare, notes_of, publish_everything
+from support.installing import on_path
+from support.publishing_world import configuration, world
+from support.standin_plugin import distribution
+
+
+async def test_what_readers_get(tmp_path: Path) -> None:
+    with on_path(distribution(tmp_path / "site")):
+        async with world(settings_for_test(configuration({}), tmp_path / "data")) as plugin:
+            done = await publish_everything(plugin, "builtin", "", {})
+            page = (await BuiltinPages(plugin).fetched(done.url)).content.decode()
+            notes = await notes_of(plugin, done, page)
+            compare(notes, builtin_connector(plugin), "content/src/pressroom_content/builtin_site/fidelity.py")

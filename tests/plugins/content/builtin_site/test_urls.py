@@ -1,0 +1,238 @@
+"""What the URLs of a built-in site answer after posts moved or went, and to those who have a copy already."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+from PIL import Image
+from pressroom.testing import RunningHost
+from pressroom_content.articles.store import Articles
+from pressroom_content.builtin_site.summaries import MAX_WIDTH, shortened, summary, width
+from pressroom_content.contract import MediaFile, Post, RemoteMedia
+from pressroom_content.websites.store import Websites
+from selectolax.lexbor import LexborHTMLParser
+from support.selecting import attribute_of
+
+from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
+from .test_pages import Site
+
+LATER = datetime.now(UTC).replace(microsecond=0) + timedelta(days=400)
+TWINS = ("", ".md", "/llms.txt")
+
+
+@pytest.fixture
+def site(host: RunningHost, ada: Client) -> Site:
+    return Site(host, ada, "Ada moves", description="Notes on engines.")
+
+
+def statuses(site: Site, slug: str) -> list[int]:
+    return [site.get(f"/{slug}{twin}").status_code for twin in TWINS]
+
+
+def move(site: Site, host: RunningHost, client: Client, version: int, slug: str) -> None:
+    host.run(Articles(client.plugin).update(client.user_id, site.content, version, changes={"slug": slug}))
+    client.data("publish_content", content_id=site.content, website_id=site.id)
+
+
+def test_robots_txt_names_the_sitemaps_of_sites_that_show_something(host: RunningHost, ada: Client) -> None:
+    empty, site = Site(host, ada, "Nothing yet"), Site(host, ada, "Something")
+    site.publish()
+    own = site.get("/robots.txt")
+    assert own.text == f"User-agent: *\nAllow: /\n\nSitemap: {site.url}/sitemap.xml\n"
+    root = httpx.get(f"{host.url}/robots.txt")
+    assert root.headers["content-type"] == "text/plain; charset=utf-8"
+    lines = root.text.splitlines()
+    assert lines[:2] == ["User-agent: *", "Allow: /"]
+    assert f"Sitemap: {site.url}/sitemap.xml" in lines
+    assert f"Sitemap: {empty.url}/sitemap.xml" not in lines
+
+
+@pytest.mark.parametrize("mode", ["draft", "trash", "delete"])
+def test_a_page_that_was_taken_down_is_gone_with_its_twins(site: Site, ada: Client, mode: str) -> None:
+    done = site.publish(slug="here")
+    assert statuses(site, "here") == [200, 200, 200]
+    assert statuses(site, "never") == [404, 404, 404]
+    ada.data("unpublish_content", publication_id=done["publication_id"], mode=mode, confirm=True)
+    assert statuses(site, "here") == [410, 410, 410]
+    assert site.get("/here").headers["cache-control"] == "no-cache"
+    assert "/here" not in site.get("/sitemap.xml").text + site.get("/feed.xml").text + site.get("/llms.txt").text
+    ada.data("publish_content", content_id=site.content, website_id=site.id)
+    assert statuses(site, "here") == [200, 200, 200]
+
+
+def test_a_draft_and_a_scheduled_post_never_were(site: Site, ada: Client) -> None:
+    for slug, options in (("draft", {"mode": "draft"}), ("later", {"publish_at": LATER.isoformat()})):
+        made = ada.data("create_content", title="Soon", body="Words.", slug=slug)
+        ada.data("publish_content", content_id=made["content_id"], website_id=site.id, **options)
+        assert statuses(site, slug) == [404, 404, 404]
+
+
+def test_a_schedule_that_was_cancelled_leaves_no_date_in_the_future(site: Site, ada: Client) -> None:
+    id_ = ada.data("create_content", title="Soon", body="Words.", slug="soon")["content_id"]
+    pair = {"content_id": id_, "website_id": site.id}
+    done = ada.data("publish_content", **pair, publish_at=LATER.isoformat())
+    ada.data("unpublish_content", publication_id=done["publication_id"], confirm=True)
+    assert statuses(site, "soon") == [404, 404, 404]
+    ada.data("publish_content", **pair, mode="publish")
+    assert statuses(site, "soon") == [200, 200, 200]
+    assert f"{LATER:%Y-%m-}" not in site.get("/soon").text
+    assert f"{LATER:%b %Y}" not in site.get("/feed.xml").text
+
+
+def test_redirects_take_one_step_for_pages_and_twins(site: Site, host: RunningHost, ada: Client) -> None:
+    site.publish(slug="a")
+    for version, slug in enumerate(("b", "c", "d"), 1):
+        move(site, host, ada, version, slug)
+    for old in "abc":
+        for twin in TWINS:
+            answer = site.get(f"/{old}{twin}")
+            assert (answer.status_code, answer.headers["location"]) == (301, f"{site.url}/d{twin}")
+    listed = ada.data("list_redirects", website_id=site.id)["redirects"]
+    assert [(one["from_path"], one["to"], one["problems"]) for one in listed] == [
+        ("/a", "/d", []),
+        ("/b", "/d", []),
+        ("/c", "/d", []),
+    ]
+    move(site, host, ada, 4, "b")
+    assert statuses(site, "b") == [200, 200, 200]
+    assert {site.get(f"/{old}").headers["location"] for old in "acd"} == {f"{site.url}/b"}
+
+
+def test_a_new_post_takes_an_old_slug(site: Site, host: RunningHost, ada: Client) -> None:
+    site.publish("First", slug="old")
+    move(site, host, ada, 1, "new")
+    second = site.publish("Second", "Other words.", slug="old")
+    assert second["url"] == f"{site.url}/old"
+    assert "Second" in site.get("/old").text
+    ada.data("unpublish_content", publication_id=second["publication_id"], confirm=True)
+    assert statuses(site, "old") == [410, 410, 410]
+
+
+def test_redirects_in_a_chain_take_one_step_and_those_in_a_loop_none(
+    site: Site, host: RunningHost, ada: Client
+) -> None:
+    site.publish(slug="end")
+    for source, target, permanent in (("/one", "/two", True), ("/two", "/three", False), ("/three", "/end#x", True)):
+        ada.data("set_redirect", website_id=site.id, from_path=source, to=target, permanent=permanent)
+    answer = site.get("/one")
+    assert (answer.status_code, answer.headers["location"]) == (302, f"{site.url}/end#x")
+    assert site.get("/one.md").headers["location"] == f"{site.url}/end.md"
+    _, connected = host.run(Websites(ada.plugin).open(ada.user_id, site.id))
+    host.run(connected.add_redirect("/three", "/one", permanent=True))
+    assert statuses(site, "one") == [404, 404, 404]
+
+
+def test_conditions_follow_their_order(site: Site) -> None:
+    site.publish("Hello world", "Some words. " * 200)
+    for path in ("", "/hello-world", "/hello-world.md", "/hello-world/llms.txt", "/feed.xml", "/sitemap.xml"):
+        answer = site.get(path)
+        etag, modified = answer.headers["etag"], answer.headers["last-modified"]
+        old = "Mon, 01 Jan 2001 00:00:00 GMT"
+        asked: list[tuple[dict[str, str], int]] = [
+            ({"If-Modified-Since": modified}, 304),
+            ({"If-Modified-Since": old}, 200),
+            ({"If-Modified-Since": "yesterday"}, 200),
+            ({"If-None-Match": etag, "If-Modified-Since": old}, 304),
+            ({"If-None-Match": '"other"', "If-Modified-Since": modified}, 200),
+            ({"If-None-Match": "*"}, 304),
+            ({"If-Match": '"other"'}, 412),
+            ({"If-Unmodified-Since": old}, 412),
+        ]
+        for headers, status in asked:
+            again = site.get(path, **headers)
+            assert (path, headers, again.status_code) == (path, headers, status)
+            assert again.headers["last-modified"] == modified
+            assert bool(again.content) == (status == 200)
+        head = httpx.head(f"{site.url}{path}")
+        assert (head.status_code, head.headers["last-modified"], head.content) == (200, modified, b"")
+
+
+def test_what_is_public_is_compressed(site: Site) -> None:
+    site.publish("Hello world", "Some words. " * 200)
+    for path in ("", "/hello-world", "/hello-world.md", "/hello-world/llms.txt", "/feed.xml"):
+        with httpx.stream("GET", f"{site.url}{path}", headers={"accept-encoding": "gzip"}) as answer:
+            sent = b"".join(answer.iter_raw())
+        assert answer.headers["content-encoding"] == "gzip", path
+        assert "accept-encoding" in answer.headers["vary"].lower()
+        assert len(gzip.decompress(sent)) > len(sent)
+
+
+def test_descriptions_are_made_of_the_text_and_never_of_the_title(site: Site) -> None:
+    long = "The loom wove silk from punched cards, a hundred years before anybody called that a program. " * 3
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"body": f"# A heading\n\n{long}"}, "The loom wove silk from punched cards"),
+        ({"body": long, "excerpt": "In short."}, "In short."),
+        ({"body": long, "meta_description": "Written."}, "Written."),
+        ({"body": "- Only\n- a list"}, "Only a list"),
+    ]
+    for number, (fields, beginning) in enumerate(cases):
+        site.publish(f"Title {number}", **fields)
+        said = attribute_of(LexborHTMLParser(site.get(f"/title-{number}").text), "meta[name=description]", "content")
+        assert said.startswith(beginning)
+        assert "Title" not in said
+        assert 0 < len(said) <= MAX_WIDTH
+    site.publish("Nothing to read", "---", slug="empty")
+    assert LexborHTMLParser(site.get("/empty").text).css("meta[name=description]") == []
+    for number in range(12):
+        site.publish(f"More {number}")
+    pages = [LexborHTMLParser(site.get(path).text) for path in ("", "?page=2")]
+    one, two = (attribute_of(page, "meta[name=description]", "content") for page in pages)
+    assert one.startswith("Notes on engines.")
+    assert one != two
+    assert [page.css_first("h1").text() for page in pages] == ["Ada moves", "Ada moves, page 2"]  # type: ignore[union-attr]
+
+
+def test_descriptions_are_cut_between_words() -> None:
+    text = "Wheels within wheels " * 40
+    cut = shortened(text)
+    assert cut.endswith("\N{HORIZONTAL ELLIPSIS}")
+    assert text.startswith(cut[:-1])
+    assert cut[:-1].split()[-1] in ("Wheels", "within", "wheels")
+    japanese = summary("<p>" + "織機は絹を織った。" * 40 + "</p>")
+    assert width(japanese) <= MAX_WIDTH
+    assert japanese.startswith("織機は絹を織った。")
+
+
+def _file(number: int, name: str = "wheel.png") -> MediaFile:
+    out = io.BytesIO()
+    Image.new("RGB", (4, 3), (number, 0, 0)).save(out, "PNG")
+    return MediaFile(
+        id=f"m_{number:022}", content=out.getvalue(), filename=name, media_type="image/png", alt="", url="",
+        credit_html="", credit_text="", hosting="either", width=4, height=3,
+    )  # fmt: skip
+
+
+def _post(marker: str, *images: RemoteMedia, featured: RemoteMedia | None = None) -> Post:
+    html = "".join(f'<p><img src="{one.url}" alt="A wheel"></p>' for one in images)
+    return Post(marker=marker, title=marker, slug=marker, html=html, markdown=html, featured=featured)
+
+
+def test_a_file_is_kept_once_and_goes_with_its_last_use(site: Site, host: RunningHost, ada: Client) -> None:
+    def status(media: RemoteMedia) -> int:
+        return httpx.get(f"{host.url}{media.url}").status_code
+
+    _, opened = host.run(Websites(ada.plugin).open(ada.user_id, site.id))
+    first = host.run(opened.upload(_file(1), "mark-1"))
+    again = host.run(opened.upload(_file(1, "copy.png"), "mark-2"))
+    other = host.run(opened.upload(_file(2), "mark-3"))
+    assert first == again != other
+    assert host.run(opened.find_media("mark-2")) == first
+    one = host.run(opened.create(_post("one", first)))
+    two = host.run(opened.create(_post("two", other, featured=first)))
+    assert status(first) == status(other) == 200
+    host.run(opened.set_state(one.id, "gone"))
+    assert status(first) == 200  # the other post has it as its featured image
+    waiting = host.run(opened.upload(_file(2), "mark-4"))
+    host.run(opened.update(two.id, _post("two"), two.revision))
+    assert (status(first), status(waiting)) == (404, 200)
+    three = host.run(opened.create(_post("three", waiting)))
+    host.run(opened.set_state(three.id, "live"))
+    host.run(opened.set_state(three.id, "trashed"))
+    assert status(waiting) == 200  # it can be published again
+    host.run(opened.set_state(three.id, "gone"))
+    assert status(waiting) == 404

@@ -1,0 +1,55 @@
+"""The first page of the dashboard: a person's work before the plan and the calls."""
+
+from __future__ import annotations
+
+from pressroom.testing import RunningHost
+from support.people import BrowserWithoutScreen, Page
+from support.written_articles import Work
+
+from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
+from .conftest import browser_of
+
+
+def sections(page: Page) -> list[str]:
+    return [one.text(strip=True) for one in page.tree.css(".account-main h2")]
+
+
+def rows(page: Page, section: str) -> list[str]:
+    found = page.tree.css(f'section[aria-labelledby="content-{section}"] li')
+    return [" ".join(one.text(separator=" ").split()) for one in found]
+
+
+def test_work_comes_before_the_plan_and_says_what_needs_its_owner(full_host: RunningHost, work: Work) -> None:
+    with browser_of(full_host, work.client) as browser:
+        page = browser.get("/dashboard")
+        assert sections(page)[-6:] == [
+            "Needs your attention",
+            "Goes out next",
+            "Drafts",
+            "Published in the last 30 days",
+            "Free plan",
+            "Latest calls",
+        ]
+        assert "Seven soups for a cold week was not published look at it" in rows(page, "problems")
+        (first, *_) = rows(page, "next")
+        assert "Rye or wheat" in first
+        assert f"{work.at.day} " in first
+        assert "Europe/Berlin" in first
+        assert "The kitchen table" in first
+        assert 0 < len(rows(page, "drafts")) <= 4
+        assert "&lt;" in page.html or "<script>alert" not in page.html
+        assert rows(page, "live")
+        for link in page.tree.css('.account-main section[aria-labelledby^="content-"] a'):
+            assert browser.get(str(link.attributes["href"])).status == 200
+        older = browser.get("/dashboard?show=errors")
+        assert not rows(older, "drafts")
+
+
+def test_a_new_account_is_led_to_its_first_website(browser: BrowserWithoutScreen, ada: Client, eve: Client) -> None:
+    eve.data("create_content", title="Foreign tea", body="x")
+    page = browser.get("/dashboard")
+    assert "Publish something" in sections(page)
+    assert "Foreign tea" not in page.text
+    groups = [one.text() for one in page.tree.css(".account-nav .nav-title")]
+    assert groups[0] == "Content"
+    assert groups[-1] == "Settings"

@@ -1,0 +1,99 @@
+"""Publishing from an article's page: what is shown before, what is sent, and what the tools would have refused."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from pressroom.testing import RunningHost
+from support.people import BrowserWithoutScreen
+from support.standin_platform import StandInPlatform
+from support.written_articles import Work
+
+from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
+from .conftest import ARTICLES
+
+
+def made(work: Work, title: str, body: str = "Hot soup.", **fields: object) -> str:
+    id_: str = work.client.data("create_content", title=title, body=body, **fields)["content_id"]
+    return id_
+
+
+def publication(client: Client, id_: str) -> dict[str, object]:
+    found: dict[str, object] = client.data("list_publications", content_id=id_)["publications"][0]
+    return found
+
+
+def used(host: RunningHost, work: Work) -> int:
+    found = host.run(host.host.accounts.quotas.used(work.client.user_id))
+    return found["articles_published"]
+
+
+def test_an_article_is_published_and_updated_and_counted_once(
+    reader: BrowserWithoutScreen, work: Work, platform: StandInPlatform, full_host: RunningHost
+) -> None:
+    id_ = made(work, "By hand", "Hi <script>x</script> there.")
+    before = used(full_host, work)
+    tab = reader.get(f"{ARTICLES}/{id_}/publications")
+    names = [one.text() for one in tab.tree.css("[aria-labelledby=targets] .row-title")]
+    assert sorted(names) == ["Bread magazine", "The kitchen table"]
+    path = f"{ARTICLES}/{id_}/publications/{work.other_site}"
+    page = reader.get(path)
+    assert "Removed from the body" in page.one(".notice.careful")
+    assert not [one for one in platform.posts.values() if one["title"] == "By hand"]
+
+    done = reader.submit(page, path, do="publish")
+    assert done.path == f"{ARTICLES}/{id_}/publications"
+    while "data-follow" in done.html:
+        assert 'http-equiv="refresh"' in done.html
+        done = reader.get(done.path)
+    assert done.one(".publication .badge:not(.facts-line .badge)") == "published"
+    assert used(full_host, work) == before + 1
+
+    work.client.data("update_content", content_id=id_, expected_version=1, fields={"title": "By hand again"})
+    page = reader.get(path)
+    assert "Update to version 2" in page.text
+    reader.submit(page, path, do="publish")
+    assert work.client.data("publish_content", content_id=id_, website_id=work.other_site)["article_version"] == 2
+    (post,) = [one for one in platform.posts.values() if one["title"].startswith("By hand")]
+    assert post["title"] == "By hand again"
+    there = reader.submit(reader.get(path), path, do="publish")
+    assert "the newest version is there already" in there.text
+    assert used(full_host, work) == before + 1
+
+
+def test_an_article_is_scheduled_in_the_websites_time_zone_and_rescheduled(
+    reader: BrowserWithoutScreen, work: Work
+) -> None:
+    id_ = made(work, "Later")
+    path = f"{ARTICLES}/{id_}/publications/{work.site}"
+    page = reader.get(path)
+    assert "(Europe/Berlin)" in page.text
+    summer = datetime.now(UTC).year + 1
+    scheduled = reader.submit(page, path, do="schedule", at=f"{summer}-07-14T08:30")
+    assert "scheduled" in scheduled.text
+    assert publication(work.client, id_)["publish_at"] == f"{summer}-07-14T08:30:00+02:00"
+    again = reader.get(path)
+    at = again.tree.css_first("#f-at")
+    assert at is not None
+    assert at.attributes["value"] == f"{summer}-07-14T08:30"
+    reader.submit(again, path, do="schedule", at=f"{summer}-07-15T09:00")
+    assert publication(work.client, id_)["publish_at"] == f"{summer}-07-15T09:00:00+02:00"
+
+
+def test_what_the_tools_refuse_is_refused_in_their_words(
+    reader: BrowserWithoutScreen, stranger: BrowserWithoutScreen, work: Work
+) -> None:
+    id_ = made(work, "Never")
+    path = f"{ARTICLES}/{id_}/publications/{work.site}"
+    yesterday = f"{datetime.now(UTC) - timedelta(days=1):%Y-%m-%dT%H:%M}"
+    for at, told in (
+        (yesterday, "is in the past"),
+        ("", "choose a day and a time"),
+        ("soon", "must be a time such as"),
+    ):
+        page = reader.submit(reader.get(path), path, do="schedule", at=at)
+        assert page.status == 400
+        assert told in page.one("[role=alert]")
+    assert work.client.data("list_publications", content_id=id_)["publications"] == []
+    assert stranger.get(path).status == 404
+    assert reader.get(f"{ARTICLES}/{id_}/publications/w_gone").status == 404

@@ -1,0 +1,243 @@
+"""Posts that a website has already are taken over, changed and merged; what nobody touched stays byte for byte."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from pressroom.sdk import InvalidInput, NotFound, PluginContext
+from pressroom_content.articles.store import Articles
+from pressroom_content.contract import RemotePost
+from pressroom_content.publishing.adopting import AdoptedPost, adopt
+from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.site_edits import merge_edits
+from pressroom_content.publishing.taking_down import unpublish
+from pressroom_content.tables import PageRow
+from pressroom_content.websites.store import Websites
+from pressroom_content.websites.sync import keep
+from sqlalchemy import select
+from support.publishing_world import ADA, connect, write
+from support.standin_platform import StandInPlatform
+
+from .taken_over import RAW, blog_on, written
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def test_a_post_is_taken_over_and_nothing_is_sent(plugin: PluginContext, platform: StandInPlatform) -> None:
+    blog = await blog_on(plugin, platform)
+    before = dict(blog.post)
+    found = await blog.adopted()
+    article = found.article
+    assert (article.title, article.slug, article.tags) == ("An old post", "old-post", ("news",))
+    assert (article.meta_description, article.categories) == ("Old.", ("Engineering",))
+    assert article.body.startswith("One\n\n<!-- block:")
+    assert found.kept == ("gallery", "form")
+    done = await blog.publish(article.id)
+    assert (done.id, done.status, done.external_id) == (found.publication_id, "published", "old")
+    assert done.url == f"{platform.url}/old-post"
+    assert (await Articles(plugin).get(ADA, article.id)).status == "published"
+    assert (blog.post, blog.puts()) == (before, 0)
+
+
+async def test_what_is_changed_is_all_that_is_sent(plugin: PluginContext, platform: StandInPlatform) -> None:
+    blog = await blog_on(plugin, platform)
+    found = await blog.adopted()
+    await blog.replaced(found.article.id, "Two words.", "Two **better** words.")
+    done = await blog.publish(found.article.id)
+    assert (done.status, done.external_id, done.error) == ("published", "old", "")
+    assert blog.post["html"] == RAW.replace(
+        "<p>Two words.</p>", "<!-- made here --><p>Two <strong>better</strong> words.</p>"
+    ).replace("<p>Three", "<p>Three\n\n")
+    kept = ("title", "slug", "tags", "featured", "state", "comments", "marker")
+    assert {name: blog.post[name] for name in kept} == {
+        "title": "An old post", "slug": "old-post", "tags": ["news"], "state": "live", "comments": 4, "marker": "",
+        "featured": "https://library.example/there.png",
+    }  # fmt: skip
+    assert len(platform.posts) == 1
+
+
+async def test_a_field_that_is_changed_and_changed_back_is_sent_twice(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    blog = await blog_on(plugin, platform)
+    found = await blog.adopted()
+    for title in ("Another title", "An old post"):
+        await blog.change(found.article.id, title=title)
+        assert (await blog.publish(found.article.id)).status == "published"
+        assert blog.post["title"] == title
+    assert (blog.post["html"], blog.post["excerpt"]) == (RAW, "")
+
+
+async def test_one_post_is_bound_to_one_article(plugin: PluginContext, platform: StandInPlatform) -> None:
+    blog = await blog_on(plugin, platform)
+    results = await asyncio.gather(*(blog.adopted() for _ in range(4)), return_exceptions=True)
+    found = [one for one in results if isinstance(one, AdoptedPost)]
+    others = [one for one in results if not isinstance(one, AdoptedPost)]
+    assert len({one.article.id for one in found}) == 1
+    assert all(isinstance(one, InvalidInput) for one in others)
+    assert (await blog.adopted()).made is None
+    own = await write(plugin, title="Ours", slug="ours", featured_media_id="")
+    done = await blog.publish(own)
+    assert (await blog.adopted("ours")).article.id == own
+    assert done.status == "published"
+
+
+async def test_a_url_that_the_site_does_not_know_is_not_taken_over(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    blog = await blog_on(plugin, platform)
+    assert await adopt(plugin, ADA, blog.website, f"{platform.url}/elsewhere") is None
+    with pytest.raises(NotFound):
+        await adopt(plugin, "u_eve", blog.website, f"{platform.url}/old-post")
+    plain = await connect(plugin, platform.url, platform.token)
+    assert await adopt(plugin, ADA, plain, f"{platform.url}/old-post") is None
+
+
+@pytest.mark.parametrize("state", ["draft", "scheduled"])
+async def test_a_post_that_is_not_live_stays_so(plugin: PluginContext, platform: StandInPlatform, state: str) -> None:
+    blog = await blog_on(plugin, platform)
+    at = "2099-01-02T03:04:05+00:00" if state == "scheduled" else None
+    blog.post.update(state=state, at=at)
+    found = await blog.adopted()
+    known = await Publications(plugin).get(ADA, found.publication_id)
+    assert known.status == state
+    await blog.change(found.article.id, title="A better title")
+    done = await blog.publish(found.article.id)
+    assert (done.status, blog.post["title"]) == (state, "A better title")
+    assert blog.post["state"] != "live"
+
+
+async def test_an_edit_on_the_site_is_merged(plugin: PluginContext, platform: StandInPlatform) -> None:
+    blog = await blog_on(plugin, platform)
+    found = await blog.adopted()
+    content_id, publication_id = found.article.id, found.publication_id
+    await blog.replaced(content_id, "Two words.", "Two better words.")
+    platform.edit("old", html=RAW.replace("One", "Uno").replace("[form 7]", "[form 8]"), title="A new title")
+    done = await blog.publish(content_id)
+    assert "the body now says 'Uno'" in done.error
+    assert (done.status, blog.puts()) == ("published", 0)
+    shown = await merge_edits(plugin, ADA, publication_id, {}, dry_run=True)
+    assert (shown.edited, shown.made, shown.conflicts) == (True, None, ())
+    assert "-One\n+Uno" in shown.diff
+    assert shown.fields == {"title": "A new title"}
+    merged = await merge_edits(plugin, ADA, publication_id, {})
+    assert merged.made is not None
+    assert merged.made.article.title == "A new title"
+    again = await merge_edits(plugin, ADA, publication_id, {})
+    assert (again.edited, again.made) == (False, None)
+    done = await blog.publish(content_id)
+    assert (done.status, done.error) == ("published", "")
+    assert blog.post["title"] == "A new title"
+    assert blog.post["html"].startswith(
+        '<p style="color:red">Uno</p>\n\n[gallery 1, 2]\n\n<!-- made here --><p>Two better'
+    )
+    assert "[form 8]" in blog.post["html"]
+
+
+async def test_what_both_sides_changed_is_asked_for(plugin: PluginContext, platform: StandInPlatform) -> None:
+    blog = await blog_on(plugin, platform)
+    found = await blog.adopted()
+    content_id, publication_id = found.article.id, found.publication_id
+    await blog.replaced(content_id, "Two words.", "Two better words.")
+    await blog.change(content_id, title="Mine")
+    platform.edit("old", html=RAW.replace("Two words.", "Two other words."), title="Theirs")
+    found_edits = await merge_edits(plugin, ADA, publication_id, {})
+    assert [(one.article.strip(), one.site.strip()) for one in found_edits.conflicts] == [
+        ("Two better words.", "Two other words.")
+    ]
+    assert [(one.name, one.before, one.article, one.site) for one in found_edits.field_conflicts] == [
+        ("title", "An old post", "Mine", "Theirs")
+    ]
+    assert found_edits.made is None
+    assert (await merge_edits(plugin, ADA, publication_id, {"1": "site"})).made is None
+    done = await merge_edits(plugin, ADA, publication_id, {"1": "site", "title": "article"})
+    assert done.made is not None
+    assert (await blog.publish(content_id)).error == ""
+    assert (blog.post["title"], blog.post["html"]) == ("Mine", RAW.replace("Two words.", "Two other words."))
+
+
+async def test_an_article_of_ours_is_merged_as_well(plugin: PluginContext, platform: StandInPlatform) -> None:
+    blog = await blog_on(plugin, platform)
+    content_id = await write(plugin, title="Ours", slug="ours", body="One.\n\nTwo.\n\nThree.\n", featured_media_id="")
+    done = await blog.publish(content_id)
+    identifier = done.external_id
+    sent = platform.posts[identifier]["html"]
+    platform.edit(identifier, html=sent.replace("One.", "Uno.") + "[poll 3]\n\n")
+    await blog.replaced(content_id, "Three.", "Tre.")
+    assert "[poll 3]" in (await blog.publish(content_id)).error
+    assert (await merge_edits(plugin, ADA, done.id, {})).made is not None
+    assert (await blog.publish(content_id)).error == ""
+    html = platform.posts[identifier]["html"]
+    assert ("Uno." in html, "Tre." in html, html.endswith("[poll 3]\n\n")) == (True, True, True)
+
+
+async def test_force_writes_over_an_edit(plugin: PluginContext, platform: StandInPlatform) -> None:
+    blog = await blog_on(plugin, platform)
+    found = await blog.adopted()
+    platform.edit("old", html="<p>Vandals</p>")
+    await blog.change(found.article.id, title="Back")
+    done = await blog.publish(found.article.id, force=True)
+    assert (done.error, blog.post["html"], blog.post["title"]) == ("", RAW, "Back")
+
+
+async def test_a_block_that_the_article_lost_is_warned_of(plugin: PluginContext, platform: StandInPlatform) -> None:
+    blog = await blog_on(plugin, platform)
+    found = await blog.adopted()
+    await blog.change(found.article.id, body="All new.")
+    done = await blog.publish(found.article.id)
+    assert [one for one in done.warnings if "gallery" in one]
+    assert [one for one in done.warnings if "form" in one]
+
+
+async def test_a_post_that_was_deleted_there_comes_back_only_when_asked_for(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    blog = await blog_on(plugin, platform)
+    found = await blog.adopted()
+    del platform.posts["old"]
+    await blog.change(found.article.id, title="Again")
+    done = await blog.publish(found.article.id)
+    assert done.status == "failed"
+    assert "not on the site any more" in done.error
+    assert platform.posts == {}
+    done = await blog.publish(found.article.id, force=True)
+    assert (done.status, done.error) == ("published", "")
+    made = platform.posts[done.external_id]
+    assert (made["title"], made["html"], made["tags"]) == ("Again", RAW, ["news"])
+    assert made["marker"] != ""
+
+
+async def test_another_post_with_its_id_is_never_written_over(plugin: PluginContext, platform: StandInPlatform) -> None:
+    blog = await blog_on(plugin, platform)
+    found = await blog.adopted()
+    written(platform, title="A recipe", slug="recipe", html="<p>Flour and water.</p>")
+    await blog.change(found.article.id, title="Mine")
+    for force in (False, True):
+        done = await blog.publish(found.article.id, force=force)
+        assert done.status == "failed"
+        assert "another one by now ('A recipe')" in done.error
+    assert (blog.post["title"], blog.puts()) == ("A recipe", 0)
+
+
+async def test_a_post_that_was_taken_down_may_be_taken_over_again(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    blog = await blog_on(plugin, platform)
+    found = await blog.adopted()
+    await unpublish(plugin, ADA, found.publication_id, "delete")
+    assert platform.posts == {}
+    written(platform)
+    again = await blog.adopted()
+    assert again.article.id != found.article.id
+
+
+async def test_an_article_does_not_compete_with_its_own_page(plugin: PluginContext, platform: StandInPlatform) -> None:
+    blog = await blog_on(plugin, platform)
+    website = await Websites(plugin).get(ADA, blog.website)
+    page = RemotePost("old", f"{platform.url}/old-post", "live", "3", html=RAW, fields={"title": "An old post"})
+    assert await keep(plugin, website, page) == "new"
+    found = await blog.adopted()
+    async with plugin.services.database.reading() as session:
+        rows = await session.execute(select(PageRow.article_id).where(PageRow.website_id == blog.website))
+    assert [row.article_id for row in rows] == [found.article.id]

@@ -1,0 +1,133 @@
+"""A site whose backup was restored: posts are gone or old, and their ids become other people's. Nothing is lost."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import pytest
+from pressroom.sdk import PluginContext
+from pressroom_content.articles.fields import Draft
+from pressroom_content.articles.store import Articles
+from pressroom_content.publishing.adopting import adopt
+from pressroom_content.publishing.asking import PublishRequest
+from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.site_edits import merge_edits
+from pressroom_content.publishing.taking_down import DownMode, unpublish
+from pressroom_content.records import Publication
+from support.publishing_world import ADA, connect, write
+from support.standin_platform import StandInPlatform
+from support.standin_plugin import BLOCKS
+
+from .taken_over import blog_on, written
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def publish(plugin: PluginContext, article: str, website: str, *, force: bool = False) -> Publication:
+    store = Publications(plugin)
+    begun = await store.begin(ADA, article, website, PublishRequest(force=force))
+    return await store.wait(begun.publication, 30)
+
+
+async def change(plugin: PluginContext, article: str, **changes: str) -> None:
+    found = await Articles(plugin).get(ADA, article)
+    await Articles(plugin).write(found, Draft.of(found).with_changes(changes))
+
+
+async def test_what_the_backup_does_not_have_is_made_once_and_what_is_old_there_is_told(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    website = await connect(plugin, platform.url, platform.token)
+    old = await write(plugin, title="Old", slug="old", body="First.", featured_media_id="")
+    first = await publish(plugin, old, website)
+    backup = deepcopy(platform.posts)
+    await change(plugin, old, body="Second.")
+    await publish(plugin, old, website)
+    new = await write(plugin, title="New", slug="new", featured_media_id="")
+    await publish(plugin, new, website)
+
+    platform.posts = backup
+    for text in ("Third.", "Fourth."):
+        await change(plugin, new, body=text)
+        assert (await publish(plugin, new, website)).status == "published"
+    assert [post["html"] for post in platform.posts.values() if post["slug"] == "new"] == ["<p>Fourth.</p>\n"]
+    await change(plugin, old, body="Third.")
+    told = await publish(plugin, old, website)
+    assert "the post was edited on the site" in told.error
+    assert "First." in platform.posts[first.external_id]["html"]
+    assert (await publish(plugin, old, website, force=True)).error == ""
+    assert "Third." in platform.posts[first.external_id]["html"]
+    assert len(platform.posts) == 2
+
+
+@pytest.mark.parametrize("mode", ["draft", "trash", "delete"])
+async def test_a_post_that_got_the_id_of_ours_is_not_taken_down(
+    plugin: PluginContext, platform: StandInPlatform, mode: DownMode
+) -> None:
+    website = await connect(plugin, platform.url, platform.token)
+    article = await write(plugin, title="Ours", slug="ours", featured_media_id="")
+    done = await publish(plugin, article, website)
+    platform.posts.clear()
+    written(platform, done.external_id, title="A recipe", slug="recipe", html="<p>Flour and water.</p>")
+    recipe = dict(platform.posts[done.external_id])
+
+    await change(plugin, article, title="Ours again")
+    failed = await publish(plugin, article, website, force=True)
+    assert failed.status == "failed"
+    assert "unpublish_content, which leaves that post alone" in failed.error
+    down = await unpublish(plugin, ADA, done.id, mode)
+    assert (down.status, down.external_id) == ("unpublished", "")
+    assert "another one by now ('A recipe')" in down.error
+    assert platform.posts == {done.external_id: recipe}
+
+    again = await publish(plugin, article, website)
+    assert (again.status, again.error) == ("published", "")
+    assert again.external_id != done.external_id
+    assert platform.posts.pop(done.external_id) == recipe
+    assert [post["title"] for post in platform.posts.values()] == ["Ours again"]
+
+
+async def test_a_post_of_ours_that_was_written_anew_there_is_ours_still(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    website = await connect(plugin, platform.url, platform.token)
+    article = await write(plugin, title="Ours", slug="ours", featured_media_id="")
+    done = await publish(plugin, article, website)
+    platform.edit(done.external_id, title="All new", slug="all-new", html="<p>Every word.</p>")
+    await change(plugin, article, title="Mine")
+    assert "edited on the site" in (await publish(plugin, article, website)).error
+    assert (await unpublish(plugin, ADA, done.id, "trash")).error == ""
+    assert platform.posts[done.external_id]["state"] == "trashed"
+
+
+async def test_an_image_that_got_the_id_of_ours_is_not_removed(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin, slug="with-image")
+    done = await publish(plugin, article, website)
+    (ours,) = platform.media
+    theirs = {"id": ours, "marker": "", "size": 1, "url": f"{platform.url}/files/theirs.png"}
+    platform.media[ours] = theirs
+    await unpublish(plugin, ADA, done.id, "delete")
+    assert (platform.posts, platform.media) == ({}, {ours: theirs})
+
+
+async def test_two_articles_of_one_post_do_not_write_over_each_other(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    blog = await blog_on(plugin, platform)
+    again = await connect(plugin, platform.url, platform.token, platform=BLOCKS)
+    one, other = await blog.adopted(), await adopt(plugin, ADA, again, f"{platform.url}/old-post")
+    assert other is not None
+    assert other.article.id != one.article.id
+    await blog.replaced(one.article.id, "Two words.", "Two better words.")
+    assert (await blog.publish(one.article.id)).error == ""
+
+    await change(plugin, other.article.id, title="A new title")
+    told = await publish(plugin, other.article.id, again)
+    assert "the body now says 'Two better words.'" in told.error
+    assert blog.post["title"] == "An old post"
+    assert (await merge_edits(plugin, ADA, other.publication_id, {})).made is not None
+    assert (await publish(plugin, other.article.id, again)).error == ""
+    assert blog.post["title"] == "A new title"
+    assert "Two better words." in blog.post["html"]

@@ -1,0 +1,58 @@
+"""Several images are dropped on the media library, with and without the page's script."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from playwright.async_api import Browser, FilePayload, Page, expect
+from pressroom.testing import RunningHost
+from support.axe import violations
+from support.browser_fixtures import browser
+from support.tool_client import ToolClient
+
+from .providers import picture
+
+__all__ = ["browser"]
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+PATH = "/dashboard/media"
+
+
+def _file(name: str, media_type: str, content: bytes) -> FilePayload:
+    return {"name": name, "mimeType": media_type, "buffer": content}
+
+
+async def library(browser: Browser, host: RunningHost, ada: ToolClient, *, scripting: bool, width: int = 1280) -> Page:
+    context = await browser.new_context(java_script_enabled=scripting, viewport={"width": width, "height": 800})
+    token = await asyncio.to_thread(lambda: host.run(host.host.accounts.sessions.start(ada.user_id)))
+    await context.add_cookies([{"name": "pressroom_session", "value": token, "url": host.url}])
+    page = await context.new_page()
+    await page.goto(f"{host.url}{PATH}")
+    return page
+
+
+async def test_several_files_are_sent_and_one_that_is_refused_says_why(
+    browser: Browser, host: RunningHost, ada: ToolClient
+) -> None:
+    page = await library(browser, host, ada, scripting=True, width=390)
+    files = page.get_by_label("Drop JPEG, PNG, GIF, WebP or AVIF files here")
+    good = [_file(f"{number}.jpg", "image/jpeg", picture(60 + number, 40)) for number in range(2)]
+    await files.set_input_files(good)
+    rows = page.locator("section[aria-labelledby=library] .row-title a")
+    await expect(rows).to_have_count(2)
+    assert await violations(page) == []
+    await files.set_input_files([_file("notes.txt", "text/plain", b"no image")])
+    await expect(page.locator("[data-drop-list] .field-error")).to_contain_text("JPEG")
+    await expect(rows).to_have_count(2)
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 390
+    await page.context.close()
+
+
+async def test_without_a_script_there_is_a_button(browser: Browser, host: RunningHost, ada: ToolClient) -> None:
+    page = await library(browser, host, ada, scripting=False)
+    assert not await page.locator("[data-drop]").is_visible()
+    await page.get_by_role("button", name="Upload an image").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Upload an image")
+    await page.context.close()

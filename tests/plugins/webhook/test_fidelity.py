@@ -1,0 +1,27 @@
+"""What readers of a program that takes webhooks get of every construct that an article may hold."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import httpx
+from pressroom.testing.running import settings_for_test
+from pressroom_webhook.connector import CONNECTOR
+from support.fidelity import compare, notes_of, publish_everything
+from support.installing import on_path
+from support.publishing_world import configuration, world
+from support.standin_plugin import distribution
+from support.webhook_receiver import Receiver
+
+
+async def test_what_readers_get(receiver: Receiver, tmp_path: Path) -> None:
+    config = configuration({})
+    config["plugins"]["webhook"] = {}
+    credential = receiver.credential
+    with on_path(distribution(tmp_path / "site")):
+        async with world(settings_for_test(config, tmp_path / "data")) as plugin:
+            done = await publish_everything(plugin, "webhook", receiver.site, credential)
+            page = (await asyncio.to_thread(httpx.get, done.url, timeout=60)).text
+            notes = await notes_of(plugin, done, page)
+    compare(notes, CONNECTOR, "webhook/src/pressroom_webhook/fidelity.py")

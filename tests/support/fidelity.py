@@ -1,0 +1,627 @@
+"""One article that holds every construct, and what readers get of each on a platform's page."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from pressroom.sdk import PluginContext
+from pressroom_content.articles.store import Articles
+from pressroom_content.contract import SiteConnector
+from pressroom_content.publishing.asking import UNDER_WAY
+from pressroom_content.publishing.losses import all_losses, told
+from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.structure_reading import structure_of
+from pressroom_content.publishing.verifying import sent_body
+from pressroom_content.records import Publication
+from pressroom_content.websites.store import Websites
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from support.publishing_world import ADA, write
+from support.standin_plugin import DRAWING
+
+Fate = Literal["kept", "converted", "lost"]
+
+_SPACES = re.compile(r"\s+")
+
+
+class ShownPage:
+    """A page as readers get it."""
+
+    def __init__(self, html: str) -> None:
+        self.html = html
+        self.tree = LexborHTMLParser(html)
+        for node in self.tree.css("script, style, head, noscript, template"):
+            node.decompose()
+
+    def find(self, selector: str, word: str) -> LexborNode | None:
+        """Return the innermost element of a kind whose text has a word."""
+        found = [node for node in self.tree.css(selector) if word in " ".join(node.text().split())]
+        return min(found, key=lambda node: len(node.text()), default=None)
+
+    def has(self, selector: str, word: str) -> bool:
+        """Tell whether there is such an element."""
+        return self.find(selector, word) is not None
+
+    def code(self, word: str) -> str:
+        """Return the block of code that has a word."""
+        found = self.find("pre", word)
+        return (found.text() if found is not None else "").strip("\n")
+
+
+Check = Callable[[ShownPage], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Construct:
+    """Something that an article may hold. `word` is in it and nowhere else; `kept` and `converted` judge a page."""
+
+    name: str
+    title: str
+    word: str
+    source: str
+    kept: Check
+    converted: Check | None = None
+    as_what: str = ""
+    warned: str = ""
+
+    @property
+    def warning(self) -> re.Pattern[str]:
+        """What is in every warning about it."""
+        words = {*re.findall(r"fx\w+", self.source), self.word}
+        return re.compile(self.warned or "|".join(re.escape(word) for word in sorted(words)))
+
+    def fate(self, page: ShownPage) -> Fate:
+        """Return what readers get of it."""
+        if self.kept(page):
+            return "kept"
+        return "converted" if self.converted is not None and self.converted(page) else "lost"
+
+
+def _in(selector: str, word: str) -> Check:
+    return lambda page: page.has(selector, word)
+
+
+def _attribute(selector: str, word: str, name: str, *values: str) -> Check:
+    def check(page: ShownPage) -> bool:
+        node = page.find(selector, word)
+        while node is not None:
+            if (value := node.attributes.get(name)) is not None:
+                return value in values
+            node = node.parent if name in ("dir", "lang") else None
+        return False
+
+    return check
+
+
+def _breaks(word: str, count: int) -> Check:
+    def check(page: ShownPage) -> bool:
+        node = page.find("p", word)
+        return node is not None and "last line" in node.text() and len(node.css("br")) == count
+
+    return check
+
+
+def _both(*checks: Check) -> Check:
+    return lambda page: all(check(page) for check in checks)
+
+
+def _list(word: str, kind: str, depth: int) -> Check:
+    """Check that an item is in a list of a kind, so many lists deep."""
+
+    def check(page: ShownPage) -> bool:
+        item = page.find("li", word)
+        if item is None:
+            return False
+        lists, node = [], item.parent
+        while node is not None:
+            lists += [node.tag] if node.tag in ("ol", "ul") else []
+            node = node.parent
+        return lists[:1] == [kind] and len(lists) == depth
+
+    return check
+
+
+def _code(word: str, text: str, language: str = "") -> Check:
+    def check(page: ShownPage) -> bool:
+        node = page.find("pre", word)
+        if page.code(word) != text or node is None:
+            return False
+        around = [node, *node.css("*"), *([node.parent] if node.parent is not None else [])]
+        marks = " ".join(str(value) for one in around for value in one.attributes.values())
+        return not language or re.search(rf"(?<!\w){re.escape(language)}(?!\w)", marks) is not None
+
+    return check
+
+
+def _inline_code(word: str, text: str) -> Check:
+    def check(page: ShownPage) -> bool:
+        node = page.find("code", word)
+        return node is not None and node.text() == text
+
+    return check
+
+
+def _aligned(page: ShownPage) -> bool:
+    cell = page.find("td", "fxright")
+    if cell is None:
+        return False
+    marks = " ".join(str(value) for value in cell.attributes.values())
+    return "right" in marks
+
+
+def _task(word: str, done: bool) -> Check:
+    def check(page: ShownPage) -> bool:
+        item = page.find("li", word)
+        return item is not None and ("☑" if done else "☐") in item.text()
+
+    return check
+
+
+def _checkbox(word: str, done: bool) -> Check:
+    def check(page: ShownPage) -> bool:
+        item = page.find("li", word)
+        box = item.css_first("input[type=checkbox]") if item is not None else None
+        return box is not None and ("checked" in box.attributes) == done
+
+    return check
+
+
+def _footnote(page: ShownPage) -> bool:
+    """Check that the reference leads to the note, and the note back."""
+    reference = page.find("p", "fxnoteref")
+    link = reference.css_first("a[href*='#']") if reference is not None else None
+    note = page.find("li", "fxnotetext")
+    if link is None or note is None:
+        return False
+    target = (link.attributes.get("href") or "").partition("#")[2]
+    inside = {node.attributes.get("id") for node in [note, *note.css("*")]}
+    backs = [(one.attributes.get("href") or "").partition("#")[2] for one in note.css("a[href*='#']")]
+    ids = {node.attributes.get("id") for node in page.tree.css("[id]")}
+    return bool(target) and target in inside and bool(backs) and set(backs) <= ids
+
+
+def _embed(page: ShownPage) -> bool:
+    return any("fxEmbedId01" in (node.attributes.get("src") or "") for node in page.tree.css("iframe"))
+
+
+def _image(page: ShownPage) -> bool:
+    return any("fxalt" in (node.attributes.get("alt") or "") for node in page.tree.css("img[src], img[data-src]"))
+
+
+def _link(word: str, target: str, title: str = "") -> Check:
+    def check(page: ShownPage) -> bool:
+        node = page.find("a", word)
+        return (
+            node is not None
+            and (node.attributes.get("href") or "").partition("?")[0] == target
+            and (not title or node.attributes.get("title") == title)
+        )
+
+    return check
+
+
+PHP: Final = "<?php\n// fxphp\n$line = \"two  spaces\";\n\techo '<b>' . $line . '</b>'; // a tab & more"
+PYTHON: Final = 'def fxpython(text: str) -> str:\n    return f"{text}" if 1 < 2 else "--"'
+JAVASCRIPT: Final = "const fxjavascript = `${a}`;\n\n\nif (a && b) { render('{{ fx.mustache }}'); }"
+HTML: Final = '<div class="fxhtml">\n  <p>Text &amp; more</p>\n  <!-- fxcomment -->\n</div>'
+SHELL: Final = "# fxshell\necho \"$HOME\" | sed 's/a/b/' > out.txt \\\n  && cat *.md"
+TEMPLATES: Final = (
+    "fxtemplates [gallery] [caption]a[/caption] [fx]\n{{< figure src=x >}} {{% nothing %}}\n"
+    "{% raw %}{{ page.title }}{% endraw %} {% include x %}\n<%= fx %> ${fx} {{{ fx }}} {{#if fx}}{{/if}}"
+)
+
+
+def _fence(language: str, code: str) -> str:
+    return f"```{language}\n{code}\n```"
+
+
+CONSTRUCTS: Final[Sequence[Construct]] = (
+    Construct(
+        "headings",
+        "Headings, levels 2 to 4",
+        "fxheading",
+        "## Title fxheading\n\n### Below fxheadingthree\n\n#### Below fxheadingfour",
+        _both(_in("h2", "fxheading"), _in("h3", "fxheadingthree"), _in("h4", "fxheadingfour")),
+    ),
+    Construct(
+        "wrapped_paragraphs",
+        "Paragraphs over several lines of markdown",
+        "fxwrapped",
+        "A paragraph fxwrapped\nover some lines of\nmarkdown, this is the last line.",
+        _breaks("fxwrapped", 0),
+    ),
+    Construct(
+        "line_breaks",
+        "Line breaks",
+        "fxbreak",
+        "A line fxbreak  \nanother\\\nand the last line.",
+        _breaks("fxbreak", 2),
+    ),
+    Construct(
+        "emphasis",
+        "Emphasis and bold",
+        "fxemphasis",
+        "Some *words fxemphasis* and **bold fxstrong** and ***both fxboth***.",
+        _both(_in("em, i", "fxemphasis"), _in("strong, b", "fxstrong"), _in("em, i", "fxboth")),
+    ),
+    Construct(
+        "strikethrough", "Strikethrough", "fxstruck", "Some ~~words fxstruck~~.", _in("del, s, strike", "fxstruck")
+    ),
+    Construct(
+        "inline_elements",
+        "Keys, sub- and superscript, marked words, abbreviations",
+        "fxkeys",
+        "Press <kbd>Ctrl fxkeys</kbd>, <sub>fxsub</sub>, <sup>fxsup</sup>, <mark>fxmark</mark>, "
+        '<abbr title="Long form">fxabbr</abbr>.',
+        _both(
+            _in("kbd", "fxkeys"), _in("sub", "fxsub"), _in("sup", "fxsup"), _in("mark", "fxmark"), _in("abbr", "fxabbr")
+        ),
+    ),
+    Construct(
+        "code_spans",
+        "Code in a line",
+        "fxspan",
+        'Call `fxspan(a <b> && c, "--")` here.',
+        _inline_code("fxspan", 'fxspan(a <b> && c, "--")'),
+    ),
+    Construct(
+        "templates_in_code_spans",
+        "Shortcodes, Liquid and mustache in code in a line",
+        "fxshortspan",
+        "Write `[gallery] fxshortspan {{< x >}} {% raw %} {{ fx }}` here.",
+        _inline_code("fxshortspan", "[gallery] fxshortspan {{< x >}} {% raw %} {{ fx }}"),
+    ),
+    Construct(
+        "templates_in_text",
+        "Shortcodes, Liquid and mustache in text",
+        "fxshorttext",
+        "The words fxshorttext \\[gallery\\] and {{ fx.text }} and {% raw %} are text.",
+        lambda page: (
+            page.has("p", "fxshorttext")
+            and all(
+                one in (page.find("p", "fxshorttext") or page.tree.body).text()  # type: ignore[union-attr]
+                for one in ("[gallery]", "{{ fx.text }}", "{% raw %}")
+            )
+        ),
+    ),
+    Construct(
+        "links",
+        "Links, with titles, by reference and bare",
+        "fxlink",
+        '[a link fxlink](https://example.com/a "fx title"), [by reference fxlinkref][fxref] and '
+        "<https://example.com/fxlinkbare>.\n\n[fxref]: https://example.com/b",
+        _both(
+            _link("fxlink", "https://example.com/a", "fx title"),
+            _link("fxlinkref", "https://example.com/b"),
+            _link("fxlinkbare", "https://example.com/fxlinkbare"),
+        ),
+        _both(
+            _link("fxlink", "https://example.com/a"),
+            _link("fxlinkref", "https://example.com/b"),
+            _link("fxlinkbare", "https://example.com/fxlinkbare"),
+        ),
+        "links have no titles",
+    ),
+    Construct(
+        "images",
+        "Images with alternative text",
+        "fxalt",
+        f"![A photo fxalt](https://library.example/{DRAWING}.png)",
+        _image,
+        warned=r"fxalt",
+    ),
+    Construct(
+        "captions",
+        "Captions of images",
+        "fxcaption",
+        f'<figure><img src="https://library.example/{DRAWING}.png" alt="Another photo"><figcaption>Below it fxcaption'
+        "</figcaption></figure>",
+        _in("figcaption", "fxcaption"),
+        _in("p, div", "fxcaption"),
+        "a paragraph below the image",
+        warned=r"fxcaption|Another photo",
+    ),
+    Construct(
+        "quotes",
+        "Quotes, also in each other",
+        "fxquote",
+        "> A quote fxquote\n>\n> > inside fxquoteinner",
+        _both(_in("blockquote", "fxquote"), _in("blockquote blockquote", "fxquoteinner")),
+        _both(_in("blockquote", "fxquote"), _in("blockquote", "fxquoteinner")),
+        "quotes in a quote become part of it",
+    ),
+    Construct(
+        "lists",
+        "Lists in lists",
+        "fxitem",
+        "- one fxitem\n- two fxitemtwo\n  - nested fxnested\n    1. deep fxdeep",
+        _both(_list("fxitem", "ul", 1), _list("fxnested", "ul", 2), _list("fxdeep", "ol", 3)),
+    ),
+    Construct(
+        "numbering",
+        "Numbered lists that begin at another number",
+        "fxthird",
+        "3. third fxthird\n4. fourth fxfourth",
+        lambda page: (
+            _list("fxthird", "ol", 1)(page)
+            and (page.find("ol", "fxthird") or page.tree.body).attributes.get("start") == "3"  # type: ignore[union-attr]
+        ),
+        warned=r"fxthird|fxfourth",
+    ),
+    Construct(
+        "task_lists",
+        "Task lists",
+        "fxtodo",
+        "- [ ] to do fxtodo\n- [x] done fxdone",
+        _both(_checkbox("fxtodo", done=False), _checkbox("fxdone", done=True)),
+        _both(_task("fxtodo", done=False), _task("fxdone", done=True)),
+        "boxes are characters",
+    ),
+    Construct(
+        "definition_lists",
+        "Definition lists",
+        "fxterm",
+        "<dl><dt>Term fxterm</dt><dd>What it means fxmeaning</dd></dl>",
+        _both(_in("dt", "fxterm"), _in("dd", "fxmeaning")),
+    ),
+    Construct(
+        "rules",
+        "Horizontal rules",
+        "fxrule",
+        "Before fxrule\n\n* * *\n\nAfter it",
+        lambda page: bool(page.tree.css("hr.fx, hr")),
+        warned=r"horizontal rule|fxrule",
+    ),
+    Construct(
+        "code_python",
+        "Code blocks: Python",
+        "fxpython",
+        _fence("python", PYTHON),
+        _code("fxpython", PYTHON, "python"),
+        warned=r"code block \d+ \(python\)",
+    ),
+    Construct(
+        "code_php",
+        "Code blocks: PHP",
+        "fxphp",
+        _fence("php", PHP),
+        _code("fxphp", PHP, "php"),
+        warned=r"code block \d+ \(php\)",
+    ),
+    Construct(
+        "code_javascript",
+        "Code blocks: JavaScript",
+        "fxjavascript",
+        _fence("javascript", JAVASCRIPT),
+        _code("fxjavascript", JAVASCRIPT, "javascript"),
+        warned=r"code block \d+ \(javascript\)",
+    ),
+    Construct(
+        "code_html",
+        "Code blocks: HTML",
+        "fxhtml",
+        _fence("html", HTML),
+        _code("fxhtml", HTML, "html"),
+        warned=r"code block \d+ \(html\)",
+    ),
+    Construct(
+        "code_shell",
+        "Code blocks: shell",
+        "fxshell",
+        _fence("bash", SHELL),
+        _code("fxshell", SHELL, "bash"),
+        warned=r"code block \d+ \(bash\)",
+    ),
+    Construct(
+        "templates_in_code",
+        "Shortcodes, Liquid, Hugo's templates and mustache in code blocks",
+        "fxtemplates",
+        _fence("", TEMPLATES),
+        _code("fxtemplates", TEMPLATES),
+        warned=r"code block 6 ",
+    ),
+    Construct(
+        "indented_code",
+        "Indented code",
+        "fxindented",
+        "Code:\n\n    first fxindented\n        second",
+        _code("fxindented", "first fxindented\n    second"),
+        warned=r"code block 7 ",
+    ),
+    Construct(
+        "tables",
+        "Tables with a header",
+        "fxcell",
+        "| Column fxcolumn | Price fxprice |\n|:---|---:|\n"
+        "| a *cell* fxcell | 1.50 fxright |\n| more `code` fxmore | 2.75 |",
+        _both(_in("table th", "fxcolumn"), _in("table td", "fxcell"), _in("table td em, table td i", "cell")),
+        warned=r"the table .* (is not|lacks|lost its header)",
+    ),
+    Construct("table_alignment", "Alignment of columns", "fxcolumn", "", _aligned, warned=r"lost the alignment"),
+    Construct(
+        "footnotes",
+        "Footnotes",
+        "fxnoteref",
+        "A claim fxnoteref[^fx].\n\n[^fx]: The note fxnotetext.",
+        _footnote,
+        _both(_in("p", "fxnoteref"), _in("li, p", "fxnotetext")),
+        "the notes are at the end, without links",
+        warned=r"footnote|fxnote",
+    ),
+    Construct(
+        "details",
+        "Collapsible sections",
+        "fxsummary",
+        "<details><summary>More fxsummary</summary>\n\nHidden *words* fxhidden.\n\n</details>",
+        _both(_in("details > summary", "fxsummary"), _in("details", "fxhidden")),
+        _both(_in(".kg-toggle-heading", "fxsummary"), _in(".kg-toggle-card", "fxhidden")),
+        "a toggle of Ghost",
+    ),
+    Construct(
+        "embeds",
+        "Videos and other embedded pages",
+        "fxEmbedId01",
+        '<iframe src="https://www.youtube-nocookie.com/embed/fxEmbedId01" width="560" height="315"></iframe>',
+        _embed,
+        lambda page: any("fxEmbedId01" in (one.attributes.get("href") or "") for one in page.tree.css("a")),
+        "a link",
+        warned=r"fxEmbedId01",
+    ),
+    Construct(
+        "direction",
+        "Text from right to left",
+        "الشاي",
+        '<p dir="rtl" lang="ar">الشاي الأخضر مفيد للصحة، ويشربه الناس كل يوم.</p>',
+        _attribute("p", "الشاي", "dir", "rtl"),
+        warned=r"lost its direction|الشاي.* is not",
+    ),
+    Construct(
+        "languages",
+        "Languages of paragraphs",
+        "fxfrench",
+        '<p lang="fr">Le thé vert fxfrench est bon.</p>',
+        _attribute("p", "fxfrench", "lang", "fr"),
+        warned=r"language \((fr|ar)\)|fxfrench.* is not",
+    ),
+    Construct(
+        "cjk",
+        "Chinese, Japanese and Korean",
+        "緑茶",
+        "緑茶は健康に良いです。**毎日**飲みます。\n\n中文段落,没有空格。 한국어 문장입니다.",
+        _both(
+            _in("p", "緑茶は健康に良いです。毎日飲みます。"), _in("strong, b", "毎日"), _in("p", "한국어 문장입니다.")
+        ),
+        warned=r"緑茶|毎日|한국어|中文",
+    ),
+    Construct(
+        "characters",
+        "Special characters, entities and escapes",
+        "fxcharacters",
+        "Signs fxcharacters: 1 < 2 & 3 > 2, &copy; \\*no emphasis\\*, C:\\new, ½ \N{MULTIPLICATION SIGN} 🙂.",
+        _in("p", "fxcharacters: 1 < 2 & 3 > 2, © *no emphasis*, C:\\new, ½ \N{MULTIPLICATION SIGN} 🙂."),
+    ),
+    Construct(
+        "typography",
+        "Straight quotes, dashes and dots",
+        "fxstraight",
+        'They\'re "straight fxstraight" -- with dots...',
+        _in("p", 'They\'re "straight fxstraight" -- with dots...'),
+        _in("p", "fxstraight"),
+        "quotes, dashes and dots are set as in print",
+    ),
+)
+
+BODY: Final = "\n\n".join(one.source for one in CONSTRUCTS if one.source)
+
+EVERYTHING: Final = "Fidelity of everything"
+"""The title of the article."""
+
+
+def judged(html: str, told_before: Sequence[str], lost: Sequence[str]) -> dict[str, str]:
+    """Return what readers get of each construct on a page: a note for those that are not kept.
+
+    `told_before` are the warnings from before it was sent, `lost` is all that was found of the page.
+
+    Raises:
+        AssertionError: something is lost and no warning says so, or a warning names something that is there.
+    """
+    page, notes, wrong = ShownPage(html), {}, []
+    for one in CONSTRUCTS:
+        fate, warnings = one.fate(page), [said for said in (*told_before, *lost) if one.warning.search(said)]
+        if fate == "lost" and not warnings:
+            wrong.append(f"{one.name} is lost in silence: {_around(page, one)}")
+        if fate == "kept" and warnings:
+            wrong.append(f"{one.name} is there, but: {'; '.join(warnings)}: {_around(page, one)}")
+        if fate == "converted":
+            notes[one.name] = f"converted: {one.as_what}"
+        elif fate == "lost":
+            notes[one.name] = "lost with a warning"
+    assert not wrong, "\n".join(wrong)
+    return notes
+
+
+def _around(page: ShownPage, one: Construct) -> str:
+    node = page.find("*", one.word)
+    while node is not None and node.parent is not None and len(node.html or "") < 80:
+        node = node.parent
+    return (node.html or "")[:400] if node is not None else "not on the page"
+
+
+async def publish_everything(
+    plugin: PluginContext, platform: str, url: str, credential: Mapping[str, str]
+) -> Publication:
+    """Publish the article on a platform, and return the publication once it is there."""
+    made = await Websites(plugin).add(ADA, platform, name="Fidelity", url=url, credential=credential)
+    article = await write(
+        plugin,
+        title=EVERYTHING,
+        body=BODY,
+        author="",
+        tags=(),
+        categories=(),
+        featured_media_id="",
+        excerpt="",
+        meta_title="",
+    )
+    found = await Publications(plugin).publish(ADA, article, made.id)
+    for _ in range(600):
+        found = await Publications(plugin).wait(found, 0.1)
+        if found.status not in UNDER_WAY:
+            break
+    assert found.status == "published", found
+    return found
+
+
+async def notes_of(plugin: PluginContext, publication: Publication, html: str) -> dict[str, str]:
+    """Return what readers get of each construct, and see that the publication's warnings say it. Raises as `judged`."""
+    website = await Websites(plugin).get(ADA, publication.website_id)
+    article = await Articles(plugin).get(ADA, publication.article_id)
+    sent = await sent_body(plugin, publication, article, website, "")
+    lost = all_losses(structure_of(sent, publication.url), structure_of(html, publication.url))
+    assert set(told(lost)) <= set(publication.warnings), publication.warnings
+    return judged(
+        html, [one for one in publication.warnings if one.startswith("removed")], [one.message for one in lost]
+    )
+
+
+def compare(notes: Mapping[str, str], connector: SiteConnector, module: str) -> None:
+    """See that a connector's record says the same; with `PRESSROOM_TEST_UPDATE` write it anew.
+
+    `module` is the file that holds it, in the folder of plugins.
+    """
+    file = Path(__file__).parents[2] / "plugins" / module
+    if os.environ.get("PRESSROOM_TEST_UPDATE"):
+        rows = "".join(f'        "{name}": "{note}",\n' for name, note in notes.items())
+        shown = f"{{\n{rows}    }}" if rows else "{}"
+        file.write_text(_MODULE.format(title=connector.title, notes=shown))
+        return
+    assert dict(connector.fidelity) == dict(notes), "write it anew with PRESSROOM_TEST_UPDATE=1"
+
+
+_MODULE: Final = '''"""What readers on {title} do not get as it was written. The tests of fidelity write this module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+FIDELITY: Final[Mapping[str, str]] = MappingProxyType(
+    {notes}
+)
+'''
+
+
+def table(connectors: Sequence[SiteConnector]) -> str:
+    """Return the table of constructs and platforms, as Markdown."""
+    titles = [one.title for one in connectors]
+    lines = [f"| Construct | Name | {' | '.join(titles)} |", f"|---|---|{'---|' * len(titles)}"]
+    for one in CONSTRUCTS:
+        cells = [connector.fidelity.get(one.name, "kept") for connector in connectors]
+        lines.append(f"| {one.title} | `{one.name}` | {' | '.join(cells)} |")
+    return "\n".join(lines)

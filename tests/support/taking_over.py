@@ -1,0 +1,117 @@
+"""Posts of a real website are taken over through the tools, changed, merged and published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from pressroom_content.websites.store import Websites
+
+from support.content_client import Client, client_of, content_of
+
+SENTENCE: Final = "A plain sentence that is edited."
+"""Every post has it once, in a paragraph of its own."""
+
+
+class TheirSite(Protocol):
+    """A website as its owner works on it, beside this server."""
+
+    url: str
+
+    def write(self, number: int) -> str:
+        """Make a post, each number another, with `SENTENCE` in it, and return its URL."""
+
+    def state(self, url: str) -> tuple[str, Mapping[str, Any]]:
+        """Return the body of the post at a URL as it is kept, and everything else that matters of it."""
+
+    def replace(self, url: str, old: str, new: str) -> None:
+        """Edit the body of the post at a URL."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakeOver:
+    """A client of an account with a website that has posts."""
+
+    client: Client
+    website: str
+    site: TheirSite
+
+    def publish(self, content_id: str, **asked: Any) -> dict[str, Any]:
+        return self.client.data("publish_content", content_id=content_id, website_id=self.website, **asked)
+
+    def edit(self, content_id: str, old: str, new: str) -> None:
+        version = self.client.data("get_content", content_id=content_id)["content"]["version"]
+        edits = [{"find": old, "replace": new}]
+        self.client.data("update_content", content_id=content_id, expected_version=version, edits=edits)
+
+
+@contextmanager
+def taking_over(
+    folder: Path, platform: str, site: TheirSite, credential: Mapping[str, str], url: str
+) -> Iterator[TakeOver]:
+    """Give a client on a server that is connected with a website."""
+    config = {"fetch": {"private_networks": ["127.0.0.0/8"]}, "plugins": {"content": {}, platform: {}}}
+    with RunningHost(settings_for_test(config, folder / "data")) as host:
+        client = client_of(host, "ada@example.com")
+        made = host.run(
+            Websites(content_of(host)).add(
+                client.user_id, platform, name="Their site", url=url, credential=credential, finding=None
+            )
+        )
+        yield TakeOver(client, made.id, site)
+
+
+def keeps_every_byte(over: TakeOver, number: int) -> None:
+    """Take over a post, publish it unchanged, then with one sentence changed: nothing else is touched."""
+    url = over.site.write(number)
+    before = over.site.state(url)
+    taken = over.client.data("import_content", url=url, website_id=over.website)
+    assert taken["publication_id"], taken
+    done = over.publish(taken["content_id"])
+    assert (done["publication_id"], done["status"], done["conflict"]) == (taken["publication_id"], "published", None)
+    assert over.site.state(url) == before
+
+    over.edit(taken["content_id"], SENTENCE, "Another plain sentence.")
+    done = over.publish(taken["content_id"])
+    assert (done["status"], done["conflict"], done["error"]) == ("published", None, "")
+    raw, others = over.site.state(url)
+    assert others == before[1]
+    assert "Another plain sentence." in raw
+    head, tail = same_ends(before[0], raw)
+    changed = before[0][head : len(before[0]) - tail]
+    assert len(changed) <= len(SENTENCE) + 400, changed
+
+
+def merges_edits(over: TakeOver, number: int) -> None:
+    """Edit a post on both sides: what both changed is asked for, everything else is merged."""
+    url = over.site.write(number)
+    taken = over.client.data("import_content", url=url, website_id=over.website)
+    over.edit(taken["content_id"], SENTENCE, "Words of the article.")
+    over.site.replace(url, SENTENCE, "Words of the site.")
+    done = over.publish(taken["content_id"])
+    assert "Words of the site." in done["conflict"]
+    publication = taken["publication_id"]
+    asked = over.client.data("merge_site_edits", publication_id=publication)
+    assert [row["key"] for row in asked["conflicts"]] == ["1"]
+    assert "Words of the site." in asked["conflicts"][0]["site"]
+    assert asked["version"] is None
+    merged = over.client.data("merge_site_edits", publication_id=publication, choices={"1": "both"})
+    assert merged["conflicts"] == []
+    done = over.publish(taken["content_id"])
+    assert (done["status"], done["conflict"], done["error"]) == ("published", None, "")
+    raw, _ = over.site.state(url)
+    assert "Words of the site." in raw
+    assert "Words of the article." in raw
+
+
+def same_ends(one: str, other: str) -> tuple[int, int]:
+    """Return how many characters two texts have in common at their beginnings and at their ends."""
+    most = min(len(one), len(other))
+    head = next((at for at in range(most) if one[at] != other[at]), most)
+    tail = next((at for at in range(most - head) if one[-1 - at] != other[-1 - at]), most - head)
+    return head, tail
