@@ -68,6 +68,7 @@ async def test_a_check_says_what_the_credential_may(blog: WordPress, fetcher: Gu
     assert admin.ok, admin.checks
     assert (admin.name, admin.capabilities.upload, admin.capabilities.seo_meta) == ("Test site", True, True)
     assert (admin.language, contributor.language) == ("en-US", "")
+    assert not {"platform", "network"} & {check.id for check in admin.checks}
     states = {check.id: check.status for check in contributor.checks}
     assert (states["credential"], states["publish"], states["upload"]) == ("ok", "warning", "warning")
     assert not contributor.capabilities.upload
@@ -221,6 +222,15 @@ async def test_a_cancelled_schedule_does_not_come_back(site: WordPressSite, way:
     assert (await seen(live.url)).status_code == 200
 
 
+async def test_a_scheduled_post_in_the_trash_has_no_time(site: WordPressSite) -> None:
+    made = await site.create(a_post())
+    await site.set_state(made.id, "scheduled", datetime.now(UTC) + timedelta(hours=2))
+    told = await site.set_state(made.id, "trashed")
+    assert (told.state, told.publish_at) == ("trashed", None)
+    assert told == await site.read(made.id)
+    assert (await site.set_state(made.id, "gone")).publish_at is None
+
+
 async def test_a_post_in_the_trash_keeps_its_slug(site: WordPressSite) -> None:
     post = a_post()
     made = await site.create(post)
@@ -301,3 +311,11 @@ async def test_a_page_in_the_place_of_an_answer_leaves_the_outcome_unknown(
         site = site_of(replace(blog, url=f"http://127.0.0.1:{other.port}"), fetcher)
         with pytest.raises(UnknownOutcome):
             await site.create(a_post())
+
+
+async def test_an_image_is_removed_for_good(blog: WordPress, site: WordPressSite) -> None:
+    media = await site.upload(a_picture(), "m3123456789abcdef01234567")
+    for _ in range(2):
+        await site.remove_media(media)
+    assert await site.find_media("m3123456789abcdef01234567") is None
+    assert blog.get(f"/wp/v2/media/{media.id}").status_code == 404

@@ -86,3 +86,48 @@ async def test_a_site_may_say_when_to_come_back(fetcher: GuardedFetcher, value: 
         with pytest.raises(SiteUnavailable) as told:
             await site.get("/posts")
     assert told.value.retry_after == seconds
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "words"),
+    [
+        (200, {}, "a firewall, bot protection"),
+        (403, {"Server": "cloudflare"}, "a firewall of Cloudflare"),
+        (503, {"X-Sucuri-ID": "12"}, "a firewall of Sucuri"),
+    ],
+)
+async def test_a_page_of_a_firewall_is_named(
+    fetcher: GuardedFetcher, status: int, headers: dict[str, str], words: str
+) -> None:
+    page = Reply(b"<h1>Just a moment</h1>", status, "text/html; charset=utf-8", {"Retry-After": "9", **headers})
+    with troubled(page, up_to_the_posts) as url:
+        site = site_at(url, fetcher)
+        for asked in (site.read("1"), site.create(a_post())):
+            with pytest.raises(SiteError, match=rf"web page instead of its API \(HTTP {status}\).*{words}") as told:
+                await asked
+            if isinstance(told.value, SiteUnavailable) and status != 200:
+                assert told.value.retry_after == 9
+
+
+async def test_an_error_inside_the_site_is_named(fetcher: GuardedFetcher) -> None:
+    reply = Reply(b'{"code":"internal_server_error","message":"<p>There has been a critical error.</p>"}', 500)
+    words = r"failed inside \(HTTP 500: There has been a critical error\.\)"
+    with troubled(reply, up_to_the_posts) as url, pytest.raises(UnknownOutcome, match=words):
+        await site_at(url, fetcher).create(a_post())
+
+
+async def test_a_site_of_wordpress_com_and_one_of_a_network_are_named(fetcher: GuardedFetcher) -> None:
+    known = {
+        "/wp-json/": b'{"name":"Blog","namespaces":["wp/v2"]}',
+        "/wp-json/wp/v2/users/me": b'{"id":1,"capabilities":{"manage_options":true}}',
+        "/wp-json/wp/v2/settings": b'{"title":"Blog","language":"de_DE"}',
+    }
+
+    def healthy(method: str, path: str) -> Reply | None:
+        del method
+        return Reply(known.get(path.partition("?")[0], b"{}"), headers={"Host-Header": "WordPress.com"})
+
+    with troubled(Reply(), healthy) as url:
+        found = await site_at(url, fetcher).check()
+    assert {"platform", "network"} <= {check.id for check in found.checks}
+    assert found.language == "de-DE"

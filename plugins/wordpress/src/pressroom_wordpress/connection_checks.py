@@ -25,6 +25,20 @@ def check_encryption(url: str) -> ConnectionCheck:
     )
 
 
+def check_kind(*, hosted: bool, settings: Mapping[str, Any]) -> list[ConnectionCheck]:
+    """Name a site of WordPress.com, and one of a network of sites.
+
+    WordPress shows its administrators the settings `url` and `email` unless the site is one of a network.
+    """
+    found = []
+    if hosted:
+        found.append(ConnectionCheck("platform", "ok", "the site is on WordPress.com"))
+    if settings and not {"url", "email"} & set(settings):
+        message = "the site is one of a multisite network; the application password is valid for all sites of its user"
+        found.append(ConnectionCheck("network", "ok", message))
+    return found
+
+
 def check_role(able: Mapping[str, Any]) -> ConnectionCheck:
     """Tell whether a user with these capabilities may publish, or at least write."""
     if able.get("publish_posts"):

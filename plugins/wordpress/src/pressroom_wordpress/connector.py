@@ -17,6 +17,7 @@ from pressroom_content.contract import (
 )
 
 from pressroom_wordpress.discovery import discover
+from pressroom_wordpress.fidelity import FIDELITY
 from pressroom_wordpress.site import WordPressSite
 
 APP_ID: Final = UUID("0d6f4b0e-6c39-4d0b-9b0a-7f2f4f3c1a55")
@@ -80,4 +81,5 @@ CONNECTOR: Final = SiteConnector(
     approved=approved,
     proves_control=True,
     term_kinds=("category", "tag", "author"),
+    fidelity=FIDELITY,
 )

@@ -7,22 +7,27 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from pressroom.sdk import Fetched, Fetcher, FetchFailed, FetchRefused
 from pressroom_content.contract import SiteRefused, SiteUnavailable, read_json_or_none
 
 _MAX_BODY_BYTES: Final = 8_388_608
 _SECONDS: Final = 20.0
-_PRETTY: Final = "/wp-json"
+HOSTED: Final = ".wordpress.com"
+PRETTY: Final = "/wp-json"
 _PLAIN: Final = "/?rest_route="
 """The second form works on sites without permalinks, and on those whose server hides the first one."""
+
+_BUSY: Final = 429
 
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredSite:
     """A WordPress site. `root` is what routes such as `/wp/v2/posts` are added to; `skew` is in seconds.
 
-    `home` is the URL that the site names as its own, nothing where another host said so.
+    `home` is the URL that the site names as its own, nothing where another host said so. `hosted` tells that it is on
+    WordPress.com.
     """
 
     root: str
@@ -32,6 +37,7 @@ class DiscoveredSite:
     timezone: str
     skew: float
     home: str = ""
+    hosted: bool = False
 
 
 async def discover(url: str, fetcher: Fetcher) -> DiscoveredSite:
@@ -42,12 +48,19 @@ async def discover(url: str, fetcher: Fetcher) -> DiscoveredSite:
         SiteRefused: it is not a WordPress site, its API is switched off, or its URL is not allowed.
     """
     problem = ""
-    for form in (_PRETTY, _PLAIN):
+    for form in (PRETTY, _PLAIN):
         answer = await _get(f"{url}{form}/", fetcher)
         document = read_json_or_none(answer.content)
         if answer.status < 300 and isinstance(document, dict) and isinstance(document.get("namespaces"), list):
             return _read(f"{url}{form}", document, answer)
+        if answer.status == _BUSY:
+            raise SiteUnavailable(f"{url} asks for fewer requests (HTTP {_BUSY})")
         problem = problem or f"HTTP {answer.status}"
+    if (urlsplit(url).hostname or "").endswith(HOSTED):
+        raise SiteRefused(
+            f"{url} is on WordPress.com, where only plans that allow plugins have the REST API of WordPress with "
+            "application passwords; change the plan, or publish on a WordPress of your own"
+        )
     raise SiteRefused(
         f"{url} does not show the REST API of WordPress ({problem}); check the URL, and that no plugin or firewall "
         "switches the API off"
@@ -77,7 +90,8 @@ def _read(root: str, document: dict[str, Any], answer: Fetched) -> DiscoveredSit
         namespaces=frozenset(map(str, document["namespaces"])),
         approval_url=str(approval or ""),
         timezone=_timezone(document),
-        skew=_skew(answer.headers.get("date", "")),
+        skew=skew_of(answer.headers.get("date", "")),
+        hosted=_is_hosted(root, answer.headers),
         home="" if answer.redirects else str(document.get("home") or "")[:2048].rstrip("/"),
     )
 
@@ -116,8 +130,15 @@ def language_tag(locale: object) -> str:
     return "-".join(parts[:2] if len(parts) > 1 and len(parts[1]) == 2 else parts[:1])
 
 
-def _skew(date: str) -> float:
+def skew_of(date: str, *, otherwise: float = 0.0) -> float:
+    """Return by how many seconds a clock is ahead that shows this date, as HTTP writes dates."""
     try:
         return (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds()
     except (ValueError, TypeError, OverflowError):
-        return 0.0
+        return otherwise
+
+
+def _is_hosted(url: str, headers: Mapping[str, str]) -> bool:
+    """Tell whether a site is on WordPress.com, which names itself in its answers."""
+    host = urlsplit(url).hostname or ""
+    return host.endswith(HOSTED) or headers.get("host-header", "").lower() == "wordpress.com" or "x-ac" in headers

@@ -1,10 +1,10 @@
-"""Posts as WordPress shows them with `context=edit`."""
+"""Posts and pages as WordPress shows them with `context=edit`."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from html import unescape
 from typing import Any, Final
@@ -12,6 +12,13 @@ from typing import Any, Final
 from pressroom_content.contract import PostState, RemotePost
 
 from pressroom_wordpress import seo_meta
+from pressroom_wordpress.blocks import shown_html
+
+EMBED: Final = "author,wp:term,wp:featuredmedia"
+"""What WordPress is asked to send along with a post: the names of its author and terms, and its image."""
+
+PAGE: Final = "page-"
+"""What the ids of pages begin with here; posts and pages have different routes."""
 
 _STATES: Final[Mapping[str, PostState]] = {
     "publish": "live",
@@ -23,11 +30,14 @@ _STATES: Final[Mapping[str, PostState]] = {
 }
 _TRASHED = re.compile(r"__trashed(?:-\d+)?\Z")
 _MARKER = re.compile(r"(?<!\s)\s*+<!-- pressroom:([A-Za-z0-9_-]++) -->")
+_LAST_MARKER = re.compile(r"\n?<!-- pressroom:[A-Za-z0-9_-]{1,200} -->\s*\Z")
+_LONGEST_TAIL: Final = 400
 
 
-def body_with_marker(html: str, marker: str) -> str:
+def with_marker(raw: str, marker: str) -> str:
     """Return the body with the marker as a comment at its end, where WordPress keeps it and nobody sees it."""
-    return f"{html}\n<!-- pressroom:{marker} -->"
+    comment = f"<!-- pressroom:{marker} -->"
+    return raw if not marker or comment in raw else f"{raw}\n{comment}"
 
 
 def marker_of(row: Mapping[str, Any]) -> str:
@@ -36,8 +46,20 @@ def marker_of(row: Mapping[str, Any]) -> str:
     return match[1] if match else ""
 
 
-def post_of(row: Mapping[str, Any], keys: Mapping[str, tuple[str, ...]]) -> RemotePost:
-    """Return a post. Tags and categories are still ids; `keys` are the meta keys that the site shows."""
+def tail_of(row: Mapping[str, Any]) -> str:
+    """Return the comment with a marker that a body ends with, and the white space around it."""
+    end = _raw(row.get("content"))[-_LONGEST_TAIL:]
+    match = _LAST_MARKER.search(end)
+    return match[0] if match else ""
+
+
+def id_of(row: Mapping[str, Any]) -> str:
+    """Return the id that a post or a page has here."""
+    return f"{PAGE if row.get('type') == 'page' else ''}{row['id']}"
+
+
+def post_of(row: Mapping[str, Any]) -> RemotePost:
+    """Return a post or a page. Tags and categories are still ids."""
     state = _STATES.get(str(row.get("status")), "draft")
     fields: dict[str, Any] = {
         "title": unescape(_raw(row.get("title"))),
@@ -45,29 +67,63 @@ def post_of(row: Mapping[str, Any], keys: Mapping[str, tuple[str, ...]]) -> Remo
         "excerpt": _raw(row.get("excerpt")),
         "tags": tuple(row.get("tags") or ()),
         "categories": tuple(row.get("categories") or ()),
-        **seo_meta.from_meta(row.get("meta"), keys),
+        "author": _author_of(row),
+        "featured": _image_of(row),
+        **seo_meta.from_meta(row.get("meta"), seo_meta.listed(row)),
     }
     if not fields["slug"]:  # a draft without one has it only in `generated_slug`
         fields["slug"] = str(row.get("generated_slug") or "")
     if state == "trashed":  # WordPress gives the slug back when the post leaves the trash
         fields["slug"] = _TRASHED.sub("", fields["slug"])
+    content = _raw(row.get("content"))
     return RemotePost(
-        id=str(row["id"]),
+        id=id_of(row),
         url=str(row.get("link") or ""),
         state=state,
         revision=_revision(row),
-        html=_MARKER.sub("", _raw(row.get("content"))),
+        html=shown_html(_MARKER.sub("", content)),
         fields=fields,
         featured=bool(row.get("featured_media")),
         publish_at=_moment(row.get("date_gmt")) if state == "scheduled" else None,
         marker=marker_of(row),
         updated_at=_moment(row.get("modified_gmt")),
+        raw=content.removesuffix(tail_of(row)) if _is_editable(row) else "",
+        kind="page" if row.get("type") == "page" else "post",
     )
 
 
-def date_of(row: Mapping[str, Any], otherwise: datetime) -> datetime:
-    """Return the date that a post has on its site, whatever its status; drafts may have none."""
-    return _moment(row.get("date_gmt")) or otherwise
+def names_sent_along(row: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the names of tags and categories that came with a post, by their ids."""
+    found: dict[str, str] = {}
+    groups = _sent_along(row, "wp:term")
+    for group in groups:
+        for term in group if isinstance(group, list) else ():
+            if isinstance(term, dict) and term.get("name"):
+                found[str(term.get("id", ""))] = unescape(str(term["name"]))
+    return found
+
+
+def _is_editable(row: Mapping[str, Any]) -> bool:
+    content = row.get("content")
+    return isinstance(content, dict) and isinstance(content.get("raw"), str)
+
+
+def _sent_along(row: Mapping[str, Any], name: str) -> Sequence[Any]:
+    embedded = row.get("_embedded")
+    found = embedded.get(name) if isinstance(embedded, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _author_of(row: Mapping[str, Any]) -> str:
+    first = next(iter(_sent_along(row, "author")), None)
+    return unescape(str(first.get("name") or "")) if isinstance(first, dict) else ""
+
+
+def _image_of(row: Mapping[str, Any]) -> str:
+    """Return the URL of the featured image, its id where the URL is not for us; empty if there is no image."""
+    first = next(iter(_sent_along(row, "wp:featuredmedia")), None)
+    url = first.get("source_url") if isinstance(first, dict) else ""
+    return str(url or row.get("featured_media") or "")
 
 
 def _revision(row: Mapping[str, Any]) -> str:

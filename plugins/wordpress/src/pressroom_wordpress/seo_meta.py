@@ -1,6 +1,6 @@
 """Where WordPress plugins keep the meta title, description, keyphrase and canonical URL of a post.
 
-WordPress drops what is not registered for its REST API and says nothing, so only keys that the site lists are sent.
+WordPress drops what is not registered for its REST API and says nothing: what it kept is read back.
 """
 
 from __future__ import annotations
@@ -31,17 +31,32 @@ KEYS: Final[Mapping[str, tuple[str, str, str, str]]] = {
 """The keys of each plugin, for the fields of a post in their order."""
 
 
+EVERY_KEY: Final[Mapping[str, tuple[str, ...]]] = {
+    field: tuple(keys[position] for keys in KEYS.values() if keys[position]) for position, field in enumerate(FIELDS)
+}
+"""All keys by field. WordPress takes those that are registered, and drops the others in silence."""
+
+
 def writable(schema: Any) -> Mapping[str, tuple[str, ...]]:
     """Return the keys that a site lets us write, by field, from the schema that `OPTIONS wp/v2/posts` shows."""
     properties: Any = schema
     for name in ("schema", "properties", "meta", "properties"):
         properties = properties.get(name) if isinstance(properties, dict) else None
-    listed = set(properties) if isinstance(properties, dict) else set()
+    return _by_field(properties)
+
+
+def listed(row: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
+    """Return the same from a post as editors get it: its `meta` has all keys that can be written, empty ones too."""
+    return _by_field(row.get("meta"))
+
+
+def _by_field(names: Any) -> Mapping[str, tuple[str, ...]]:
+    shown = set(names) if isinstance(names, dict) else set()
     found: dict[str, tuple[str, ...]] = {}
-    for position, name in enumerate(FIELDS):
-        keys = tuple(keys[position] for keys in KEYS.values() if keys[position] in listed)
+    for position, field in enumerate(FIELDS):
+        keys = tuple(keys[position] for keys in KEYS.values() if keys[position] in shown)
         if keys:
-            found[name] = keys
+            found[field] = keys
     return found
 
 
@@ -52,8 +67,9 @@ def plugins_of(keys: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def to_meta(post: Post, keys: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """Return what is sent as `meta`."""
-    return {key: getattr(post, field) for field, names in keys.items() for key in names}
+    """Return what is sent as `meta`, without what stays as it is on the site."""
+    kept = post.kept if post.keyphrase or not post.kept else post.kept | {"keyphrase"}
+    return {key: getattr(post, field) for field, names in keys.items() if field not in kept for key in names}
 
 
 def from_meta(meta: Any, keys: Mapping[str, tuple[str, ...]]) -> dict[str, str]:

@@ -1,0 +1,152 @@
+"""HTML as tags and text, read in linear time: what is not well formed is told, and nothing is repaired."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import unescape
+from typing import Final, Literal, NamedTuple
+
+VOID: Final = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"})
+MAX_DEPTH: Final = 80
+"""How many elements may be open at once; what is deeper counts as not well formed."""
+
+_SPACE = re.compile(r"\s*+")
+# A quotation mark without its other half ends at the next tag, so that looking for it never takes long.
+_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*+)((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>")
+_ATTRIBUTE = re.compile(r"([^\s=/<>\"']++)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++)))?+")
+
+TokenKind = Literal["text", "open", "close", "comment"]
+
+
+class HtmlToken(NamedTuple):
+    """A piece of HTML from `start` to `end`. `name` is that of its element in lower case, `inside` its attributes."""
+
+    kind: TokenKind
+    start: int
+    end: int
+    name: str = ""
+    inside: str = ""
+
+    @property
+    def attributes(self) -> Mapping[str, str]:
+        """The attributes with their values as text, without character references."""
+        found: dict[str, str] = {}
+        for match in _ATTRIBUTE.finditer(self.inside):
+            value = next((one for one in match.groups()[1:] if one is not None), "")
+            found.setdefault(match[1].lower(), unescape(value))
+        return found
+
+
+def after_space(text: str, at: int) -> int:
+    """Return where the white space ends that begins at a place in a text."""
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def tokens(html: str) -> Iterator[HtmlToken]:
+    """Yield the pieces of HTML; together they are all of it. A `<` that begins nothing is text."""
+    at = written = 0
+    comments = True
+    while (at := html.find("<", at)) >= 0:
+        if comments and html.startswith("<!--", at):
+            end = html.find("-->", at + 4)
+            comments = end >= 0
+            made = HtmlToken("comment", at, end + 3) if comments else None
+        else:
+            match = _TAG.match(html, at)
+            made = (
+                HtmlToken("close" if match[1] else "open", at, match.end(), match[2].lower(), match[3])
+                if match
+                else None
+            )
+        if made is None:
+            at += 1
+            continue
+        if written < at:
+            yield HtmlToken("text", written, at)
+        yield made
+        at = written = made.end
+    if written < len(html):
+        yield HtmlToken("text", written, len(html))
+
+
+@dataclass(slots=True)
+class HtmlElement:
+    """An element of HTML. Texts among its children are HTML, with character references."""
+
+    name: str
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    children: list[HtmlElement | str] = field(default_factory=list)
+
+    def elements(self) -> Sequence[HtmlElement]:
+        """Return the elements among the children."""
+        return [child for child in self.children if isinstance(child, HtmlElement)]
+
+    def only(self, *names: str) -> bool:
+        """Tell whether all children are elements with these names, apart from white space."""
+        return all(
+            child.name in names if isinstance(child, HtmlElement) else not child.strip() for child in self.children
+        )
+
+
+def parse(html: str) -> Sequence[HtmlElement | str] | None:
+    """Return HTML as trees; `None` if it is not well formed: an element without its end, or a `<` that begins no tag.
+
+    Comments are left out.
+    """
+    root = HtmlElement("")
+    stack = [root]
+    for token in tokens(html):
+        if token.kind == "text":
+            text = html[token.start : token.end]
+            if "<" in text:
+                return None
+            stack[-1].children.append(text)
+        elif token.kind == "open":
+            made = HtmlElement(token.name, token.attributes)
+            stack[-1].children.append(made)
+            if token.name not in VOID:
+                if len(stack) > MAX_DEPTH:
+                    return None
+                stack.append(made)
+        elif token.kind == "close":
+            if len(stack) == 1 or stack[-1].name != token.name:
+                return None
+            stack.pop()
+    return root.children if len(stack) == 1 else None
+
+
+def attribute(name: str, value: str) -> str:
+    """Return an attribute as HTML, with a space before it; one without a value is written without it.
+
+    Brackets are character references: WordPress runs shortcodes in attributes too.
+    """
+    if not value and name in ("allowfullscreen", "open", "reversed"):
+        return f" {name}"
+    escaped = value.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+    return f' {name}="{escaped.replace("[", "&#91;")}"'
+
+
+def tag(name: str, attributes: Mapping[str, str]) -> str:
+    """Return the opening tag of an element."""
+    return f"<{name}{''.join(attribute(key, value) for key, value in attributes.items())}>"
+
+
+def serialised(nodes: Sequence[HtmlElement | str]) -> str:
+    """Return trees as HTML."""
+    parts: list[str] = []
+    _write(nodes, parts)
+    return "".join(parts)
+
+
+def _write(nodes: Sequence[HtmlElement | str], parts: list[str]) -> None:
+    for node in nodes:
+        if isinstance(node, str):
+            parts.append(node)
+            continue
+        parts.append(tag(node.name, node.attributes))
+        if node.name not in VOID:
+            _write(node.children, parts)
+            parts.append(f"</{node.name}>")

@@ -1,0 +1,258 @@
+"""The posts and pages of one WordPress site."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from time import monotonic
+from typing import Any, Final, Literal
+from urllib.parse import quote
+
+from pressroom.sdk import FetchFailed, FetchRefused
+from pressroom_content.contract import Post, RemoteChanged, RemotePost, SiteGone, SiteRefused, SiteRejected, TermKind
+
+from pressroom_wordpress import seo_meta
+from pressroom_wordpress.client import WordPressClient
+from pressroom_wordpress.codec import WordPressCodec
+from pressroom_wordpress.locating import is_at, is_of, read_url, routes_in_links
+from pressroom_wordpress.reading import EMBED, PAGE, marker_of, names_sent_along, post_of, tail_of, with_marker
+from pressroom_wordpress.terms import pages_of, term_names
+
+POSTS: Final = "/wp/v2/posts"
+PAGES: Final = "/wp/v2/pages"
+_STATUSES: Final = "publish,future,draft,pending,private,trash"
+_WHOLE: Final[Mapping[str, str]] = {"context": "edit", "_embed": EMBED}
+_PAGE: Final = 50
+_SECONDS: Final = 20.0
+_MAX_PAGE_BYTES: Final = 4_194_304
+_FRESH_SECONDS: Final = 2.0
+"""How long what was read counts as what is there, so that writing it again need not read it again."""
+
+_LONG: Final = 50_000
+"""Characters of a body from which on it is not worked on in the event loop."""
+
+
+class WordPressPosts:
+    """Reads and writes posts, and pages too, whose ids begin with `page-`."""
+
+    def __init__(self, client: WordPressClient) -> None:
+        self._client = client
+        self._read: tuple[float, Mapping[str, Any], RemotePost] | None = None
+
+    async def find(self, marker: str) -> RemotePost | None:
+        """Return the post with a marker, whatever its state."""
+        query = {**_WHOLE, "search": marker, "status": _STATUSES, "per_page": 20}
+        for row in (await self._client.get(POSTS, query)).rows():
+            if marker_of(row) == marker:
+                return await self._post(row)
+        return None
+
+    async def create(self, post: Post) -> RemotePost:
+        """Make a post as a draft."""
+        document = await self._document(post, seo_meta.EVERY_KEY, tail="")
+        answer = await self._client.send("POST", POSTS, query=_WHOLE, document={**document, "status": "draft"})
+        return await self._post(answer.row(written=True))
+
+    async def read(self, post_id: str) -> RemotePost:
+        """Return a post or a page. Raises `SiteGone`."""
+        row = await self._row(post_id)
+        post = await self._post(row)
+        self._read = (monotonic(), row, post)
+        return post
+
+    async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
+        """Write a post again. Raises `RemoteChanged` where it is not of that revision any more."""
+        tail, keys = "", seo_meta.EVERY_KEY
+        if revision:
+            row, there = await self._fresh(post_id)
+            if there.revision != revision:
+                raise RemoteChanged("the post was edited in WordPress since it was published from here")
+            tail, keys = tail_of(row), seo_meta.listed(row)
+        self._read = None
+        document = await self._document(post, keys, tail=tail)
+        answer = await self._client.send("POST", _path(post_id), query=_WHOLE, document=document)
+        return await self._post(answer.row(written=True))
+
+    async def set_state(
+        self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
+    ) -> RemotePost:
+        """Move a post to a state. Raises `SiteGone`."""
+        if state in ("trashed", "gone"):
+            return await self._remove(post_id, for_good=state == "gone")
+        document: dict[str, Any] = {"status": {"live": "publish", "draft": "draft", "scheduled": "future"}[state]}
+        if state == "scheduled":
+            if at is None:
+                raise SiteRefused("a time is needed to schedule a post")
+            document["date_gmt"] = _moment(at)
+        self._read = None
+        row = (await self._client.send("POST", _path(post_id), query=_WHOLE, document=document)).row(written=True)
+        if state == "live" and row.get("status") == "future":
+            # A draft keeps the date for which it was scheduled, and WordPress waits for that one.
+            document["date_gmt"] = _moment(datetime.now(UTC) + timedelta(seconds=self._client.skew))
+            row = (await self._client.send("POST", _path(post_id), query=_WHOLE, document=document)).row(written=True)
+        return await self._post(row)
+
+    async def listed(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
+        """Yield what is published, posts and pages, the last changed first."""
+        streams = [self._listed(route, since, most) for route in (POSTS, PAGES)]
+        heads = [await anext(stream, None) for stream in streams]
+        for _ in range(most):
+            waiting = [
+                (head.updated_at or datetime.min.replace(tzinfo=UTC), -at) for at, head in enumerate(heads) if head
+            ]
+            if not waiting:
+                return
+            at = -max(waiting)[1]
+            head = heads[at]
+            heads[at] = await anext(streams[at], None)
+            if head is not None:
+                yield head
+
+    async def locate(self, url: str, *sites: str) -> RemotePost | None:
+        """Return the post or page at a URL of a site with one of these URLs."""
+        if not is_of(url, *sites):
+            return None
+        said = read_url(url)
+        if said.number:
+            return await self._numbered(said.number)
+        for route in (POSTS, PAGES) if said.slug else ():
+            for row in await self._edited(route, {"slug": said.slug, "status": _STATUSES, "per_page": 100}):
+                if is_at(row, said.path):
+                    return await self._post(row)
+        return await self._shown_at(url)
+
+    async def _shown_at(self, url: str) -> RemotePost | None:
+        """Return what a page is of, by the links to its API with which WordPress shows it."""
+        try:
+            page = await self._client.fetcher.request(
+                "GET", url, max_bytes=_MAX_PAGE_BYTES, seconds=_SECONDS, redirects=3
+            )
+        except (FetchFailed, FetchRefused):
+            return None
+        for route, number in routes_in_links(page.headers.get("link", "")):
+            found = await self._numbered(number, route)
+            if found is not None:
+                return found
+        return None
+
+    async def _numbered(self, number: str, route: str = "") -> RemotePost | None:
+        for prefix in [""] if route == "posts" else [PAGE] if route == "pages" else ["", PAGE]:
+            try:
+                return await self._post((await self._client.get(_path(f"{prefix}{number}"), _WHOLE)).row(written=False))
+            except (SiteGone, SiteRejected):
+                continue
+        return None
+
+    async def _row(self, post_id: str) -> dict[str, Any]:
+        try:
+            return (await self._client.get(_path(post_id), _WHOLE)).row(written=False)
+        except SiteGone:
+            if not post_id.isdigit() or await self._numbered(post_id, "pages") is None:
+                raise
+        raise SiteRefused(
+            f"the post was turned into a page in WordPress; turn it into a post again, or bind the page {post_id}"
+        )
+
+    async def _fresh(self, post_id: str) -> tuple[Mapping[str, Any], RemotePost]:
+        """Return a post as it is there, or as it was read a moment ago."""
+        if self._read is not None and self._read[2].id == post_id and monotonic() - self._read[0] < _FRESH_SECONDS:
+            return self._read[1:]
+        row = await self._row(post_id)
+        return row, await self._post(row)
+
+    async def _edited(self, route: str, query: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return posts as editors get them, or what anybody gets where this user may edit none of them."""
+        try:
+            return (await self._client.get(route, {**query, **_WHOLE})).rows()
+        except SiteRejected:
+            return (await self._client.get(route, {**query, "_embed": EMBED, "status": "publish"})).rows()
+
+    async def _listed(self, route: str, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
+        query: dict[str, Any] = {
+            "per_page": min(_PAGE, most),
+            "orderby": "modified",
+            "order": "desc",
+            "status": "publish",
+        }
+        if since is not None:
+            query["modified_after"] = _moment(since)
+        sent, page, form = 0, 1, dict(_WHOLE)
+        while sent < most:
+            try:
+                answer = await self._client.get(route, {**query, **form, "page": page})
+            except SiteRejected:
+                if "context" not in form:
+                    raise
+                form = {"_embed": EMBED}  # not every user may edit pages
+                continue
+            rows = answer.rows()
+            for row in rows:
+                yield await self._post(row)
+            sent += len(rows)
+            if not rows or page >= pages_of(answer.headers):
+                return
+            page += 1
+
+    async def _post(self, row: Mapping[str, Any]) -> RemotePost:
+        """Return a post whose tags and categories are names instead of numbers."""
+        post = await asyncio.to_thread(post_of, row) if len(str(row.get("content"))) > _LONG else post_of(row)
+        known = names_sent_along(row)
+        fields = dict(post.fields)
+        kinds: tuple[tuple[TermKind, str], ...] = (("tag", "tags"), ("category", "categories"))
+        for kind, field in kinds:
+            ids = [str(one) for one in fields.get(field, ())]
+            # WordPress sends ten names along.
+            names = known if known.keys() >= set(ids) else await term_names(self._client, kind, ids)
+            fields[field] = tuple(names[one] for one in ids if one in names)
+        return replace(post, fields=fields)
+
+    async def _document(self, post: Post, keys: Mapping[str, tuple[str, ...]], *, tail: str) -> dict[str, Any]:
+        """Return what is sent of a post; `tail` is the comment that a post has which others marked."""
+        body = post.raw or await _encoded(post)
+        document: dict[str, Any] = {"content": with_marker(body, post.marker) if post.marker else body + tail}
+        for field in ("title", "slug", "excerpt"):
+            if field not in post.kept:
+                document[field] = getattr(post, field)
+        if "featured" not in post.kept:
+            document["featured_media"] = int(post.featured.id) if post.featured and post.featured.id.isdigit() else 0
+        if "tags" not in post.kept:
+            document["tags"] = [int(one) for one in post.term_ids.get("tag", ())]
+        categories = [int(one) for one in post.term_ids.get("category", ())]
+        if categories and "categories" not in post.kept:  # an empty list would take away the site's default category
+            document["categories"] = categories
+        if post.term_ids.get("author") and "author" not in post.kept:
+            document["author"] = int(post.term_ids["author"][0])
+        meta = seo_meta.to_meta(post, keys)
+        return {**document, "meta": meta} if meta else document
+
+    async def _remove(self, post_id: str, *, for_good: bool) -> RemotePost:
+        there = await self.read(post_id)
+        self._read = None
+        if there.state == "trashed" and not for_good:
+            return there
+        answer = await self._client.send("DELETE", _path(post_id), query={"force": "true"} if for_good else _WHOLE)
+        if for_good:
+            return replace(there, state="gone", publish_at=None)
+        return await self._post(answer.row(written=True))
+
+
+async def _encoded(post: Post) -> str:
+    codec = WordPressCodec()
+
+    def encoded() -> str:
+        return codec.join(codec.encode(post.html, post.markdown))
+
+    return await asyncio.to_thread(encoded) if len(post.html) > _LONG else encoded()
+
+
+def _moment(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def _path(post_id: str) -> str:
+    number = post_id.removeprefix(PAGE)
+    if not number.isascii() or not number.isdigit():
+        raise SiteGone("the post is not on the site any more")
+    return f"{PAGES if number != post_id else POSTS}/{quote(number)}"

@@ -1,0 +1,81 @@
+"""Posts that a real WordPress has are taken over through the tools, improved, and published again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from support.sizes import rounds
+from support.taking_over import SENTENCE, TakeOver, keeps_every_byte, merges_edits, taking_over
+from support.wordpress import WordPress
+
+from .test_taken_over import BLOCKS, CLASSIC, SEPARATORS
+
+pytestmark = pytest.mark.timeout(3600)  # the first test on a machine downloads WordPress
+
+POSTS = rounds("PRESSROOM_TEST_TAKEN_OVER", 4, soak=200)
+
+
+class TheirWordPress:
+    """A WordPress as its owner works on it."""
+
+    def __init__(self, blog: WordPress) -> None:
+        self.url = blog.url
+        self._blog = blog
+        self._ids: dict[str, str] = {}
+
+    def write(self, number: int) -> str:
+        dice = random.Random(number)
+        classic = number % 2 == 0
+        path = "pages" if number % 7 == 6 else "posts"
+        sentence = SENTENCE if classic else f"<!-- wp:paragraph -->\n<p>{SENTENCE}</p>\n<!-- /wp:paragraph -->"
+        closed = [one for one in (CLASSIC if classic else BLOCKS) if "never closed" not in one and "missing" not in one]
+        pieces = [dice.choice(closed) for _ in range(dice.randint(1, 7))]
+        pieces.insert(dice.randint(0, len(pieces)), sentence)
+        content = "\n\n".join(pieces) + dice.choice(SEPARATORS)
+        fields = {
+            "title": f"Improved {number}",
+            "slug": f"improved-{path}-{number}",
+            "status": "publish",
+            "content": content,
+            "excerpt": "Theirs" if number % 3 else "",
+            "date_gmt": f"2021-03-0{number % 9 + 1}T04:05:06",
+        }
+        row = self._blog.send("POST", f"/wp/v2/{path}?context=edit", fields).raise_for_status().json()
+        self._ids[row["link"]] = f"/wp/v2/{path}/{row['id']}"
+        if number % 3 == 0 and path == "posts":
+            said = {"post": row["id"], "content": f"Comment {row['id']}"}
+            self._blog.send("POST", "/wp/v2/comments", said).raise_for_status()
+        return str(row["link"])
+
+    def state(self, url: str) -> tuple[str, Mapping[str, Any]]:
+        row = self._blog.get(self._ids[url], context="edit").raise_for_status().json()
+        names = ("id", "date_gmt", "author", "slug", "link", "status", "featured_media", "tags", "categories", "meta")
+        comments = self._blog.get("/wp/v2/comments", post=row["id"]).headers["x-wp-total"]
+        others = {name: row.get(name) for name in names} | {name: row[name]["raw"] for name in ("title", "excerpt")}
+        return row["content"]["raw"], others | {"comments": comments}
+
+    def replace(self, url: str, old: str, new: str) -> None:
+        raw, _ = self.state(url)
+        assert old in raw
+        self._blog.send("POST", self._ids[url], {"content": raw.replace(old, new)}).raise_for_status()
+
+
+@pytest.fixture(scope="module")
+def over(blog: WordPress, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TakeOver]:
+    credential = {"username": "admin", "application_password": blog.passwords["admin"]}
+    folder = tmp_path_factory.mktemp("improving")
+    with taking_over(folder, "wordpress", TheirWordPress(blog), credential, blog.url) as ready:
+        yield ready
+
+
+@pytest.mark.parametrize("number", range(POSTS))
+def test_only_the_sentence_that_is_edited_changes(over: TakeOver, number: int) -> None:
+    keeps_every_byte(over, number)
+
+
+@pytest.mark.parametrize("number", [POSTS, POSTS + 1])
+def test_edits_of_both_sides_are_merged(over: TakeOver, number: int) -> None:
+    merges_edits(over, number)

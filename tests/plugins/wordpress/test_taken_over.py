@@ -1,0 +1,262 @@
+"""Posts and pages that were there before: found by their URLs, and written again without a changed byte."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import pytest
+from pressroom.fetch import GuardedFetcher
+from pressroom_content.contract import BlockSite, Post, RemotePost, SiteRefused
+from pressroom_wordpress.site import WordPressSite
+from support.sizes import rounds
+from support.wordpress import WordPress
+
+from .conftest import site_of
+from .test_site import a_picture, a_post, seen
+
+POSTS = rounds("PRESSROOM_TEST_TAKEN_OVER", 10, soak=200)
+KEPT = frozenset(
+    {
+        *("title", "slug", "excerpt", "tags", "categories", "author", "featured", "date"),
+        *("meta_title", "meta_description", "canonical_url"),
+    }
+)
+
+CLASSIC = [
+    "A paragraph\nwith a line break & <b>bold</b> text",
+    '[gallery ids="1,2,3" columns="3"]',
+    '[caption id="attachment_1" width="300"]<img src="/a.png" alt=""> A caption[/caption]',
+    "[unknown-shortcode a='1']inside\n\nof it[/unknown-shortcode]",
+    "<h2>Heading</h2>",
+    "<ul>\n\t<li>one</li>\n\t<li>two</li>\n</ul>",
+    "<blockquote>Said\n\nby somebody</blockquote>",
+    '<p style="text-align: center;"><span style="color: #ff0000;">red</span></p>',
+    "<!--more-->",
+    "<div class='x'><p>never closed",
+    "<table>\r\n<tr><td>1</td></tr>\r\n</table>",
+    '<p dir="rtl">שלום עולם, مرحبا</p>',
+    "日本語の段落。\n\n\n\n中文",
+    "&nbsp;",
+    "   indented\t\ttext  ",
+    "<pre>if (a &lt; b)\n\n  [gallery]</pre>",
+    "https://www.youtube.com/watch?v=abcdefg",
+    "A backslash \\ and \\\\ two, a quote ' and \"",
+]
+BLOCKS = [
+    "<!-- wp:paragraph -->\n<p>Text &amp; more</p>\n<!-- /wp:paragraph -->",
+    (
+        '<!-- wp:paragraph {"dropCap":true,"style":{"color":{"text":"#ff0000"}}} -->\n'
+        '<p class="has-drop-cap has-text-color" style="color:#ff0000">Red</p>\n<!-- /wp:paragraph -->'
+    ),
+    (
+        '<!-- wp:columns -->\n<div class="wp-block-columns"><!-- wp:column {"width":"33.33%"} -->\n<div>'
+        "<!-- wp:columns --><div><!-- wp:column --><div><!-- wp:paragraph --><p>deep</p><!-- /wp:paragraph --></div>"
+        "<!-- /wp:column --></div><!-- /wp:columns --></div>\n<!-- /wp:column --></div>\n<!-- /wp:columns -->"
+    ),
+    (
+        '<!-- wp:gallery {"linkTo":"none"} -->\n<figure class="wp-block-gallery"><!-- wp:image {"id":1} -->\n<figure>'
+        '<img src="/a.png" alt=""/></figure>\n<!-- /wp:image --></figure>\n<!-- /wp:gallery -->'
+    ),
+    '<!-- wp:shortcode -->\n[contact-form-7 id="5"]\n<!-- /wp:shortcode -->',
+    '<!-- wp:latest-posts {"postsToShow":3,"displayPostDate":true} /-->',
+    '<!-- wp:block {"ref":99} /-->',
+    "<!-- wp:paragraph -->\n<p>its end is missing</p>",
+    "<!-- /wp:paragraph -->",
+    '<!-- wp:heading {"level": -->\n<h2>Broken attributes</h2>\n<!-- /wp:heading -->',
+    "free text between blocks\n\n<p>and more</p>",
+    '<!-- wp:paragraph {"direction":"rtl"} -->\n<p dir="rtl">שלום</p>\n<!-- /wp:paragraph -->',
+    (
+        '<!-- wp:list {"ordered":true} -->\n<ol><!-- wp:list-item -->\n<li>日本語</li>\n<!-- /wp:list-item --></ol>\n'
+        "<!-- /wp:list -->"
+    ),
+    '<!-- wp:acme/box {"text":"a \\u002d\\u002d\\u003e b"} -->\n<div>[acme]</div>\n<!-- /wp:acme/box -->',
+    "<!-- wp:html -->\n<script>run()</script>\n<!-- /wp:html -->",
+    "<!-- wp:more -->\n<!--more-->\n<!-- /wp:more -->",
+]
+SEPARATORS = ["\n\n", "\n", "\r\n\r\n", "", "  \n\n\n"]
+
+pytestmark = pytest.mark.timeout(900)  # the first test on a machine downloads WordPress
+
+_numbers = count(1)
+
+
+def a_body(dice: random.Random) -> str:
+    pieces = dice.choice([CLASSIC, BLOCKS, [*BLOCKS, *CLASSIC]])
+    return "".join(f"{dice.choice(pieces)}{dice.choice(SEPARATORS)}" for _ in range(dice.randint(1, 8)))
+
+
+def somebodys(blog: WordPress, path: str = "posts", **fields: object) -> dict[str, Any]:
+    """Return a post that somebody wrote in WordPress."""
+    number = next(_numbers)
+    values = {"title": f"Theirs {number}", "slug": f"theirs-{number}", "status": "publish", "content": "One\n\nTwo"}
+    answer = blog.send("POST", f"/wp/v2/{path}?context=edit", {**values, **fields}).raise_for_status()
+    row: dict[str, Any] = answer.json()
+    return row
+
+
+def to_write(remote: RemotePost, raw: str, kept: frozenset[str] = KEPT) -> Post:
+    """Return what is sent of a post that was taken over: a body, and nothing of our own."""
+    return Post(marker="", title="Ours", slug="ours", html="<p>x</p>", markdown="x", raw=raw, kept=kept, excerpt="ours")
+
+
+def state_of(blog: WordPress, path: str, number: int) -> Sequence[object]:
+    row = blog.get(f"/wp/v2/{path}/{number}", context="edit").raise_for_status().json()
+    comments = blog.get("/wp/v2/comments", post=number).headers["x-wp-total"]
+    names = ("date", "date_gmt", "author", "slug", "link", "status", "featured_media", "tags", "categories", "meta")
+    return [
+        row["content"]["raw"],
+        row["title"]["raw"],
+        row["excerpt"]["raw"],
+        comments,
+        *(row.get(one) for one in names),
+    ]
+
+
+async def test_posts_that_were_there_keep_every_byte(blog: WordPress, site: WordPressSite) -> None:
+    dice = random.Random(7)
+    author = blog.get("/wp/v2/users", search="author").json()[0]["id"]
+    for number in range(POSTS):
+        path = "pages" if number % 5 == 4 else "posts"
+        fields: dict[str, object] = {
+            "author": author,
+            "comment_status": "open",
+            "date_gmt": f"2021-03-0{number % 9 + 1}T04:05:06",
+        }
+        row = somebodys(blog, path, content=a_body(dice), excerpt="Their excerpt", **fields)
+        if number % 3 == 0:
+            said = {"post": row["id"], "content": f"Comment {row['id']}"}
+            blog.send("POST", "/wp/v2/comments", said).raise_for_status()
+        before = state_of(blog, path, row["id"])
+
+        remote = await site.read(f"page-{row['id']}" if path == "pages" else str(row["id"]))
+        sources = [one.source for one in site.codec.split(remote.raw)]
+        written = await site.update(remote.id, to_write(remote, site.codec.join(sources, remote.raw)), remote.revision)
+
+        assert state_of(blog, path, row["id"]) == before
+        assert (written.raw, written.id, written.url) == (remote.raw, remote.id, remote.url)
+        assert remote.fields["author"] == "Author"
+
+
+async def test_only_the_block_that_was_edited_changes(blog: WordPress, site: WordPressSite) -> None:
+    raw = "\n\n".join([BLOCKS[2], BLOCKS[0], BLOCKS[5]])
+    row = somebodys(blog, content=raw)
+    remote = await site.read(str(row["id"]))
+    sources = [one.source for one in site.codec.split(remote.raw)]
+    sources[1:2] = site.codec.encode("<p>Edited [gallery]</p>", "Edited [gallery]")
+    await site.update(remote.id, to_write(remote, site.codec.join(sources, remote.raw)), remote.revision)
+
+    kept = blog.get(f"/wp/v2/posts/{row['id']}", context="edit").json()["content"]["raw"]
+    new = "<!-- wp:paragraph -->\n<p>Edited &#91;gallery]</p>\n<!-- /wp:paragraph -->"
+    assert kept == "\n\n".join([BLOCKS[2], new, BLOCKS[5]])
+
+
+async def test_footnotes_of_the_block_editor_stay(blog: WordPress, site: WordPressSite) -> None:
+    number = "0b9a2b04-5bd5-4a62-a3a0-1d2a4b1f2c3d"
+    mark = f'<sup data-fn="{number}" class="fn"><a href="#{number}" id="{number}-link">1</a></sup>'
+    claim = f"<!-- wp:paragraph -->\n<p>A claim.{mark}</p>\n<!-- /wp:paragraph -->"
+    notes = json.dumps([{"content": "The <em>note</em>.", "id": number}])
+    raw = "\n\n".join([claim, BLOCKS[0], "<!-- wp:footnotes /-->"])
+    row = somebodys(blog, content=raw, meta={"footnotes": notes})
+    assert row["meta"]["footnotes"] == notes
+    remote = await site.read(str(row["id"]))
+    found = site.codec.split(remote.raw)
+    assert [one.html is None for one in found] == [True, False, True]
+    sources = [found[0].source, *site.codec.encode("<p>Edited</p>", "Edited"), found[2].source]
+    await site.update(remote.id, to_write(remote, site.codec.join(sources, remote.raw)), remote.revision)
+    kept = blog.get(f"/wp/v2/posts/{row['id']}", context="edit").json()
+    assert (kept["content"]["raw"], kept["meta"]["footnotes"]) == (raw.replace("Text &amp; more", "Edited"), notes)
+
+
+async def test_a_classic_post_stays_classic(blog: WordPress, site: WordPressSite) -> None:
+    row = somebodys(blog, content="One\nline\n\nTwo")
+    remote = await site.read(str(row["id"]))
+    sources = [*(one.source for one in site.codec.split(remote.raw)), *site.codec.encode("<p>Three\nfour</p>", "")]
+    await site.update(remote.id, to_write(remote, site.codec.join(sources, remote.raw)), remote.revision)
+    page = (await seen(row["link"])).text
+    assert "<p>One<br />\nline</p>\n<p>Two</p>\n<p>Three four</p>" in page
+
+
+async def test_fields_that_are_not_kept_are_written(blog: WordPress, site: WordPressSite) -> None:
+    media = await site.upload(a_picture(), "m2123456789abcdef01234567")
+    row = somebodys(blog, content="One", featured_media=int(media.id), tags=[])
+    remote = await site.read(str(row["id"]))
+    assert remote.fields["featured"] == media.url
+    written = await site.update(remote.id, to_write(remote, "Two", KEPT - {"title", "excerpt"}), remote.revision)
+    assert (written.raw, written.fields["title"], written.fields["excerpt"]) == ("Two", "Ours", "ours")
+    assert (written.fields["slug"], written.featured) == (row["slug"], True)
+
+
+async def test_a_post_of_ours_keeps_its_marker_whatever_is_written(blog: WordPress, site: WordPressSite) -> None:
+    post = a_post()
+    made = await site.create(post)
+    assert made.raw == "<!-- wp:paragraph -->\n<p>Coffee, <strong>cold</strong>.</p>\n<!-- /wp:paragraph -->"
+    await site.update(made.id, replace(post, raw="<p>One</p>"), made.revision)
+    found = await site.find(post)
+    assert found is not None
+    assert (found.id, found.raw, found.html) == (made.id, "<p>One</p>", "<p>One</p>")
+    # Somebody else takes it over, who hides nothing in it.
+    await site.update(made.id, to_write(found, "<p>Two</p>"), found.revision)
+    assert (await site.read(made.id)).marker == post.marker
+
+
+async def test_posts_and_pages_are_listed_with_their_bodies(blog: WordPress, site: WordPressSite) -> None:
+    post = somebodys(blog, content="[gallery]")
+    page = somebodys(blog, "pages", content="A page")
+    listed = {one.id: one async for one in site.posts(None, 500)}
+    assert (listed[str(post["id"])].raw, listed[str(post["id"])].kind) == ("[gallery]", "post")
+    assert (listed[f"page-{page['id']}"].raw, listed[f"page-{page['id']}"].kind) == ("A page", "page")
+    moments = [one.updated_at for one in listed.values()]
+    assert moments == sorted(moments, key=lambda one: one or 0, reverse=True)
+    assert len([one async for one in site.posts(None, 1)]) == 1
+
+
+async def test_an_author_may_list_what_is_published(blog: WordPress, fetcher: GuardedFetcher) -> None:
+    page = somebodys(blog, "pages", content="A page")
+    listed = {one.id: one async for one in site_of(blog, fetcher, "author").posts(None, 500)}
+    assert listed[f"page-{page['id']}"].raw == ""
+
+
+async def test_a_post_is_located_by_its_urls(blog: WordPress, site: WordPressSite) -> None:
+    assert isinstance(site, BlockSite)
+    post = somebodys(blog, content="One")
+    parent = somebodys(blog, "pages", slug="about-us")
+    page = somebodys(blog, "pages", slug="team", parent=parent["id"])
+    draft = somebodys(blog, status="draft")
+
+    async def located(url: str) -> str:
+        found = await site.locate(url)
+        return found.id if found else ""
+
+    number = post["id"]
+    urls = [
+        *(post["link"], post["link"].rstrip("/"), f"{post['link']}?utm_source=x#top", f"{post['link']}feed/"),
+        *(f"{blog.url}/?p={number}", f"{blog.url}/wp-admin/post.php?post={number}&action=edit"),
+        post["link"].replace("http://", "https://"),
+    ]
+    assert [await located(url) for url in urls] == [str(number)] * len(urls)
+    assert await located(page["link"]) == f"page-{page['id']}"
+    assert await located(f"{blog.url}/?page_id={page['id']}&preview=true") == f"page-{page['id']}"
+    assert await located(draft["link"]) == str(draft["id"])
+    for url in (f"{blog.url}/nothing-here/", f"{blog.url}/", "https://elsewhere.example/theirs-1/", "http://[", "x"):
+        assert await located(url) == ""
+    blog.send("POST", f"/wp/v2/posts/{number}", {"slug": f"renamed-{number}"}).raise_for_status()
+    assert await located(post["link"]) == str(number)
+
+
+async def test_a_post_that_became_a_page_is_named(blog: WordPress, site: WordPressSite) -> None:
+    page = somebodys(blog, "pages")
+    with pytest.raises(SiteRefused, match="was turned into a page"):
+        await site.read(str(page["id"]))
+
+
+async def test_authors_are_listed_with_oneself(blog: WordPress, fetcher: GuardedFetcher) -> None:
+    names = {term.name for term in await site_of(blog, fetcher).terms("author", "", 50)}
+    assert {"Author", "Contributor", "admin"} <= names
+    assert [term.name for term in await site_of(blog, fetcher, "contributor").terms("author", "contrib", 50)] == [
+        "Contributor"
+    ]
