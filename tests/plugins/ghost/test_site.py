@@ -17,7 +17,8 @@ from joserfc.jwk import OctKey
 from PIL import Image
 from pressroom.fetch import GuardedFetcher
 from pressroom_content.contract import MediaFile, Post, RemoteChanged, SiteGone, SiteRefused, SiteRejected
-from pressroom_ghost.site import GhostSite, token
+from pressroom_ghost.credential import token
+from pressroom_ghost.site import GhostSite
 from support.ghost import Ghost
 
 from .conftest import site_of
@@ -162,6 +163,20 @@ async def test_a_post_is_scheduled_and_moved(site: GhostSite) -> None:
     assert live.state == "live"
     with pytest.raises(SiteRefused, match="make it a draft first"):
         await site.set_state(made.id, "scheduled", at)
+
+
+async def test_a_post_that_was_cancelled_goes_live_with_the_date_of_today(site: GhostSite, blog: Ghost) -> None:
+    made = await site.create(a_post())
+    await site.set_state(made.id, "scheduled", datetime.now(UTC) + timedelta(days=200))
+    await site.set_state(made.id, "draft")
+
+    live = await site.set_state(made.id, "live")
+
+    headers = {"Authorization": f"Ghost {token(blog.admin_key)}", "Accept-Version": "v5.0"}
+    async with httpx.AsyncClient(timeout=60, headers=headers) as owner:
+        answer = await owner.get(f"{blog.url}/ghost/api/admin/posts/{live.id}/")
+    dated = datetime.fromisoformat(answer.json()["posts"][0]["published_at"])
+    assert abs(datetime.now(UTC) - dated) < timedelta(minutes=10)
 
 
 async def test_a_file_is_uploaded_and_found_again(site: GhostSite) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 from pressroom.sdk import Fetcher
 from pressroom_content.contract import CredentialField, SiteAddress, SiteConnector
 
+from pressroom_ghost.fidelity import FIDELITY
 from pressroom_ghost.site import CAPABILITIES, GhostSite
 
 
@@ -32,4 +33,5 @@ CONNECTOR: Final = SiteConnector(
             pattern=r"[0-9a-fA-F]{24}:[0-9a-fA-F]{64}",
         ),
     ),
+    fidelity=FIDELITY,
 )

@@ -1,18 +1,15 @@
-"""One Ghost site, with the token of an Admin API key (JWT, RFC 7519) and forms with a file (RFC 7578)."""
+"""One Ghost site, over its Admin API."""
 
 from __future__ import annotations
 
 import re
-import secrets
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Final, Literal
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
-from joserfc import jwt
-from joserfc.jwk import OctKey
 from pressroom.sdk import Fetcher, FetchFailed, FetchRefused
 from pressroom_content.contract import (
     BasicSite,
@@ -36,40 +33,26 @@ from pressroom_content.contract import (
     UnknownOutcome,
 )
 
-from pressroom_ghost.reading import comment, document, post_of, updated_at
-
-_SECONDS = 240
-"""Less than Ghost allows, so that a clock that differs a little does no harm."""
-
-
-def token(key: str, *, now: float | None = None) -> str:
-    """Return a token for a key `id:secret`, the secret in hexadecimal. Raises `SiteRejected` where it is not a key."""
-    identifier, _, secret = key.strip().partition(":")
-    try:
-        shared = OctKey.import_key(bytes.fromhex(secret))
-    except ValueError:
-        raise SiteRejected(
-            "this is not an Admin API key of Ghost: it has two parts with a colon between them"
-        ) from None
-    at = int(time.time() if now is None else now)
-    header = {"alg": "HS256", "kid": identifier, "typ": "JWT"}
-    return jwt.encode(header, {"iat": at, "exp": at + _SECONDS, "aud": "/admin/"}, shared)
-
-
-def multipart(fields: Mapping[str, str], filename: str, file: MediaFile) -> tuple[bytes, str]:
-    """Return the body of a form and its content type. Names and values are our own: plain ASCII without quotes."""
-    boundary = f"pressroom-{secrets.token_hex(16)}"
-    parts = [
-        f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
-        for name, value in fields.items()
-    ]
-    head = (
-        f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{filename}"\r\n'
-        f"Content-Type: {file.media_type}\r\n\r\n"
-    )
-    body = b"".join([*parts, head.encode(), file.content, f"\r\n--{boundary}--\r\n".encode()])
-    return body, f"multipart/form-data; boundary={boundary}"
-
+from pressroom_ghost.credential import token
+from pressroom_ghost.lexical import LexicalCodec
+from pressroom_ghost.posts import (
+    RESOURCES,
+    Kind,
+    body_of,
+    changed_at,
+    changed_tags,
+    comment,
+    document,
+    ghost_time,
+    is_at,
+    is_body_kept,
+    is_settled,
+    moment,
+    post_of,
+    quoted,
+    updated_at,
+)
+from pressroom_ghost.uploads import EXTENSIONS, multipart
 
 CAPABILITIES: Final = Capabilities(
     draft=True,
@@ -86,20 +69,26 @@ CAPABILITIES: Final = Capabilities(
     authors=True,
     featured_caption=True,
 )
-_QUERY: Final = {"formats": "html", "include": "tags,authors"}
-_SOURCE: Final = {**_QUERY, "source": "html"}
-"""Without `source` Ghost takes the post, and drops its body."""
+_QUERY: Final = {"formats": "html,lexical,mobiledoc", "include": "tags,authors"}
+_PAGE: Final = 20
+"""Posts that are asked for at once: answers of more than 16 MiB are not read, and a post may have megabytes."""
 
-_PAGE: Final = 50
+_SECONDS_REMEMBERED: Final = 10.0
 _CONFLICT: Final = "HTTP 409"
-_ID = re.compile(r"[0-9a-f]{24}")
-_EXTENSIONS: Final = {
-    "image/png": "png",
-    "image/jpeg": "jpg",
-    "image/gif": "gif",
-    "image/webp": "webp",
-    "image/avif": "avif",
-}
+_ID = re.compile(r"(?:(page)-)?([0-9a-f]{24})")
+
+
+@dataclass(frozen=True, slots=True)
+class _LastAnswer:
+    """What Ghost said last of a post. `settled`: its time of change is over, so that the next change has another.
+
+    `dated` is its date of publication, which a draft has too that was to be published at a time.
+    """
+
+    post: RemotePost
+    dated: datetime | None
+    at: float
+    settled: bool
 
 
 class GhostSite(BasicSite):
@@ -115,6 +104,12 @@ class GhostSite(BasicSite):
         self._address = address
         self._key = credential.get("admin_api_key", "")
         self._fetcher = fetcher
+        self._answers: dict[str, _LastAnswer] = {}
+
+    @property
+    def codec(self) -> LexicalCodec:
+        """What takes bodies of Ghost apart."""
+        return LexicalCodec()
 
     async def check(self) -> ConnectionReport:
         """Look at the API, its version and the key."""
@@ -178,7 +173,7 @@ class GhostSite(BasicSite):
         if kind not in ("tag", "author"):
             raise SiteRefused(f"Ghost has tags and authors to list, but no kind {kind}")
         name = "tags" if kind == "tag" else "users"
-        filters = f"name:~'{_quoted(query)}'" if query else ""
+        filters = f"name:~'{quoted(query)}'" if query else ""
         answer = await self._api().get(
             f"/{name}/", {"limit": min(limit, 100), "filter": filters, "include": "count.posts"}
         )
@@ -203,19 +198,20 @@ class GhostSite(BasicSite):
         today = datetime.now(UTC)
         months = {moment.strftime("%Y/%m") for moment in (today, today - timedelta(days=2))}
         for month in sorted(months, reverse=True):
-            for extension in _EXTENSIONS.values():
+            for extension in EXTENSIONS.values():
                 url = f"{self._address.url}/content/images/{month}/{marker}.{extension}"
                 try:
                     answer = await self._fetcher.request("HEAD", url, max_bytes=1, seconds=10)
                 except (FetchFailed, FetchRefused):
                     continue
-                if answer.status == 200:
+                # Not a page that says something else, such as that of a firewall.
+                if answer.status == 200 and answer.media_type.startswith("image/"):
                     return RemoteMedia(url, url)
         return None
 
     async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
         """Upload an image; its URL is what posts refer to."""
-        extension = _EXTENSIONS.get(file.media_type)
+        extension = EXTENSIONS.get(file.media_type)
         if extension is None:
             raise SiteRefused(f"Ghost takes no images of type {file.media_type}")
         content, kind = multipart({"purpose": "image", "ref": marker}, f"{marker}.{extension}", file)
@@ -228,63 +224,122 @@ class GhostSite(BasicSite):
 
     async def find(self, post: Post) -> RemotePost | None:
         """Ask for the post that holds the marker."""
+        if not post.marker:
+            return None
         filters = f"codeinjection_foot:~'{comment(post.marker)}'"
-        rows = await self._browse({"filter": filters, "limit": 5, **_QUERY})
+        rows = await self._browse("post", {"filter": filters, "limit": 5})
         found = [one for one in map(post_of, rows) if one.marker == post.marker]
         return found[0] if found else None
 
+    async def locate(self, url: str) -> RemotePost | None:
+        """Ask for the post, then for the page, whose slug the URL ends with, and which Ghost shows there."""
+        try:
+            path = unquote(urlsplit(url).path).strip("/")
+        except ValueError:
+            return None
+        for kind in RESOURCES if path else ():
+            filters = f"slug:'{quoted(path.rpartition('/')[2])}'"
+            for row in await self._browse(kind, {"filter": filters, "limit": 1}):
+                found = post_of(row, kind)
+                if is_at(found.url, url, self._address.url):
+                    return found
+        return None
+
     async def create(self, post: Post) -> RemotePost:
         """Make the post as a draft."""
-        body = {"posts": [{**document(post), "status": "draft"}]}
-        return _one(await self._api().send("POST", "/posts/", query=_SOURCE, document=body), written=True)
+        changes = {**document(replace(post, kept=frozenset())), "lexical": await body_of(post), "status": "draft"}
+        answer = await self._api().send("POST", "/posts/", query=_QUERY, document={"posts": [changes]})
+        return self._one(answer, "post", written=True).post
 
     async def read(self, post_id: str) -> RemotePost:
         """Return a post."""
-        return _one(await self._api().get(_path(post_id), _QUERY), written=False)
+        return (await self._look(post_id)).post
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
-        """Write the post again; its state stays."""
-        there = await self.read(post_id)
+        """Write the post again; its state stays. A body that is on the site already is not sent.
+
+        Ghost compares the time of the last change, in seconds. What was read before that second was over is read again.
+        """
+        last = self._remembered(post_id)
+        if last is None or not last.settled or last.post.revision != revision:
+            last = await self._look(post_id)
+        there = last.post
         if revision and there.revision != revision:
             raise _changed()
-        return await self._put(post_id, {**document(post), "updated_at": updated_at(there.revision)}, _SOURCE)
+        changes = {**changed_tags(document(post), there), "updated_at": updated_at(there.revision)}
+        if not is_body_kept(post) and (not post.raw or post.raw != there.raw):
+            body = await body_of(post)
+            changes |= {"lexical": body} if body != there.raw else {}
+        return await self._put(post_id, changes)
 
     async def set_state(
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
     ) -> RemotePost:
         """Move the post to a state."""
-        there = await self.read(post_id)
         self.require_state(state)
+        last = self._remembered(post_id)
+        if last is not None:
+            try:
+                return await self._set_state(last, state, at)
+            except RemoteChanged:
+                pass  # its state may be another one by now
+        return await self._set_state(await self._look(post_id), state, at)
+
+    async def _set_state(self, last: _LastAnswer, state: str, at: datetime | None) -> RemotePost:
+        there = last.post
         if state == "gone":
-            await self._api().send("DELETE", _path(post_id))
+            await self._api().send("DELETE", _path(there.id)[0])
+            self._answers.pop(there.id, None)
             return replace(there, state="gone")
         changes: dict[str, Any] = {"updated_at": updated_at(there.revision)}
         changes["status"] = {"live": "published", "draft": "draft", "scheduled": "scheduled"}[state]
         if state == "scheduled":
             if at is None:
                 raise SiteRefused("a time is needed to schedule a post")
-            changes["published_at"] = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
-        elif state == "live" and there.state == "scheduled":
-            changes["published_at"] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
-        if state == "scheduled" and there.state == "live":
-            raise SiteRefused("Ghost cannot schedule a post that is live: make it a draft first")
-        return await self._put(post_id, changes, _QUERY)
+            if there.state == "live":
+                raise SiteRefused("Ghost cannot schedule a post that is live: make it a draft first")
+            changes["published_at"] = ghost_time(at)
+        elif state == "live" and there.state != "live" and last.dated is not None and last.dated > datetime.now(UTC):
+            # A draft keeps the time that it was scheduled for: Ghost would show a date that is to come.
+            changes["published_at"] = ghost_time(datetime.now(UTC))
+        return await self._put(there.id, changes)
 
     async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
-        """Yield published posts, newest first."""
+        """Yield published posts and pages, newest first."""
+        listed = [self._published(kind, since, most) for kind in RESOURCES]
+        first = [await anext(one, None) for one in listed]
+        for _ in range(most):
+            waiting = [at for at, one in enumerate(first) if one is not None]
+            if not waiting:
+                return
+            newest = max(waiting, key=lambda at: changed_at(first[at]))
+            yield first[newest]  # type: ignore[misc]
+            first[newest] = await anext(listed[newest], None)
+
+    async def _published(self, kind: Kind, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
         filters = "status:published"
         if since is not None:
             filters += f"+updated_at:>'{since.astimezone(UTC).strftime('%Y-%m-%d %H:%M:%S')}'"
-        left, page = most, 1
-        while left > 0:
-            query = {"filter": filters, "order": "updated_at desc", "limit": _PAGE, "page": page, **_QUERY}
-            rows = await self._browse(query)
-            for row in rows[:left]:
-                yield post_of(row)
-            left -= len(rows)
+        query = {"filter": filters, "order": "updated_at desc"}
+        for page in range(1, -(-most // _PAGE) + 1):
+            rows = await self._page(kind, query, page)
+            for row in rows:
+                yield post_of(row, kind)
             if len(rows) < _PAGE:
                 return
-            page += 1
+
+    async def _page(self, kind: Kind, query: Mapping[str, Any], page: int) -> list[dict[str, Any]]:
+        """Return a page of posts, one by one where together they are too large."""
+        try:
+            return await self._browse(kind, {**query, "limit": _PAGE, "page": page})
+        except SiteRefused:
+            rows: list[dict[str, Any]] = []
+            for number in range((page - 1) * _PAGE + 1, page * _PAGE + 1):
+                found = await self._browse(kind, {**query, "limit": 1, "page": number})
+                rows += found
+                if not found:
+                    break
+            return rows
 
     def _api(self, *, signed: bool = True) -> SiteApi:
         headers = {"Accept-Version": "v5.0"}
@@ -293,36 +348,48 @@ class GhostSite(BasicSite):
         name = f"Ghost at {urlsplit(self._address.url).netloc}"
         return SiteApi(self._fetcher, name, f"{self._address.url}/ghost/api/admin", headers)
 
-    async def _browse(self, query: Mapping[str, Any]) -> list[dict[str, Any]]:
-        return (await self._api().get("/posts/", query)).rows("posts")
+    async def _browse(self, kind: Kind, query: Mapping[str, Any]) -> list[dict[str, Any]]:
+        name = RESOURCES[kind]
+        return (await self._api().get(f"/{name}/", {**query, **_QUERY})).rows(name)
 
-    async def _put(self, post_id: str, changes: dict[str, Any], query: Mapping[str, str]) -> RemotePost:
+    async def _look(self, post_id: str) -> _LastAnswer:
+        path, kind = _path(post_id)
+        return self._one(await self._api().get(path, _QUERY), kind, written=False)
+
+    async def _put(self, post_id: str, changes: dict[str, Any]) -> RemotePost:
+        path, kind = _path(post_id)
+        self._answers.pop(post_id, None)
         try:
-            answer = await self._api().send("PUT", _path(post_id), query=query, document={"posts": [changes]})
+            answer = await self._api().send("PUT", path, query=_QUERY, document={RESOURCES[kind]: [changes]})
         except SiteRefused as error:
             if _CONFLICT in error.message:
                 raise _changed() from None
             raise
-        return _one(answer, written=True)
+        return self._one(answer, kind, written=True).post
+
+    def _one(self, answer: SiteResponse, kind: Kind, *, written: bool) -> _LastAnswer:
+        row = answer.row(RESOURCES[kind], written=written)
+        post, dated = post_of(row, kind), moment(row.get("published_at"))
+        settled = is_settled(post, answer.headers.get("date", ""))
+        last = self._answers[post.id] = _LastAnswer(post, dated, time.monotonic(), settled)
+        return last
+
+    def _remembered(self, post_id: str) -> _LastAnswer | None:
+        """Return what Ghost just said of a post, once: it saves asking again before each change."""
+        last = self._answers.pop(post_id, None)
+        return last if last is not None and time.monotonic() - last.at <= _SECONDS_REMEMBERED else None
 
 
-def _one(answer: SiteResponse, *, written: bool) -> RemotePost:
-    return post_of(answer.row("posts", written=written))
-
-
-def _path(post_id: str) -> str:
-    if not _ID.fullmatch(post_id):
+def _path(post_id: str) -> tuple[str, Kind]:
+    match = _ID.fullmatch(post_id)
+    if match is None:
         raise SiteGone("the post is not on the site any more")
-    return f"/posts/{post_id}/"
+    kind: Kind = "page" if match[1] else "post"
+    return f"/{RESOURCES[kind]}/{match[2]}/", kind
 
 
 def _changed() -> RemoteChanged:
     return RemoteChanged("the post was edited in Ghost since it was published from here")
-
-
-def _quoted(text: str) -> str:
-    """Return a text as it may be in a string of Ghost's filter language."""
-    return text.replace("\\", "").replace("'", "\\'")
 
 
 def _count(row: Mapping[str, Any]) -> int | None:

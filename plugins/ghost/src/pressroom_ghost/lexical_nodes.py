@@ -1,0 +1,112 @@
+"""The nodes of a Lexical document as Ghost writes them, and when Ghost shows their formats as they are meant."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+Node = dict[str, Any]
+
+BITS: Final = (1, 2, 4, 8, 16, 32, 64, 128)
+"""The formats of texts: strong, em, s, u, code, sub, sup and mark, in the order in which Ghost looks at them."""
+
+_ELEMENT: Final = {"direction": None, "format": "", "indent": 0}
+
+FRAME: Final = (
+    '{"root":{"children":[',
+    '],"direction":null,"format":"","indent":0,"type":"root","version":1}}',
+)
+"""What is around the blocks of a new document."""
+
+
+def written(node: Node) -> str:
+    """Return a node as Ghost writes it, byte for byte: JSON without white space, escaped only where it has to be."""
+    return json.dumps(node, ensure_ascii=False, separators=(",", ":")).encode(errors="replace").decode()
+
+
+def text(words: str, bits: int = 0) -> Node:
+    """Return a text with a format."""
+    return {
+        "detail": 0,
+        "format": bits,
+        "mode": "normal",
+        "style": "",
+        "text": words,
+        "type": "extended-text",
+        "version": 1,
+    }
+
+
+def line_break() -> Node:
+    """Return a line break."""
+    return {"type": "linebreak", "version": 1}
+
+
+def link(url: str, children: Sequence[Node], rel: str | None) -> Node:
+    """Return a link."""
+    about = {"rel": rel or None, "target": None, "title": None, "url": url}
+    return {"children": [*children], **_ELEMENT, "type": "link", "version": 1, **about}
+
+
+def element(kind: str, children: Sequence[Node], **more: Any) -> Node:
+    """Return a block that has texts, such as a paragraph."""
+    return {"children": [*children], **_ELEMENT, "type": kind, "version": 1, **more}
+
+
+def card(kind: str, **members: Any) -> Node:
+    """Return a block that the editor shows as a card, such as an image."""
+    return {"type": kind, "version": 1, **members}
+
+
+def list_of(tag: str, start: int, items: Sequence[tuple[Sequence[Node], Node | None]], depth: int) -> Node:
+    """Return a list of items with their texts, each with the list that is nested in it, if any.
+
+    Ghost keeps a nested list as the only child of an item of its own, and shows it in the item before that.
+    """
+    children: list[Node] = []
+    for number, (texts, nested) in enumerate(items, start):
+        item = {"children": [*texts], **_ELEMENT, "indent": depth, "type": "listitem", "version": 1, "value": number}
+        children.append(item)
+        if nested is not None:
+            children.append({**item, "children": [nested], "value": number + 1})
+    kind = "number" if tag == "ol" else "bullet"
+    return element("list", children, listType=kind, start=start, tag=tag)
+
+
+def is_shown_right(nodes: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether Ghost shows the formats of a row of texts, links and line breaks as they are.
+
+    It closes as many elements as there are formats that end, the innermost first. Where an outer one ends while an
+    inner one continues, as in `<em>a</em><strong><em>b</em>c</strong>`, texts get formats that are not theirs.
+    """
+    following = _next_of_runs(nodes)
+    opened: list[int] = []
+    texts = [(at, node) for at, node in enumerate(nodes) if node["type"] != "linebreak"]
+    for place, (at, node) in enumerate(texts):
+        bits = node.get("format", 0) if node["type"] != "link" else 0
+        if not bits:
+            continue
+        missing = [bit for bit in BITS if bits & bit and bit not in opened]
+        opened += sorted(missing, key=lambda bit: following[at].get(bit, len(nodes)))
+        after = texts[place + 1][1] if place + 1 < len(texts) else None
+        next_bits = after["format"] if after is not None and after["type"] != "link" else 0
+        ending = [bit for bit in opened if not next_bits & bit]
+        kept = opened[: len(opened) - len(ending)]
+        if any(bit in ending for bit in kept):
+            return False
+        opened = kept
+    return True
+
+
+def _next_of_runs(nodes: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[int, int]]:
+    """Return for each node where each format is next, up to the next link."""
+    found: list[Mapping[int, int]] = []
+    following: dict[int, int] = {}
+    for at in range(len(nodes) - 1, -1, -1):
+        found.append(following)
+        if nodes[at]["type"] == "link":
+            following = {}
+        elif nodes[at].get("format", 0):
+            following = following | {bit: at for bit in BITS if nodes[at]["format"] & bit}
+    return found[::-1]

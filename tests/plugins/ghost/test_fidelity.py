@@ -1,0 +1,30 @@
+"""What readers of a real Ghost get of every construct that an article may hold."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import httpx
+import pytest
+from pressroom.testing.running import settings_for_test
+from pressroom_ghost.connector import CONNECTOR
+from support.fidelity import compare, notes_of, publish_everything
+from support.ghost import Ghost
+from support.installing import on_path
+from support.publishing_world import configuration, world
+from support.standin_plugin import distribution
+
+pytestmark = pytest.mark.timeout(900)  # the first test on a machine installs Ghost
+
+
+async def test_what_readers_get(blog: Ghost, tmp_path: Path) -> None:
+    config = configuration({})
+    config["plugins"]["ghost"] = {}
+    credential = {"admin_api_key": blog.admin_key}
+    with on_path(distribution(tmp_path / "site")):
+        async with world(settings_for_test(config, tmp_path / "data")) as plugin:
+            done = await publish_everything(plugin, "ghost", blog.url, credential)
+            page = (await asyncio.to_thread(httpx.get, done.url, timeout=60)).text
+            notes = await notes_of(plugin, done, page)
+    compare(notes, CONNECTOR, "ghost/src/pressroom_ghost/fidelity.py")

@@ -1,0 +1,65 @@
+"""Posts that a real Ghost has are taken over through the tools, improved, and published again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from support.ghost import Ghost
+from support.sizes import rounds
+from support.taking_over import SENTENCE, TakeOver, keeps_every_byte, merges_edits, taking_over
+
+from .test_lexical import block, words
+from .test_taking_over import BLOCKS, UNCHANGED, Owner, various
+
+pytestmark = pytest.mark.timeout(3600)  # the first test on a machine installs Ghost
+
+POSTS = rounds("PRESSROOM_TEST_TAKEN_OVER", 4, soak=200)
+
+
+class TheirGhost:
+    """A Ghost as its owner works on it."""
+
+    def __init__(self, blog: Ghost) -> None:
+        self.url = blog.url
+        self._owner = Owner(blog)
+        self._ids: dict[str, tuple[str, str]] = {}
+
+    def write(self, number: int) -> str:
+        resource = "pages" if number % 7 == 6 else "posts"
+        fields = various(number) | {"visibility": "public"}
+        blocks = [BLOCKS[(number * 5 + at * 11) % len(BLOCKS)] for at in range(number % 6)]
+        blocks.insert(number % (len(blocks) + 1), block("paragraph", words(SENTENCE)))
+        row = self._owner.write(resource=resource, **fields | {"blocks": blocks})
+        self._ids[row["url"]] = (resource, row["id"])
+        return str(row["url"])
+
+    def state(self, url: str) -> tuple[str, Mapping[str, Any]]:
+        resource, identifier = self._ids[url]
+        row = self._owner.read(identifier, resource)
+        return row["lexical"], {name: row.get(name) for name in UNCHANGED if name not in ("lexical", "html")}
+
+    def replace(self, url: str, old: str, new: str) -> None:
+        resource, identifier = self._ids[url]
+        row = self._owner.read(identifier, resource)
+        assert old in row["lexical"]
+        changed = {"lexical": row["lexical"].replace(old, new), "updated_at": row["updated_at"]}
+        self._owner.send("PUT", f"/{resource}/{identifier}/", {resource: [changed]})
+
+
+@pytest.fixture(scope="module")
+def over(blog: Ghost, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TakeOver]:
+    folder = tmp_path_factory.mktemp("improving")
+    with taking_over(folder, "ghost", TheirGhost(blog), {"admin_api_key": blog.admin_key}, blog.url) as ready:
+        yield ready
+
+
+@pytest.mark.parametrize("number", range(POSTS))
+def test_only_the_sentence_that_is_edited_changes(over: TakeOver, number: int) -> None:
+    keeps_every_byte(over, number)
+
+
+@pytest.mark.parametrize("number", [POSTS, POSTS + 1])
+def test_edits_of_both_sides_are_merged(over: TakeOver, number: int) -> None:
+    merges_edits(over, number)

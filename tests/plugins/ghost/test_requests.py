@@ -1,0 +1,89 @@
+"""How often a real Ghost is asked: for a publication, for an update, and never again before it wants to be."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pressroom.fetch import GuardedFetcher
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from pressroom_content.contract import SiteAddress, SiteUnavailable
+from pressroom_content.websites.store import Websites
+from pressroom_ghost.site import GhostSite
+from support.content_client import client_of
+from support.ghost import Ghost
+from support.holding_proxy import HoldingProxy, holding
+from support.troubled_sites import Reply, troubled
+
+from .test_site import a_post
+
+API = "/ghost/api/admin"
+FIRST, UPDATE = 8, 5
+"""The most requests of a first publication and of an update."""
+
+pytestmark = pytest.mark.timeout(900)  # the first test on a machine installs Ghost
+
+
+@pytest.fixture
+def proxy(blog: Ghost) -> Iterator[HoldingProxy]:
+    with holding(blog.url, API) as running:
+        yield running
+
+
+def test_a_publication_and_an_update_take_few_requests(blog: Ghost, proxy: HoldingProxy, tmp_path: Path) -> None:
+    config = {"fetch": {"private_networks": ["127.0.0.0/8"]}, "plugins": {"content": {}, "ghost": {}}}
+    with RunningHost(settings_for_test({"builtin_plugins": False, **config}, tmp_path)) as host:
+        ada = client_of(host, "ada@example.com")
+        credential = {"admin_api_key": blog.admin_key}
+        adding = Websites(ada.plugin).add(ada.user_id, "ghost", name="Blog", url=proxy.url, credential=credential)
+        website = host.run(adding)
+        made = ada.data("create_content", title="Few requests", body="Some words.", tags=["A", "B"], author="Owner")
+        pair = {"content_id": made["content_id"], "website_id": website.id}
+
+        wait_for_the_check(proxy)
+
+        def published() -> tuple[dict[str, Any], list[str]]:
+            before = len(proxy.requests)
+            done: dict[str, Any] = ada.data("publish_content", **pair)
+            assert (done["status"], done["error"]) == ("published", ""), done
+            return done, proxy.requests[before:]
+
+        done, first = published()
+        assert len(first) <= FIRST, first
+        wait_for_another_second(blog)
+        ada.data(
+            "update_content", content_id=pair["content_id"], expected_version=1, fields={"title": "Fewer", "author": ""}
+        )
+        again, update = published()
+        assert again["external_id"] == done["external_id"]
+        assert len(update) <= UPDATE, update
+
+
+def wait_for_the_check(proxy: HoldingProxy) -> None:
+    """Return once the live check of the new website has sent its last request."""
+    deadline = time.monotonic() + 60
+    while "GET /actions/" not in proxy.requests:
+        assert time.monotonic() < deadline, proxy.requests
+        time.sleep(0.05)
+
+
+def wait_for_another_second(blog: Ghost) -> None:
+    """Return once Ghost's clock is at another second: then it notices every other change."""
+    begin = httpx.get(f"{blog.url}{API}/site/").headers["Date"]
+    while httpx.get(f"{blog.url}{API}/site/").headers["Date"] == begin:
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_site_that_wants_to_be_left_alone_says_for_how_long(fetcher: GuardedFetcher, status: int) -> None:
+    with troubled(Reply(b'{"errors":[]}', status=status, headers={"Retry-After": "12"})) as url:
+        site = GhostSite(SiteAddress("w_1", "u_1", "Test", url), {"admin_api_key": f"{'0' * 24}:{'0' * 64}"}, fetcher)
+        for asked in (site.create(a_post()), site.read("0" * 24), site.update("0" * 24, a_post(), "")):
+            with pytest.raises(SiteUnavailable) as told:
+                await asked
+            assert told.value.retry_after == 12

@@ -1,0 +1,239 @@
+"""Posts that a real Ghost has already: found, taken apart, and changed in nothing but what was edited."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import httpx
+import pytest
+from pressroom.fetch import GuardedFetcher
+from pressroom_content.contract import BlockSite, Post, RemotePost, SiteRefused
+from pressroom_ghost.credential import token
+from pressroom_ghost.site import GhostSite
+from support.ghost import Ghost
+from support.sizes import SOAK
+
+from .conftest import site_of
+from .test_lexical import OPAQUE, UNDERSTOOD, block, words
+
+pytestmark = pytest.mark.timeout(900)  # the first test on a machine installs Ghost
+
+_numbers = count(1)
+FIELDS = frozenset({"slug", "author", "tags", "featured", "featured_alt", "featured_caption", "canonical_url"})
+UNCHANGED = (
+    "id", "uuid", "url", "slug", "lexical", "html", "published_at", "created_at", "tags", "authors", "feature_image",
+    "feature_image_alt", "feature_image_caption", "codeinjection_foot", "codeinjection_head", "visibility", "featured",
+    "custom_excerpt", "meta_title", "meta_description", "canonical_url", "status", "comment_id", "og_title",
+)  # fmt: skip
+BROKEN_FOR_GHOST = {"a-new-one card", "unknown block", "unknown block ", "paragraph  ", "heading", "list", "list "}
+"""Blocks that Ghost does not take."""
+
+BLOCKS = [
+    {"version": 1, **node} for name, node in OPAQUE.items() if name not in BROKEN_FOR_GHOST and isinstance(node, dict)
+] + [{"version": 1, **node} for node, _ in UNDERSTOOD.values()]
+
+
+class Owner:
+    """The owner of the site, who works in Ghost."""
+
+    def __init__(self, blog: Ghost) -> None:
+        self._root = f"{blog.url}/ghost/api/admin"
+        self._key = blog.admin_key
+
+    def send(self, method: str, path: str, document: Any = None) -> Any:
+        headers = {"Authorization": f"Ghost {token(self._key)}", "Accept-Version": "v5.0"}
+        answer = httpx.request(method, f"{self._root}{path}", json=document, headers=headers, timeout=60)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    def read(self, post_id: str, resource: str = "posts") -> dict[str, Any]:
+        path = f"/{resource}/{post_id}/?formats=html,lexical&include=tags,authors"
+        return dict(self.send("GET", path)[resource][0])
+
+    def write(self, blocks: list[Any], resource: str = "posts", **fields: Any) -> dict[str, Any]:
+        number = next(_numbers)
+        root = {"children": blocks, "direction": "ltr", "format": "", "indent": 0, "type": "root", "version": 1}
+        lexical = json.dumps({"root": root}, ensure_ascii=False, indent=number % 3 or None)
+        wanted = {"title": f"Owned {number}", "lexical": lexical, "status": "published", **fields}
+        made = self.send("POST", f"/{resource}/", {resource: [wanted]})[resource][0]
+        return self.read(made["id"], resource)
+
+
+@pytest.fixture
+def owner(blog: Ghost) -> Owner:
+    return Owner(blog)
+
+
+def taken_over(remote: RemotePost, raw: str, **fields: Any) -> Post:
+    """Return what is sent for an article that was taken over: nothing of the site's own fields is touched."""
+    values = {
+        "marker": "",
+        "title": remote.fields["title"],
+        "slug": "another",
+        "html": remote.html,
+        "markdown": "",
+        "excerpt": remote.fields["excerpt"],
+        "meta_title": remote.fields["meta_title"],
+        "meta_description": remote.fields["meta_description"],
+        "raw": raw,
+        "kept": FIELDS,
+    }
+    return Post(**{**values, **fields})
+
+
+def various(number: int) -> dict[str, Any]:
+    """Return the fields of one of many posts."""
+    return {
+        "blocks": [BLOCKS[(number * 7 + at * 3) % len(BLOCKS)] for at in range(number % 6 + 1)],
+        "tags": [{"name": name} for name in ("Zebra", "apple", "#internal", "Mango")[: number % 5]],
+        "published_at": f"2021-0{number % 9 + 1}-1{number % 10}T0{number % 10}:30:00.000Z",
+        "custom_excerpt": "Short" if number % 2 else None,
+        "meta_title": "Meta" if number % 3 else None,
+        "feature_image": "https://e.org/cover.png" if number % 4 else None,
+        "feature_image_alt": "Cover" if number % 4 else None,
+        "codeinjection_foot": "<!-- mine -->" if number % 5 else None,
+        "og_title": "Shared" if number % 7 else None,
+        "visibility": ("public", "members")[number % 2],
+    }
+
+
+async def test_posts_that_nobody_edits_stay_as_they_are(
+    blog: Ghost, owner: Owner, site: GhostSite, fetcher: GuardedFetcher
+) -> None:
+    for number in range(200 if SOAK else 20):
+        before = owner.write(**various(number))
+        remote = await site.read(before["id"])
+        assert remote.raw == before["lexical"]
+        raw = site.codec.join([one.source for one in site.codec.split(remote.raw)], remote.raw)
+        assert raw == remote.raw
+
+        await site_of(blog, fetcher).update(remote.id, taken_over(remote, raw), remote.revision)
+
+        after = owner.read(before["id"])
+        assert {name: after[name] for name in UNCHANGED} == {name: before[name] for name in UNCHANGED}
+
+
+async def test_an_edit_touches_one_block_and_no_other(owner: Owner, site: GhostSite) -> None:
+    gallery = {"type": "gallery", "version": 1, "images": [], "caption": "Mine  "}
+    before = owner.write([block("paragraph", words("one")), gallery, block("paragraph", words("three"))])
+    remote = await site.read(before["id"])
+    sources = [one.source for one in site.codec.split(remote.raw)]
+    [new] = site.codec.encode("<p>New <strong>words</strong></p>", "")
+    raw = site.codec.join([new, *sources[1:]], remote.raw)
+
+    written = await site.update(remote.id, taken_over(remote, raw, title="Better"), remote.revision)
+
+    after = owner.read(before["id"])
+    assert after["lexical"] == written.raw == raw
+    assert [one.source for one in site.codec.split(after["lexical"])][1:] == sources[1:]
+    assert after["html"].startswith("<p>New <strong>words</strong></p>")
+    assert after["title"] == "Better"
+    same = set(UNCHANGED) - {"lexical", "html"}
+    assert {name: after[name] for name in same} == {name: before[name] for name in same}
+
+
+async def test_posts_and_pages_are_found_by_their_url(blog: Ghost, owner: Owner, site: GhostSite) -> None:
+    post = owner.write([block("paragraph", words("a post"))], tags=[{"name": "B"}, {"name": "A"}], meta_title="M")
+    page = owner.write([block("paragraph", words("a page"))], "pages")
+    draft = owner.write([block("paragraph", words("x"))], status="draft")
+
+    found = await site.locate(post["url"])
+    assert found is not None
+    assert (found.id, found.kind, found.raw) == (post["id"], "post", post["lexical"])
+    assert (found.fields["tags"], found.fields["author"], found.fields["meta_title"]) == (("B", "A"), "Owner", "M")
+    there = await site.locate(page["url"].rstrip("/"))
+    assert there is not None
+    assert (there.id, there.kind) == (f"page-{page['id']}", "page")
+
+    for url in (
+        f"{blog.url}/nothing/",
+        blog.url,
+        f"{blog.url}/tag/{post['slug']}/",
+        f"https://elsewhere.example/{post['slug']}/",
+        f"{blog.url}/{draft['slug']}/",
+        f"{blog.url}/it's'+status:draft/",
+        "http://[",
+    ):
+        assert await site.locate(url) is None, url
+
+
+async def test_a_page_is_changed_as_a_post_is(owner: Owner, site: GhostSite) -> None:
+    page = owner.write([block("paragraph", words("a page"))], "pages")
+    there = await site.locate(page["url"])
+    assert there is not None
+    raw = site.codec.join(site.codec.encode("<p>Changed</p>", ""), there.raw)
+
+    changed = await site.update(there.id, taken_over(there, raw), there.revision)
+
+    assert (changed.id, changed.kind, changed.url) == (there.id, "page", page["url"])
+    assert owner.read(page["id"], "pages")["html"] == "<p>Changed</p>"
+    assert (await site.set_state(there.id, "draft")).state == "draft"
+    assert (await site.read(there.id)).state == "draft"
+    assert owner.read(page["id"], "pages")["status"] == "draft"
+
+
+async def test_posts_and_pages_are_listed_with_their_bodies(owner: Owner, site: GhostSite) -> None:
+    made = {
+        owner.write([block("paragraph", words("x"))], resource)["id"]
+        for resource in ("posts", "pages", "posts", "pages")
+    }
+    listed = [post async for post in site.posts(None, 10_000)]
+    assert made <= {post.id.removeprefix("page-") for post in listed}
+    assert {post.kind for post in listed} == {"post", "page"}
+    assert all(post.raw for post in listed)
+    times = [post.updated_at for post in listed if post.updated_at]
+    assert times == sorted(times, reverse=True)
+    assert len([post async for post in site.posts(None, 3)]) == 3
+
+
+async def test_a_body_in_the_old_format_is_kept_or_replaced_as_a_whole(
+    blog: Ghost, owner: Owner, site: GhostSite
+) -> None:
+    mobiledoc = '{"version":"0.3.1","atoms":[],"cards":[],"markups":[],"sections":[[1,"p",[[0,[],0,"Old"]]]]}'
+    made = owner.write([block("paragraph", words("x"))])
+    _make_old(blog, made["id"], mobiledoc)
+    there = await site.read(made["id"])
+    [old] = site.codec.split(there.raw)
+    assert (old.name, old.html) == ("text in Ghost's old format", None)
+
+    kept = await site.update(made["id"], taken_over(there, there.raw, title="New title"), there.revision)
+    assert (kept.raw, kept.fields["title"]) == (there.raw, "New title")
+    mixed = site.codec.join([old.source, *site.codec.encode("<p>new</p>", "")], there.raw)
+    with pytest.raises(SiteRefused, match="not in the format of Ghost's editor"):
+        await site.update(made["id"], taken_over(there, mixed), "")
+    replaced = await site.update(
+        made["id"], taken_over(there, site.codec.join(site.codec.encode("<p>All new</p>", ""))), ""
+    )
+    assert replaced.html == "<p>All new</p>"
+
+
+def _make_old(blog: Ghost, post_id: str, mobiledoc: str) -> None:
+    """Put a body into the database that Ghost itself would convert."""
+    with contextlib.closing(sqlite3.connect(blog.folder / "data" / "ghost.db", timeout=30)) as database, database:
+        database.execute("UPDATE posts SET mobiledoc = ?, lexical = NULL WHERE id = ?", (mobiledoc, post_id))
+
+
+async def test_fields_that_are_kept_are_not_sent(owner: Owner, site: GhostSite) -> None:
+    made = owner.write([block("paragraph", words("x"))], custom_excerpt="Mine", tags=[{"name": "Z"}, {"name": "A"}])
+    there = await site.read(made["id"])
+    changed = replace(
+        taken_over(there, ""),
+        title="T",
+        excerpt="Ours",
+        tags=("Ours",),
+        kept=frozenset({"excerpt", "tags", "html", "slug"}),
+    )
+    after = await site.update(there.id, changed, there.revision)
+    assert (after.fields["title"], after.fields["excerpt"], after.fields["tags"]) == ("T", "Mine", ("Z", "A"))
+    assert (after.raw, after.fields["slug"], after.marker) == (there.raw, there.fields["slug"], "")
+
+
+def test_a_site_of_ghost_is_one_of_blocks(site: GhostSite) -> None:
+    checked: Mapping[str, object] = {"site": site}
+    assert isinstance(checked["site"], BlockSite)
