@@ -10,20 +10,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom_content.contract import Post
-from pressroom_git.front_matter import (
-    Format,
-    Generator,
-    body_of,
-    body_read,
-    fields_of,
-    front_of,
-    is_live,
-    joined,
-    split,
-    with_state,
-)
+from pressroom_git.bodies import body_of, body_read
+from pressroom_git.front_matter import Format, Generator, fields_of, front_of, is_live, with_state
 from pressroom_git.layout import SiteLayout
 from pressroom_git.names import file_name
+from pressroom_git.post_files import PostFile
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\ufeff\u2028\u2029\ufffe\uffff"))
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
@@ -39,25 +30,27 @@ NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 def test_what_goes_out_comes_back(title: str, tags: list[str], generator: Generator, form: Format, live: bool) -> None:
     post = Post("pr-0", title, "slug", "", "", excerpt=title, tags=tuple(tags))
     front = with_state(front_of(post, generator), generator, live=live, now=NOW)
-    read, _, found = split(joined(front, "body", form))
-    fields = fields_of(read, generator)
-    assert (fields["title"], fields["excerpt"], fields["tags"], found) == (title, title, tuple(tags), form)
-    assert is_live(read, generator) is live
+    read = PostFile.of(PostFile.new(front, "body", form).content)
+    fields = fields_of(read.front, generator)
+    assert (fields["title"], fields["excerpt"], fields["tags"], read.form) == (title, title, tuple(tags), form)
+    assert (is_live(read.front, generator), read.body) == (live, "body")
 
 
 @given(st.text(max_size=300))
 def test_a_body_comes_back_and_leaves_no_shortcode(text: str) -> None:
     post = Post("pr-0", "t", "s", "", text)
-    body = body_of(post, "hugo")
+    body = body_of(post, "hugo", "content/posts/a.md")
     assert "{{<" not in body.replace("{{</*", "")
-    assert body_read(body_of(post, "astro"), "astro") == body_of(post, "astro")
+    assert "{{%" not in body.replace("{{%/*", "")
+    body_read(body, "hugo")
 
 
 @given(st.binary(max_size=400))
 def test_whatever_lies_there_can_be_read(content: bytes) -> None:
     for head in (b"", b"---\n", b"+++\n"):
-        front, _, _ = split(head + content)
-        fields_of(front, "hugo")
+        read = PostFile.of(head + content)
+        fields_of(read.front, "hugo")
+        assert read.content == head + content
 
 
 @pytest.mark.parametrize(
@@ -71,8 +64,7 @@ def test_whatever_lies_there_can_be_read(content: bytes) -> None:
     ],
 )
 def test_hostile_front_matter_is_no_harm(front: str) -> None:
-    read, _, _ = split(f"---\n{front}\n---\nbody".encode())
-    fields = fields_of(read, "hugo")
+    fields = fields_of(PostFile.of(f"---\n{front}\n---\nbody".encode()).front, "hugo")
     assert (fields["title"], fields["tags"]) == ("", ())
 
 
@@ -83,7 +75,7 @@ def test_each_generator_gets_its_own_names() -> None:
     seen: dict[str, Any] = {}
     for generator in ("hugo", "jekyll", "astro"):
         front = with_state(front_of(post, generator), generator, live=False, now=NOW)
-        seen[generator] = yaml.safe_load(joined(front, "", "yaml").split(b"---")[1])
+        seen[generator] = yaml.safe_load(PostFile.new(front, "", "yaml").content.split(b"---")[1])
     assert (seen["hugo"]["draft"], seen["hugo"]["summary"], seen["hugo"]["date"]) == (True, "E", NOW)
     assert (seen["jekyll"]["published"], seen["jekyll"]["excerpt"], seen["jekyll"]["lang"]) == (False, "E", "de")
     assert (seen["astro"]["draft"], seen["astro"]["pubDate"], seen["astro"]["description"]) == (True, NOW, "D")

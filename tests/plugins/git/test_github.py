@@ -105,12 +105,22 @@ async def test_one_of_two_writers_of_a_post_is_told(github: GitHub, site: Site) 
 async def test_a_commit_of_another_file_at_the_same_time_is_no_edit_of_the_post(github: GitHub, site: Site) -> None:
     post = a_post()
     github.conflicts = 1
-    with pytest.raises(SiteUnavailable, match="nothing was committed"):
-        await site.create(post)
     made = await site.create(post)
     github.conflicts = 1
-    with pytest.raises(SiteUnavailable):
-        await site.update(made.id, a_post(), made.revision)
+    await site.update(made.id, a_post(), made.revision)
+    assert len(github.commits) == 2
+    github.conflicts = 100
+    with pytest.raises(SiteUnavailable, match="nothing was committed"):
+        await site.create(a_post())
+
+
+async def test_the_author_of_commits_can_be_chosen(github: GitHub, fetcher: GuardedFetcher) -> None:
+    chosen = site_of(github, fetcher, author="Ada Baker <ada@example.org>", sign_off="yes")
+    post = a_post()
+    await chosen.create(post)
+    assert github.commits == [f"Add {post.title}\n\nSigned-off-by: Ada Baker <ada@example.org>"]
+    with pytest.raises(SiteRefused, match="author"):
+        site_of(github, fetcher, sign_off="yes")
 
 
 async def test_another_post_of_the_same_name_is_not_written_over(github: GitHub, site: Site) -> None:

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from pressroom_content.contract import (
     MediaFile,
+    MediaSite,
     RemoteChanged,
     RemoteMedia,
     SiteGone,
@@ -73,7 +74,8 @@ async def test_jekyll_gets_a_dated_file_and_its_addresses(repo: Repo) -> None:
     assert made.id == f"_posts/{today:%Y-%m-%d}-cold-brew.md"
     assert made.url == f"https://blog.example.org/guides/{today:%Y/%m/%d}/cold-brew.html"
     front = yaml.safe_load(repo.show(made.id).split("---")[1])
-    assert (front["published"], front["layout"], front["render_with_liquid"]) == (False, "post", False)
+    assert (front["published"], front["layout"]) == (False, "post")
+    assert "{% raw %}\nLiquid: {% include x %} {{ y }}\n{% endraw %}" in repo.show(made.id)
 
 
 async def test_the_date_is_that_of_the_first_time_that_it_was_live(repo: Repo) -> None:
@@ -112,7 +114,7 @@ async def test_slugs_are_names_of_files_in_any_script_and_lead_nowhere_else(
     assert [str(path.relative_to(repo.folder)) for path in repo.folder.glob("content/**/*.md")] == [made.id]
     found = await site_of(repo).find(post)
     assert found is not None
-    assert found.fields["slug"] == (name or "")
+    assert found.fields["slug"] == (name or post.marker)
 
 
 @pytest.mark.parametrize(
@@ -183,6 +185,15 @@ async def test_a_link_out_of_the_repository_is_not_followed(repo: Repo, tmp_path
     with pytest.raises(SiteRefused):
         await site_of(repo).create(a_post())
     assert list(outside.iterdir()) == []
+
+
+async def test_an_image_that_no_post_shows_is_removed(repo: Repo) -> None:
+    site = site_of(repo)
+    assert isinstance(site, MediaSite)
+    media = await site.upload(PICTURE, "m0123")
+    for _ in range(2):
+        await site.remove_media(media)
+    assert await site.find_media("m0123") is None
 
 
 async def test_an_image_is_committed_once_and_found(repo: Repo) -> None:

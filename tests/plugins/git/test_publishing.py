@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -11,11 +12,14 @@ import pytest
 from pressroom.sdk import InvalidInput, PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.articles.store import Articles
+from pressroom_content.publishing.engine import Engine
 from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.store import lock_of
 from pressroom_content.publishing.taking_down import unpublish
 from pressroom_content.publishing.verifying import look
 from pressroom_content.records import Publication
 from pressroom_content.rendering.markdown import html_of_markdown
+from pressroom_content.tables import PublicationRow
 from pressroom_content.tools.publication_parts import told
 from pressroom_content.websites.checking import check_website
 from pressroom_content.websites.store import Websites
@@ -78,6 +82,61 @@ async def test_a_page_that_is_being_built_is_said_so_until_it_is_there(plugin: P
     assert "answers with 200" in told(seen, ZoneInfo("UTC"))
 
 
+async def look_again(plugin: PluginContext, publication: Publication) -> Publication:
+    """Do what the publication's job does when the time for it has come."""
+    async with plugin.services.database.writing() as session:
+        row = await session.get_one(PublicationRow, publication.id)
+        row.due_at = datetime.now(UTC)
+    async with plugin.services.jobs.lock(lock_of(publication.id), wait=5, lease=30) as lease:
+        await Engine(plugin).run(publication.id, lease)
+    return await Publications(plugin).get(ADA, publication.id)
+
+
+async def test_a_page_that_is_being_built_is_looked_at_again_by_itself(plugin: PluginContext, repo: Repo) -> None:
+    status, body = "404 Not Found", b""
+
+    async def reply(visit: Visit) -> None:
+        await visit.answer(body, "Content-Type: text/html", status=status)
+
+    def minutes(publication: Publication) -> int:
+        assert publication.due_at is not None
+        return round((publication.due_at - datetime.now(UTC)).total_seconds() / 60)
+
+    async with origin(reply) as pages:
+        credential = {"repository": "blog", "generator": "hugo"}
+        url = f"http://127.0.0.1:{pages.port}"
+        made = await Websites(plugin).add(ADA, "git", name="B", url=url, credential=credential)
+        article = await write(plugin, featured_media_id="", body="# Text\n\nSome words are here.")
+        done = await ended(plugin, await Publications(plugin).publish(ADA, article, made.id))
+        assert (done.status, minutes(done)) == ("published", 2)
+
+        done = await look_again(plugin, done)
+        assert (done.status, minutes(done)) == ("published", 5)
+        done = await look_again(plugin, done)
+        assert (minutes(done), ["is being built" in one for one in done.warnings]) == (15, [True])
+        given_up = await look_again(plugin, done)
+        assert given_up.due_at is None
+        assert ["was not built" in one for one in given_up.warnings] == [True]
+
+        status, body = (
+            "200 OK",
+            b"<title>Hello world</title><h1>Hello world</h1><h1>Text</h1><p>Some words are here.</p>",
+        )
+        await look(plugin, done)
+        done = await Publications(plugin).get(ADA, done.id)
+        assert (done.verified["http_status"], done.warnings) == (200, ())
+
+        changes = {"body": "# Text\n\nOther words are there now."}
+        await Articles(plugin).update(ADA, article, expected_version=1, changes=changes)
+        again = await ended(plugin, await Publications(plugin).update(ADA, done.id))
+        assert ["still shows an older version" in one for one in again.warnings] == [True]
+        assert minutes(again) == 2
+        body = body.replace(b"Some words are here", b"Other words are there now")
+        again = await look_again(plugin, again)
+
+    assert (again.status, again.due_at, again.warnings) == ("published", None, ())
+
+
 async def test_a_repository_has_no_terms_to_list_which_is_no_error_of_the_site(
     plugin: PluginContext, repo: Repo
 ) -> None:
@@ -123,9 +182,12 @@ async def test_nothing_that_runs_is_committed(plugin: PluginContext, repo: Repo,
         assert "{:" not in text.replace("{:/}", "")
 
 
-async def test_markdown_that_is_safe_is_committed_as_it_is_written(plugin: PluginContext, repo: Repo) -> None:
-    body = "One[^1].\n\n<!--more-->\n\n- [x] done\n\n<details><summary>S</summary>T</details>\n\n[^1]: Note.\n"
-    credential = {"repository": "blog", "generator": "hugo"}
+@pytest.mark.parametrize("generator", ["hugo", "jekyll", "astro"])
+async def test_markdown_that_is_safe_is_committed_as_it_is_written(
+    plugin: PluginContext, repo: Repo, generator: str
+) -> None:
+    body = "One[^1].\n\n<!--more-->\n\n- [x] done\n\n| a |\n|:-:|\n| b |\n\n[^1]: Note.\n"
+    credential = {"repository": "blog", "generator": generator}
     made = await Websites(plugin).add(ADA, "git", name="B", url="http://127.0.0.1:1", credential=credential)
     article = await write(plugin, body=body, featured_media_id="")
     done = await ended(plugin, await Publications(plugin).publish(ADA, article, made.id))

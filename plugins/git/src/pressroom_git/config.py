@@ -39,5 +39,5 @@ class GitConfig(PluginConfig):
     author: str = Field(
         "Pressroom <pressroom@localhost>",
         pattern=r"^[^<>\x00-\x1f]{1,100} <[^<>\s\x00-\x1f]{1,100}>$",
-        description="Who commits on this server's disk. On GitHub it is the owner of the token.",
+        description="Who commits, unless people name an author. On GitHub it is the owner of the token.",
     )

@@ -9,11 +9,13 @@ from pressroom.sdk import Fetcher
 from pressroom_content.contract import CredentialField, Site, SiteAddress, SiteConnector, SiteRefused
 
 from pressroom_git.config import GitConfig
+from pressroom_git.fidelity import FIDELITY
 from pressroom_git.folders import check_folders
 from pressroom_git.github import GitHubRepository
 from pressroom_git.layout import SiteLayout
 from pressroom_git.local import LocalRepository
-from pressroom_git.repository import Repository
+from pressroom_git.remote import HttpRepository
+from pressroom_git.repository import Authorship, Repository
 from pressroom_git.site import CAPABILITIES, GitSite
 
 _FOLDER: Final = r"(?!\.)[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*){0,5}"
@@ -21,16 +23,26 @@ _FIELDS: Final = (
     CredentialField(
         "repository",
         "Repository",
-        "owner/name on GitHub, or the name of a repository that the operator of this server has listed.",
+        "owner/name on GitHub, the https URL of a repository on GitLab, Gitea, Forgejo or another server, or the name "
+        "of one that the operator of this server has listed.",
         secret=False,
-        pattern=r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}|[A-Za-z0-9][A-Za-z0-9-]{0,38}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}",
+        pattern=r"https?://[^\s/?#@]{1,255}/[^\s?#@]{1,400}|[A-Za-z0-9][A-Za-z0-9_-]{0,63}|[A-Za-z0-9][A-Za-z0-9-]{0,38}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}",
     ),
     CredentialField(
         "token",
-        "GitHub token",
-        "A fine-grained token for this repository with the permission Contents: read and write. Not for a local one.",
+        "Token",
+        "GitHub: a fine-grained token for this repository with the permission Contents: read and write. GitLab: "
+        "write_repository. Gitea and Forgejo: repository, read and write. Not for one on this server.",
         required=False,
-        pattern=r"[A-Za-z0-9_]{20,255}",
+        pattern=r"[!-~]{8,255}",
+    ),
+    CredentialField(
+        "user",
+        "User of the token",
+        "Only where the server asks for one, such as Bitbucket: x-token-auth.",
+        secret=False,
+        required=False,
+        pattern=r"[A-Za-z0-9_.@+-]{1,100}",
     ),
     CredentialField(
         "branch",
@@ -54,6 +66,15 @@ _FIELDS: Final = (
         required=False,
         pattern=r"/([A-Za-z0-9._/-]|\{(slug|year|month|day|categories)\}){1,190}",
     ),
+    CredentialField(
+        "author",
+        "Author of commits",
+        "Such as Ada Baker <ada@example.org>. Empty: the owner of the token on GitHub, else this server's own.",
+        secret=False,
+        required=False,
+        pattern=r"[^<>\x00-\x1f]{1,100} <[^<>\s\x00-\x1f]{1,100}>",
+    ),
+    CredentialField("sign_off", "Signed-off-by", secret=False, required=False, options=("no", "yes")),
 )
 
 
@@ -71,22 +92,33 @@ def connector(config: GitConfig) -> SiteConnector:
     return SiteConnector(
         platform="git",
         title="Git",
-        summary="A site that Hugo, Jekyll or Astro builds from a git repository, on GitHub or on this server.",
+        summary="A site that Hugo, Jekyll or Astro builds from a git repository, over HTTPS or on this server.",
         open=open_site,
         capabilities=CAPABILITIES,
         fields=_FIELDS,
         markdown=True,
+        fidelity=FIDELITY,
     )
 
 
 def _repository(config: GitConfig, credential: Mapping[str, str], fetcher: Fetcher) -> Repository:
     name, branch = credential.get("repository", ""), credential.get("branch", "")
+    token, author, sign_off = (
+        credential.get("token", ""),
+        credential.get("author", ""),
+        credential.get("sign_off") == "yes",
+    )
+    authorship = Authorship(author or config.author, sign_off=sign_off)
+    if name.startswith(("https://", "http://")):
+        return HttpRepository(name, branch, credential.get("user", ""), token, authorship, fetcher)
     if "/" in name:
-        return GitHubRepository(config.github_api, name, branch, credential.get("token", ""), fetcher)
+        if sign_off and not author:
+            raise SiteRefused("commits on GitHub can be signed off only by an author; fill in the author of commits")
+        return GitHubRepository(config.github_api, name, branch, token, fetcher, authorship if author else None)
     folder = config.repositories.get(name)
     if folder is None:
         raise SiteRefused(
             f"this server has no repository named {name[:64]!r}",
             hint="Give owner/name for one on GitHub, or ask the operator which ones are listed.",
         )
-    return LocalRepository(folder, name, branch, config.author)
+    return LocalRepository(folder, name, branch, config.author, authorship)

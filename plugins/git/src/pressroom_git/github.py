@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -19,16 +20,21 @@ from pressroom_content.contract import (
     UnknownOutcome,
 )
 
-from pressroom_git.repository import File, changed
+from pressroom_git.repository import Authorship, File, changed
 
 _HEADERS: Final = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
+_ATTEMPTS: Final = 4
+_PAUSE: Final = 0.2
 _CONFLICT, _INVALID = "HTTP 409", "HTTP 422"
 
 
 class GitHubRepository:
     """One branch of a repository on GitHub; it implements `pressroom_git.repository.Repository`."""
 
-    def __init__(self, api: str, name: str, branch: str, token: str, fetcher: Fetcher) -> None:
+    def __init__(
+        self, api: str, name: str, branch: str, token: str, fetcher: Fetcher, authorship: Authorship | None = None
+    ) -> None:
+        self._authorship = authorship
         self._name = name
         self._branch = branch
         headers = {**_HEADERS, "Authorization": f"Bearer {token}"}
@@ -83,6 +89,14 @@ class GitHubRepository:
         except (binascii.Error, ValueError):
             raise SiteUnavailable(f"GitHub sent {path} in a form that cannot be read") from None
 
+    async def read_all(self, paths: Sequence[str]) -> AsyncIterator[tuple[str, File]]:
+        """Yield files, with a request for each: GitHub's API has no other way."""
+        for path in paths:
+            try:
+                yield path, await self.read(path)
+            except (SiteGone, SiteRefused):  # moved meanwhile, or a link
+                continue
+
     async def write(self, path: str, content: bytes, message: str, sha: str) -> str:
         """Commit a file."""
         sent = {"content": base64.b64encode(content).decode(), "sha": sha}
@@ -107,22 +121,28 @@ class GitHubRepository:
             raise _limited(error) from None
 
     async def _sent(self, method: str, path: str, message: str, given: Mapping[str, Any]) -> SiteResponse:
-        document = {"message": message, "branch": self._branch, **given}
+        document: dict[str, Any] = {"message": message, "branch": self._branch, **given}
+        if self._authorship is not None:
+            name, _, email = self._authorship.author.removesuffix(">").partition(" <")
+            document["author"] = {"name": name, "email": email}
+            document["message"] = self._authorship.message(message).decode().rstrip("\n")
         document = {name: value for name, value in document.items() if value or name == "content"}
-        try:
-            return await self._api.send(method, _path(path), document=document)
-        except SiteRejected as error:
-            raise _limited(error) from None
-        except SiteRefused as error:
-            if _CONFLICT not in error.message and not (_INVALID in error.message and "sha" in error.message):
-                raise
-        try:
-            there = (await self.read(path)).sha
-        except SiteGone:
-            there = ""
-        if there != given.get("sha", ""):
-            raise changed(path)
-        raise SiteUnavailable("somebody else committed to the branch at the same time; nothing was committed")
+        for attempt in range(_ATTEMPTS):
+            try:
+                return await self._api.send(method, _path(path), document=document)
+            except SiteRejected as error:
+                raise _limited(error) from None
+            except SiteRefused as error:
+                if _CONFLICT not in error.message and not (_INVALID in error.message and "sha" in error.message):
+                    raise
+            try:
+                there = (await self.read(path)).sha
+            except SiteGone:
+                there = ""
+            if there != given.get("sha", ""):
+                raise changed(path)
+            await asyncio.sleep(_PAUSE * attempt)  # somebody committed another file: GitHub takes it on top of that
+        raise SiteUnavailable("others commit to the branch all the time; nothing was committed")
 
 
 def _path(path: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, cast
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
 from pressroom_content.contract import Post
 
@@ -35,6 +35,8 @@ class SiteLayout:
     content: str
     images: str
     permalink: str
+    nested: bool = False
+    """Whether folders below that of the posts are in URLs, as generators have them by default."""
 
     @classmethod
     def of(cls, credential: Mapping[str, str]) -> SiteLayout:
@@ -46,12 +48,13 @@ class SiteLayout:
         if generator == "hugo" and not credential.get("permalink") and content.startswith("content/"):
             permalink = f"/{content.removeprefix('content/').lower()}/{{slug}}/"
         images = credential.get("images_folder") or _IMAGES[generator]
-        return cls(generator, "toml" if toml else "yaml", content, images, permalink)
+        nested = generator != "jekyll" and not credential.get("permalink")
+        return cls(generator, "toml" if toml else "yaml", content, images, permalink, nested)
 
     def path(self, post: Post, now: datetime) -> str:
         """Return the file of a new post."""
         dated = f"{now:%Y-%m-%d}-" if self.generator == "jekyll" else ""
-        html = self.generator != "astro" and bool(post.html.strip()) and post.markdown == post.html
+        html = self.generator != "astro" and bool(post.html.strip()) and post.markdown == post.html and not post.raw
         return f"{self.content}/{dated}{self._file_name(post)}.{'html' if html else 'md'}"
 
     def is_post(self, path: str) -> bool:
@@ -70,20 +73,55 @@ class SiteLayout:
         found = [path for path in paths if self.is_post(path) and self._name(path) == name]
         return sorted(found, reverse=True)
 
+    def lists(self, path: str) -> bool:
+        """Tell whether a path is that of a post which a site has besides those that are made here."""
+        return self.is_post(path) and not path.rpartition("/")[2].startswith("_index.")
+
+    def fields(self, front: Mapping[str, Any], path: str) -> dict[str, Any]:
+        """Return the fields of a post by the names of `Post`; one without a slug has that of its file."""
+        fields = fields_of(front, self.generator)
+        return fields | {"slug": fields["slug"] or self._name(path)}
+
+    def date(self, front: Mapping[str, Any], path: str) -> datetime | None:
+        """Return a post's date: that of its front matter, else that of its file's name in Jekyll."""
+        found = date_of(front, self.generator)
+        match = _DATED.match(path.rpartition("/")[2]) if found is None and self.generator == "jekyll" else None
+        if match is None:
+            return found
+        try:
+            return datetime.fromisoformat(match[0][:-1]).replace(tzinfo=UTC)
+        except ValueError:
+            return None
+
     def url(self, site: str, front: Mapping[str, Any], path: str) -> str:
         """Return where readers find a post."""
         fields = fields_of(front, self.generator)
-        at = date_of(front, self.generator) or datetime.now(UTC)
+        at = self.date(front, path) or datetime.now(UTC)
+        slug = file_name(fields["slug"], "") or self._name(path)
         values = {
-            "slug": file_name(fields["slug"], "") or self._name(path),
+            "slug": "/".join((*self._folders(path), slug)) if self.nested else slug,
             "year": f"{at:%Y}",
             "month": f"{at:%m}",
             "day": f"{at:%d}",
             "categories": "/".join(file_name(name, "") for name in fields["categories"]),
         }
-        made = re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], ""), self.permalink)
+        own = front.get({"hugo": "url", "jekyll": "permalink"}.get(self.generator, ""))
+        if isinstance(own, str) and own.startswith("/") and not set(own) & set(":?#"):
+            made = own
+        else:
+            made = re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], ""), self.permalink)
         url = site + quote(re.sub(r"/{2,}", "/", made))
         return url if len(url) <= 2000 else site
+
+    def likely(self, url: str, paths: Iterable[str]) -> list[str]:
+        """Return the files that have the name in a URL: the post there is one of them, unless its file says more."""
+        last = unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2]
+        names = {last, last.removesuffix(".html")}
+        return [
+            path
+            for path in paths
+            if self.lists(path) and (self._name(path) in names or self._name(path).lower() in names)
+        ]
 
     def image_url(self, site: str, path: str) -> str:
         """Return where readers find an image."""
@@ -98,5 +136,14 @@ class SiteLayout:
         return "index-post" if name == "index" else name
 
     def _name(self, path: str) -> str:
-        stem = path.rpartition("/")[2].rpartition(".")[0]
+        parts = path.split("/")
+        stem = parts[-1].rpartition(".")[0]
+        if stem == "index" and self.generator != "jekyll" and len(parts) > len(self.content.split("/")) + 1:
+            return parts[-2]  # a folder with a post and its images
         return _DATED.sub("", stem, count=1) if self.generator == "jekyll" else stem
+
+    def _folders(self, path: str) -> Sequence[str]:
+        """Return the folders between that of the posts and a post, as they are in its URL."""
+        parts = path.removeprefix(f"{self.content}/").split("/")[:-1]
+        bundle = path.rpartition("/")[2].rpartition(".")[0] == "index"
+        return [file_name(part, part) for part in (parts[:-1] if bundle else parts)]

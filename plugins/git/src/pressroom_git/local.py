@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -18,11 +18,12 @@ from dulwich.refs import HEADREF, Ref
 from dulwich.repo import Repo
 from pressroom_content.contract import SiteError, SiteGone, SiteRefused, SiteUnavailable
 
-from pressroom_git.repository import MAX_FILE_BYTES, File, Worktree, changed
+from pressroom_git.repository import MAX_FILE_BYTES, Authorship, File, Worktree, changed, common_folder
 
 _ATTEMPTS: Final = 20
 _PAUSE: Final = 0.05
 _MODE: Final = 0o100644
+_BATCH: Final = 200
 
 Made = TypeVar("Made")
 
@@ -30,11 +31,12 @@ Made = TypeVar("Made")
 class LocalRepository:
     """A repository that the operator listed; it implements `pressroom_git.repository.Repository`."""
 
-    def __init__(self, folder: Path, name: str, branch: str, author: str) -> None:
+    def __init__(self, folder: Path, name: str, branch: str, author: str, authorship: Authorship | None = None) -> None:
         self._folder = folder
         self._name = name
         self._branch = branch
-        self._author = author.encode()
+        self._committer = author.encode()
+        self._authorship = authorship or Authorship(author)
 
     async def check(self) -> str:
         """Return its name and branch."""
@@ -81,6 +83,23 @@ class LocalRepository:
             return File(blob.data, sha)
 
         return await self._run(look)
+
+    async def read_all(self, paths: Sequence[str]) -> AsyncIterator[tuple[str, File]]:
+        """Yield files of the newest commit."""
+        known = await self.paths(common_folder(paths)) if paths else {}
+
+        def look(repo: Repo) -> list[tuple[str, File]]:
+            found = [(path, repo.object_store[ObjectID(known[path].encode())]) for path in batch if path in known]
+            return [
+                (path, File(blob.data, known[path]))
+                for path, blob in found
+                if isinstance(blob, Blob) and len(blob.data) <= MAX_FILE_BYTES
+            ]
+
+        for at in range(0, len(paths), _BATCH):
+            batch = paths[at : at + _BATCH]
+            for path, file in await self._run(look):
+                yield path, file
 
     async def write(self, path: str, content: bytes, message: str, sha: str) -> str:
         """Commit a file."""
@@ -136,11 +155,11 @@ class LocalRepository:
         except (AssertionError, NotADirectoryError):
             raise SiteRefused(f"a part of {path} is a file in the repository, not a folder") from None
         commit.parents = [head] if head else []
-        commit.author = commit.committer = self._author
+        commit.author, commit.committer = self._authorship.author.encode(), self._committer
         commit.author_time = commit.commit_time = int(time.time())
         commit.author_timezone = commit.commit_timezone = 0
         commit.encoding = b"UTF-8"
-        commit.message = f"{message}\n".encode(errors="replace")
+        commit.message = self._authorship.message(message)
         repo.object_store.add_object(commit)
         return commit.id
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import posixpath
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,6 +75,19 @@ MAX_FILE_BYTES: Final = 12_000_000
 
 
 @dataclass(frozen=True, slots=True)
+class Authorship:
+    """Who makes commits, as `Name <e-mail address>`, and whether they sign them off."""
+
+    author: str
+    sign_off: bool = False
+
+    def message(self, subject: str) -> bytes:
+        """Return the message of a commit."""
+        end = f"\nSigned-off-by: {self.author}\n" if self.sign_off else ""
+        return f"{' '.join(subject.split())}\n{end}".encode(errors="replace")
+
+
+@dataclass(frozen=True, slots=True)
 class File:
     """A file on the branch; `sha` is that of its blob."""
 
@@ -96,6 +110,9 @@ class Repository(Protocol):
     async def read(self, path: str) -> File:
         """Return a file. Raises `SiteGone` where it does not exist."""
 
+    def read_all(self, paths: Sequence[str]) -> AsyncIterator[tuple[str, File]]:
+        """Yield files of the newest commit in any order, but for those that are gone or are not files."""
+
     async def write(self, path: str, content: bytes, message: str, sha: str) -> str:
         """Commit a file and return its blob. `sha` is the blob that it replaces, empty for a new file.
 
@@ -109,3 +126,8 @@ class Repository(Protocol):
 def changed(path: str) -> RemoteChanged:
     """Return what to raise where a file is not the one that was read."""
     return RemoteChanged(f"{path} was changed in the repository since it was last written or read from here")
+
+
+def common_folder(paths: Sequence[str]) -> str:
+    """Return the folder that all paths are in: its files are listed once, not once for each of them."""
+    return posixpath.commonpath([posixpath.dirname(path) for path in paths])

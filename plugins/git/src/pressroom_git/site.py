@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
+from urllib.parse import unquote, urlsplit
 
 from pressroom_content.contract import (
     BasicSite,
@@ -23,22 +25,12 @@ from pressroom_content.contract import (
     SiteRejected,
 )
 
+from pressroom_git.bodies import MarkdownCodec, body_of, body_read
+from pressroom_git.escaping import without_raws
 from pressroom_git.folders import check_post
-from pressroom_git.front_matter import (
-    MARKER,
-    body_of,
-    body_read,
-    date_of,
-    fields_of,
-    front_of,
-    has_image,
-    is_live,
-    joined,
-    split,
-    text,
-    with_state,
-)
+from pressroom_git.front_matter import LIQUID, MARKER, changes_of, front_of, has_image, is_live, text, with_state
 from pressroom_git.layout import SiteLayout
+from pressroom_git.post_files import PostFile
 from pressroom_git.repository import MAX_FILE_BYTES, File, Repository, changed
 
 CAPABILITIES: Final = Capabilities(
@@ -52,8 +44,13 @@ CAPABILITIES: Final = Capabilities(
     featured_image=True,
     upload=True,
     seo_meta=True,
+    import_posts=True,
     built=True,
 )
+MAX_POSTS: Final = 20_000
+"""Files that are looked at in one site."""
+
+_LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _EXTENSIONS: Final = {
     "image/png": "png",
     "image/jpeg": "jpg",
@@ -64,14 +61,13 @@ _EXTENSIONS: Final = {
 
 
 class GitSite(BasicSite):
-    """One site. A post's id is its path, its revision the blob there.
+    """One site; it implements `BlockSite` too. A post's id is its path, its revision the blob there.
 
     `shared` is for the operator's repositories, in which all accounts publish: nothing is written there that runs.
     """
 
     capabilities = CAPABILITIES
     refusals: ClassVar = {
-        "import_posts": "posts cannot be imported from a repository",
         "redirects": "redirects are made by what serves the site, not in its repository",
         "schedule": "a repository schedules nothing: the post is published from here at its time",
         "trash": "a repository has no trash: make the post a draft, or delete it; its history stays",
@@ -91,6 +87,11 @@ class GitSite(BasicSite):
         self._layout = layout
         self._now = now
         self._shared = shared
+
+    @property
+    def codec(self) -> MarkdownCodec:
+        """What takes the bodies of the generator's files apart."""
+        return MarkdownCodec(self._layout.generator)
 
     async def check(self) -> ConnectionReport:
         """Look whether the repository and the branch are there, and may be written to."""
@@ -125,8 +126,18 @@ class GitSite(BasicSite):
             await self._repository.write(path, _bounded(file.content), f"Add image {marker}.{extension}", "")
         return RemoteMedia(path, self._layout.image_url(self._address.url, path))
 
+    async def remove_media(self, media: RemoteMedia) -> None:
+        """Commit that an image is gone."""
+        if not media.id.startswith(f"{self._layout.images}/"):
+            return
+        with suppress(SiteGone):
+            file = await self._repository.read(media.id)
+            await self._repository.delete(media.id, f"Remove image {media.id.rpartition('/')[2]}", file.sha)
+
     async def find(self, post: Post) -> RemotePost | None:
-        """Look for the marker in the files that have the post's name."""
+        """Look for the marker in the files that have the post's name; a post that was there before has none."""
+        if not post.marker:
+            return None
         for path in self._layout.candidates(await self._repository.paths(self._layout.content), post):
             found = self._post(path, await self._repository.read(path))
             if found.marker == post.marker:
@@ -137,8 +148,10 @@ class GitSite(BasicSite):
         """Commit the post as a draft."""
         now = self._now()
         path = self._layout.path(post, now)
-        front = with_state(front_of(post, self._layout.generator), self._layout.generator, live=False, now=now)
-        content = _bounded(joined(front, body_of(post, self._layout.generator), self._layout.form))
+        generator = self._layout.generator
+        front = with_state(front_of(post, generator), generator, live=False, now=now)
+        body = await asyncio.to_thread(self._body, post, path, PostFile.of(b""))
+        content = _bounded(PostFile.new(front, body, self._layout.form).content)
         try:
             sha = await self._repository.write(path, content, f"Add {post.title}", "")
         except RemoteChanged:
@@ -159,11 +172,11 @@ class GitSite(BasicSite):
         there = await self._file(post_id)
         if revision and there.sha != revision:
             raise changed(post_id)
-        front, _, form = split(there.content)
-        merged = {**front, **front_of(post, self._layout.generator)}
-        return await self._write(
-            post_id, there, joined(merged, body_of(post, self._layout.generator), form), f"Update {post.title}"
-        )
+        file = _editable(post_id, there)
+        body = await asyncio.to_thread(self._body, post, post_id, file)
+        fields = self._layout.fields(file.front, post_id)
+        made = file.with_front(changes_of(post, fields, self._layout.generator)).with_body(body)
+        return await self._write(post_id, there, made.content, f"Update {post.title}")
 
     async def set_state(
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
@@ -172,14 +185,60 @@ class GitSite(BasicSite):
         del at
         self.require_state(state)
         there = await self._file(post_id)
-        front, body, form = split(there.content)
-        title = text(front.get("title")) or post_id
+        file = _editable(post_id, there)
+        title = text(file.front.get("title")) or post_id
         if state == "gone":
             await self._repository.delete(post_id, f"Delete {title}", there.sha)
             return RemotePost(post_id, "", "gone", "")
-        made = with_state(front, self._layout.generator, live=state == "live", now=self._now())
+        made = with_state(file.front, self._layout.generator, live=state == "live", now=self._now())
         message = f"{'Publish' if state == 'live' else 'Unpublish'} {title}"
-        return await self._write(post_id, there, joined(made, body, form), message)
+        return await self._write(post_id, there, file.with_front(made).content, message)
+
+    async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
+        """Yield the live posts, newest first by the dates in their files.
+
+        Files do not say when they were changed, so that `since` leaves none out.
+        """
+        del since
+        paths = [path for path in await self._repository.paths(self._layout.content) if self._layout.lists(path)]
+        paths.sort(key=lambda path: path.rpartition("/")[2], reverse=True)  # those of Jekyll begin with their date
+        found: list[RemotePost] = []
+        async for path, file in self._repository.read_all(paths[:MAX_POSTS]):
+            post = self._post(path, file)
+            if post.state == "live":
+                found.append(post)
+        found.sort(key=lambda post: post.updated_at or _LONG_AGO, reverse=True)
+        for post in found[:most]:
+            yield post
+
+    async def locate(self, url: str) -> RemotePost | None:
+        """Return the post at a URL: by the name of its file, else by the URLs that front matter gives to files."""
+        paths = [path for path in await self._repository.paths(self._layout.content) if self._layout.lists(path)]
+        likely = self._layout.likely(url, paths)
+        others = sorted(set(paths[:MAX_POSTS]) - set(likely))
+        for group in (likely, others):
+            async for path, file in self._repository.read_all(group):
+                post = self._post(path, file)
+                if _same_page(post.url, url):
+                    return post
+        return None
+
+    def _body(self, post: Post, path: str, there: PostFile) -> str:
+        """Return the body of a post for its file. Raises `SiteRefused` where it has what may not be written there."""
+        body = self._raw(post, path, there) if post.raw else body_of(post, self._layout.generator, path)
+        return without_raws(body) if there.front.get(LIQUID) is False else body
+
+    def _raw(self, post: Post, path: str, there: PostFile) -> str:
+        if path.endswith(".html"):
+            raise SiteRefused(f"{path} is a file of HTML, whose blocks cannot be told apart; edit it in the repository")
+        if self._shared or path.endswith(".mdx"):
+            known = set(self.codec.programs(there.body))
+            if any(one not in known for one in self.codec.programs(post.raw)):
+                raise SiteRefused(
+                    f"{path} would get a block that the generator runs as a program and that was not in it",
+                    hint="Blocks such as shortcodes are kept where they are; write new ones in the repository.",
+                )
+        return post.raw
 
     async def _file(self, post_id: str) -> File:
         if not self._layout.is_post(post_id):
@@ -195,20 +254,33 @@ class GitSite(BasicSite):
         return self._post(path, File(content, sha))
 
     def _post(self, path: str, file: File) -> RemotePost:
-        front, body, _ = split(file.content)
-        generator = self._layout.generator
-        fields: dict[str, Any] = fields_of(front, generator)
+        read, generator = PostFile.of(file.content), self._layout.generator
+        front, raw = read.front, read.body if read.readable and not path.endswith(".html") else ""
         return RemotePost(
             id=path,
             url=self._layout.url(self._address.url, front, path),
             state="live" if is_live(front, generator) else "draft",
             revision=file.sha,
-            html=body_read(body, generator),
-            fields=fields,
+            html=body_read(read.body.encode("utf-8", "surrogateescape").decode("utf-8", "replace"), generator),
+            fields=self._layout.fields(front, path),
             featured=has_image(front),
             marker=text(front.get(MARKER)),
-            updated_at=date_of(front, generator),
+            updated_at=self._layout.date(front, path),
+            raw=raw,
         )
+
+
+def _editable(path: str, file: File) -> PostFile:
+    read = PostFile.of(file.content)
+    if not read.readable:
+        raise SiteRefused(f"{path} is not UTF-8, so it is left as it is", hint="Save it as UTF-8, then try again.")
+    return read
+
+
+def _same_page(url: str, other: str) -> bool:
+    """Tell whether two URLs are of one page: whatever their host is called and however they end."""
+    paths = [unquote(urlsplit(one).path).rstrip("/").removesuffix("/index.html") for one in (url, other)]
+    return paths[0] == paths[1]
 
 
 def _bounded(content: bytes) -> bytes:

@@ -1,0 +1,20 @@
+"""What readers on Git do not get as it was written. The tests of fidelity write this module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+FIDELITY: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "inline_elements": "lost with a warning",
+        "captions": "converted: a paragraph below the image",
+        "definition_lists": "lost with a warning",
+        "details": "lost with a warning",
+        "embeds": "converted: a link",
+        "direction": "lost with a warning",
+        "languages": "lost with a warning",
+        "typography": "converted: quotes, dashes and dots are set as in print",
+    }
+)

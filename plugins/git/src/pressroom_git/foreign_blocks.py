@@ -1,0 +1,207 @@
+"""What only a site's generator understands in markdown: shortcodes, Liquid, components, raw HTML, attributes.
+
+Blocks with any of it are kept as they are. A pair of tags, such as of a shortcode, makes one block of all between them.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pressroom_git.front_matter import Generator
+from pressroom_git.markdown_blocks import MarkdownPiece, segments
+
+_SHORTCODE = re.compile(
+    r"\{\{[<%](?!/\*)\s*+(?P<end>/?)\s*+(?P<name>[\w./:-]*+)(?:(?!\{\{|[>%]\}\}).)*+[>%]\}\}", re.DOTALL
+)
+_OPEN_SHORTCODE = re.compile(r"\{\{[<%](?!/\*)")
+_ESCAPED_SHORTCODE = re.compile(r"\{\{[<%]/\*(?:(?!\{\{).)*?\*/[>%]\}\}", re.DOTALL)
+_LIQUID = re.compile(r"\{%-?\s*+(?P<name>\w*+)(?:(?!\{%|%\}).)*+%\}|\{\{(?:(?!\{\{|\}\}).)*+\}\}", re.DOTALL)
+_OPEN_LIQUID = re.compile(r"\{[{%]")
+_COMPONENT = re.compile(r"<(?P<end>/?)(?P<name>[A-Z][\w.]*+|(?=>))(?:(?!<)(?:=>|[^>]))*+>")
+_OPEN_COMPONENT = re.compile(r"(?<!\\)(?:\\\\)*+(?P<tag></?[A-Z>])")
+_MODULE = re.compile(r"\s*(?:import|export)\b(?=[\s{*])")
+_BRACE = re.compile(r"(?<!\\)(?:\\\\)*+\{")
+_TAG = re.compile(r"<!--(?:(?!<!--).)*?-->|<(?P<end>/?)(?P<name>[A-Za-z][\w-]*+)[^<>]*+>", re.DOTALL)
+_AUTOLINK = re.compile(r"<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*+|[\w.!#$%&'*+/=?^`{|}~-]++@[\w.-]++)>")
+_RAW = re.compile(r"<(?:/?[A-Za-z][^<>]*+|!--(?:(?!<!--).)*?--|[!?][^<>]*+)>", re.DOTALL)
+_LIST_OF_ATTRIBUTES = re.compile(
+    r"(?<!\\)\{:|^[ \t]*\{[#.\w][^{}\n]*\}[ \t]*$|^#{1,6} .*(?<!\\)\{[^{}\n]*\}[ \t]*$", re.MULTILINE
+)
+_VOID: Final = frozenset(
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
+)
+_MORE = re.compile(r"\s*<!--\s*more\s*-->\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorTag:
+    """A tag of a generator: its place, what people call it, and its side in a pair.
+
+    `1` begins one, `-1` ends one, `0` does neither.
+    """
+
+    start: int
+    end: int
+    name: str
+    key: str = ""
+    side: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BlockGroup:
+    """One or more pieces that belong together. `name` is set where only the generator understands them."""
+
+    pieces: tuple[MarkdownPiece, ...]
+    name: str = ""
+
+    @property
+    def start(self) -> int:
+        """Where the first piece begins."""
+        return self.pieces[0].start
+
+    @property
+    def end(self) -> int:
+        """Where the last piece ends."""
+        return self.pieces[-1].end
+
+
+def groups(text: str, pieces: Sequence[MarkdownPiece], generator: Generator | None) -> Sequence[BlockGroup]:
+    """Return the pieces in groups. Without a generator only the pairs of HTML's tags are looked at."""
+    if not pieces:
+        return ()
+    marks = [*_html_marks(text, pieces, generator)]
+    match generator:
+        case "hugo":
+            marks += _shortcodes(text)
+        case "jekyll":
+            marks += _liquid(text)
+        case "astro":
+            marks += _components(text, pieces)
+    if generator is not None:
+        marks += _attributes(text, pieces, generator)
+    marks.sort(key=lambda mark: (mark.start, mark.end))
+    return _grouped(pieces, marks)
+
+
+def has_html(text: str, piece: MarkdownPiece) -> bool:
+    """Tell whether there is raw HTML in a piece; URLs in angle brackets are links."""
+    return piece.html or any(_RAW.search(_AUTOLINK.sub("", part)) for part, code in segments(text, piece) if not code)
+
+
+def is_more(text: str) -> bool:
+    """Tell whether a block is the comment at which generators end the excerpt."""
+    return _MORE.fullmatch(text) is not None
+
+
+def _grouped(pieces: Sequence[MarkdownPiece], marks: Sequence[GeneratorTag]) -> Sequence[BlockGroup]:
+    starts = [piece.start for piece in pieces]
+    last = list(range(len(pieces)))  # the piece that each one reaches to
+    names: dict[int, str] = {}
+    waiting: dict[str, list[int]] = {}
+    for mark in marks:
+        first = max(0, bisect_right(starts, mark.start) - 1)
+        names.setdefault(first, mark.name)
+        last[first] = max(last[first], bisect_right(starts, mark.end - 1) - 1)
+        if mark.side > 0:
+            waiting.setdefault(mark.key, []).append(first)
+        elif mark.side < 0 and waiting.get(mark.key):
+            begun = waiting[mark.key].pop()
+            last[begun] = max(last[begun], last[first])
+    made: list[BlockGroup] = []
+    at = 0
+    while at < len(pieces):
+        end, number = at, at
+        while number <= end:
+            end = max(end, last[number])
+            number += 1
+        name = next((names[one] for one in range(at, end + 1) if one in names), "")
+        made.append(BlockGroup(tuple(pieces[at : end + 1]), name))
+        at = end + 1
+    return made
+
+
+def _shortcodes(text: str) -> Iterator[GeneratorTag]:
+    tags = {match.start(): match for match in _SHORTCODE.finditer(text)}
+    hidden = [match.span() for match in _ESCAPED_SHORTCODE.finditer(text)]
+    ends = [end for _, end in hidden]
+    for opening in _OPEN_SHORTCODE.finditer(text):
+        at = bisect_right(ends, opening.start())
+        if at < len(hidden) and hidden[at][0] <= opening.start():
+            continue
+        match = tags.get(opening.start())
+        if match is None:
+            yield GeneratorTag(opening.start(), opening.end(), "shortcode")
+            continue
+        name = match["name"]
+        side = -1 if match["end"] else 0 if match[0][:-3].endswith("/") else 1
+        yield GeneratorTag(match.start(), match.end(), f"shortcode {name}".strip(), name, side)
+
+
+def _liquid(text: str) -> Iterator[GeneratorTag]:
+    raw, end = False, 0
+    for opening in _OPEN_LIQUID.finditer(text):
+        if opening.start() < end:
+            continue
+        match = _LIQUID.match(text, opening.start())
+        name = (match["name"] or "") if match else ""
+        if raw and name != "endraw":
+            continue
+        if match is None:
+            yield GeneratorTag(opening.start(), opening.end(), "Liquid")
+            continue
+        end = match.end()
+        side, raw = (-1 if name.startswith("end") else 1) if name else 0, name == "raw"
+        yield GeneratorTag(match.start(), end, f"Liquid {name}".strip(), name.removeprefix("end"), side)
+
+
+def _components(text: str, pieces: Sequence[MarkdownPiece]) -> Iterator[GeneratorTag]:
+    for piece in pieces:
+        place = piece.start
+        for part, code in segments(text, piece):
+            if not code:
+                yield from _components_in(part, place, first=place == piece.start and piece.kind == "paragraph")
+            place += len(part)
+
+
+def _components_in(part: str, place: int, *, first: bool) -> Iterator[GeneratorTag]:
+    if first and (module := _MODULE.match(part)):
+        yield GeneratorTag(place, place + module.end(), module[0].strip())
+    if brace := _BRACE.search(part):
+        yield GeneratorTag(place + brace.start(), place + brace.end(), "expression")
+    for opening in _OPEN_COMPONENT.finditer(part):
+        match = _COMPONENT.match(part, opening.start("tag"))
+        if match is None:
+            yield GeneratorTag(place + opening.start("tag"), place + opening.end(), "component")
+            continue
+        name = match["name"]
+        side = -1 if match["end"] else 0 if match[0].endswith("/>") else 1
+        yield GeneratorTag(place + match.start(), place + match.end(), f"component {name}".strip(), name, side)
+
+
+def _html_marks(text: str, pieces: Sequence[MarkdownPiece], generator: Generator | None) -> Iterator[GeneratorTag]:
+    for piece in pieces:
+        if piece.kind == "HTML":
+            found = list(_TAG.finditer(text, piece.start, piece.end))
+            first = next((match["name"] for match in found if match["name"]), "comment")
+            name = "more" if is_more(text[piece.start : piece.end]) else f"HTML {first}"
+            yield GeneratorTag(piece.start, piece.start + 1, name)
+            for match in found:
+                tag = (match["name"] or "").lower()
+                if tag and tag not in _VOID and not match[0].endswith("/>"):
+                    yield GeneratorTag(match.start(), match.end(), name, f"<{tag}>", -1 if match["end"] else 1)
+        elif generator == "hugo" and has_html(text, piece):  # hidden by default, and shown where the site allows it
+            yield GeneratorTag(piece.start, piece.start + 1, f"{piece.kind} with HTML")
+
+
+def _attributes(text: str, pieces: Sequence[MarkdownPiece], generator: Generator) -> Iterator[GeneratorTag]:
+    for piece in pieces:
+        if piece.kind == "definitions":
+            yield GeneratorTag(piece.start, piece.start + 1, "link definitions")
+        elif generator != "astro" and any(
+            _LIST_OF_ATTRIBUTES.search(part) for part, code in segments(text, piece) if not code
+        ):
+            yield GeneratorTag(piece.start, piece.start + 1, f"{piece.kind} with attributes")

@@ -1,0 +1,225 @@
+"""Files of posts: front matter and a body. What is not changed in one stays byte for byte."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Final, Self
+
+import tomli_w
+import yaml
+
+from pressroom_git.front_matter import Format
+
+_MAX_LENGTH: Final = 65_536
+_MAX_LINES: Final = 2000
+_MAX_VALUE_LINES: Final = 200
+_YAML = re.compile(
+    r"(?P<open>\ufeff?---[ \t]*\r?\n)(?P<front>.*?)(?P<close>(?<=\n)---[ \t]*(?:\r?\n[\r\n]*|\Z))", re.DOTALL
+)
+_TOML = re.compile(
+    r"(?P<open>\ufeff?\+\+\+[ \t]*\r?\n)(?P<front>.*?)(?P<close>(?<=\n)\+\+\+[ \t]*(?:\r?\n[\r\n]*|\Z))", re.DOTALL
+)
+_OTHER_BREAKS: Final = frozenset("\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
+_TOML_KEY = re.compile(r"[ \t]*(?:\"[^\"\\\r\n]*\"|'[^'\r\n]*'|[\w-]+)[ \t]*=")
+_TOML_TABLE = re.compile(r"[ \t]*\[")
+
+Lines = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PostFile:
+    """A file of a post: the lines around its front matter with the empty ones behind it, and its body.
+
+    `front` is what the front matter says. A file without any has an empty `opening`.
+    """
+
+    opening: str
+    text: str
+    closing: str
+    front: Mapping[str, Any]
+    body: str
+    form: Format = "yaml"
+
+    @classmethod
+    def of(cls, content: bytes) -> Self:
+        """Return a file. What cannot be read as front matter is not front matter."""
+        whole = content.decode("utf-8", "surrogateescape")
+        patterns: tuple[tuple[re.Pattern[str], Format], ...] = ((_YAML, "yaml"), (_TOML, "toml"))
+        for pattern, form in patterns:
+            match = pattern.match(whole)
+            if match is not None and len(match["front"]) <= _MAX_LENGTH:
+                front = _parsed(match["front"], form)
+                if front is not None:
+                    return cls(match["open"], match["front"], match["close"], front, whole[match.end() :], form)
+        return cls("", "", "", {}, whole)
+
+    @classmethod
+    def new(cls, front: Mapping[str, Any], body: str, form: Format) -> Self:
+        """Return a new file. Members that are `None` are left out."""
+        line = "+++\n" if form == "toml" else "---\n"
+        return cls(line, _dumped(front, form), f"{line}\n", _without_none(front), body, form)
+
+    @property
+    def readable(self) -> bool:
+        """Whether the file is UTF-8, so that its body can be edited."""
+        return not _has_surrogates(self.opening + self.text + self.body)
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of the file."""
+        return f"{self.opening}{self.text}{self.closing}{self.body}".encode("utf-8", "surrogateescape")
+
+    def with_body(self, body: str) -> Self:
+        """Return the file with another body."""
+        return replace(self, body=_cleaned(body))
+
+    def with_front(self, changes: Mapping[str, Any]) -> Self:
+        """Return the file with these members of the front matter; `None` takes one away.
+
+        Lines of other members, comments and the order stay, unless the front matter is of a form that cannot be edited
+        by lines, such as one between braces: then it is written anew.
+        """
+        wanted = {name: _cleaned(value) for name, value in changes.items()}
+        wanted = {name: value for name, value in wanted.items() if value != self.front.get(name)}
+        if not wanted:
+            return self
+        front = {**self.front, **wanted}
+        front = {name: value for name, value in front.items() if value is not None}
+        if not self.opening:
+            return replace(self.new(front, "", self.form), body=self.body)
+        text = _edited(self.text, wanted, self.form)
+        if text is None or _parsed(text, self.form) != _parsed(_dumped(front, self.form), self.form):
+            text = _dumped(front, self.form)
+        return replace(self, text=text, front=front)
+
+
+def _edited(text: str, changes: Mapping[str, Any], form: Format) -> str | None:
+    """Return front matter with other lines for some members; `None` where they cannot be told apart."""
+    lines = text.splitlines(keepends=True)
+    if len(lines) > _MAX_LINES or "\r" in text.replace("\r\n", "") or not _OTHER_BREAKS.isdisjoint(text):
+        return None
+    places = _toml_places(lines) if form == "toml" else _yaml_places(text, lines)
+    if places is None:
+        return None
+    newline = "\r\n" if "\r\n" in text else "\n"
+    new: list[str] = []
+    edits: list[tuple[Lines, str]] = []
+    for name, value in changes.items():
+        made = "" if value is None else _dumped({name: value}, form).replace("\n", newline)
+        if name in places:
+            edits.append((places[name], made))
+        elif made:
+            new.append(made)
+    for (first, last), made in sorted(edits, reverse=True):
+        lines[first:last] = [made]
+    if form == "toml":  # members behind the name of a table would be that table's
+        at = next((number for number, line in enumerate(lines) if _TOML_TABLE.match(line)), len(lines))
+        return "".join([*lines[:at], *new, *lines[at:]])
+    return "".join([*lines, *new])
+
+
+def _yaml_places(text: str, lines: Sequence[str]) -> Mapping[str, Lines] | None:
+    try:
+        root = yaml.compose(text, Loader=PlainLoader)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    if root is None:
+        return {}
+    if not isinstance(root, yaml.MappingNode) or root.flow_style or root.start_mark.column:
+        return None
+    starts = [key.start_mark.line for key, _ in root.value]
+    names = [key.value for key, _ in root.value if isinstance(key, yaml.ScalarNode)]
+    if len(names) != len(starts) or len(set(names)) != len(names) or len(set(starts)) != len(starts):
+        return None
+    places = {}
+    for name, (first, following) in zip(names, pairwise([*starts, len(lines)]), strict=True):
+        last = following
+        while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].startswith(("#", "..."))):
+            last -= 1  # what people wrote above the next member
+        places[name] = (first, last)
+    return places
+
+
+def _toml_places(lines: Sequence[str]) -> Mapping[str, Lines] | None:
+    places: dict[str, Lines] = {}
+    at = 0
+    while at < len(lines) and not _TOML_TABLE.match(lines[at]):
+        if not _TOML_KEY.match(lines[at]):
+            at += 1
+            continue
+        for end in range(at + 1, min(len(lines), at + _MAX_VALUE_LINES) + 1):
+            read = _parsed("".join(lines[at:end]), "toml")
+            if read is not None:
+                break
+        else:
+            return None
+        if len(read) != 1:
+            return None
+        places[next(iter(read))] = (at, end)
+        at = end
+    return places
+
+
+def _dumped(front: Mapping[str, Any], form: Format) -> str:
+    kept = _without_none(front)
+    if form == "toml":
+        return tomli_w.dumps(kept) if kept else ""
+    if not kept:
+        return ""
+    dumped: str = yaml.safe_dump(kept, allow_unicode=True, sort_keys=False, width=1000, default_flow_style=False)
+    return dumped
+
+
+def _without_none(front: Mapping[str, Any]) -> dict[str, Any]:
+    return {_clean(name): _cleaned(value) for name, value in front.items() if value is not None}
+
+
+def _parsed(front: str, form: Format) -> dict[str, Any] | None:
+    front = front.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    try:
+        if form == "toml":
+            read: Any = tomllib.loads(front.replace("\r\n", "\n"))
+        else:
+            read = yaml.load(front, Loader=PlainLoader)  # noqa: S506 - it is a safe one
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    if read is None and not front.strip():
+        return {}
+    return {name: value for name, value in read.items() if isinstance(name, str)} if isinstance(read, dict) else None
+
+
+class PlainLoader(yaml.SafeLoader):
+    """Reads YAML without aliases, which can stand for more than any memory holds."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """Return a node."""
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("front matter has no aliases here")
+        return super().compose_node(parent, index)
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return _clean(value)
+    if isinstance(value, list):
+        return [_cleaned(one) for one in value if one is not None]
+    if isinstance(value, dict):
+        return {_clean(str(name)): _cleaned(one) for name, one in value.items() if one is not None}
+    return value
+
+
+def _clean(value: str) -> str:
+    """Return a text without lone surrogates, which no file can hold."""
+    return value.encode("utf-8", "replace").decode()
+
+
+def _has_surrogates(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return True
+    return False

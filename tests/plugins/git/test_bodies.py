@@ -1,0 +1,280 @@
+"""Bodies in blocks: every byte of a file has its place, and what is written here is shown, not run."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pressroom_content.contract import BlockSite, render_body
+from pressroom_git.bodies import MarkdownCodec
+from pressroom_git.front_matter import Generator
+from selectolax.lexbor import LexborHTMLParser
+from support.needs import program
+
+from .conftest import Repo, site_of
+
+GENERATORS: tuple[Generator, ...] = ("hugo", "jekyll", "astro")
+PARTS = st.sampled_from(
+    [  # what blocks begin and end with
+        "# T\n", "para\n", "\n", "- a\n", "  - b\n", "1. x\n", "> q\n", "```\n", "~~~js\n", "    code\n", "| a | b |\n",
+        "|---|:-:|\n", "<div>\n", "</div>\n", "<!--", "-->\n", "{{< x >}}\n",
+        "{{< /x >}}", "{{% y %}}",
+        "{{</* z */>}}", "{% raw %}\n", "{% endraw %}\n", "{% if a %}", "{% endif %}", "{{ b }}", "<Tabs>\n",
+        "</Tabs>\n", "import x\n",
+        "{", "}", "`", "``", "\\", "[x]: http://e\n", "[^1]: n\n", "[x]", "\r\n", "\t", "$$", "{: .c}\n", "\x00", "é",
+    ]
+)  # fmt: skip
+BODIES = st.lists(PARTS | st.text(max_size=5), max_size=30).map("".join)
+
+
+@given(raw=BODIES, generator=st.sampled_from(GENERATORS))
+def test_every_byte_of_a_body_is_in_its_blocks(raw: str, generator: Generator) -> None:
+    codec = pickle.loads(pickle.dumps(MarkdownCodec(generator)))
+    sources = [block.source for block in codec.split(raw)]
+    assert "".join(sources) == (raw if raw.strip() else "")
+    assert codec.join(sources, raw) == raw
+
+
+@given(markdown=BODIES, generator=st.sampled_from(GENERATORS))
+def test_what_is_written_here_runs_nothing(markdown: str, generator: Generator) -> None:
+    codec = MarkdownCodec(generator)
+    body = codec.join(codec.encode("", markdown))
+    assert codec.programs(body) == [], body
+
+
+@given(raw=BODIES, at=st.integers(0, 30), generator=st.sampled_from(GENERATORS))
+def test_blocks_of_others_stay_blocks_beside_new_ones(raw: str, at: int, generator: Generator) -> None:
+    codec = MarkdownCodec(generator)
+    sources = [block.source for block in codec.split(raw)]
+    sources[at:at] = codec.encode("", "A *new* one.")
+    body = codec.join(sources, raw)
+    for source in sources:
+        assert source in body
+    assert len([one for one in codec.split(body) if one.source.strip() == "A *new* one."]) >= (not raw.strip())
+
+
+MIXED = """
+# Title
+
+See [a][x].
+
+[x]: https://e.org/a "T"
+
+{{< figure src="x" >}}
+
+{{% note %}}
+
+inside
+
+{{% /note %}}
+
+Through {{< ref "x" >}} here.
+
+`{{</* gallery */>}}`
+
+<div class=x>
+
+deep
+
+</div>
+
+## Head {#id}
+
+- a
+- b
+"""
+
+
+def test_hugos_own_blocks_are_named_and_kept() -> None:
+    blocks = MarkdownCodec("hugo").split(MIXED)
+    assert [(block.name, block.markdown) for block in blocks] == [
+        ("heading", "# Title"),
+        ("paragraph", 'See [a](https://e.org/a "T").'),
+        ("link definitions", None),
+        ("shortcode figure", None),
+        ("shortcode note", None),
+        ("shortcode ref", None),
+        ("paragraph", "`{{< gallery >}}`"),
+        ("HTML div", None),
+        ("heading with attributes", None),
+        ("list", "- a\n- b"),
+    ]
+
+
+def test_jekylls_own_blocks_are_named_and_kept() -> None:
+    raw = (
+        "{% include x.html %}\n\n{% raw %}\n```js\n{{ x }}\n```\n{% endraw %}\n\n{% if a %}\n\nb\n\n{% endif %}\n\n"
+        "{{ page.title }}\n\nText\n{: .note}\n\nPlain\n"
+    )
+    assert [(block.name, block.markdown) for block in MarkdownCodec("jekyll").split(raw)] == [
+        ("Liquid include", None),
+        ("code", "```js\n{{ x }}\n```"),
+        ("Liquid if", None),
+        ("Liquid", None),
+        ("paragraph with attributes", None),
+        ("paragraph", "Plain"),
+    ]
+
+
+def test_astros_own_blocks_are_named_and_kept() -> None:
+    raw = "import Tabs from 'x'\n\n<Tabs a={b}>\n\ntext\n\n</Tabs>\n\nOne {x} two\n\nIn <Icon /> line\n\nPlain\n"
+    assert [(block.name, block.markdown) for block in MarkdownCodec("astro").split(raw)] == [
+        ("import", None),
+        ("HTML Tabs", None),
+        ("expression", None),
+        ("component Icon", None),
+        ("paragraph", "Plain"),
+    ]
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_a_new_block_is_not_taken_in_by_its_neighbour(generator: Generator) -> None:
+    codec = MarkdownCodec(generator)
+    for first in ("text", "```\nopen", "<!-- open", "- a\n"):
+        assert codec.split(codec.join([first, "new\n\n"], first))[-1].source == "new\n\n", first
+    assert render_body(codec.join(["- a\n", "- b\n\n"], "- a\n"), "markdown").count("<ul>") == 2
+
+
+ARTICLE = """\
+## Words {#x}
+
+H<sub>2</sub>O, x<sup>n+1</sup>, <kbd>Ctrl</kbd>, a | b, `{{ site.url }}`, {{ site.url }},
+{% assign x = 1 %} and {{< gallery >}}.
+
+import words {a} `{:onclick="x"}` and `{{% ref "x" %}}` and `{{< open`
+: term
+
+<p dir="rtl">مرحبا <b>يا عالم</b></p>
+
+<h2 dir="rtl">عنوان</h2>
+
+<details><summary>More</summary>
+
+Inner *words*
+
+</details>
+
+```html
+{{< gallery >}} {{< open {% assign y = 2 %} {{ site.url }} {{</* shown */>}}
+```
+
+1) one
+2) two
+
+| left | right |
+|:-----|------:|
+| 1    | 2     |
+
+- [ ] to do
+- [x] done
+
+Noted[^1].
+
+[^1]: The note.
+
+<figure><img src="https://e.org/a.png" alt="Alt"><figcaption>A <b>caption</b></figcaption></figure>
+
+<table><tr><td colspan="2">wide</td></tr><tr><td>c</td><td>d</td></tr></table>
+
+<iframe src="https://www.youtube.com/embed/x" title="A film"></iframe>
+"""
+WORDS = ["مرحبا", "يا عالم", "عنوان", "More", "Inner", "to do", "done", "The note.", "caption", "wide", "term", "a | b"]
+CODE = ["{{ site.url }}", '{{% ref "x" %}}', "{{< gallery >}}", "{{</* shown */>}}", "{% assign y = 2 %}"]
+
+
+def must_show(page: str, *more: str) -> None:
+    """Compare without white space: code is shown with an element around each of its words."""
+    words = "".join(LexborHTMLParser(page).text().replace("\u200b", "").split())
+    for one in [*WORDS, *CODE, "Words {#x}", "{% assign x = 1 %} and {{< gallery >}}", "import words {a}", *more]:
+        assert "".join(one.split()) in words, (one, words)
+
+
+async def test_hugo_shows_all_that_an_article_says_by_default(repo: Repo, tmp_path: Path) -> None:
+    repo.edit("hugo.toml", 'baseURL = "https://blog.example.org/"\ntitle = "Test"\n')
+    repo.edit("config.toml", 'baseURL = "https://blog.example.org/"\ntitle = "Test"\n')
+    repo.edit("layouts/_default/single.html", "<main>{{ .Content }}</main>")
+    body = MarkdownCodec("hugo").join(MarkdownCodec("hugo").encode("", ARTICLE))
+    repo.edit("content/posts/a.md", f"---\ntitle: T\n---\n\n{body}")
+    command = [program("hugo"), "-s", str(repo.folder), "-d", str(tmp_path / "public")]
+    await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True, timeout=60)
+    page = (tmp_path / "public/posts/a/index.html").read_text()
+    assert "raw HTML omitted" not in page
+    must_show(page, "H₂O", "xⁿ⁺¹", "{{< open {% assign y")
+    html = LexborHTMLParser(page)
+    assert [node.attributes.get("dir") for node in html.css("h2")] == [None, "rtl"]
+    assert len(html.css("input[type=checkbox]")) == 2
+    assert [node.attributes.get("style") for node in html.css("table")[0].css("td")] == [
+        "text-align:left",
+        "text-align:right",
+    ]
+    assert html.css_first("code.language-html") is not None
+    assert html.css_first("section.footnotes, div.footnotes") is not None
+    assert html.css_first("img[alt=Alt]") is not None
+
+
+def jekyll(body: str) -> str:
+    """Return what Jekyll makes of a body by default."""
+    script = Path(__file__).parents[2] / "support" / "jekyll.rb"
+    assert program("erb")  # of the package that brings Liquid
+    done = subprocess.run([program("ruby"), str(script)], input=body.encode(), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode()
+
+
+def test_jekyll_shows_all_that_an_article_says_by_default() -> None:
+    page = jekyll(MarkdownCodec("jekyll").join(MarkdownCodec("jekyll").encode("", ARTICLE)))
+    must_show(page, "H2O", "xn+1")
+    assert "ran.example" not in page
+    html = LexborHTMLParser(page)
+    assert [node.attributes.get("dir") for node in html.css("h2")] == [None, "rtl"]
+    assert html.css_first("p[dir=rtl]") is not None
+    assert html.css_first("details summary") is not None
+    assert html.css_first("[onclick]") is None
+    assert len(html.css("ol > li")) == 3
+    assert len(html.css("input[type=checkbox]")) == 2
+    assert [node.attributes.get("style") for node in html.css("table")[0].css("td")] == [
+        "text-align: left",
+        "text-align: right",
+    ]
+    assert html.css_first("code.language-html") is not None
+    assert html.css_first("div.footnotes") is not None
+
+
+@given(st.text(st.sampled_from("{}%<>*/` \n-a|:$\\#[]()!"), max_size=60))
+def test_liquid_is_whole_around_any_text(text: str) -> None:
+    body = "".join(MarkdownCodec("jekyll").encode("", text))
+    assert MarkdownCodec("jekyll").programs(body) == []
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_nothing_that_is_shown_once_is_changed_the_second_time(generator: Generator) -> None:
+    codec = MarkdownCodec(generator)
+    body = codec.join(codec.encode("", ARTICLE))
+    for block in codec.split(body):
+        if block.markdown is not None:
+            again = "".join(codec.encode("", block.markdown))
+            assert again.strip() == block.source.strip()
+
+
+def test_a_site_takes_bodies_apart(repo: Repo) -> None:
+    assert isinstance(site_of(repo), BlockSite)
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+@pytest.mark.parametrize(
+    "raw",
+    ["[a" * 200_000, "`" * 300_000, "<a " * 100_000,
+     "{{< x " * 100_000, "{% x" * 100_000, "<!--" * 100_000, "> " * 100_000,
+     "- " * 50_000, "a|b\n" * 20_000, "[a]: b\n" * 20_000, "{: " * 100_000, "<Tabs>\n\n" * 10_000, "\\" * 300_000],
+    ids=range(13),
+)  # fmt: skip
+def test_bodies_that_are_made_to_keep_a_parser_busy(generator: Generator, raw: str) -> None:
+    codec = MarkdownCodec(generator)
+    blocks = codec.split(raw)
+    assert "".join(block.source for block in blocks) == raw
+    codec.encode("", raw)

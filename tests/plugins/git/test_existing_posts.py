@@ -1,0 +1,201 @@
+"""Posts that a repository had before: they are found, and what nobody changed stays byte for byte."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from pressroom_content.contract import BlockSite, Post, RemoteChanged, RemotePost, Site, SiteGone, SiteRefused
+
+from .conftest import Repo, a_post, site_of
+
+HUGO = """---
+# Written by hand
+title:   "Tea: a primer"   # keep
+date: 2021-03-04T05:06:07+02:00
+tags: [tea,   hot]
+author: Ada
+weight: 7
+
+params: {a: 1}
+---
+
+
+First *words*.
+
+{{< figure src="a.png" >}}
+
+## Second
+
+- one
+- two
+"""
+JEKYLL = "---\r\nlayout: wide\r\ntitle: Tea\r\ntags: tea hot\r\n---\r\nText with {{ site.url }}.\r\n\r\nMore.\r\n"
+ASTRO = "+++\nx = 1\n+++\n\nNo YAML\n"
+TOML = '+++\ntitle = "Tea" # keep\ntags = [\n  "tea",\n]\ndate = 2021-03-04\n\n[params]\ntitle = "other"\n+++\nBody\n'
+
+
+def there(remote: RemotePost, raw: str = "", **fields: object) -> Post:
+    """Return a post that was there before as it is taken over."""
+    same = {name: value for name, value in remote.fields.items() if name != "date"}
+    return replace(Post("", "", "", "<p>x</p>", "x"), **{**same, "raw": raw or remote.raw, **fields})
+
+
+async def only(site: Site) -> RemotePost:
+    (found,) = [post async for post in site.posts(None, 10)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("generator", "path", "content"),
+    [
+        ("hugo", "content/posts/tea.md", HUGO),
+        ("hugo", "content/posts/2021/tea/index.md", HUGO),
+        ("hugo", "content/posts/tea.md", TOML),
+        ("jekyll", "_posts/2021-03-04-tea.md", JEKYLL),
+        ("astro", "src/content/blog/tea.md", ASTRO),
+        ("hugo", "content/posts/none.md", "No front matter at all"),
+    ],
+)
+async def test_a_post_that_is_taken_over_unchanged_has_no_byte_changed(
+    repo: Repo, generator: str, path: str, content: str
+) -> None:
+    repo.edit(path, "")
+    (repo.folder / path).write_bytes(content.encode())
+    repo.git("commit", "-qam", "As it was")
+    site = site_of(repo, generator)
+    assert isinstance(site, BlockSite)
+    found = await only(site)
+    assert found.id == path
+    joined = site.codec.join([block.source for block in site.codec.split(found.raw)], found.raw)
+    done = await site.update(path, there(found, joined), found.revision)
+    assert done.revision == found.revision
+    await site.set_state(path, "live")
+    assert repo.git("log", "--format=%s").split("\n")[0] == "As it was"
+
+
+async def test_only_what_changed_is_written(repo: Repo) -> None:
+    repo.edit("content/posts/tea.md", HUGO)
+    site = site_of(repo)
+    found = await only(site)
+    raw = found.raw.replace("First *words*.", "Other words.")
+    post = there(found, raw, title="Coffee", meta_description="New", tags=("tea", "hot"), author="Bob")
+    await site.update(found.id, replace(post, kept=frozenset({"author"})), found.revision)
+    expected = HUGO.replace('title:   "Tea: a primer"   # keep', "title: Coffee").replace(
+        "First *words*", "Other words"
+    )
+    expected = expected.replace("params: {a: 1}\n", "params: {a: 1}\ndescription: New\n")
+    assert repo.show("content/posts/tea.md") == expected
+
+
+async def test_members_of_toml_stay_out_of_its_tables(repo: Repo) -> None:
+    repo.edit("content/posts/tea.md", TOML)
+    site = site_of(repo)
+    found = await only(site)
+    await site.update(found.id, there(found, meta_description="New", tags=("tea", "new")), found.revision)
+    text = repo.show("content/posts/tea.md")
+    assert 'title = "Tea" # keep\ntags = [\n    "tea",\n    "new",\n]\ndate' in text
+    assert '\ndescription = "New"\n[params]\ntitle = "other"\n+++\nBody\n' in text
+
+
+async def test_a_post_that_was_there_keeps_its_date_when_it_is_hidden_and_shown(repo: Repo) -> None:
+    repo.edit("content/posts/tea.md", HUGO)
+    site = site_of(repo)
+    hidden = await site.set_state("content/posts/tea.md", "draft")
+    assert hidden.state == "draft"
+    assert [post async for post in site.posts(None, 10)] == []
+    shown = await site.set_state("content/posts/tea.md", "live")
+    assert (shown.state, shown.updated_at) == ("live", hidden.updated_at)
+    assert "pressroom" not in repo.show("content/posts/tea.md")
+
+
+async def test_posts_say_what_their_files_say(repo: Repo) -> None:
+    repo.edit("content/posts/tea.md", HUGO)
+    repo.edit("content/posts/_index.md", "---\ntitle: All posts\n---\n")
+    repo.edit("content/posts/later/milk.md", "---\ntitle: Milk\nslug: white\ndate: 2022-01-01\n---\nText\n")
+    repo.edit("content/posts/own.md", "---\ntitle: Own\nurl: /own-page/\ndate: 2020-01-01\n---\nText\n")
+    repo.edit("content/posts/draft.md", "---\ntitle: Draft\ndraft: true\n---\nText\n")
+    site = site_of(repo)
+    assert isinstance(site, BlockSite)
+    found = [post async for post in site.posts(datetime(2026, 1, 1, tzinfo=UTC), 10)]
+    assert [(post.url, post.fields["slug"]) for post in found] == [
+        ("https://blog.example.org/posts/later/white/", "white"),
+        ("https://blog.example.org/posts/tea/", "tea"),
+        ("https://blog.example.org/own-page/", "own"),
+    ]
+    assert (found[1].fields["title"], found[1].fields["tags"]) == ("Tea: a primer", ("tea", "hot"))
+    assert (found[1].fields["author"], found[1].raw) == ("Ada", HUGO.rpartition("---\n\n\n")[2])
+    assert len([post async for post in site.posts(None, 2)]) == 2
+    for post in found:
+        located = await site.locate(post.url)
+        assert located is not None
+        assert located.id == post.id
+    assert await site.locate("https://blog.example.org/posts/nowhere/") is None
+
+
+async def test_jekylls_posts_have_the_dates_of_their_files(repo: Repo) -> None:
+    repo.edit("_posts/2021-03-04-tea.md", JEKYLL)
+    found = await only(site_of(repo, "jekyll"))
+    assert found.url == "https://blog.example.org/2021/03/04/tea.html"
+    assert (found.fields["tags"], found.updated_at) == (("tea", "hot"), datetime(2021, 3, 4, tzinfo=UTC))
+
+
+async def test_a_rewritten_history_is_no_reason_to_write_over_anything(repo: Repo) -> None:
+    repo.edit("content/posts/tea.md", HUGO)
+    repo.edit("content/posts/milk.md", HUGO)
+    site = site_of(repo)
+    tea, milk = await site.read("content/posts/tea.md"), await site.read("content/posts/milk.md")
+    repo.git("checkout", "-q", "--orphan", "other")
+    repo.git("rm", "-qrf", "content")
+    repo.edit("content/posts/tea.md", HUGO.replace("First", "Their first"))
+    repo.edit("content/posts/renamed.md", HUGO)
+    repo.git("branch", "-qM", "main")
+    with pytest.raises(RemoteChanged):
+        await site.update(tea.id, there(tea), tea.revision)
+    with pytest.raises(SiteGone):
+        await site.update(milk.id, there(milk), milk.revision)
+    assert "Their first" in repo.show("content/posts/tea.md")
+
+
+async def test_a_post_without_a_marker_is_never_taken_for_another(repo: Repo) -> None:
+    repo.edit("content/posts/tea.md", HUGO)
+    site = site_of(repo)
+    found = await only(site)
+    assert await site.find(there(found)) is None
+
+
+async def test_a_file_that_is_not_utf_8_is_left_alone(repo: Repo) -> None:
+    repo.edit("content/posts/tea.md", "x")
+    (repo.folder / "content/posts/tea.md").write_bytes(b"---\ntitle: T\n---\ncaf\xe9\n")
+    repo.git("commit", "-qam", "Latin")
+    site = site_of(repo)
+    found = await only(site)
+    assert (found.raw, found.html) == ("", "caf\ufffd\n")
+    with pytest.raises(SiteRefused, match="UTF-8"):
+        await site.set_state(found.id, "draft")
+
+
+async def test_nobody_writes_programs_into_a_repository_of_all(repo: Repo) -> None:
+    repo.edit("content/posts/tea.md", HUGO)
+    site = site_of(repo)
+    found = await only(site)
+    with pytest.raises(SiteRefused, match="as a program"):
+        await site.update(found.id, there(found, found.raw + "\n{{< evil >}}\n"), found.revision)
+    with pytest.raises(SiteRefused, match="as a program"):
+        await site.create(a_post(raw="{{< evil >}}\n"))
+    await site.update(found.id, there(found, found.raw.replace("one", "1")), found.revision)
+    assert "- 1\n" in repo.show(found.id)
+
+
+async def test_raw_bodies_of_jekyll_are_right_whether_liquid_runs_or_not(repo: Repo) -> None:
+    site = site_of(repo, "jekyll")
+    assert isinstance(site, BlockSite)
+    raw = "".join(site.codec.encode("", "Now {{ y }}."))
+    repo.edit("_posts/2021-03-04-old.md", "---\ntitle: Old\npressroom: pr-1\nrender_with_liquid: false\n---\n{{ x }}\n")
+    for post in (a_post(raw=raw), a_post(markdown="Now {{ y }}.")):
+        await site.update("_posts/2021-03-04-old.md", post, "")
+        assert repo.show("_posts/2021-03-04-old.md").rstrip().endswith("---\nNow {{ y }}.")
+    new = await site.create(a_post(raw=raw))
+    assert "render_with_liquid" not in repo.show(new.id)
+    assert "{% raw %}\nNow {{ y }}.\n{% endraw %}" in repo.show(new.id)

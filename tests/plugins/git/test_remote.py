@@ -1,0 +1,225 @@
+"""Repositories on any server, against Git's own HTTP server."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import signal
+import struct
+import sys
+from collections.abc import AsyncIterator, Iterator
+from ipaddress import IPv4Network
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pressroom.fetch import GuardedFetcher
+from pressroom_content.contract import (
+    BlockSite,
+    MediaFile,
+    RemoteChanged,
+    Site,
+    SiteAddress,
+    SiteGone,
+    SiteRefused,
+    SiteRejected,
+    SiteUnavailable,
+    UnknownOutcome,
+)
+from pressroom_git.config import GitConfig
+from pressroom_git.connector import connector
+from pressroom_git.packs import read_pack
+from support.git_server import TOKEN, GitServer, serving_git
+
+from .conftest import a_post
+
+TEA = "---\ntitle: Tea\n---\nWords.\n"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[GitServer]:
+    with serving_git(tmp_path / "repositories") as serving:
+        yield serving
+
+
+@pytest.fixture
+async def fetcher() -> AsyncIterator[GuardedFetcher]:
+    async with GuardedFetcher(private_networks=[IPv4Network("127.0.0.0/8")]) as opened:
+        yield opened
+
+
+def site_at(server: GitServer, fetcher: GuardedFetcher, **fields: str) -> Site:
+    values = {"repository": server.url, "token": TOKEN, "generator": "hugo", **fields}
+    return connector(GitConfig()).open(SiteAddress("w_1", "u_1", "Test", "https://blog.example.org"), values, fetcher)
+
+
+@pytest.mark.parametrize(("filters", "old"), [(True, False), (False, False), (False, True)])
+async def test_a_post_goes_there_and_back(server: GitServer, fetcher: GuardedFetcher, filters: bool, old: bool) -> None:
+    server.old_protocol = old
+    server.git("config", "uploadpack.allowFilter", str(filters).lower())
+    site = site_at(server, fetcher, author="Ada Baker <ada@example.org>", sign_off="yes")
+    post = a_post(slug="cold-brew")
+    made = await site.create(post)  # the first commit of an empty repository
+    assert made.id == "content/posts/cold-brew.md"
+    assert (await site.check()).ok
+    live = await site.set_state(made.id, "live")
+    assert (live.state, (await site_at(server, fetcher).read(made.id)).revision) == ("live", live.revision)
+    picture = MediaFile("m_1", "x.png", "image/png", "", "", "download", content=bytes(range(256)) * 4096)
+    media = await site.upload(picture, "m0123")
+    assert await site_at(server, fetcher).find_media("m0123") == media
+    found = await site_at(server, fetcher).find(post)
+    assert found is not None
+    assert found.id == made.id
+    log = server.git("log", "--format=%an <%ae>|%cn|%s|%(trailers:key=Signed-off-by,valueonly,separator=%x2C)", "main")
+    assert log.splitlines()[-1] == f"Ada Baker <ada@example.org>|Ada Baker|Add {post.title}|Ada Baker <ada@example.org>"
+    await site.set_state(made.id, "gone")
+    with pytest.raises(SiteGone):
+        await site.read(made.id)
+    server.git("fsck", "--strict")
+
+
+async def test_two_writers_at_once_lose_nothing(server: GitServer, fetcher: GuardedFetcher) -> None:
+    server.commit({"content/posts/tea.md": TEA})
+    sites = [site_at(server, fetcher) for _ in range(4)]
+    made = await asyncio.gather(*(site.create(a_post()) for site in sites))
+    listed = server.git("ls-tree", "-r", "--name-only", "main").split()
+    assert {post.id for post in made} | {"content/posts/tea.md"} == set(listed)
+    assert len(server.git("log", "--format=%H", "main").split()) == 5
+
+
+async def test_a_push_that_came_late_is_made_again_on_top(server: GitServer, fetcher: GuardedFetcher) -> None:
+    server.commit({"content/posts/tea.md": TEA, "content/posts/milk.md": TEA})
+    site = site_at(server, fetcher)
+    tea = await site.read("content/posts/tea.md")
+    server.before_push = lambda: server.commit({"content/posts/milk.md": TEA + "Theirs."})
+    await site.update(tea.id, a_post(title="Ours"), tea.revision)
+    assert "Theirs." in server.show("content/posts/milk.md")
+    assert "title: Ours" in server.show("content/posts/tea.md")
+    tea = await site.read(tea.id)
+    server.before_push = lambda: server.commit({"content/posts/tea.md": TEA + "Theirs."})
+    with pytest.raises(RemoteChanged):
+        await site.update(tea.id, a_post(title="Again"), tea.revision)
+    assert server.show("content/posts/tea.md") == TEA + "Theirs."
+
+
+async def test_a_history_that_was_rewritten(server: GitServer, fetcher: GuardedFetcher) -> None:
+    server.commit({"content/posts/tea.md": TEA, "content/posts/milk.md": TEA, "content/posts/same.md": TEA})
+    site = site_at(server, fetcher)
+    posts = {name: await site.read(f"content/posts/{name}.md") for name in ("tea", "milk", "same")}
+    server.commit({"content/posts/tea.md": TEA + "Theirs.", "content/posts/same.md": TEA}, rewrite=True)
+    with pytest.raises(RemoteChanged):
+        await site.update(posts["tea"].id, a_post(), posts["tea"].revision)
+    with pytest.raises(SiteGone):
+        await site.update(posts["milk"].id, a_post(), posts["milk"].revision)
+    await site.update(posts["same"].id, a_post(title="Ours"), posts["same"].revision)
+    assert "title: Ours" in server.show("content/posts/same.md")
+    assert len(server.git("log", "--format=%H", "main").split()) == 2
+
+
+async def test_a_wrong_token_and_a_wrong_place_are_said(server: GitServer, fetcher: GuardedFetcher) -> None:
+    server.commit({"content/posts/tea.md": TEA})
+    wrong = await site_at(server, fetcher, token="glpat-of-somebody-else").check()
+    assert not wrong.ok
+    with pytest.raises(SiteRejected) as caught:
+        await site_at(server, fetcher, token="glpat-of-somebody-else").create(a_post())
+    assert "somebody-else" not in caught.value.message
+    assert not (await site_at(server, fetcher, branch="gone").check()).ok
+    assert not (await site_at(server, fetcher, repository=server.url.replace("blog", "other")).check()).ok
+    async with GuardedFetcher() as strict:
+        with pytest.raises(SiteRefused):
+            await site_at(server, strict).check()
+
+
+async def test_a_commit_that_the_server_refuses_says_why(server: GitServer, fetcher: GuardedFetcher) -> None:
+    server.commit({"content/posts/tea.md": TEA})
+    hook = server.bare / "hooks/pre-receive"
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    with pytest.raises(SiteRefused, match="pre-receive hook declined"):
+        await site_at(server, fetcher).create(a_post())
+
+
+@pytest.mark.parametrize("lose", ["before", "after"])
+async def test_an_answer_that_is_lost_makes_no_second_post(
+    server: GitServer, fetcher: GuardedFetcher, lose: str
+) -> None:
+    server.commit({"content/posts/tea.md": TEA})
+    post = a_post()
+    server.lose = "before" if lose == "before" else "after"
+    with pytest.raises(UnknownOutcome):
+        await site_at(server, fetcher).create(post)
+    found = await site_at(server, fetcher).find(post)
+    assert (found is None) is (lose == "before")
+    made = await site_at(server, fetcher).create(post)
+    assert made.marker == post.marker
+    assert len(server.git("log", "--format=%H", "main").split()) == 2
+
+
+PUBLISHING = """
+import asyncio, sys
+from ipaddress import IPv4Network
+from pressroom.fetch import GuardedFetcher
+from pressroom_content.contract import Post, SiteAddress
+from pressroom_git.config import GitConfig
+from pressroom_git.connector import connector
+
+async def main():
+    async with GuardedFetcher(private_networks=[IPv4Network("127.0.0.0/8")]) as fetcher:
+        values = {"repository": sys.argv[1], "token": sys.argv[2], "generator": "hugo"}
+        site = connector(GitConfig()).open(SiteAddress("w", "u", "T", "https://blog.example.org"), values, fetcher)
+        await site.create(Post("pr-killed", "Killed", "killed", "<p>x</p>", "x"))
+
+asyncio.run(main())
+"""
+
+
+async def test_a_process_that_is_killed_while_it_sends_leaves_one_post(
+    server: GitServer, fetcher: GuardedFetcher
+) -> None:
+    server.commit({"content/posts/tea.md": TEA})
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", PUBLISHING, server.url, TOKEN)
+    server.before_push = lambda: os.kill(process.pid, signal.SIGKILL)
+    assert await process.wait() == -signal.SIGKILL
+    site, post = site_at(server, fetcher), a_post(marker="pr-killed", title="Killed", slug="killed")
+    await site.find(post)
+    made = await site.create(post)
+    assert (made.marker, made.id) == ("pr-killed", "content/posts/killed.md")
+    server.git("fsck", "--strict")
+    assert server.git("log", "--format=%s", "main").split("\n").count("Add Killed") == 1
+
+
+async def test_a_repository_of_thousands_of_files(server: GitServer, fetcher: GuardedFetcher) -> None:
+    server.commit({f"content/posts/{number}.md": f"---\ntitle: T{number}\n---\nWords.\n" for number in range(5000)})
+    site = site_at(server, fetcher)
+    assert isinstance(site, BlockSite)
+    server.requests.clear()
+    await site.create(a_post())
+    assert len(server.requests) <= 8, server.requests
+    found = await site.locate("https://blog.example.org/posts/4711/")
+    assert found is not None
+    assert found.fields["title"] == "T4711"
+    server.requests.clear()
+    assert len([post async for post in site_at(server, fetcher).posts(None, 10_000)]) == 5000
+    assert len(server.requests) <= 40
+
+
+async def test_what_is_no_git_server_is_said(server: GitServer, fetcher: GuardedFetcher) -> None:
+    with pytest.raises((SiteRefused, SiteUnavailable)):
+        await site_at(server, fetcher, repository="http://127.0.0.1:1/x/y").read("content/posts/tea.md")
+
+
+@given(st.binary(max_size=200))
+def test_a_pack_of_anything_is_no_harm(data: bytes) -> None:
+    headed = b"PACK\0\0\0\2\0\0\0\1" + data
+    for content in (data, headed, headed + hashlib.sha1(headed, usedforsecurity=False).digest()):
+        with pytest.raises(SiteUnavailable):
+            read_pack(content)
+
+
+@pytest.mark.parametrize("part", [b"\xb1" + b"\x80" * 2_000_000, b"\xe1" + b"\xff" * 2_000_000, b"\xe1" + b"\x80" * 99])
+def test_a_pack_with_endless_numbers_is_refused_at_once(part: bytes) -> None:
+    pack = b"PACK" + struct.pack(">II", 2, 1) + part
+    with pytest.raises(SiteUnavailable, match="cannot be read"):
+        read_pack(pack + hashlib.sha1(pack, usedforsecurity=False).digest())
