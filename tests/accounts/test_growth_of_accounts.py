@@ -11,7 +11,7 @@ from pressroom.config import Settings
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.sdk import PluginContext
 from pressroom.testing.running import settings_for_test
-from pressroom_content.builtin_site.connector import MAX_REDIRECTS
+from pressroom_content.builtin_site.url_rules import MAX_REDIRECTS
 from pressroom_content.contract import RemotePost, SiteRefused
 from pressroom_content.tables import BuiltinRedirectRow, PageRow
 from pressroom_content.websites import sync

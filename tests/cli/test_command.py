@@ -337,12 +337,15 @@ def test_the_installed_script_is_this_command(tmp_path: Path) -> None:
     assert done.stdout.startswith("pressroom ")
 
 
-def test_explaining_a_tool_of_another_plan_says_how(tmp_path: Path) -> None:
+def test_explain_finds_the_plan_of_a_tool_and_refuses_others_with_advice(tmp_path: Path) -> None:
     variables = {"PRESSROOM_STORAGE__PATH": str(tmp_path / "data")}
-    refused = run("explain", "create_content", cwd=tmp_path, **variables)
+    found = run("explain", "create_content", cwd=tmp_path, **variables)
+    assert found.returncode == 0
+    assert "free sees" in found.stdout
+    assert "For callers on the plan 'free'" in found.stderr
+    refused = run("explain", "create_content", "--plan", "anonymous", cwd=tmp_path, **variables)
     assert refused.returncode == 1
     assert "--plan free" in refused.stderr
-    assert run("explain", "create_content", "--plan", "free", cwd=tmp_path, **variables).returncode == 0
 
 
 def test_a_folder_of_another_type_is_explained_without_python(tmp_path: Path) -> None:

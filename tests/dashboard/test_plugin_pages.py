@@ -36,16 +36,25 @@ async def website(request):
     return HttpResponse(b"a,b", media_type="text/csv")
 
 
+async def letter(request):
+    if request.method == "POST":
+        return HttpResponse(f"<p>{len(request.form['text'])} characters from {request.subject}</p>".encode())
+    path = f"/dashboard/letters/{request.path_params['id']}"
+    form = f"<form method=post action={path}><input type=hidden name=csrf value={request.csrf_token}></form>"
+    return HttpResponse(form.encode())
+
+
 async def everyone(request):
     return HttpResponse(f"nobody:{request.subject}{request.csrf_token}".encode())
 
 
 @hookimpl
 def pressroom_routes():
-    page = DashboardPage("Websites")
+    page = DashboardPage("Websites", group="Work")
     return [
         Route("/dashboard/websites", websites, ("GET", "POST"), page),
         Route("/dashboard/websites/<id>", website, page=page),
+        Route("/dashboard/letters/<id>", letter, ("GET", "POST"), DashboardPage("Letter"), max_body_bytes=200_000),
         Route("/colophon", everyone),
     ]
 """
@@ -67,7 +76,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 def test_it_is_in_the_navigation_and_in_the_frame(host: RunningHost, signed_in: BrowserWithoutScreen) -> None:
     titles = [one.text() for one in signed_in.get("/dashboard").tree.css(".account-nav li")]
-    assert titles == ["Overview", "Activity", "Connections", "Websites", "Account"]
+    assert titles == ["Overview", "Websites", "Connections", "Activity", "Account"]
+    groups = [one.text() for one in signed_in.get("/dashboard").tree.css(".nav-title")]
+    assert groups == ["Work", "Settings"]
     page = signed_in.get("/dashboard/websites")
     assert page.one("h1").startswith("Websites of u_")
     assert page.one(".account-nav [aria-current]") == "Websites"
@@ -115,6 +126,40 @@ def test_its_errors_are_pages_too(signed_in: BrowserWithoutScreen) -> None:
     page = signed_in.get("/dashboard/websites/none")
     assert page.status == 404
     assert "There is no such website." in page.text
+
+
+LETTER = "/dashboard/letters/7"
+
+
+def test_a_long_form_is_taken_where_the_route_says_so(signed_in: BrowserWithoutScreen) -> None:
+    token = signed_in.get(LETTER).fields(LETTER)
+    assert "150000 characters from u_" in signed_in.post(LETTER, {**token, "text": "x" * 150_000}).text
+    refused = signed_in.post(LETTER, {**token, "text": "x" * 200_001}, Accept="text/html")
+    assert refused.status == 413
+    assert "a body may have 200000 bytes" in refused.text
+
+
+def test_a_long_form_outlives_the_session(browser: BrowserWithoutScreen, host: RunningHost) -> None:
+    text = 'Line one <b>"&\nLine two ' + "x" * 100_000
+    token = {"csrf": "of a session that has ended"}
+    kept = browser.post(LETTER, {**token, "text": text, "do": "save"})
+    assert kept.status == 401
+    assert kept.one("h1") == "Sign in to continue"
+    assert not browser.post("/dashboard/websites", token | {"text": text}).tree.css("input[name=text]")
+
+    browser.enter(host, add_person(host, "letters@example.org"))
+    again = browser.submit(kept, LETTER)
+    assert (again.status, again.one("h1")) == (403, "Send it again")
+    assert again.fields(LETTER)["do"] == "save"
+    assert f"{len(text)} characters from u_" in browser.submit(again, LETTER).text
+
+
+@pytest.mark.parametrize("origin", [{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
+def test_a_form_of_another_site_is_not_kept(
+    browser: BrowserWithoutScreen, signed_in: BrowserWithoutScreen, origin: dict[str, str]
+) -> None:
+    for one in (browser, signed_in):
+        assert not one.post(LETTER, {"text": "buy", "csrf": "x"}, **origin).tree.css("input[name=text]")
 
 
 def test_other_routes_of_a_plugin_are_for_everyone(browser: BrowserWithoutScreen) -> None:

@@ -203,6 +203,74 @@ def code_shots() -> Iterator[Shot]:
         yield Shot(body, GAP + index % 2 * (480 + GAP), 0, 480, 0)
 
 
+DIFF: Final = """\
+ export function sum(values: number[]): number {
+-  let total = 0;
+-  for (const value of values) total += value;
+-  return total;
++  return values.reduce((total, value) => total + value, 0);
+ }
+"""
+LOOKS: Final[tuple[tuple[str, str, str, dict[str, Any]], ...]] = (
+    ("catppuccin-mocha", GO, "serve.go", {"highlightLines": "2-4"}),
+    ("light-plus", SQL, "report.sql", {"focusLines": "1-3", "background": "#e2e8f0", "shadow": 60}),
+    ("rose-pine", DIFF, "sum.ts", {"diff": True, "autoWidth": True}),
+    ("gruvbox-light", DIFF, "sum.ts", {"diff": True, "radius": 28, "background": "#d5c4a1"}),
+    ("night-owl", JSON, "settings.json", {"fontSize": 12, "radius": 0}),
+    ("catppuccin-latte", CSS, "card.css", {"background": "linear-gradient(135deg, #ee9ca7, #ffdde1)"}),
+    ("gruvbox-dark", GO, "serve.go", {"highlightLines": "1"}),
+    ("solarized-light", SQL, "report.sql", {"background": "linear-gradient(135deg, #83a4d4, #b6fbff)"}),
+    ("everforest-dark", CSS, "card.css", {"focusLines": "1-4"}),
+    ("one-light", JSON, "settings.json", {"background": "#c7d2fe"}),
+    ("kanagawa", BASH, "", {"autoWidth": True}),
+    ("palenight", BASH, "", {"shadow": 200, "background": "linear-gradient(135deg, #f46b45, #eea849)"}),
+)
+"""Theme, code, title and the rest of each image of code with other looks; their language is found."""
+
+
+def look_shots() -> Iterator[Shot]:
+    """Yield an image of code for each of the further themes and each option."""
+    for index, (theme, code, title, options) in enumerate(LOOKS):
+        body = {
+            "code": code,
+            "language": "auto",
+            "theme": theme,
+            "title": title,
+            "width": 640,
+            "padding": 40,
+            "scale": 2,
+        }
+        yield Shot(body | options, GAP + index % 2 * (480 + GAP), 0, 480, 0)
+
+
+def badge() -> str:
+    """Return a round logo, as a URL."""
+    y, x = np.mgrid[0:160, 0:160] - 79.5
+    distance = np.hypot(x, y)
+    pixels = np.zeros((160, 160, 4), np.uint8)
+    pixels[distance < 78] = (185, 80, 42, 255)
+    pixels[(distance < 48) & (distance > 26)] = (255, 255, 255, 255)
+    written = io.BytesIO()
+    Image.fromarray(pixels).save(written, "PNG")
+    return "data:image/png;base64," + base64.b64encode(written.getvalue()).decode("ascii")
+
+
+def qr_shots() -> Iterator[Shot]:
+    """Yield QR codes in every shape, with gradients and a logo."""
+    looks: tuple[dict[str, Any], ...] = (
+        {"moduleShape": "dot", "eyeShape": "circle"},
+        {"moduleShape": "rounded", "eyeShape": "rounded", "fgColor": "#1d3557", "gradientColor": "#b9502a"},
+        {"moduleShape": "rounded", "eyeShape": "circle", "eyeColor": "#b9502a", "logo": badge()},
+        {"moduleShape": "dot", "fgColor": "#4c1d95", "gradientColor": "#0f766e", "gradientType": "radial"},
+        {"logo": badge(), "logoSize": 28, "bgColor": "#faf7f2"},
+        {"eyeShape": "rounded", "fgColor": "#1e3a8a", "gradientColor": "#be185d", "gradientAngle": 90},
+    )
+    for index, look in enumerate(looks):
+        column, row = index % 3, index // 3
+        body = {"text": "https://example.com/menu", "size": 512, **look}
+        yield Shot(body, GAP + column * (300 + GAP), GAP + row * (300 + GAP), 300, 300)
+
+
 @dataclass(frozen=True)
 class Sheet:
     """A contact sheet: the tool whose pictures it shows, how many times as large they are stored, and how well."""
@@ -217,6 +285,8 @@ class Sheet:
 SHEETS: Final = [
     Sheet(DOCS / "images/templates.svg", "image-generator", template_shots, 1.75, 70),
     Sheet(DOCS / "images/code.svg", "code-to-image", code_shots, 2, 80),
+    Sheet(DOCS / "images/code-looks.svg", "code-to-image", look_shots, 1.5, 70),
+    Sheet(DOCS / "images/qr-styles.svg", "qr-code-generator", qr_shots, 1.5, 75),
 ]
 
 
@@ -264,7 +334,7 @@ def shown(sheet: str) -> list[Image.Image]:
     return [Image.open(io.BytesIO(content)).convert("RGB") for content in contents]
 
 
-@pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: sheet.tool)
+@pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: sheet.file.stem)
 @pytest.mark.timeout(300)
 def test_the_contact_sheet_is_what_the_server_makes(sheet: Sheet, tmp_path: Path) -> None:
     """Equal but for what WebP loses."""

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import io
-import os
 import re
-import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -19,21 +16,14 @@ from pressroom.server.app import create_app
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support.content_client import client_of
-from support.doc_examples import DOCS, blocks
-from support.needs import free_port, program
-from support.origins import Authority
+from support.nginx import documented_nginx, nginx
 
 PLUGINS = ("content", "seo", "images", "search_performance", "wordpress", "ghost", "devto", "git", "webhook")
 UNITS = {"": 1, "k": 1024, "m": 1024**2}
 
 
-def documented() -> str:
-    page = (DOCS / "how-to" / "behind-a-proxy.md").read_text()
-    return next(block.text for block in blocks(page) if block.language == "nginx")
-
-
 def documented_bytes() -> int:
-    found = re.search(r"client_max_body_size (\d+)([km]?);", documented())
+    found = re.search(r"client_max_body_size (\d+)([km]?);", documented_nginx())
     assert found
     return int(found[1]) * UNITS[found[2]]
 
@@ -59,36 +49,6 @@ def test_the_documented_bound_is_above_every_body_that_the_server_takes(host: Ru
     largest = largest_body(host)
     assert largest > 10 * 1024**2
     assert largest <= documented_bytes() < 2 * largest
-
-
-@contextmanager
-def nginx(folder: Path, url: str) -> Iterator[str]:
-    """Run nginx with the documented configuration in front of a server, and return its URL."""
-    port = free_port()
-    Authority().server_context(folder, "tools.example.com")
-    certificate = folder / "tools.example.com.pem"
-    text = documented().replace("listen 80;", f"listen 127.0.0.1:{free_port()};")
-    text = text.replace("listen 443 ssl", f"listen 127.0.0.1:{port} ssl")
-    text = re.sub(r"(ssl_certificate(?:_key)?) \S+;", rf"\1 {certificate};", text)
-    text = text.replace("http://127.0.0.1:8000", url)
-    paths = "".join(
-        f"{name}_temp_path {folder / name};\n" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    file = folder / "nginx.conf"
-    file.write_text(
-        f"daemon off;\npid {folder / 'nginx.pid'};\nerror_log {folder / 'error.log'};\nevents {{}}\n"
-        f"http {{\naccess_log off;\n{paths}{text}}}\n"
-    )
-    command = [program("nginx"), "-p", str(folder), "-c", str(file)]
-    subprocess.run([*command, "-t"], check=True, capture_output=True)
-    process = subprocess.Popen([*command, "-g", "user root;" if os.geteuid() == 0 else ""])
-    try:
-        with httpx.Client(verify=False, transport=httpx.HTTPTransport(verify=False, retries=8)) as client:
-            client.get(f"https://127.0.0.1:{port}/healthz").raise_for_status()
-        yield f"https://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(20)
 
 
 def photograph(size: int) -> bytes:

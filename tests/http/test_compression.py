@@ -59,7 +59,7 @@ def public_urls(post: str) -> list[str]:
     return [
         "/tools", "/tools/image-generator", "/tools/api", "/tools/qr-code-generator/api", "/openapi.json", "/llms.txt",
         "/llms-full.txt", "/tools/static/pressroom.css", "/tools/static/pages.js", post, site, f"{site}/feed.xml",
-        f"{post}.md", "/sites/static/site.css",
+        f"{post}.md", f"{site}/style.css",
     ]  # fmt: skip
 
 

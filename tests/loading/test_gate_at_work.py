@@ -138,6 +138,14 @@ async def names(subject):
 @hookimpl
 def pressroom_publishing_targets(): return [PublishingTargets("own", names)]
 
+async def section(subject):
+    if AT == "section":
+        await fault()
+    return "<h2>My work</h2>"
+
+@hookimpl
+def pressroom_overview(): return [OverviewSection("own", section)]
+
 async def check():
     if AT == "check":
         await fault()
@@ -225,7 +233,14 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faulty]:
         "builtin_plugins": False,
     }
     with pytest.MonkeyPatch.context() as patch, on_path(folder / "site"):
-        for name in ("ACCESS_SECONDS", "OBSERVER_SECONDS", "INDEX_SECONDS", "CHECK_SECONDS", "TARGETS_SECONDS"):
+        for name in (
+            "ACCESS_SECONDS",
+            "OBSERVER_SECONDS",
+            "INDEX_SECONDS",
+            "CHECK_SECONDS",
+            "TARGETS_SECONDS",
+            "OVERVIEW_SECONDS",
+        ):
             patch.setattr(gated, name, 0.3)
         patch.setattr(gated, "JOB_CANCEL_SECONDS", 1.0)
         with RunningHost(settings_for_test(config, folder / "data")) as host:
@@ -303,6 +318,15 @@ def _targets(faulty: Faulty, name: str) -> None:
     assert faulty.host.run(publishing_targets(contributions, "somebody")) == []
 
 
+def _section(faulty: Faulty, name: str) -> None:
+    faulty.fails("section", name)
+    cookies = faulty.host.account().session_cookies()
+    page = httpx.get(f"{faulty.host.url}/dashboard", cookies=cookies, timeout=30)
+    assert page.status_code == 200
+    assert "Latest calls" in page.text
+    assert "My work" not in page.text
+
+
 def _check(faulty: Faulty, name: str) -> None:
     faulty.fails("check", name)
     rows = {one.check: one.result for one in faulty.host.run(diagnose(faulty.host.host.compiled, lambda: None))}
@@ -341,6 +365,7 @@ POINTS: Final[dict[str, tuple[str, Callable[[Faulty, str], Any], tuple[str, ...]
     "before_body": ("route", _route("/before?fault=&before="), _RAISED),
     "job": ("job", _job, FAULTS),
     "targets": ("publishing targets", _targets, FAULTS),
+    "section": ("overview section", _section, FAULTS),
     "check": ("check", _check, FAULTS),
     "storage": ("storage", _storage, _RAISED),
     "cache_get": ("backend", _cache("get"), FAULTS),

@@ -67,6 +67,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "list_redirects": {"website_id": "$website"},
     "list_site_taxonomies": {"website_id": "$website", "kind": "tag"},
     "list_tracked_keywords": {"website_id": "$website"},
+    "merge_site_edits": {"publication_id": "$publication"},
     "preview_content": {"content_id": "$article"},
     "publish_content": {"content_id": "$new", "website_id": "$website"},
     "restore_content": {"content_id": "$article"},

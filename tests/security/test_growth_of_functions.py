@@ -34,11 +34,13 @@ ELSEWHERE = (
         "pressroom.cli",
         "pressroom.testing",
         "pressroom.plugins",
+        "pressroom.interfaces.tools_api.gallery",
         "pressroom.interfaces.tools_api.pages.declared",
     ),
     *("pressroom_code_to_image", "pressroom_favicon_generator", "pressroom_image_generator", "pressroom.graphics"),
     "pressroom_content.foreign_pages",
     "pressroom_content.language.rules",
+    "pressroom_git.html_text",
 )
 """Modules that read what operators and authors of plugins write, and those that run in worker processes alone."""
 

@@ -24,7 +24,7 @@ from pressroom_content.contract import (
     UnreadableJson,
     read_json,
 )
-from pressroom_content.publishing.verifying import verify
+from pressroom_content.publishing.verifying import ExpectedPage, verify
 from pressroom_devto.reading import post_of
 from pressroom_images.config import ImagesConfig
 from pressroom_images.sources import unsplash
@@ -255,7 +255,7 @@ async def test_a_live_page_that_keeps_a_parser_busy_is_read_in_another_process(
     services = SimpleNamespace(fetcher=Answering(page, media_type="text/html"), workers=workers)
     plugin = SimpleNamespace(base_url="https://press.example", services=services)
     try:
-        found = await verify(cast("PluginContext", plugin), "https://site.example/post", title="A title")
+        found = await verify(cast("PluginContext", plugin), ExpectedPage("https://site.example/post", "A title"))
     finally:
         await workers.close()
     assert found.facts["http_status"] == 200

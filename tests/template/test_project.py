@@ -31,8 +31,12 @@ pytestmark = pytest.mark.timeout(600)  # the first test installs everything, fro
 def ci_commands() -> list[str]:
     """Return what the template's CI runs once everything is installed."""
     with tempfile.TemporaryDirectory() as folder:
-        commands = steps(render_template("my-tool", Path(folder)))
-    return [command for command in commands if "pip install" not in command and "-m build" not in command]
+        return commands_of(render_template("my-tool", Path(folder)))
+
+
+def commands_of(project: Path) -> list[str]:
+    """Return what the CI of a project runs once everything is installed, without the build."""
+    return [command for command in steps(project) if "pip install" not in command and "-m build" not in command]
 
 
 def steps(project: Path) -> list[str]:
@@ -54,7 +58,8 @@ def test_the_ci_of_every_other_kind_passes(workshop: Environment, tmp_path: Path
     workshop.pressroom("new", f"a-{kind}", "--kind", kind, "--into", tmp_path)
     made = tmp_path / f"pressroom-a-{kind}"
     workshop.install("--no-build-isolation", "--editable", f"{made}[test,lint]")
-    written = {command: workshop.run_tool(*command.split(), cwd=made).stdout for command in ci_commands()}
+    written = {command: workshop.run_tool(*command.split(), cwd=made).stdout for command in commands_of(made)}
+    assert any("migrations check" in command for command in written) == (kind == "tools")
     assert re.search(r"\b\d passed", written["pytest"])
     assert not re.search("failed|skipped|warning", written["pytest"])
     assert "Every promise is kept." in next(text for command, text in written.items() if " plugins check " in command)

@@ -10,9 +10,9 @@ from pressroom.config import Settings
 from pressroom.errors import BackendError
 from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SchemaError, SqlDatabase
+from pressroom.storage.database.autogeneration import differences
 from pressroom.storage.database.migrations import run_migrations
 from pressroom.storage.database.tables import HOST_MODELS, Base
-from pressroom.testing.contracts.migrations import differences
 from sqlalchemy import Column, ForeignKey, Integer, MetaData, Table, text
 from support.installing import on_path
 from support.migrations import revision_source, tables_of, write_migrations

@@ -18,6 +18,7 @@ from pressroom.testing.contracts.functions import (
     DOCTOR_CHECK,
     INDEX_ENTRIES,
     OBSERVER,
+    OVERVIEW_SECTION,
     PUBLISHING_TARGETS,
     STORAGE_KIND,
 )
@@ -58,6 +59,7 @@ BROKEN: Final[Sequence[tuple[Any, str, str]]] = [
     (DOCTOR_CHECK, "checks", "check no hint"),
     (STORAGE_KIND, "measures", "storage nothing"),
     (PUBLISHING_TARGETS, "names", "publishing targets somebody"),
+    (OVERVIEW_SECTION, "section", "overview section unclosed"),
     (COMMAND, "help", "command silent"),
     (JOB, "returns", "job {id}.returns_bytes"),
     (JOB, "twice", "job {id}.only_once"),

@@ -1,0 +1,56 @@
+"""The time from a key to the image that shows it, in a browser on a real server: pause, request, drawing, decoding."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+from playwright.async_api import Browser
+from support.server import Server, serving
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+KEYS: Final = 40
+WARM_UP: Final = 4
+MOST_MS: Final = 300
+
+TYPE_AND_WAIT = """
+async ([selector, text]) => {
+  const control = document.querySelector(selector);
+  const image = document.querySelector("img[data-canvas]");
+  const shown = new Promise((resolve) => image.addEventListener("load", resolve, { once: true }));
+  const began = performance.now();
+  control.value += text;
+  control.dispatchEvent(new Event("input", { bubbles: true }));
+  await shown;
+  return performance.now() - began;
+}
+"""
+
+PAGES = {
+    "code-to-image": "[name=code]",
+    "image-generator": "[name='props.title']",
+    "qr-code-generator": "[name=text]",
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("server"), config="") as running:
+        yield running
+
+
+def p95(times: list[float]) -> float:
+    return statistics.quantiles(times, n=20)[-1]
+
+
+@pytest.mark.parametrize("slug", list(PAGES))
+async def test_an_image_follows_a_key(browser: Browser, server: Server, slug: str) -> None:
+    page = await browser.new_page()
+    await page.goto(f"{server.url}/tools/{slug}", wait_until="networkidle")
+    times = [await page.evaluate(TYPE_AND_WAIT, [PAGES[slug], "x"]) for _ in range(WARM_UP + KEYS)][WARM_UP:]
+    await page.close()
+    print(f"{slug}: median {statistics.median(times):.0f} ms, p95 {p95(times):.0f} ms")
+    assert p95(times) < MOST_MS

@@ -1,0 +1,169 @@
+"""What breaks a promise of analytics or of a provider of keyword data is told which one, and the fix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import date
+from typing import Any, Final
+
+import pytest
+from pressroom.sdk import BackendError, Fetched, Fetcher, FetchFailed, FetchUnknown, InvalidInput, Rejected
+from pressroom_content.contract import CredentialField
+from pressroom_search_performance.contract import (
+    AnalyticsSource,
+    KeywordAnswer,
+    KeywordFigures,
+    KeywordQuestion,
+    KeywordSource,
+    Traffic,
+    TrafficQuestion,
+    Visits,
+)
+from pressroom_search_performance.testing import (
+    ANALYTICS_SOURCE,
+    KEYWORD_SOURCE,
+    check_analytics_source,
+    check_keyword_source,
+)
+from support.contracts import assert_broken
+
+FIELDS: Final = (CredentialField("token", "Token", pattern=r"tok_[a-f0-9]{12}"),)
+
+
+async def asked(fetcher: Fetcher, method: str = "GET") -> Fetched:
+    """Ask a service, and raise what the contracts allow where it is in trouble."""
+    try:
+        answer = await fetcher.request(method, "https://api.example/figures", max_bytes=10_000, seconds=5)
+    except (FetchFailed, FetchUnknown) as error:
+        raise BackendError("the service is away") from error
+    if answer.status == 401:
+        raise Rejected("the service does not accept this")
+    if answer.status >= 429 or answer.media_type != "application/json":
+        raise BackendError("the service is away")
+    return answer
+
+
+class Counter:
+    """Analytics that keep every promise; the classes below break one each."""
+
+    def answer(self, question: TrafficQuestion) -> Traffic:
+        keys = ("2024-02-02", "2024-02-01") if question.by == "date" else ("/a", "/b")
+        counts = (1, 2) if question.by == "date" else (2, 1)
+        return Traffic(
+            Visits(3, bounce_rate=0.5), tuple((key, Visits(count)) for key, count in zip(keys, counts, strict=True))
+        )
+
+    async def check(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> None:
+        await asked(fetcher)
+
+    async def traffic(
+        self, site: str, credential: Mapping[str, str], question: TrafficQuestion, fetcher: Fetcher
+    ) -> Traffic:
+        await asked(fetcher)
+        return self.answer(question)
+
+    async def page(
+        self, site: str, credential: Mapping[str, str], url: str, start: date, end: date, fetcher: Fetcher
+    ) -> Visits:
+        await asked(fetcher)
+        return Visits(1)
+
+
+class Forgiving(Counter):
+    async def page(self, *arguments: Any) -> Visits:
+        await arguments[-1].request("GET", "https://api.example/page", max_bytes=10_000, seconds=5)
+        return Visits(1)
+
+
+class Unchecked(Counter):
+    async def check(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> None:
+        await fetcher.get("https://api.example/me", accept="*/*", max_bytes=1000, seconds=5)
+
+
+class Unsorted(Counter):
+    def answer(self, question: TrafficQuestion) -> Traffic:
+        found = super().answer(question)
+        return replace(found, rows=found.rows[::-1])
+
+
+class Endless(Counter):
+    def answer(self, question: TrafficQuestion) -> Traffic:
+        return Traffic(Visits(3), tuple((f"/{number}", Visits(1)) for number in range(question.limit + 1)))
+
+
+class Percent(Counter):
+    def answer(self, question: TrafficQuestion) -> Traffic:
+        return Traffic(Visits(3, bounce_rate=50.0), ())
+
+
+class Telling(Counter):
+    async def traffic(
+        self, site: str, credential: Mapping[str, str], question: TrafficQuestion, fetcher: Fetcher
+    ) -> Traffic:
+        raise BackendError(f"no figures for {credential['token']}")
+
+
+def analytics(made: Counter) -> AnalyticsSource:
+    return AnalyticsSource("counter", "Counter", "Domain", "As Counter lists it.", FIELDS, made)
+
+
+def test_analytics_that_keep_their_promises_are_told_nothing() -> None:
+    assert check_analytics_source(analytics(Counter())) == []
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (Forgiving, "asking"),
+        (Unchecked, "check"),
+        (Unsorted, "figures"),
+        (Endless, "figures"),
+        (Percent, "figures"),
+        (Telling, "credentials"),
+    ],
+)
+def test_analytics_that_break_a_promise_are_told_which(make: Callable[[], Counter], name: str) -> None:
+    [promise] = [one for one in ANALYTICS_SOURCE.promises if one.name == name]
+    assert_broken(promise, check_analytics_source(analytics(make())), contract="analytics source")
+
+
+def keywords(*figures: KeywordFigures, cost: float = 0.01, again: bool = False, strict: bool = False) -> KeywordSource:
+    async def ask(question: KeywordQuestion, fetcher: Fetcher) -> KeywordAnswer:
+        if strict and max(map(len, question.phrases), default=0) > 80:
+            raise ValueError("a phrase is too long")
+        if not question.phrases:
+            raise InvalidInput("phrases", "must not be empty")
+        try:
+            await asked(fetcher, "POST")
+        except BackendError:
+            if not again:
+                raise
+            await asked(fetcher, "POST")
+        return KeywordAnswer(figures, cost)
+
+    return KeywordSource("volumes", "Volumes", ask)
+
+
+BREAD: Final = KeywordFigures("bread", volume=90_500, difficulty=40, cpc=0.2, competition="low")
+
+
+def test_keyword_data_that_keep_their_promises_are_told_nothing() -> None:
+    assert check_keyword_source(keywords(BREAD)) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        (keywords(BREAD, again=True), "away"),
+        (keywords(BREAD, strict=True), "questions"),
+        (keywords(KeywordFigures("cake")), "keyword_figures"),
+        (keywords(BREAD, BREAD), "keyword_figures"),
+        (keywords(replace(BREAD, difficulty=400)), "keyword_figures"),
+        (keywords(BREAD, cost=-1.0), "keyword_figures"),
+    ],
+    ids=["asks again", "raises", "not asked about", "twice", "too difficult", "pays"],
+)
+def test_keyword_data_that_break_a_promise_are_told_which(source: KeywordSource, name: str) -> None:
+    [promise] = [one for one in KEYWORD_SOURCE.promises if one.name == name]
+    assert_broken(promise, check_keyword_source(source), contract="keyword source")
