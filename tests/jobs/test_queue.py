@@ -418,13 +418,13 @@ async def test_finished_jobs_are_forgotten_but_not_within_their_period(database:
     daily = Job("daily", double, every=86_400 * 365)
     store = JobStore(database, 0)
     jobs = {"daily": daily, "double": Job("double", double)}
-    await store.add_period(daily, 86_400 * 365)
+    assert list(await store.add_periods(list(jobs.values()))) == ["daily"]
     await store.add("double", {}, subject="", key="", run_at=None)
     for _ in range(2):
         lease = await store.claim(jobs)
         assert lease is not None
         await store.succeed(lease, {}, every=jobs[lease.kind].every)  # type: ignore[arg-type, union-attr]
     await eventually(store.forget_expired, lambda forgotten: forgotten == 1)
-    await store.add_period(daily, 86_400 * 365)
+    await store.add_periods([daily])
     assert await store.claim(jobs) is None
     assert await rows(database) == 1

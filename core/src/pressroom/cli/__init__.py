@@ -16,7 +16,7 @@ from typing import Final
 import click
 
 from pressroom.cli.lazy import LazyGroup
-from pressroom.cli.options import common_options
+from pressroom.cli.options import Invocation, common_options
 from pressroom.cli.output import INTERRUPTED, WRONG_USAGE, Output
 from pressroom.errors import PressroomError
 from pressroom.version import VERSION
@@ -91,7 +91,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     output = Output(json="--json" in given)
     output.prepare()
     try:
-        result = pressroom.main(given, prog_name="pressroom", standalone_mode=False)
+        invocation = Invocation(own_process=arguments is None)
+        result = pressroom.main(given, prog_name="pressroom", standalone_mode=False, obj=invocation)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pressroom.cli.options import Invocation
@@ -11,19 +14,37 @@ if TYPE_CHECKING:
     from pressroom.host.loaded_app import LoadedApp
 
 
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Pause the garbage collector while plugins load.
+
+    Nearly everything that they make stays, and looking through it again and again takes a fifth of the time.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def compiled(invocation: Invocation) -> LoadedApp:
     """Return what the configuration comes to: plugins loaded, catalog compiled, nothing started.
 
     Raises:
         InvalidConfig: something is wrong with the configuration.
     """
-    from pressroom.host.loaded_app import LoadedApp  # noqa: PLC0415 - loads plugins, which takes time
-    from pressroom.observability.logs import configure_logging  # noqa: PLC0415
+    with collector_paused():
+        from pressroom.host.loaded_app import LoadedApp  # noqa: PLC0415 - loads plugins, which takes time
+        from pressroom.observability.logs import configure_logging  # noqa: PLC0415
 
-    loaded = invocation.load_config()
-    configure_logging(loaded.settings.logging)  # to standard error, away from the command's result
-    app = LoadedApp(loaded.settings, loaded.origins)
-    app.gate.logs = False
+        loaded = invocation.load_config()
+        configure_logging(loaded.settings.logging)  # to standard error, away from the command's result
+        app = LoadedApp(loaded.settings, loaded.origins)
+        app.gate.logs = False
+        if invocation.own_process:
+            gc.freeze()
     return app
 
 

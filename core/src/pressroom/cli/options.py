@@ -22,12 +22,16 @@ R = TypeVar("R")
 
 @dataclass(slots=True)
 class Invocation:
-    """What the common options were set to, anywhere on the command line."""
+    """What the common options were set to, anywhere on the command line.
+
+    `own_process` tells that the process ends with the command: what is loaded stays in it.
+    """
 
     config_file: Path | None = None
     json: bool = False
     plugins_dir: Path | None = None
     safe_mode: bool = False
+    own_process: bool = False
 
     @property
     def output(self) -> Output:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import shlex
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pressroom.cli.loading import left_out, tell_safe_mode
+from pressroom.cli.loading import collector_paused, left_out, tell_safe_mode
 from pressroom.cli.options import Invocation, command_options, safe_mode_option
 from pressroom.errors import BackendError, PluginError
 
@@ -33,15 +34,18 @@ def serve(invocation: Invocation, host: str | None, port: int | None, strict: bo
     if reload:
         _serve_and_reload(invocation, host, port, strict=strict)
         return
-    from pressroom.host.loaded_app import LoadedApp  # noqa: PLC0415 - loads plugins, which takes time
-    from pressroom.observability.logs import configure_logging  # noqa: PLC0415
-    from pressroom.server.serve import bind, serve_until_told  # noqa: PLC0415
+    with collector_paused():
+        from pressroom.host.loaded_app import LoadedApp  # noqa: PLC0415 - loads plugins, which takes time
+        from pressroom.observability.logs import configure_logging  # noqa: PLC0415
+        from pressroom.server.serve import bind, serve_until_told  # noqa: PLC0415
 
-    given: dict[str, Any] = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    loaded = invocation.load_config({"server": given} if given else None)
-    configure_logging(loaded.settings.logging)
-    listener, settings = bind(loaded.settings)
-    compiled = LoadedApp(settings, loaded.origins)
+        given: dict[str, Any] = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+        loaded = invocation.load_config({"server": given} if given else None)
+        configure_logging(loaded.settings.logging)
+        listener, settings = bind(loaded.settings)
+        compiled = LoadedApp(settings, loaded.origins)
+        if invocation.own_process:
+            gc.freeze()
     if settings.safe_mode:
         import structlog  # noqa: PLC0415 - not needed by --help
 

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -207,9 +208,14 @@ def _installed() -> Iterator[WebFont]:
         spec = find_spec(recipe.module)
         source = Path(spec.origin).parent / "files" / recipe.file if spec is not None and spec.origin else None
         if source is not None and source.is_file():
-            versions = [f"{name} {metadata.version(name)}" for name in (recipe.distribution, "fonttools", "uharfbuzz")]
+            versions = [f"{name} {_version(name)}" for name in (recipe.distribution, "fonttools", "uharfbuzz")]
             digest = hashlib.sha256("\n".join([str(_RECIPE), repr(recipe), *versions]).encode())
             yield WebFont(recipe, source, digest.hexdigest()[:16])
+
+
+@cache  # looking it up reads the folder of every distribution
+def _version(distribution: str) -> str:
+    return metadata.version(distribution)
 
 
 def _rule(font: WebFont) -> str:

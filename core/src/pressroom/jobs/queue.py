@@ -245,9 +245,11 @@ class JobQueue:
     async def _add_periods(self) -> float:
         """Add the periodic jobs whose next period has begun, and return the seconds to the next one."""
         now = asyncio.get_running_loop().time
-        for job in self._kinds.values():
-            if job.every is not None and self._next_periods.get(job.kind, 0.0) <= now():
-                self._next_periods[job.kind] = now() + await self._store.add_period(job, job.every)
+        periodic = [job for job in self._kinds.values() if job.every is not None]
+        begun = [job for job in periodic if self._next_periods.get(job.kind, 0.0) <= now()]
+        if begun:
+            left = await self._store.add_periods(begun)
+            self._next_periods |= {kind: now() + seconds for kind, seconds in left.items()}
         return min((at - now() for at in self._next_periods.values()), default=float("inf"))
 
     async def _forget(self) -> None:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter
 from typing import Any, Final, cast
 
 import structlog
@@ -113,16 +114,25 @@ class JobStore:
         same = select(JobRow.id).where(JobRow.kind == kind, JobRow.subject == subject, JobRow.key == key)
         return await session.scalar(same), False
 
-    async def add_period(self, job: Job, every: float) -> float:
-        """Add a periodic job for the period that it is now, once, and return the seconds to the next period.
+    async def add_periods(self, jobs: Sequence[Job]) -> Mapping[str, float]:
+        """Add periodic jobs for the period that it is now, each once, in one transaction.
+
+        Returns:
+            The seconds to the next period by kind. Jobs that are not periodic are left out.
 
         Raises `BackendError`.
         """
+        left: dict[str, float] = {}
         async with self._database.writing() as session:
             now = await _now(session)
-            period = math.floor(now.timestamp() / every)
-            await self._insert(session, job.kind, {}, subject="", key=f"every:{every:g}:{period}", due_at=now)
-        return (period + 1) * every - now.timestamp()
+            # In one order on all hosts: two that add the same jobs at once would wait for each other.
+            for job in sorted(jobs, key=attrgetter("kind")):
+                if job.every is not None:
+                    period = math.floor(now.timestamp() / job.every)
+                    key = f"every:{job.every:g}:{period}"
+                    await self._insert(session, job.kind, {}, subject="", key=key, due_at=now)
+                    left[job.kind] = (period + 1) * job.every - now.timestamp()
+        return left
 
     async def status(self, job_id: str, subject: str | None) -> JobStatus:
         """Return a job. Raises `NotFound` and `BackendError`."""

@@ -204,13 +204,19 @@ def _process_executor_problems(tool: Generator | McpTool) -> Iterator[str]:
 
 
 @lru_cache(maxsize=2048)
-def _schema_problems(model: type[BaseModel]) -> tuple[str, ...]:
-    """Return what is wrong with the schema of a model. It is generated once in a process, since it takes milliseconds.
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON Schema of a model, generated once in a process, since it takes milliseconds.
 
     The catalog generates its own: a model may refer to what other plugins add after this.
     """
+    return model.model_json_schema()
+
+
+@lru_cache(maxsize=2048)
+def _schema_problems(model: type[BaseModel]) -> tuple[str, ...]:
+    """Return what is wrong with the schema of a model."""
     try:
-        schema = model.model_json_schema()
+        schema = _schema(model)
         json.dumps(schema, allow_nan=False)
     except Exception as error:  # noqa: BLE001 - pydantic, or whatever the model adds to its schema
         return (f"{model.__name__} has no JSON Schema, {one_line(error)}",)
@@ -236,7 +242,7 @@ _NO_TEXT: Final = frozenset({"datetime_type", "date_type", "time_type", "time_de
 
 def _text_type_problems(model: type[BaseModel]) -> Iterator[str]:
     """Yield the parameters that no client can send: strict ones whose type is a text in JSON, such as a datetime."""
-    for name, declared in model.model_json_schema(by_alias=True).get("properties", {}).items():
+    for name, declared in _schema(model).get("properties", {}).items():
         for kind in _formats(declared):
             try:
                 model.model_validate({name: _TEXT_SAMPLES[kind]})

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -48,7 +49,7 @@ def plain_revisions(package: str) -> Revisions | None:
         tell for certain.
     """
     try:
-        found = [_declared(path) for path in _sources(files(package) / "versions")]
+        found = [_declared(path.read_bytes()) for path in _sources(files(package) / "versions")]
     except (OSError, SyntaxError, SystemError, ValueError, ImportError):
         # SystemError: compile() of Python 3.11 miscounts its depth if the garbage collector switches greenlets in it.
         return None
@@ -77,13 +78,14 @@ def _sources(folder: Traversable) -> Iterator[Traversable]:
             yield path
 
 
-def _declared(path: Traversable) -> Mapping[str, Any]:
+@lru_cache(maxsize=128)  # a process that opens several databases asks for the same files each time
+def _declared(source: bytes) -> Mapping[str, Any]:
     """Return what a migration assigns to the names that Alembic looks at.
 
     Raises `ValueError` where that is not written as constants, once each.
     """
     values: dict[str, Any] = {}
-    module = ast.parse(path.read_bytes())
+    module = ast.parse(source)
     for statement in module.body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in _NAMES:
@@ -91,7 +93,7 @@ def _declared(path: Traversable) -> Mapping[str, Any]:
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if name in _NAMES:
                 values[name] = ast.literal_eval(value)
     if len(values) != sum(_binds(node) for node in ast.walk(module)):
-        raise ValueError(f"{path.name} does not name its revision plainly")
+        raise ValueError("the revision is not named plainly")
     return values
 
 
