@@ -13,6 +13,7 @@ import pytest
 from pressroom.cli.scaffolding import render_template
 from support.commands import Done, run_command
 from support.databases import postgresql_url
+from support.downloads import MYPY_CACHE
 
 pytestmark = pytest.mark.timeout(600)  # a package is built in an isolated environment
 
@@ -77,6 +78,7 @@ packages = ["src/acme_{id_}"]
 
 def check(path: Path, *options: str) -> Done:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
+    environment["MYPY_CACHE_DIR"] = str(MYPY_CACHE)
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment.get('PATH', '')}"
     cwd = path if path.is_dir() else path.parent
     return run_command(["plugins", "check", str(path), *options], cwd=cwd, env=environment)

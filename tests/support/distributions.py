@@ -21,6 +21,7 @@ from typing import Any, Final
 import pytest
 from uv import find_uv_bin
 
+from support.downloads import MYPY_CACHE
 from support.needs import program
 from support.server import announced
 
@@ -50,7 +51,8 @@ class Built:
 def clean_environment(**variables: str) -> dict[str, str]:
     """Return the environment without anything that would let a process see more than its own installation."""
     mine = ("PRESSROOM_", "PYTHON", "VIRTUAL_ENV", "PYTEST_", "COVERAGE_", "COV_", "MYPY", "UV_PROJECT", "CONDA")
-    return {**{name: value for name, value in os.environ.items() if not name.startswith(mine)}, **variables}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(mine)}
+    return {**kept, "MYPY_CACHE_DIR": str(MYPY_CACHE), **variables}
 
 
 def run(

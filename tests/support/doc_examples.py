@@ -39,6 +39,7 @@ from typing import Any, Final, Self
 
 from pressroom.config import InvalidConfig, load
 
+from support.downloads import MYPY_CACHE
 from support.needs import free_port, program
 
 ROOT: Final = Path(__file__).parents[2]
@@ -297,6 +298,7 @@ def _environment(folder: Path) -> dict[str, str]:
         "COLUMNS": "100",
         # A reader has pytest, but not all of its plugins that are installed here.
         "PYTEST_ADDOPTS": "-p no:asyncio -p no:xdist -p no:timeout -p no:cacheprovider",
+        "MYPY_CACHE_DIR": str(MYPY_CACHE),
         # What is installed is all that there is: nothing is fetched.
         "PIP_NO_INDEX": "1",
         "PIP_NO_BUILD_ISOLATION": "false",

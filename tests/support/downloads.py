@@ -16,6 +16,9 @@ from support.needs import program, unavailable
 
 CACHE: Final = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pressroom-tests"
 
+MYPY_CACHE: Final = CACHE / "mypy"
+"""Where mypy keeps what it found out about packages: for the first of many projects that takes most of its time."""
+
 SECONDS: Final = 600
 """How long one command of an installation may take; from a cold cache most take less than half a minute."""
 

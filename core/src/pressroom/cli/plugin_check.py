@@ -209,7 +209,10 @@ def package_findings(package: BuiltPackage) -> Iterator[BrokenPromise]:
 
 
 def _types(path: Path, package: BuiltPackage, python: Path) -> Stage:
-    """Check the types of the package with mypy, as its project configures it or in strict mode."""
+    """Check the types of the package with mypy, as its project configures it or in strict mode.
+
+    Nothing is left in the project's folder; mypy keeps a cache only where `MYPY_CACHE_DIR` names a folder for it.
+    """
     import importlib.util  # noqa: PLC0415 - not needed by --help
 
     stage = Stage("types")
@@ -221,7 +224,7 @@ def _types(path: Path, package: BuiltPackage, python: Path) -> Stage:
     source = [str(path / "src")] if configured and (path / "src").is_dir() else []
     command = [sys.executable, "-m", "mypy", "--no-error-summary", "--no-pretty", "--hide-error-context"]
     command += ["--config-file", str(project)] if configured else ["--strict"]
-    command += ["--python-executable", str(python), "--cache-dir", os.devnull]
+    command += ["--python-executable", str(python), "--cache-dir", os.environ.get("MYPY_CACHE_DIR") or os.devnull]
     for name in () if source else package.packages:
         command += ["-p", name]
     done = subprocess.run(  # noqa: S603 - no shell
