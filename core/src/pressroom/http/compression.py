@@ -1,10 +1,8 @@
 """Compressing answers with gzip (RFC 9110, sections 8.4 and 12.5.3), where nothing secret is in them.
 
 The size of a compressed answer tells something of its content: whoever can put text into a page and watch the size of
-the answers learns a secret in it letter by letter (BREACH). So what belongs to one person is sent as it is: answers
-that say `no-store` or `private`, that set a cookie, or that say nothing of caching to a request with a credential, and
-every answer to another method than GET and HEAD. A handler whose answer holds no secret all the same says so with
-`mark_public_text`.
+the answers learns a secret in it letter by letter (BREACH). So what may belong to one person is sent as it is:
+`is_public_text` says which answers do not.
 """
 
 from __future__ import annotations
@@ -20,6 +18,7 @@ from typing import Any, Final
 from sanic import HTTPResponse, Request
 
 from pressroom.http.precompressed import PrecompressedText
+from pressroom.http.public_text import is_public_text
 from pressroom.http.responses import PUBLIC_TEXT, RawResponse
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -56,11 +55,6 @@ _QUICK_BYTES: Final = 16_384
 
 _AT_ONCE: Final = 2
 _MAX_KEPT_BYTES: Final = 16 * 2**20
-_TEXT: Final = re.compile(
-    r"text/(?!event-stream)[a-z0-9.+-]+|application/(?:json|xml|javascript|manifest\+json)"
-    r"|[a-z]+/[a-z0-9.-]+\+(?:json|xml)",
-)
-_PRIVATE: Final = re.compile(r"\b(?:no-store|private|no-transform)\b", re.IGNORECASE)
 
 
 class Compression:
@@ -134,19 +128,7 @@ def _gzip(body: bytes) -> bytes:
 def _may_be_compressed(request: Request, response: HTTPResponse) -> bool:
     if response.status != 200 or not response.body or len(response.body) < MIN_BYTES:
         return False
-    if not getattr(request.ctx, PUBLIC_TEXT, False) and not _holds_no_secret(request, response):
-        return False
-    media_type = (response.content_type or _header(response, "content-type")).partition(";")[0].strip().lower()
-    return _TEXT.fullmatch(media_type) is not None and not _header(response, "content-encoding")
-
-
-def _holds_no_secret(request: Request, response: HTTPResponse) -> bool:
-    if request.method not in ("GET", "HEAD") or "set-cookie" in response.headers:
-        return False
-    caching = _header(response, "cache-control")
-    if not caching:
-        return not {"authorization", "cookie"} & request.headers.keys()
-    return not _PRIVATE.search(caching)
+    return is_public_text(request, response)
 
 
 def _keep_weak(request: Request, response: HTTPResponse) -> None:
@@ -157,13 +139,6 @@ def _keep_weak(request: Request, response: HTTPResponse) -> None:
     _add(response, "Vary", "Accept-Encoding")
     if etag.startswith('"') and f"W/{etag}" in request.headers.get("if-none-match", ""):
         response.headers["ETag"] = f"W/{etag}"
-
-
-def _header(response: HTTPResponse, name: str) -> str:
-    """Return a header of an answer in which some may have been encoded before."""
-    encoded = response.encoded if isinstance(response, RawResponse) else ()
-    own = [value.decode("ascii") for key, value in encoded if key.lower() == name.encode()]
-    return ", ".join([*own, *map(str, response.headers.getall(name, []))])
 
 
 def _add(response: HTTPResponse, name: str, value: str) -> None:

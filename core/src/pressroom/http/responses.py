@@ -26,6 +26,9 @@ log = structlog.get_logger()
 
 Handler = Callable[..., Coroutine[Any, Any, HTTPResponse]]
 
+Encoder = Callable[[Request, HTTPResponse], Awaitable[None]]
+"""Changes the answer of a handler to what the client can make use of."""
+
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
@@ -146,20 +149,25 @@ class HandlerWrapper:
         *,
         log_requests: bool,
         log_health_checks: bool = True,
-        encode: Callable[[Request, HTTPResponse], Awaitable[None]] | None = None,
+        confirm: Encoder | None = None,
+        encode: Encoder | None = None,
     ) -> None:
         self._log_requests = log_requests
         self._unlogged: frozenset[str] = frozenset() if log_health_checks else _HEALTH_CHECKS
-        self._encode = encode
+        self._confirm, self._encode = confirm, encode
 
-    def wrap(self, handler: Handler) -> Handler:
-        """Return a handler for Sanic that does the same, and finishes the answer."""
+    def wrap(self, handler: Handler, *, reads: bool = False) -> Handler:
+        """Return a handler for Sanic that does the same, and finishes the answer.
+
+        What only `reads` may find that the client has its answer already.
+        """
+        steps = [step for step in (self._confirm if reads else None, self._encode) if step is not None]
 
         async def wrapped(request: Request, **path: Any) -> HTTPResponse:
             begin(request)
             response = await handler(request, **path)
-            if self._encode is not None:
-                await self._encode(request, response)
+            for step in steps:
+                await step(request, response)
             return self.finish(request, response)
 
         return wrapped
@@ -189,9 +197,10 @@ class HandlerWrapper:
 
 
 def mark_public_text(request: Request, compressed: PrecompressedText | None = None) -> None:
-    """Say that the answer to a request holds no secret, so that it may be compressed though it is not to be stored.
+    """Say that the answer to a request holds no secret.
 
-    `compressed` is the part of it that was compressed before.
+    It may be compressed, and confirmed by its tag, though it is not to be stored. `compressed` is the part of it that
+    was compressed before.
     """
     setattr(request.ctx, PUBLIC_TEXT, compressed or True)
 

@@ -34,6 +34,7 @@ from pressroom.http.browser_sessions import BrowserSessions
 from pressroom.http.compression import Compression
 from pressroom.http.cors import TOOLS_API
 from pressroom.http.errors import error_headers, status_of
+from pressroom.http.etags import confirm
 from pressroom.http.page_frame import PageFrame
 from pressroom.http.responses import (
     BODY_LIMIT,
@@ -105,7 +106,7 @@ class _Application:
         encode = Compression().apply if settings.server.compression else None
         logging = settings.logging
         self._http = HandlerWrapper(
-            log_requests=logging.requests, log_health_checks=logging.health_checks, encode=encode
+            log_requests=logging.requests, log_health_checks=logging.health_checks, confirm=confirm, encode=encode
         )
         self._api = ToolsApi(host)
         site = PageFrame(
@@ -152,7 +153,7 @@ class _Application:
             error_format="json",
             ctx_max_body_bytes=endpoint.max_body_bytes or self._host.settings.server.max_body_bytes,
         )
-        route(self._http.wrap(endpoint.handler))
+        route(self._http.wrap(endpoint.handler, reads="GET" in methods))
         self._secret_paths.add(path)
         self._routes |= {(method, path.replace(":str>", ">")) for method in methods}
 
