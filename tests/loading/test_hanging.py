@@ -202,12 +202,17 @@ def test_a_tool_that_will_not_be_cancelled_does_not_keep_the_server_from_ending(
         assert "of plugin hanging" in str(server.logged("the process does not end by itself")["tasks"])
 
 
-def test_who_blocks_the_event_loop_is_named(tmp_path: Path) -> None:
-    with serving(tmp_path, source(tool="time.sleep(2)")) as server:
+def test_who_blocks_the_event_loop_is_named_and_counted(tmp_path: Path) -> None:
+    with serving(tmp_path, source(tool="time.sleep(2)"), "[metrics]\ntoken = 'sesame'\n") as server:
         url = server.started()["url"]
         assert httpx.post(f"{url}/tools/hanging/api/generate", json={"text": "hi"}, timeout=30).status_code == 200
         named = server.logged("the event loop is blocked", "plugin")
         assert (named["plugin"], named["tool"]) == ("hanging", "hanging")
         assert "plugin.py, line " in named["at"]
         assert "plugin.py, line " in named["stack"][0]
+        metrics = httpx.get(f"{url}/metrics", headers={"Authorization": "Bearer sesame"}).text
+        counted = next(line for line in metrics.splitlines() if line.startswith("pressroom_plugin_failures_total{"))
+        assert 'plugin="hanging"' in counted
+        assert 'point="event loop"' in counted
+        assert counted.endswith(" 1.0")
         assert server.end() == 0

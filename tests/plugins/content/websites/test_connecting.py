@@ -89,6 +89,7 @@ def test_the_page_leads_to_where_the_site_shows_the_credential(
     label = "Open that page of your site"
     with browser_of(host, ada) as browser:
         page = browser.get(path)
+        assert attribute_of(page.tree, "main .back a", "href") == "/dashboard/websites"
         assert label not in page.text  # whose site it is has not been said yet
         page = browser.submit(page, path, url="javascript:alert(1)//x", token=TOKEN, do="connect")
         assert (page.status, label in page.text) == (400, False)

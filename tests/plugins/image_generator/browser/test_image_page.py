@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from html import unescape
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.async_api import Browser, Page, Request, Response, expect
@@ -170,6 +171,12 @@ async def test_the_tags_to_copy_name_the_picture_that_was_made(browser: Browser,
         text = await tags.text_content() or ""
         assert unescape(re.findall(r'og:image" content="([^"]*)"', text)[0]) == address
         assert '<meta property="og:image:width" content="1080">' in text
+        # The tags are on somebody's page for years, and this URL is not.
+        ends = datetime.fromtimestamp(int(parse_qs(urlsplit(address).query)["expires"][0]), UTC)
+        assert text.startswith(
+            f"<!-- The image URL stops working at {ends:%Y-%m-%dT%H:%M:%SZ}. Put the file on your own"
+        )
+        await expect(page.get_by_text("The URL works for 3 hours only")).to_be_visible()
         assert "{" not in text
 
 
