@@ -1,6 +1,8 @@
 """Reading and writing on every database."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_IMODE
@@ -14,6 +16,7 @@ from sqlalchemy import func, insert, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 from support.databases import migrated, settings_with_database
+from support.job_queues import eventually
 
 NOW = datetime(2026, 11, 21, 1, 2, 3, 4, UTC)
 
@@ -147,3 +150,29 @@ def test_an_address_that_can_be_none_is_refused(address: str, words: str, tmp_pa
 def test_the_names_of_libpq_are_understood(tmp_path: Path) -> None:
     settings = settings_with_database({"database": "postgresql://db/pressroom?sslmode=require"}, tmp_path)
     assert SqlDatabase(settings).url.query == {"ssl": "require"}
+
+
+def open_files() -> Iterator[str]:
+    for descriptor in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):  # of the listing itself
+            yield str(descriptor.readlink())
+
+
+async def connections() -> set[str]:
+    """Return the sockets and the files of databases that this process has open."""
+    return {name for name in open_files() if name.startswith("socket:") or ".sqlite" in name}
+
+
+async def test_a_connection_in_use_when_the_database_is_closed_is_closed_by_who_has_it(
+    database_settings: Settings,
+) -> None:
+    before = await connections()
+    async with migrated(database_settings) as database:
+        async with database.reading() as reader, database.writing() as session:
+            assert await links(reader) == 0
+            session.add(link(1))
+            await session.flush()
+            await database.close()
+        await eventually(connections, before.issuperset, seconds=10)
+        await database.open()
+        assert await count(database) == 1

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import URL, event, make_url, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
-from sqlalchemy.pool import NullPool
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from pressroom.config.models import Settings, StorageSettings
 from pressroom.errors import BackendError
@@ -122,7 +122,7 @@ class SqlDatabase:
             raise
 
     async def close(self) -> None:
-        """Let go of all connections."""
+        """Let go of all connections: of those that are in use once they are given back."""
         pools = {self._readers, self._writers}
         self._readers = self._writers = None
         for pool in pools:
@@ -272,6 +272,7 @@ class _Connections:
         )
 
     async def close(self) -> None:
+        event.listen(self._engine.sync_engine.pool, "checkin", _close_lent)
         await self._engine.dispose()
 
     async def look(self) -> None:
@@ -330,6 +331,11 @@ async def _connect(session: AsyncSession, options: Mapping[str, Any]) -> None:
         await session.connection(execution_options=options)
     except Exception as error:
         raise _NoConnection(reason_of(error)) from error
+
+
+def _close_lent(_connection: Any, entry: ConnectionPoolEntry) -> None:
+    """Close a connection that comes back to a pool that is gone: nobody else would ever do it."""
+    entry.invalidate()
 
 
 async def _no_probe() -> None:
