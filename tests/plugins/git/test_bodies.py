@@ -163,6 +163,10 @@ Inner *words*
 {{< gallery >}} {{< open {% assign y = 2 %} {{ site.url }} {{</* shown */>}}
 ```
 
+```
+{::comment} <br onclick="x">
+```
+
 1) one
 2) two
 
@@ -184,7 +188,15 @@ Noted[^1].
 <iframe src="https://www.youtube.com/embed/x" title="A film"></iframe>
 """
 WORDS = ["مرحبا", "يا عالم", "عنوان", "More", "Inner", "to do", "done", "The note.", "caption", "wide", "term", "a | b"]
-CODE = ["{{ site.url }}", '{{% ref "x" %}}', "{{< gallery >}}", "{{</* shown */>}}", "{% assign y = 2 %}"]
+CODE = [
+    "{{ site.url }}",
+    '{{% ref "x" %}}',
+    "{{< gallery >}}",
+    "{{</* shown */>}}",
+    "{% assign y = 2 %}",
+    '{:onclick="x"}',
+    "{::comment}",
+]
 
 
 def must_show(page: str, *more: str) -> None:
@@ -227,7 +239,9 @@ def jekyll(body: str) -> str:
 
 
 def test_jekyll_shows_all_that_an_article_says_by_default() -> None:
-    page = jekyll(MarkdownCodec("jekyll").join(MarkdownCodec("jekyll").encode("", ARTICLE)))
+    codec = MarkdownCodec("jekyll")
+    body = codec.join(codec.encode("", ARTICLE))
+    page = jekyll(body)
     must_show(page, "H2O", "xn+1")
     assert "ran.example" not in page
     html = LexborHTMLParser(page)
@@ -243,6 +257,7 @@ def test_jekyll_shows_all_that_an_article_says_by_default() -> None:
     ]
     assert html.css_first("code.language-html") is not None
     assert html.css_first("div.footnotes") is not None
+    assert "{::comment}" in {block.markdown and block.markdown[4:15] for block in codec.split(body)}
 
 
 @given(st.text(st.sampled_from("{}%<>*/` \n-a|:$\\#[]()!"), max_size=60))

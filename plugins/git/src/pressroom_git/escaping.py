@@ -40,7 +40,8 @@ _RAW_BLOCK = re.compile(r"(\s*)\{% raw %\}\n(.*)\n\{% endraw %\}(\s*)", re.DOTAL
 _RAW_LINES = re.compile(r"^\{% raw %\}\n((?:(?!\{% (?:end)?raw).)*+)\{% endraw %\}$", re.DOTALL | re.MULTILINE)
 
 INVISIBLE: Final = "\u200b"
-"""What is between braces in code that would begin a shortcode without an end: Hugo has no other way to write them."""
+"""What is between the characters of code that would begin a shortcode without an end, or attributes of kramdown: code
+shows entities as they are written, so there is no other way to write them."""
 
 
 def escaped(text: str, piece: MarkdownPiece, generator: Generator) -> str:
@@ -56,7 +57,7 @@ def unescaped(text: str, generator: Generator) -> str:
     if generator == "hugo":
         return _WRAPPED.sub(_bare, text).replace("{&#123;", "{{").replace(f"{{{INVISIBLE}{{", "{{")
     if generator == "jekyll":
-        return without_raw(text)
+        return without_raw(text).replace(f"{{{INVISIBLE}:", "{:")
     return text
 
 
@@ -137,7 +138,7 @@ def _jekyll_text(part: str, kind: str) -> str:
 def _jekyll_code(part: str, kind: str) -> str:
     """Return code. kramdown and this program may differ on where code is, so lists of handlers never stay in it."""
     del kind
-    return _HANDLER.sub("{&#58;", part)
+    return _HANDLER.sub(f"{{{INVISIBLE}:", part)
 
 
 def _astro_text(part: str, kind: str) -> str:
