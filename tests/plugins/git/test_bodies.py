@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pressroom_content.contract import BlockSite, render_body
 from pressroom_git.bodies import MarkdownCodec
@@ -41,6 +41,7 @@ def test_every_byte_of_a_body_is_in_its_blocks(raw: str, generator: Generator) -
 
 
 @given(markdown=BODIES, generator=st.sampled_from(GENERATORS))
+@example(markdown="0{: .c}\n", generator="hugo")
 def test_what_is_written_here_runs_nothing(markdown: str, generator: Generator) -> None:
     codec = MarkdownCodec(generator)
     body = codec.join(codec.encode("", markdown))

@@ -28,9 +28,8 @@ _BRACE = re.compile(r"(?<!\\)(?:\\\\)*+\{")
 _TAG = re.compile(r"<!--(?:(?!<!--).)*?-->|<(?P<end>/?)(?P<name>[A-Za-z][\w-]*+)[^<>]*+>", re.DOTALL)
 _AUTOLINK = re.compile(r"<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*+|[\w.!#$%&'*+/=?^`{|}~-]++@[\w.-]++)>")
 _RAW = re.compile(r"<(?:/?[A-Za-z][^<>]*+|!--(?:(?!<!--).)*?--|[!?][^<>]*+)>", re.DOTALL)
-_LIST_OF_ATTRIBUTES = re.compile(
-    r"(?<!\\)\{:|^[ \t]*\{[#.\w][^{}\n]*\}[ \t]*$|^#{1,6} .*(?<!\\)\{[^{}\n]*\}[ \t]*$", re.MULTILINE
-)
+_LIST_OF_ATTRIBUTES = re.compile(r"^[ \t]*\{[#.\w][^{}\n]*\}[ \t]*$|^#{1,6} .*(?<!\\)\{[^{}\n]*\}[ \t]*$", re.MULTILINE)
+_KRAMDOWN_ATTRIBUTES = re.compile(rf"(?<!\\)\{{:|{_LIST_OF_ATTRIBUTES.pattern}", re.MULTILINE)
 _VOID: Final = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
 )
@@ -198,10 +197,9 @@ def _html_marks(text: str, pieces: Sequence[MarkdownPiece], generator: Generator
 
 
 def _attributes(text: str, pieces: Sequence[MarkdownPiece], generator: Generator) -> Iterator[GeneratorTag]:
+    pattern = _KRAMDOWN_ATTRIBUTES if generator == "jekyll" else _LIST_OF_ATTRIBUTES
     for piece in pieces:
         if piece.kind == "definitions":
             yield GeneratorTag(piece.start, piece.start + 1, "link definitions")
-        elif generator != "astro" and any(
-            _LIST_OF_ATTRIBUTES.search(part) for part, code in segments(text, piece) if not code
-        ):
+        elif generator != "astro" and any(pattern.search(part) for part, code in segments(text, piece) if not code):
             yield GeneratorTag(piece.start, piece.start + 1, f"{piece.kind} with attributes")
