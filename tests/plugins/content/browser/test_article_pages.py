@@ -129,6 +129,12 @@ async def test_a_person_finds_an_article_and_looks_at_everything(page: Page, hos
     await tabs.get_by_role("link", name="Publications").click()
     await expect(page.get_by_role("list", name="Steps").get_by_role("listitem")).to_have_count(6)
     await expect(page.get_by_text("answers with 200")).to_be_visible()
+    version, live = [
+        await page.locator(".publication dt", has_text=name).bounding_box() for name in ("Version", "Went")
+    ]
+    assert version is not None
+    assert live is not None
+    assert (version["y"], version["x"] < live["x"]) == (live["y"], True)
 
 
 async def test_a_version_is_compared_and_restored(page: Page, host: RunningHost, work: Work) -> None:
