@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from pressroom.sdk import Job, JobRun, Pause, PluginContext
@@ -21,22 +22,37 @@ def jobs(plugin: PluginContext) -> Sequence[Job]:
     config = cast("SeoConfig", plugin.config)
 
     async def crawl(run: JobRun) -> Mapping[str, Any] | Pause:
-        from pressroom_seo.reports.running import crawl_website  # noqa: PLC0415 - the parsers load with the first crawl
-
-        return await crawl_website(plugin, run)
+        return await (await asyncio.to_thread(_crawl_website))(plugin, run)
 
     async def check_links(run: JobRun) -> Mapping[str, Any]:
-        from pressroom_seo.linking import run_job  # noqa: PLC0415
-
-        return await run_job(plugin, run)
+        return await (await asyncio.to_thread(_check_links))(plugin, run)
 
     async def tidy(_run: JobRun) -> Mapping[str, Any]:
-        from pressroom_seo.reports.running import tidy_up  # noqa: PLC0415
-
-        return {"forgotten": await tidy_up(plugin)}
+        return {"forgotten": await (await asyncio.to_thread(_tidy_up))(plugin)}
 
     return [
         Job(CRAWL, crawl, attempts=_ATTEMPTS, lease=config.lease_seconds, timeout=_ATTEMPT),
         Job(CHECK_LINKS, check_links, timeout=3600),
         Job(TIDY, tidy, every=_DAY),
     ]
+
+
+# The parsers load with the first job, in a thread: until they have, requests are answered.
+
+
+def _crawl_website() -> Callable[[PluginContext, JobRun], Awaitable[Mapping[str, Any] | Pause]]:
+    from pressroom_seo.reports.running import crawl_website  # noqa: PLC0415
+
+    return crawl_website
+
+
+def _check_links() -> Callable[[PluginContext, JobRun], Awaitable[Mapping[str, Any]]]:
+    from pressroom_seo.linking import run_job  # noqa: PLC0415
+
+    return run_job
+
+
+def _tidy_up() -> Callable[[PluginContext], Awaitable[int]]:
+    from pressroom_seo.reports.running import tidy_up  # noqa: PLC0415
+
+    return tidy_up
