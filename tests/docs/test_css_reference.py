@@ -1,4 +1,4 @@
-"""The reference of the image generator's CSS: every property, with pictures that the engine itself drew."""
+"""The reference of the image generator's CSS: every property, with images that the engine itself drew."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 from pressroom_image_generator import engine
 from pressroom_image_generator.engine.properties import PROPERTIES
 from pressroom_image_generator.engine.shorthands import SHORTHANDS
-from support.css_pictures import page_part, picture, pixels
+from support.css_images import page_part, pixels, svg_image
 from support.css_reference import Entry
 from support.css_reference_paint import GROUPS
 from support.doc_examples import DOCS
 
 PAGE = DOCS / "reference/generators/image-css.md"
-PICTURES = DOCS / "images/css"
+IMAGES = DOCS / "images/css"
 ENTRIES = [entry for group in GROUPS for entry in group.entries]
 
 
@@ -33,10 +33,10 @@ def test_every_value_of_a_row_is_understood(entry: Entry) -> None:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
-def test_a_picture_is_what_the_engine_draws(entry: Entry) -> None:
+def test_an_image_is_what_the_engine_draws(entry: Entry) -> None:
     """Equal but for rounding: other versions of fonts and libraries move an edge by a part of a pixel."""
-    file = PICTURES / f"{entry.id}.svg"
-    made = picture(entry)
+    file = IMAGES / f"{entry.id}.svg"
+    made = svg_image(entry)
     if os.environ.get("PRESSROOM_TEST_UPDATE"):
         file.write_text(made)
     shown, wanted = pixels(file.read_text()), pixels(made)
@@ -44,14 +44,14 @@ def test_a_picture_is_what_the_engine_draws(entry: Entry) -> None:
     assert np.abs(shown - wanted).mean() < 1.5, f"{entry.names}: draw it anew with PRESSROOM_TEST_UPDATE=1"
 
 
-def test_every_picture_belongs_to_a_row_and_is_like_no_other() -> None:
-    contents = {file.stem: file.read_text() for file in PICTURES.glob("*.svg")}
+def test_every_image_belongs_to_a_row_and_is_like_no_other() -> None:
+    contents = {file.stem: file.read_text() for file in IMAGES.glob("*.svg")}
     assert sorted(contents) == sorted(entry.id for entry in ENTRIES)
     assert len(set(contents.values())) == len(contents)
 
 
-def test_the_pictures_are_small_together() -> None:
-    assert sum(file.stat().st_size for file in PICTURES.glob("*.svg")) < 300_000
+def test_the_images_are_small_together() -> None:
+    assert sum(file.stat().st_size for file in IMAGES.glob("*.svg")) < 300_000
 
 
 def test_the_page_is_up_to_date() -> None:

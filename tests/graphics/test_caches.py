@@ -11,7 +11,7 @@ from PIL import Image
 from pressroom.graphics import emoji
 from pressroom.graphics.bounded_cache import BoundedCache
 from pressroom.graphics.color import BLACK
-from pressroom.graphics.emoji import emoji_picture
+from pressroom.graphics.emoji import emoji_image
 from pressroom.graphics.text import TextStyle, default_library, draw_text, drawing, shape
 
 
@@ -26,14 +26,14 @@ def test_a_cache_keeps_what_was_used_last_within_its_bound(keys: list[int], most
 
 
 def test_emoji_are_kept_by_sequence_and_size() -> None:
-    assert emoji_picture("🚀", 40) is emoji_picture("🚀", 40)
-    assert emoji_picture("🚀", 40) is not emoji_picture("🚀", 41)
+    assert emoji_image("🚀", 40) is emoji_image("🚀", 40)
+    assert emoji_image("🚀", 40) is not emoji_image("🚀", 41)
 
 
 def test_large_emoji_do_not_fill_the_memory() -> None:
     for size in range(1024, 1044):
-        emoji_picture("🟥", size)
-    assert emoji._pictures.bytes <= 32 * 2**20
+        emoji_image("🟥", size)
+    assert emoji._images.bytes <= 32 * 2**20
 
 
 def test_glyphs_of_every_size_do_not_fill_the_memory() -> None:
@@ -47,9 +47,9 @@ def test_threads_draw_the_same_as_one() -> None:
     library = default_library()
 
     def draw(number: int) -> bytes:
-        picture = Image.new("RGB", (300, 60), "white")
-        draw_text(picture, shape("Sphinx of quartz", TextStyle(20 + number % 7 + 0.37), library), 3.3, 40, BLACK)
-        return picture.tobytes()
+        image = Image.new("RGB", (300, 60), "white")
+        draw_text(image, shape("Sphinx of quartz", TextStyle(20 + number % 7 + 0.37), library), 3.3, 40, BLACK)
+        return image.tobytes()
 
     drawing._masks = BoundedCache(1, drawing._bytes_of)  # nothing is kept, so that all threads draw all the time
     alone = [draw(number) for number in range(7)]

@@ -38,9 +38,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 def drawn(
     text: str, style: TextStyle, library: FontLibrary = LIBRARY
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
-    picture = Image.new("L", (500, 60), "white").convert("RGB")
-    draw_text(picture, shape(text, style, library), 5, 42, BLACK)
-    return np.asarray(picture.convert("L"))
+    image = Image.new("L", (500, 60), "white").convert("RGB")
+    draw_text(image, shape(text, style, library), 5, 42, BLACK)
+    return np.asarray(image.convert("L"))
 
 
 def without_packages(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,9 +34,9 @@ BACKGROUNDS = [
 ]
 
 
-def on_white(picture: Image.Image) -> Image.Image:
-    ground = Image.new("RGBA", picture.size, "white")
-    ground.alpha_composite(picture.convert("RGBA"))
+def on_white(image: Image.Image) -> Image.Image:
+    ground = Image.new("RGBA", image.size, "white")
+    ground.alpha_composite(image.convert("RGBA"))
     return ground.convert("RGB")
 
 

@@ -12,9 +12,9 @@ from pressroom.graphics.jpeg import encode_jpeg
 
 
 def read(content: bytes) -> Image.Image:
-    picture = Image.open(io.BytesIO(content))
-    assert picture.format == "JPEG"
-    return picture
+    image = Image.open(io.BytesIO(content))
+    assert image.format == "JPEG"
+    return image
 
 
 def test_colours_have_the_resolution_of_the_light() -> None:
@@ -29,18 +29,18 @@ def test_colours_have_the_resolution_of_the_light() -> None:
 
 
 def test_what_is_transparent_becomes_white() -> None:
-    picture = Image.new("RGBA", (32, 16), (0, 0, 0, 0))
-    picture.paste((255, 0, 0, 128), (16, 0, 32, 16))
-    drawn = read(encode_jpeg(picture))
+    image = Image.new("RGBA", (32, 16), (0, 0, 0, 0))
+    image.paste((255, 0, 0, 128), (16, 0, 32, 16))
+    drawn = read(encode_jpeg(image))
     assert drawn.getpixel((3, 8)) == pytest.approx((255, 255, 255), abs=2)
     assert drawn.getpixel((28, 8)) == pytest.approx((255, 127, 127), abs=3)
 
 
 def test_a_transparent_colour_of_a_palette_becomes_white() -> None:
-    picture = Image.new("P", (8, 8), 1)
-    picture.putpalette([0, 0, 0, 10, 20, 30])
-    picture.info["transparency"] = 1
-    assert read(encode_jpeg(picture)).getpixel((4, 4)) == pytest.approx((255, 255, 255), abs=1)
+    image = Image.new("P", (8, 8), 1)
+    image.putpalette([0, 0, 0, 10, 20, 30])
+    image.info["transparency"] = 1
+    assert read(encode_jpeg(image)).getpixel((4, 4)) == pytest.approx((255, 255, 255), abs=1)
 
 
 def test_quality_90_is_the_default() -> None:
@@ -50,5 +50,5 @@ def test_quality_90_is_the_default() -> None:
 
 
 @given(st.sampled_from(["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I"]), st.integers(1, 20), st.integers(1, 20))
-def test_every_picture_can_be_written(mode: str, width: int, height: int) -> None:
+def test_every_image_can_be_written(mode: str, width: int, height: int) -> None:
     assert read(encode_jpeg(Image.new(mode, (width, height)))).size == (width, height)

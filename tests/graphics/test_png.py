@@ -12,10 +12,10 @@ from pressroom.graphics.png import encode_png
 
 def noise(mode: str, width: int, height: int, seed: int) -> Image.Image:
     randomness = random.Random(seed)
-    picture = Image.frombytes("RGBA", (width, height), randomness.randbytes(width * height * 4))
+    image = Image.frombytes("RGBA", (width, height), randomness.randbytes(width * height * 4))
     if mode == "P":
-        return picture.convert("RGB").quantize(randomness.choice([2, 17, 256]))
-    return picture.convert(mode)
+        return image.convert("RGB").quantize(randomness.choice([2, 17, 256]))
+    return image.convert(mode)
 
 
 @given(
@@ -25,25 +25,25 @@ def noise(mode: str, width: int, height: int, seed: int) -> Image.Image:
     st.integers(),
     st.booleans(),
 )
-def test_every_picture_comes_back(mode: str, width: int, height: int, seed: int, photographic: bool) -> None:
-    picture = noise(mode, width, height, seed)
-    read = Image.open(io.BytesIO(encode_png(picture, photographic=photographic)))
-    assert read.convert("RGBA").tobytes() == picture.convert("RGBA").tobytes()
+def test_every_image_comes_back(mode: str, width: int, height: int, seed: int, photographic: bool) -> None:
+    image = noise(mode, width, height, seed)
+    read = Image.open(io.BytesIO(encode_png(image, photographic=photographic)))
+    assert read.convert("RGBA").tobytes() == image.convert("RGBA").tobytes()
 
 
 @pytest.mark.parametrize("photographic", [False, True])
 @pytest.mark.parametrize(("mode", "width", "height"), [("RGBA", 700, 400), ("RGB", 3, 90_001), ("1", 4001, 300)])
-def test_a_large_picture_comes_back(mode: str, width: int, height: int, photographic: bool) -> None:
-    picture = noise(mode, width, height, 1)
-    read = Image.open(io.BytesIO(encode_png(picture, photographic=photographic)))
-    assert read.tobytes() == picture.tobytes()
+def test_a_large_image_comes_back(mode: str, width: int, height: int, photographic: bool) -> None:
+    image = noise(mode, width, height, 1)
+    read = Image.open(io.BytesIO(encode_png(image, photographic=photographic)))
+    assert read.tobytes() == image.tobytes()
 
 
 @pytest.mark.parametrize("transparency", [1, bytes([255, 0, 128])])
 def test_a_palette_keeps_what_is_transparent(transparency: int | bytes) -> None:
-    picture = Image.new("P", (3, 1))
-    picture.putpalette([255, 0, 0, 0, 255, 0, 0, 0, 255])
-    picture.putdata([0, 1, 2])
-    picture.info["transparency"] = transparency
-    read = Image.open(io.BytesIO(encode_png(picture))).convert("RGBA")
+    image = Image.new("P", (3, 1))
+    image.putpalette([255, 0, 0, 0, 255, 0, 0, 0, 255])
+    image.putdata([0, 1, 2])
+    image.info["transparency"] = transparency
+    read = Image.open(io.BytesIO(encode_png(image))).convert("RGBA")
     assert [read.getpixel((x, 0))[3] for x in range(3)] == ([255, 0, 255] if transparency == 1 else [255, 0, 128])  # type: ignore[index]

@@ -10,7 +10,7 @@ import pytest
 
 PUBLIC = {
     "color": ["BLACK", "Color", "TRANSPARENT", "WHITE", "contrast", "parse_color"],
-    "emoji": ["emoji_path", "emoji_picture", "is_emoji"],
+    "emoji": ["emoji_path", "emoji_image", "is_emoji"],
     "font_sources": ["fonts_revision"],
     "gradient": ["ConicGradient", "Gradient", "LinearGradient", "Paint", "RadialGradient", "Stop", "parse_paint"],
     "icons": ["icon_sheet"],

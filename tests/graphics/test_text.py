@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from pressroom.graphics.color import BLACK, parse_color
-from pressroom.graphics.emoji import emoji_path, emoji_picture, is_emoji
+from pressroom.graphics.emoji import emoji_image, emoji_path, is_emoji
 from pressroom.graphics.text import (
     TextStyle,
     break_lines,
@@ -29,9 +29,9 @@ INTER, SERIF, MONO = (LIBRARY.of_family(name)[0] for name in ("sans-serif", "ser
 
 
 def drawn(text: str, style: TextStyle, size: tuple[int, int] = (400, 120), baseline: float = 70) -> Image.Image:
-    picture = Image.new("RGB", size, "white")
-    draw_text(picture, shape(text, style, LIBRARY), 10, baseline, BLACK)
-    return picture
+    image = Image.new("RGB", size, "white")
+    draw_text(image, shape(text, style, LIBRARY), 10, baseline, BLACK)
+    return image
 
 
 @pytest.mark.browser
@@ -103,23 +103,23 @@ def test_weights_sizes_kerning_and_ligatures() -> None:
 
 
 @pytest.mark.parametrize("symbol", ["👩‍👩‍👧‍👦", "🇩🇪", "1️⃣", "👍🏽", "❤️", "🏴󠁧󠁢󠁳󠁣󠁴󠁿", "🧑🏿‍🚀"])
-def test_every_kind_of_emoji_is_one_picture(symbol: str) -> None:
+def test_every_kind_of_emoji_is_one_image(symbol: str) -> None:
     assert is_emoji(symbol)
     (glyph,) = shape(symbol, TextStyle(32), LIBRARY).glyphs
     assert glyph.emoji == symbol
-    picture = emoji_picture(symbol, 512)
-    assert picture is not None
-    assert picture.size == (512, 512)
-    box = picture.getchannel("A").getbbox()
+    image = emoji_image(symbol, 512)
+    assert image is not None
+    assert image.size == (512, 512)
+    box = image.getchannel("A").getbbox()
     assert box is not None
     assert max(box[2] - box[0], box[3] - box[1]) > 400
 
 
-def test_a_picture_that_is_wider_than_high_stands_in_the_middle_of_its_square() -> None:
-    picture = emoji_picture("🍉", 180)
-    assert picture is not None
-    assert picture.size == (180, 180)
-    left, top, right, bottom = picture.getchannel("A").getbbox() or (0, 0, 0, 0)
+def test_an_image_that_is_wider_than_high_stands_in_the_middle_of_its_square() -> None:
+    image = emoji_image("🍉", 180)
+    assert image is not None
+    assert image.size == (180, 180)
+    left, top, right, bottom = image.getchannel("A").getbbox() or (0, 0, 0, 0)
     assert right - left > bottom - top
     assert top == pytest.approx(180 - bottom, abs=2)
 
@@ -128,15 +128,15 @@ def test_a_picture_that_is_wider_than_high_stands_in_the_middle_of_its_square() 
 @pytest.mark.parametrize("symbol", ["🚀", "🇦🇫", "📶", "🪇", "🧆", "🪮", "🍿"])
 def test_emoji_are_drawn_as_another_engine_draws_them(symbol: str, size: int) -> None:
     """Among them are flags, clipped and turned shapes, strokes and translucent ones."""
-    picture, path = emoji_picture(symbol, size), emoji_path(symbol)
-    assert picture is not None
+    image, path = emoji_image(symbol, size), emoji_path(symbol)
+    assert image is not None
     assert path is not None
     other = resvg_py.svg_to_bytes(svg_path=str(path), width=size, height=size, skip_system_fonts=True)
     grounds = [Image.new("RGB", (size, size), "white") for _ in range(2)]
-    for ground, layer in zip(grounds, (picture, Image.open(io.BytesIO(other)).convert("RGBA")), strict=True):
+    for ground, layer in zip(grounds, (image, Image.open(io.BytesIO(other)).convert("RGBA")), strict=True):
         ground.paste(layer, mask=layer.getchannel("A"))
     ours, theirs = (np.asarray(ground, dtype=int) for ground in grounds)
-    # They differ along edges alone, of which a smaller picture has more.
+    # They differ along edges alone, of which a smaller image has more.
     assert np.abs(ours - theirs).mean() < 250 / size
 
 
@@ -165,12 +165,12 @@ def test_what_is_too_long_ends_in_an_ellipsis() -> None:
     assert clamp_lines(lines, 2, style, LIBRARY, 90)[1].endswith("…")
 
 
-def test_translucent_text_and_pictures_with_alpha() -> None:
+def test_translucent_text_and_images_with_alpha() -> None:
     red = parse_color("#f008")
     for mode, ground in (("RGB", (255, 255, 255)), ("RGBA", (255, 255, 255, 255))):
-        picture = Image.new(mode, (60, 60), ground)
-        draw_text(picture, shape("█", TextStyle(60, ("mono",)), LIBRARY), 0, 45, red)
-        assert picture.convert("RGB").getpixel((15, 30)) == pytest.approx((255, 119, 119), abs=2)
+        image = Image.new(mode, (60, 60), ground)
+        draw_text(image, shape("█", TextStyle(60, ("mono",)), LIBRARY), 0, 45, red)
+        assert image.convert("RGB").getpixel((15, 30)) == pytest.approx((255, 119, 119), abs=2)
 
 
 Direction = Literal["auto", "ltr", "rtl"]

@@ -1,4 +1,4 @@
-"""Pictures that Chromium makes, as the reference for our own."""
+"""Images that Chromium makes, as the reference for our own."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def photographed(page: Page, body: str, fonts: Mapping[str, Path] | None = None)
 
 
 def difference(one: Image.Image, other: Image.Image) -> NDArray[np.int16]:
-    """Return how far the channels of two pictures are apart, 0 to 255."""
+    """Return how far the channels of two images are apart, 0 to 255."""
     return np.abs(np.asarray(one, dtype=np.int16) - np.asarray(other, dtype=np.int16))
 
 
 def similarity(one: Image.Image, other: Image.Image) -> float:
-    """Return the mean structural similarity of two pictures in grey, 0 to 1 (Wang and others, 2004; windows of 8)."""
-    first, second = (np.asarray(picture.convert("L"), dtype=np.float64) for picture in (one, other))
+    """Return the mean structural similarity of two images in grey, 0 to 1 (Wang and others, 2004; windows of 8)."""
+    first, second = (np.asarray(image.convert("L"), dtype=np.float64) for image in (one, other))
     mean_one, mean_two = _means(first), _means(second)
     variance_one = _means(first * first) - mean_one**2
     variance_two = _means(second * second) - mean_two**2

@@ -1,4 +1,4 @@
-"""What the reference of the image generator's CSS says: groups of properties, each with values and a small picture."""
+"""What the reference of the image generator's CSS says: groups of properties, each with values and a small image."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ RED, GREEN, GOLD, BLUE = "#b9502a", "#2f6f62", "#e0a458", "#3f5f8f"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row: names of properties and shorthands, values that the first of them takes, and the HTML of the picture."""
+    """One row: names of properties and shorthands, values that the first of them takes, and the HTML of the image."""
 
     names: str
     values: tuple[str, ...]
@@ -19,13 +19,13 @@ class Entry:
 
     @property
     def id(self) -> str:
-        """The name of its picture."""
+        """The name of its image."""
         return self.names.split()[0].strip("-")
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A section of the page; `id` names its sheet of pictures."""
+    """A section of the page; `id` names its sheet of images."""
 
     id: str
     title: str
@@ -42,7 +42,7 @@ def box(style: str = "", text: str = "", color: str = RED) -> str:
 
 
 def frame(style: str, content: str) -> str:
-    """Return a container with a dashed outline, as large as the picture but for a margin."""
+    """Return a container with a dashed outline, as large as the image but for a margin."""
     return (
         f'<div style="width:100%;height:100%;padding:14px"><div style="width:100%;height:100%;'
         f'outline:2px dashed #cfc4b4;outline-offset:2px;{style}">{content}</div></div>'
@@ -50,7 +50,7 @@ def frame(style: str, content: str) -> str:
 
 
 def words(style: str, text: str = "Type matters") -> str:
-    """Return a text in the middle of the picture."""
+    """Return a text in the middle of the image."""
     return (
         f'<div style="display:flex;align-items:center;justify-content:center;width:100%;height:100%;padding:12px">'
         f'<div style="font-size:36px;line-height:1.2;{style}">{text}</div></div>'
@@ -76,7 +76,7 @@ def circle(left: int, color: str, style: str = "") -> str:
 
 
 def panel(style: str, text: str = "") -> str:
-    """Return one area in the middle of the picture."""
+    """Return one area in the middle of the image."""
     return (
         '<div style="display:flex;align-items:center;justify-content:center;width:100%;height:100%">'
         f'<div style="width:200px;height:84px;{style}">{text}</div></div>'

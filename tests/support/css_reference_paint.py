@@ -153,16 +153,16 @@ BORDERS: Final = Group(
 
 
 def photo(style: str) -> str:
-    """Return a picture in an area of another ratio."""
+    """Return an image in an area of another ratio."""
     return panel("", f'<img src="{PHOTO}" style="width:200px;height:84px;background:#e7e0d5;{style}">')
 
 
 def few_pixels() -> str:
     """Return the address of an image of four by two pixels."""
-    picture = Image.new("RGB", (4, 2))
-    picture.putdata([ImageColor.getrgb(color) for color in (RED, GOLD, GREEN, BLUE, BLUE, GREEN, GOLD, RED)])
+    image = Image.new("RGB", (4, 2))
+    image.putdata([ImageColor.getrgb(color) for color in (RED, GOLD, GREEN, BLUE, BLUE, GREEN, GOLD, RED)])
     written = io.BytesIO()
-    picture.save(written, "PNG")
+    image.save(written, "PNG")
     return f"data:image/png;base64,{base64.b64encode(written.getvalue()).decode()}"
 
 

@@ -1,4 +1,4 @@
-"""Chromium as the reference of the picture engine: the same fonts, the same defaults."""
+"""Chromium as the reference of the image engine: the same fonts, the same defaults."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ _gradients = st.builds(
     | LENGTHS.map("ellipse {} 20px,".format),
     _some(_stops, 5, ","),
 )
-PICTURES: Final = _gradients | ADDRESSES.map("url({})".format) | st.just("none")
+IMAGES: Final = _gradients | ADDRESSES.map("url({})".format) | st.just("none")
 SHADOWS: Final = _some(_sequence(_some(_plain_lengths, 4), COLORS, st.sampled_from(["", "inset"])), 3, ",")
 TRANSFORMS: Final = _some(
     _function(_words("translate translateX translateY translate3d"), LENGTHS)
@@ -121,7 +121,7 @@ KEYWORDS: Final = _words(
     "pixelated multiply screen difference plus-lighter inherit initial unset revert !important thick xx-large larger"
 )
 ANYTHING: Final = st.one_of(
-    KEYWORDS, LENGTHS, COLORS, _NUMBERS, PICTURES, SHADOWS, TRANSFORMS, FILTERS, SHAPES, TRACKS, _LINES,
+    KEYWORDS, LENGTHS, COLORS, _NUMBERS, IMAGES, SHADOWS, TRANSFORMS, FILTERS, SHAPES, TRACKS, _LINES,
     _FONTS, _PLACES, _some(KEYWORDS | LENGTHS | COLORS, 5), st.text("()[]{}'\"\\/*,;:!@#%-. aA0\0\n\u202e", max_size=8),
 )  # fmt: skip
 
@@ -131,10 +131,10 @@ _BY_WORD: Final[tuple[tuple[tuple[str, ...], Texts], ...]] = (
     (("transform",), TRANSFORMS | KEYWORDS),
     (("filter",), FILTERS),
     (("clip-path",), SHAPES),
-    (("image",), PICTURES | _some(PICTURES, 3, ",")),
+    (("image",), IMAGES | _some(IMAGES, 3, ",")),
     (("grid-template", "grid-auto-rows", "grid-auto-columns"), TRACKS),
     (("grid-column", "grid-row", "grid-area"), _some(_words("1 -1 3 span 2 9999 auto / 0"), 5)),
-    (("background",), _some(PICTURES | COLORS | _PLACES | KEYWORDS, 3) | _some(PICTURES, 3, ",")),
+    (("background",), _some(IMAGES | COLORS | _PLACES | KEYWORDS, 3) | _some(IMAGES, 3, ",")),
     (("color",), COLORS),
     (("display", "direction", "align", "justify", "wrap", "style", "white-space", "word-break", "overflow"), KEYWORDS),
     (("border-", "outline-"), LENGTHS | KEYWORDS),
@@ -197,9 +197,9 @@ def _element(children: Texts) -> Texts:
     )  # fmt: skip
 
 
-_PICTURE_ELEMENTS: Final = st.builds(
+_IMAGE_ELEMENTS: Final = st.builds(
     lambda address, alt, style: f'<img src="{address}" {alt} style="{_quoted(style)}">',
-    ADDRESSES, st.sampled_from(["", "alt", 'alt="A picture of hills"']), STYLES,
+    ADDRESSES, st.sampled_from(["", "alt", 'alt="An image of hills"']), STYLES,
 )  # fmt: skip
 _SVG_TAGS: Final = _words(
     "g rect circle path text use image defs filter feGaussianBlur linearGradient stop mask pattern style script a "
@@ -226,7 +226,7 @@ SVG: Final = st.builds(
     st.recursive(st.just("") | TEXTS.filter(lambda text: "<" not in text), _svg_element, max_leaves=5),
 )
 
-DOCUMENTS: Final = st.recursive(st.one_of(TEXTS, TEXTS, _PICTURE_ELEMENTS, SVG), _element, max_leaves=10)
+DOCUMENTS: Final = st.recursive(st.one_of(TEXTS, TEXTS, _IMAGE_ELEMENTS, SVG), _element, max_leaves=10)
 """Documents that are mostly well formed."""
 
 

@@ -9,7 +9,7 @@ async function main() {
     const before = process.cpuUsage();
     for (let call = 0; call < calls; call += 1) {
       const { images } = await favicons(Buffer.from(source), configuration);
-      if (images.length < 7) throw new Error(`only ${images.length} pictures`);
+      if (images.length < 7) throw new Error(`only ${images.length} images`);
     }
     const { user, system } = process.cpuUsage(before);
     if (round > 0) figures.push((user + system) / 1000 / calls);

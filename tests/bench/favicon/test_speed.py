@@ -1,7 +1,7 @@
 """The CPU time of a bundle of icons, beside npm `favicons` in the same run, on one core.
 
-npm `favicons` is given an SVG that looks the same, and is measured twice: for the seven pictures of the bundle, and
-for the three platforms that the bundle is for, whose 26 pictures it makes by default. It makes a manifest and tags both
+npm `favicons` is given an SVG that looks the same, and is measured twice: for the seven images of the bundle, and
+for the three platforms that the bundle is for, whose 26 images it makes by default. It makes a manifest and tags both
 times, and no ZIP; ours makes all of the bundle, and a preview. No two of our bundles are alike, while npm `favicons`
 makes one again and again after a round to warm up.
 """
@@ -56,14 +56,12 @@ def npm_favicons() -> Path:
 
 
 def _svg(content: str) -> str:
-    picture = (
-        f'<text x="256" y="390" text-anchor="middle" font-size="380" font-weight="800" fill="#fff">{content}</text>'
-    )
+    image = f'<text x="256" y="390" text-anchor="middle" font-size="380" font-weight="800" fill="#fff">{content}</text>'
     if (path := emoji_path(content)) is not None:
-        picture = f'<g transform="translate(61 61) scale(10.8)">{path.read_text("utf-8")}</g>'
+        image = f'<g transform="translate(61 61) scale(10.8)">{path.read_text("utf-8")}</g>'
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 512 512" width="512" height="512">'
-        f'<rect width="512" height="512" rx="102" fill="#b9502a"/>{picture}</svg>'
+        f'<rect width="512" height="512" rx="102" fill="#b9502a"/>{image}</svg>'
     )
 
 

@@ -66,38 +66,38 @@ def pillow(image: Image.Image, form: str, **options: Any) -> Callable[[], bytes]
 
 
 def card() -> Image.Image:
-    picture = paint_image(GRADIENT, *SIZE)
+    image = paint_image(GRADIENT, *SIZE)
     for line in range(8):
-        draw_text(picture, shape(SENTENCE[:70], TextStyle(32), default_library()), 60, 90 + 64 * line, BLACK)
-    return picture
+        draw_text(image, shape(SENTENCE[:70], TextStyle(32), default_library()), 60, 90 + 64 * line, BLACK)
+    return image
 
 
 def test_png_takes_a_third_of_pillow_at_its_fastest() -> None:
-    picture = card()
-    ours, theirs = len(encode_png(picture)), len(pillow(picture, "PNG", compress_level=1)())
+    image = card()
+    ours, theirs = len(encode_png(image)), len(pillow(image, "PNG", compress_level=1)())
     print(f"\nbytes: {ours:,}, Pillow at level 1 {theirs:,}")
     peers = {
-        "Pillow, level 1": pillow(picture, "PNG", compress_level=1),
-        "Pillow, default": pillow(picture, "PNG"),
+        "Pillow, level 1": pillow(image, "PNG", compress_level=1),
+        "Pillow, default": pillow(image, "PNG"),
     }
-    assert compared("a card as PNG, 1200 by 630", lambda: encode_png(picture), peers) <= 1 / 3
+    assert compared("a card as PNG, 1200 by 630", lambda: encode_png(image), peers) <= 1 / 3
 
 
 def test_jpeg_takes_what_pillow_takes() -> None:
-    picture = card()
-    peers = {"Pillow, the same": pillow(picture, "JPEG", quality=90, subsampling=0)}
-    assert compared("a card as JPEG, quality 90", lambda: encode_jpeg(picture), peers) <= 1.25
+    image = card()
+    peers = {"Pillow, the same": pillow(image, "JPEG", quality=90, subsampling=0)}
+    assert compared("a card as JPEG, quality 90", lambda: encode_jpeg(image), peers) <= 1.25
 
 
 def test_text_takes_half_of_pillow() -> None:
     library = default_library()
-    picture = Image.new("RGB", (2000, 80), "white")
+    image = Image.new("RGB", (2000, 80), "white")
     font = ImageFont.truetype(str(library.of_family("Inter")[0].path), 32)
-    pen = ImageDraw.Draw(picture)
+    pen = ImageDraw.Draw(image)
     style = TextStyle(32)
 
     def ours() -> None:
-        draw_text(picture, shape(SENTENCE, style, library), 10, 50, BLACK)
+        draw_text(image, shape(SENTENCE, style, library), 10, 50, BLACK)
 
     peers = {"Pillow draw.text": lambda: pen.text((10, 10), SENTENCE, "black", font)}
     assert compared("100 letters at 32 px", ours, peers) <= 1 / 2

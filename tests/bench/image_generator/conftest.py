@@ -37,7 +37,7 @@ PEER_ROUNDS: Final = 5
 class Drawn:
     """What a card looks like, and the CPU milliseconds of a warm render with its PNG."""
 
-    picture: Image.Image
+    image: Image.Image
     cost: float
 
 
@@ -72,12 +72,12 @@ def ours(cards: Mapping[str, str], one_core: None) -> dict[str, Drawn]:
     """Return the cards as the engine draws them."""
     drawn = {}
     for name, html in cards.items():
-        picture = render(html, WIDTH, HEIGHT).picture
+        image = render(html, WIDTH, HEIGHT).image
 
         def whole(html: str = html) -> bytes:
-            return encode_png(render(html, WIDTH, HEIGHT).picture)
+            return encode_png(render(html, WIDTH, HEIGHT).image)
 
-        drawn[name] = Drawn(_on_white(picture), cpu(whole))
+        drawn[name] = Drawn(_on_white(image), cpu(whole))
     return drawn
 
 
@@ -109,9 +109,9 @@ def npm_modules() -> Path:
     return npm_packages("image-generator-peers", HERE / "package.json")
 
 
-def _on_white(picture: Image.Image) -> Image.Image:
-    ground = Image.new("RGBA", picture.size, "white")
-    ground.alpha_composite(picture.convert("RGBA"))
+def _on_white(image: Image.Image) -> Image.Image:
+    ground = Image.new("RGBA", image.size, "white")
+    ground.alpha_composite(image.convert("RGBA"))
     return ground.convert("RGB")
 
 

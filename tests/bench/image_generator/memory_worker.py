@@ -37,7 +37,7 @@ def main() -> None:
     figures = []
     for number in range(1, order["renders"] + 1):
         html = order["cards"][number % len(order["cards"])]
-        encode_png(render(varied(html, number), 1200, 630).picture)
+        encode_png(render(varied(html, number), 1200, 630).image)
         if number % order["every"] == 0:
             figures.append(resident())
     sys.stdout.write(json.dumps(figures))

@@ -33,7 +33,7 @@ def test_the_largest_canvas_takes_less_than_300_ms(cards: Mapping[str, str], one
             figures = []
             for _ in range(4):
                 began = time.process_time()
-                encode_png(render(text, EDGE, EDGE).picture)
+                encode_png(render(text, EDGE, EDGE).image)
                 figures.append((time.process_time() - began) * 1000)
             costs[name + kind] = sorted(figures[1:])[1]
     print(f"\nCPU of a warm render with PNG at {EDGE} by {EDGE} pixels")

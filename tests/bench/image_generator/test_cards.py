@@ -18,9 +18,9 @@ MAX_MILLISECONDS = 25.0
 
 
 class Drawn(Protocol):
-    """A drawn card: the picture, and the CPU milliseconds that it took."""
+    """A drawn card: the image, and the CPU milliseconds that it took."""
 
-    picture: Image.Image
+    image: Image.Image
     cost: float
 
 
@@ -47,7 +47,7 @@ def test_cards_are_nearer_to_chromium_than_satoris(
         prepare(page, WIDTH, HEIGHT)
         for name, html in cards.items():
             shown = photographed_html(page, html)
-            scores[name] = similarity(shown, ours[name].picture), similarity(shown, satoris[name].picture)
+            scores[name] = similarity(shown, ours[name].image), similarity(shown, satoris[name].image)
     print(f"\n{'similarity to Chromium':>32}    ours  satori + resvg")
     for name, (own, peer) in scores.items():
         print(f"{name:>32}: {own:7.4f} {peer:7.4f}")

@@ -41,14 +41,14 @@ def test_the_files_are_those_of_the_contract() -> None:
     assert list(unpacked()) == NAMES
 
 
-def test_every_picture_has_its_size() -> None:
+def test_every_image_has_its_size() -> None:
     files = unpacked()
     for name, size in SIZES.items():
-        picture = Image.open(io.BytesIO(files[name]))
-        assert (picture.format, picture.size) == ("PNG", (size, size))
+        image = Image.open(io.BytesIO(files[name]))
+        assert (image.format, image.size) == ("PNG", (size, size))
 
 
-def test_the_ico_holds_the_three_small_pictures() -> None:
+def test_the_ico_holds_the_three_small_images() -> None:
     files = unpacked()
     icon = Image.open(io.BytesIO(files["favicon.ico"]))
     assert icon.info["sizes"] == {(16, 16), (32, 32), (48, 48)}
@@ -61,9 +61,9 @@ def test_the_ico_holds_the_three_small_pictures() -> None:
 
 @pytest.mark.parametrize("background", ["#b9502a", "#b9502a80", "#00000000"])
 def test_the_apple_icon_is_an_opaque_square(background: str) -> None:
-    picture = Image.open(io.BytesIO(unpacked(bgColor=background, radius=50)["apple-touch-icon.png"]))
-    assert picture.mode == "RGB"
-    corner = picture.getpixel((0, 0))
+    image = Image.open(io.BytesIO(unpacked(bgColor=background, radius=50)["apple-touch-icon.png"]))
+    assert image.mode == "RGB"
+    corner = image.getpixel((0, 0))
     assert corner == {"#b9502a": (185, 80, 42), "#b9502a80": (220, 167, 148), "#00000000": (255, 255, 255)}[background]
 
 

@@ -34,15 +34,15 @@ def test_it_makes_a_bundle_over_http(http: httpx.Client) -> None:
         assert archive.namelist() == data["files"]
 
 
-def test_a_header_names_the_picture_that_stands_for_the_bundle(http: httpx.Client) -> None:
+def test_a_header_names_the_image_that_stands_for_the_bundle(http: httpx.Client) -> None:
     address = ""
     for _ in ("made", "from the cache"):
         made = http.post("/tools/favicon-generator/api/generate", json={"content": "Q"})
         assert set(made.json()["data"]) == {"id", "url", "expiresAt", "cached", "files"}
         address, _, relation = made.headers["link"].removeprefix("<").partition(">; ")
         assert relation == 'rel="preview"'
-        picture = http.get(address)
-        assert (picture.status_code, picture.headers["content-type"]) == (200, "image/png")
+        image = http.get(address)
+        assert (image.status_code, image.headers["content-type"]) == (200, "image/png")
     assert http.get(address.replace("signature=", "signature=x")).status_code == 403
 
 

@@ -18,12 +18,12 @@ BLACK_ON_WHITE = {"bgColor": "#ffffff", "fgColor": "#000000", "radius": 0}
 
 
 def icon(size: int, **options: Any) -> Image.Image:
-    return draw_icon(FaviconParams(**options), size).picture
+    return draw_icon(FaviconParams(**options), size).image
 
 
-def ink(picture: Image.Image) -> tuple[float, float, float, float]:
+def ink(image: Image.Image) -> tuple[float, float, float, float]:
     """Return the edges of what is dark, in parts of a pixel: the outermost pixels count as much as they are dark."""
-    darkness = 1 - np.asarray(picture.convert("L"), dtype=float) / 255
+    darkness = 1 - np.asarray(image.convert("L"), dtype=float) / 255
     across, down = darkness.max(axis=0), darkness.max(axis=1)
     columns, rows = np.nonzero(across > 0.02)[0], np.nonzero(down > 0.02)[0]
     return (
@@ -79,8 +79,8 @@ def test_radius_0_is_a_square_and_50_a_circle() -> None:
 
 @pytest.mark.parametrize("emoji", ["🚀", "👩‍👩‍👧‍👦", "🇩🇪", "1️⃣", "👍🏽", "❤️", "🏴󠁧󠁢󠁳󠁣󠁴󠁿"])
 def test_emoji_fill_the_icon_with_an_even_margin(emoji: str) -> None:
-    picture = icon(512, source="emoji", content=emoji, bgColor="#ffffff00", radius=0)
-    box = picture.getchannel("A").getbbox()
+    image = icon(512, source="emoji", content=emoji, bgColor="#ffffff00", radius=0)
+    box = image.getchannel("A").getbbox()
     assert box is not None
     left, top, right, bottom = box
     assert max(right - left, bottom - top) == pytest.approx(512 * 0.94, abs=4)
@@ -131,4 +131,4 @@ def test_any_content_is_drawn_or_refused(content: str, source: str, radius: floa
         drawn = draw_icon(params, 48)
     except (ValidationError, InvalidInput):
         return
-    assert drawn.picture.size == (48, 48)
+    assert drawn.image.size == (48, 48)

@@ -127,8 +127,8 @@ def test_favicon_svg_takes_its_colour_in_dark_mode() -> None:
         for scheme in SCHEMES:
             page = browser.new_page(viewport={"width": 64, "height": 64}, color_scheme=scheme)
             page.set_content(f'<body style="margin:0;background:#fff"><img width="64" height="64" src="{url}">')
-            picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-            found[scheme] = picture.getpixel((32, 32)), picture.getpixel((1, 1))
+            image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+            found[scheme] = image.getpixel((32, 32)), image.getpixel((1, 1))
             page.close()
     assert found == {
         "light": ((0, 255, 0), (255, 255, 255)),

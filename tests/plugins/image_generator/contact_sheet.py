@@ -99,17 +99,17 @@ def cases() -> dict[str, dict[str, Any]]:
 
 
 def draw(template: str, props: dict[str, Any]) -> Image.Image:
-    """Return one picture, at the template's own size."""
+    """Return one image, at the template's own size."""
     size = BUILT_IN[template]
     html = expand(FOLDER / template, TemplateProps.model_validate(props), size, size)
     rendered = engine.render(html, size.width, size.height, images={})
     for warning in rendered.warnings:
         sys.stdout.write(f"{template}, {props['theme']}: {warning}\n")
-    return rendered.picture.convert("RGB")
+    return rendered.image.convert("RGB")
 
 
 def sheet(template: str, accent: str) -> Image.Image:
-    """Return all pictures of a template: a row for each kind of text, a column for each theme."""
+    """Return all images of a template: a row for each kind of text, a column for each theme."""
     natural, across = BUILT_IN[template], ACROSS.get(template, _ACROSS)
     down = round(across * natural.height / natural.width)
     rows = cases()

@@ -35,7 +35,7 @@ def pressroom_config() -> dict[str, Any]:
     }
 
 
-def picture(http: httpx.Client, **body: Any) -> Image.Image:
+def image(http: httpx.Client, **body: Any) -> Image.Image:
     answer = http.post(API, json={**body, "response": "binary"})
     assert answer.status_code == 200, answer.text
     return Image.open(io.BytesIO(answer.content))
@@ -59,15 +59,15 @@ def test_the_answer_tells_size_and_format(http: httpx.Client) -> None:
     assert Image.open(io.BytesIO(file.content)).size == (800, 420)
 
 
-def test_html_becomes_a_picture(http: httpx.Client) -> None:
-    made = picture(http, html=BLUE, height=300)
+def test_html_becomes_an_image(http: httpx.Client) -> None:
+    made = image(http, html=BLUE, height=300)
     assert (made.format, made.size) == ("PNG", (1200, 300))
     assert made.convert("RGB").getpixel((600, 150)) == (0, 0, 255)
 
 
 def test_jpeg_keeps_colours_whole_and_is_white_where_nothing_is(http: httpx.Client) -> None:
     half = '<div style="display:flex;width:50%;height:100%;background:#ff0000"></div>'
-    made = picture(http, html=half, format="jpeg", width=401, height=200)
+    made = image(http, html=half, format="jpeg", width=401, height=200)
     assert made.format == "JPEG"
     assert made.layer is not None  # type: ignore[attr-defined] # what libjpeg found
     assert {sampling[1:3] for sampling in made.layer} == {(1, 1)}  # type: ignore[attr-defined]
@@ -132,7 +132,7 @@ def test_what_is_wrong_is_a_400_that_costs_nothing(http: httpx.Client, body: dic
         ("\N{FACE WITH TEARS OF JOY}\u200d" * 4000, ""),
     ],
 )
-def test_hostile_html_ends_in_a_picture_or_a_400(http: httpx.Client, html: str, named: str) -> None:
+def test_hostile_html_ends_in_an_image_or_a_400(http: httpx.Client, html: str, named: str) -> None:
     """Through the whole server, and in a worker that goes on to work."""
     answer = http.post(API, json={"html": html})
     if named:
@@ -212,7 +212,7 @@ def with_quotes(tmp_path: Path) -> Iterator[httpx.Client]:
 
 
 def test_another_plugin_adds_a_template(with_quotes: httpx.Client) -> None:
-    made = picture(with_quotes, template="poster", props={"accentColor": "#ff0000"}, width=400)
+    made = image(with_quotes, template="poster", props={"accentColor": "#ff0000"}, width=400)
     assert made.size == (400, 200)
     assert made.convert("RGB").getpixel((200, 100)) == (255, 0, 0)
     unknown = with_quotes.post(API, json={"template": "posters"}).json()["error"]["message"]

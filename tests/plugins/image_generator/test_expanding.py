@@ -84,7 +84,7 @@ def test_a_text_that_stands_alone_is_the_title(template: str, prop: str) -> None
 
 
 @pytest.mark.parametrize("template", BUILT_IN)
-def test_nothing_at_all_is_a_picture_too(template: str) -> None:
+def test_nothing_at_all_is_an_image_too(template: str) -> None:
     found = seen(template, TemplateProps())
     assert not found.text.strip()
     assert "img" not in found.tags

@@ -30,7 +30,7 @@ def schema() -> dict[str, Any]:
 def test_every_design_is_drawn_without_a_warning(html: str) -> None:
     rendered = engine.render(html, 1200, 630)
     assert rendered.warnings == ()
-    assert rendered.picture.mode == "RGB"
+    assert rendered.image.mode == "RGB"
 
 
 def test_every_template_theme_and_prop_is_named() -> None:

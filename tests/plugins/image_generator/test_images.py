@@ -1,4 +1,4 @@
-"""Pictures from other servers, over TLS."""
+"""Images from other servers, over TLS."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 from pressroom.fetch import GuardedFetcher
 from pressroom.sdk import InvalidInput
 from pressroom_image_generator import images
-from pressroom_image_generator.images import ImageFetcher, is_picture
+from pressroom_image_generator.images import ImageFetcher, is_image
 from support.origins import Authority, Origin, StubNames, Visit, origin
 
-NAME = "pictures.example.org"
+NAME = "images.example.org"
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 100
 
 
@@ -58,7 +58,7 @@ def at(running: Origin, path: str) -> str:
     return f"https://{NAME}:{running.port}{path}"
 
 
-async def test_pictures_are_fetched_at_once_and_failures_are_told(
+async def test_images_are_fetched_at_once_and_failures_are_told(
     authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(images, "MAX_BYTES", 1000)
@@ -88,7 +88,7 @@ async def test_one_that_never_answers_does_not_hold_up_the_others(
     assert found.warnings == (f"The image {addresses[1]} is missing: it did not arrive in time.",)
 
 
-async def test_a_picture_is_used_again_for_a_short_time(authority: Authority, tmp_path: Path) -> None:
+async def test_an_image_is_used_again_for_a_short_time(authority: Authority, tmp_path: Path) -> None:
     async with serving(authority, tmp_path) as (running, fetcher):
         fetching, forgetful = ImageFetcher(), ImageFetcher(kept_seconds=0)
         for _ in range(3):
@@ -144,8 +144,8 @@ async def test_an_address_inside_is_never_connected_to() -> None:
         b"\xef\xbb\xbf\n<?xml version='1.0'?>\n<!-- a --><!DOCTYPE svg>\n<svg>",
     ],
 )
-def test_pictures_are_known_by_their_first_bytes(content: bytes) -> None:
-    assert is_picture(content)
+def test_images_are_known_by_their_first_bytes(content: bytes) -> None:
+    assert is_image(content)
 
 
 @pytest.mark.parametrize(
@@ -162,4 +162,4 @@ def test_pictures_are_known_by_their_first_bytes(content: bytes) -> None:
     ],
 )
 def test_other_contents_are_not(content: bytes) -> None:
-    assert not is_picture(content)
+    assert not is_image(content)

@@ -60,6 +60,6 @@ def test_an_accent_that_could_not_be_seen_is_moved() -> None:
 
 
 @pytest.mark.parametrize("accent", ["#ffffff", "#000000", "#fefefe", "#ffff00", "#808080", "#00ff0000"])
-def test_a_bold_picture_has_a_shape_on_any_colour(accent: str) -> None:
+def test_a_bold_image_has_a_shape_on_any_colour(accent: str) -> None:
     colors = palette("bold", accent)
     assert contrast(parse_color(colors.shape), parse_color(colors.ground)) > 1.05

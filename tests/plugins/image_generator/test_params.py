@@ -113,7 +113,7 @@ def test_the_size(body: dict[str, Any], expected: tuple[int, int]) -> None:
         (OG, OG | {"props": {"theme": "light", "accentColor": "B9502A", "title": "  "}}),
     ],
 )
-def test_defaults_that_are_spelled_out_are_the_same_picture(short: dict[str, Any], spelled_out: dict[str, Any]) -> None:
+def test_defaults_that_are_spelled_out_are_the_same_image(short: dict[str, Any], spelled_out: dict[str, Any]) -> None:
     assert ImageParams.model_validate(short).model_dump() == ImageParams.model_validate(spelled_out).model_dump()
 
 

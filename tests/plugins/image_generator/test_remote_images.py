@@ -1,4 +1,4 @@
-"""Pictures from other servers, in a whole host: fetched by the server, drawn by a worker."""
+"""Images from other servers, in a whole host: fetched by the server, drawn by a worker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pressroom.fetch import GuardedFetcher
 from pressroom.testing import RunningHost, settings_for_test
 from support.origins import Authority, Origin, StubNames, Visit, origin
 
-NAME = "pictures.example.org"
+NAME = "images.example.org"
 API = "/tools/image-generator/api/generate"
 
 
@@ -36,7 +36,7 @@ async def _reply(visit: Visit) -> None:
 
 @contextmanager
 def serving(authority: Authority, folder: Path) -> Iterator[Origin]:
-    """Run the server of the pictures in a thread of its own."""
+    """Run the server of the images in a thread of its own."""
     started, stop = threading.Event(), asyncio.Event()
     found: list[tuple[Origin, asyncio.AbstractEventLoop]] = []
 
@@ -58,8 +58,8 @@ def serving(authority: Authority, folder: Path) -> Iterator[Origin]:
 
 
 @pytest.fixture(scope="module")
-def pictures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Origin, httpx.Client]]:
-    """Return a server of pictures, and a client of a host that may go there."""
+def image_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Origin, httpx.Client]]:
+    """Return a server of images, and a client of a host that may go there."""
     authority = Authority()
     config = {"plugins": {"image_generator": {}}, "tools": {"image-generator": {"rate_limit": "10000/hour"}}}
     with (
@@ -91,24 +91,24 @@ def at(running: Origin, path: str) -> str:
     return f"https://{NAME}:{running.port}{path}"
 
 
-def test_a_picture_in_html_is_drawn(pictures: tuple[Origin, httpx.Client]) -> None:
-    running, client = pictures
+def test_an_image_in_html_is_drawn(image_server: tuple[Origin, httpx.Client]) -> None:
+    running, client = image_server
     html = f'<img src="{at(running, "/green?html")}" style="width:400px;height:200px">'
     drawn, warnings = made(client, html=html, width=400, height=200)
     assert drawn.getpixel((200, 100)) == (0, 255, 0)
     assert warnings == []
 
 
-def test_a_cached_result_fetches_nothing(pictures: tuple[Origin, httpx.Client]) -> None:
-    running, client = pictures
+def test_a_cached_result_fetches_nothing(image_server: tuple[Origin, httpx.Client]) -> None:
+    running, client = image_server
     html = f'<img src="{at(running, "/green?cached")}">'
     for _ in range(3):
         made(client, html=html)
     assert [visit.target for visit in running.visits].count("/green?cached") == 1
 
 
-def test_one_that_is_missing_has_a_placeholder_and_a_warning(pictures: tuple[Origin, httpx.Client]) -> None:
-    running, client = pictures
+def test_one_that_is_missing_has_a_placeholder_and_a_warning(image_server: tuple[Origin, httpx.Client]) -> None:
+    running, client = image_server
     address = at(running, "/gone")
     html = f'<img src="{address}" style="width:400px;height:200px">'
     _, warnings = made(client, html=html, width=400, height=200)
@@ -116,8 +116,8 @@ def test_one_that_is_missing_has_a_placeholder_and_a_warning(pictures: tuple[Ori
 
 
 @pytest.mark.parametrize("template", ["og", "twitter-header", "linkedin-banner", "square", "story"])
-def test_a_template_shows_its_pictures(pictures: tuple[Origin, httpx.Client], template: str) -> None:
-    running, client = pictures
+def test_a_template_shows_its_images(image_server: tuple[Origin, httpx.Client], template: str) -> None:
+    running, client = image_server
     props = {
         "title": "A title",
         "imageUrl": at(running, "/green?image"),
@@ -131,10 +131,10 @@ def test_a_template_shows_its_pictures(pictures: tuple[Origin, httpx.Client], te
     assert greens > 0.2 * drawn.width * drawn.height
 
 
-def test_a_template_looks_as_if_a_missing_picture_had_not_been_asked_for(
-    pictures: tuple[Origin, httpx.Client],
+def test_a_template_looks_as_if_a_missing_image_had_not_been_asked_for(
+    image_server: tuple[Origin, httpx.Client],
 ) -> None:
-    running, client = pictures
+    running, client = image_server
     props = {"title": "A title"}
     without, _ = made(client, template="og", props=props)
     drawn, warnings = made(client, template="og", props={**props, "imageUrl": at(running, "/gone")})

@@ -47,11 +47,11 @@ def drawn(**body: Any) -> Image.Image:
     return Image.open(io.BytesIO(artifact.content)).convert("RGB")
 
 
-def ink(picture: Image.Image) -> np.ndarray[Any, Any]:
-    """Return where a picture on white is not white, without the mark at its upper edge."""
-    pixels = np.asarray(picture)
+def ink(image: Image.Image) -> np.ndarray[Any, Any]:
+    """Return where an image on white is not white, without the mark at its upper edge."""
+    pixels = np.asarray(image)
     found = np.asarray((pixels < 250).any(axis=2))
-    found[: round(min(picture.size) * 0.03)] = False
+    found[: round(min(image.size) * 0.03)] = False
     return found
 
 
@@ -59,10 +59,10 @@ def ink(picture: Image.Image) -> np.ndarray[Any, Any]:
 @pytest.mark.parametrize("texts", TEXTS)
 @pytest.mark.parametrize("template", BUILT_IN)
 def test_texts_keep_off_the_edges(template: str, texts: str, align: str) -> None:
-    picture = drawn(template=template, props={**TEXTS[texts], "theme": "minimal", "align": align})
-    found = ink(picture)
+    image = drawn(template=template, props={**TEXTS[texts], "theme": "minimal", "align": align})
+    found = ink(image)
     assert found.any()
-    margin = round(min(picture.size) * FREE)
+    margin = round(min(image.size) * FREE)
     for edge in (found[:margin], found[-margin:], found[:, :margin], found[:, -margin:]):
         assert not edge.any()
 
@@ -79,16 +79,16 @@ def test_chinese_japanese_and_korean_work_with_the_extra(template: str, texts: d
 
 @pytest.mark.parametrize("only", ["imageUrl", "logoUrl", "avatarUrl"])
 @pytest.mark.parametrize("template", BUILT_IN)
-def test_a_picture_by_itself_is_the_whole_design(template: str, only: str) -> None:
-    """A large one fills the picture, a logo or an avatar stands in the middle of it."""
-    picture = drawn(template=template, props={only: GREEN, "theme": "minimal"})
-    rows, columns = np.nonzero((np.asarray(picture) == (0, 255, 0)).all(axis=2))
+def test_an_image_by_itself_is_the_whole_design(template: str, only: str) -> None:
+    """A large one fills the image, a logo or an avatar stands in the middle of it."""
+    image = drawn(template=template, props={only: GREEN, "theme": "minimal"})
+    rows, columns = np.nonzero((np.asarray(image) == (0, 255, 0)).all(axis=2))
     if only == "imageUrl":
-        assert len(rows) == picture.width * picture.height
+        assert len(rows) == image.width * image.height
     else:
-        assert len(rows) > 0.05 * min(picture.size) ** 2
-        assert abs((columns.min() + columns.max()) / 2 - picture.width / 2) <= 0.05 * picture.width
-        assert abs((rows.min() + rows.max()) / 2 - picture.height / 2) <= 0.05 * picture.height
+        assert len(rows) > 0.05 * min(image.size) ** 2
+        assert abs((columns.min() + columns.max()) / 2 - image.width / 2) <= 0.05 * image.width
+        assert abs((rows.min() + rows.max()) / 2 - image.height / 2) <= 0.05 * image.height
 
 
 def test_a_text_without_a_visible_character_is_left_out() -> None:
@@ -99,9 +99,9 @@ def test_a_text_without_a_visible_character_is_left_out() -> None:
 @pytest.mark.parametrize("size", [(2400, 200), (200, 2400), (200, 200), (2400, 2400)])
 @pytest.mark.parametrize("template", BUILT_IN)
 def test_any_size_holds_the_longest_texts(template: str, size: tuple[int, int]) -> None:
-    picture = drawn(template=template, props={**LONG, "theme": "minimal"}, width=size[0], height=size[1])
-    found = ink(picture)
-    assert picture.size == size
+    image = drawn(template=template, props={**LONG, "theme": "minimal"}, width=size[0], height=size[1])
+    found = ink(image)
+    assert image.size == size
     for edge in (found[-1:], found[:, :1], found[:, -1:]):
         assert not edge.any()
 
@@ -127,8 +127,8 @@ def test_a_centred_text_stands_in_the_middle(template: str) -> None:
 def test_themes_and_accents_differ(template: str) -> None:
     props = {"title": "A title", "siteName": "example.com"}
     bodies = [{**props, "theme": theme, "accentColor": accent} for theme in THEMES for accent in ("#b9502a", "#2563eb")]
-    pictures = {drawn(template=template, props=body, width=1000).tobytes() for body in bodies}
-    assert len(pictures) == len(bodies)
+    images = {drawn(template=template, props=body, width=1000).tobytes() for body in bodies}
+    assert len(images) == len(bodies)
 
 
 @settings(max_examples=examples(15))
@@ -184,9 +184,9 @@ def test_each_item_of_a_list_is_drawn(template: str) -> None:
     """One more changes the image, up to as many as the template shows."""
     items = [f"{number} item" for number in range(1, 9)]
     props = {"title": "A title", "theme": "minimal"}
-    pictures = [drawn(template=template, props={**props, "items": items[:count]}).tobytes() for count in range(9)]
-    assert len(set(pictures)) == LISTS[template] + 1
-    assert len(set(pictures[LISTS[template] :])) == 1
+    images = [drawn(template=template, props={**props, "items": items[:count]}).tobytes() for count in range(9)]
+    assert len(set(images)) == LISTS[template] + 1
+    assert len(set(images[LISTS[template] :])) == 1
 
 
 @pytest.mark.parametrize(

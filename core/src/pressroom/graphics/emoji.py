@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from thorvg_python.engine import Engine
 
 __all__ = [
+    "emoji_image",
     "emoji_path",
-    "emoji_picture",
     "is_emoji",
 ]
 
@@ -70,7 +70,7 @@ def emoji_path(cluster: str) -> Path | None:
     return None
 
 
-def emoji_picture(cluster: str, size: int) -> Image.Image | None:
+def emoji_image(cluster: str, size: int) -> Image.Image | None:
     """Return an emoji as an `RGBA` image of `size` pixels (1 to 2048) each way, or `None` if absent.
 
     The image is kept for the next caller: copy it before you change it.
@@ -79,7 +79,7 @@ def emoji_picture(cluster: str, size: int) -> Image.Image | None:
     if path is None:
         return None
     edge = min(max(size, 1), MAX_SIZE)
-    return _pictures.get((path, edge), lambda: _drawn(path, edge))
+    return _images.get((path, edge), lambda: _drawn(path, edge))
 
 
 def _drawn(path: Path, edge: int) -> Image.Image:
@@ -115,6 +115,6 @@ def _engine() -> Engine:
     return Engine()
 
 
-_pictures: BoundedCache[tuple[Path, int], Image.Image] = BoundedCache(
-    _CACHE_BYTES, lambda picture: 4 * picture.width * picture.height
+_images: BoundedCache[tuple[Path, int], Image.Image] = BoundedCache(
+    _CACHE_BYTES, lambda image: 4 * image.width * image.height
 )

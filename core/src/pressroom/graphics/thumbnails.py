@@ -23,10 +23,10 @@ def thumbnail(content: bytes, bounds: tuple[int, int], quality: int) -> bytes:
         PIL.UnidentifiedImageError: it is no such image.
     """
     with Image.open(io.BytesIO(content)) as opened:
-        picture = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
-    picture.thumbnail(bounds, Image.Resampling.LANCZOS, reducing_gap=3.0)
+        image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
+    image.thumbnail(bounds, Image.Resampling.LANCZOS, reducing_gap=3.0)
     written = io.BytesIO()
-    picture.save(written, "WEBP", quality=quality, method=6)
+    image.save(written, "WEBP", quality=quality, method=6)
     return written.getvalue()
 
 
@@ -40,11 +40,11 @@ def within_pixels(content: bytes, max_pixels: int) -> bytes | None:
         width, height = opened.size
         if width * height <= max_pixels:
             return None
-        picture = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
+        image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
     share = math.sqrt(max_pixels / (width * height))
     size = max(1, int(width * share)), max(1, int(height * share))
     written = io.BytesIO()
-    picture.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0).save(
+    image.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0).save(
         written, "WEBP", quality=_PREVIEW_QUALITY, method=0
     )
     return written.getvalue()

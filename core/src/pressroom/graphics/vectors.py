@@ -60,8 +60,8 @@ class VectorBudget:
         if self._pixels < 0:
             raise TooCostly
         png = _png(svg, *size) if _cheap(svg, *size) else self._png_apart(svg, *size)
-        with Image.open(io.BytesIO(png), formats=("PNG",)) as picture:
-            drawn = picture.convert("RGBA")
+        with Image.open(io.BytesIO(png), formats=("PNG",)) as image:
+            drawn = image.convert("RGBA")
         return drawn if drawn.size == (width, height) else drawn.resize((width, height))
 
     def _png_apart(self, svg: Svg, width: int, height: int) -> bytes:

@@ -37,9 +37,9 @@ def make_bundle(params: FaviconParams) -> Artifact:
     if params.darkColor is not None and vector is None:
         raise InvalidInput("darkColor", "only goes with an SVG in image; a PNG has one look")
     icons = {size: draw_icon(params, size) for size in (*ICO_SIZES, _ANDROID_SMALL, _ANDROID_LARGE)}
-    pngs = {size: encode_png(icon.picture) for size, icon in icons.items()}
-    apple = draw_icon(params, _APPLE, square=True).picture.convert("RGB")
-    sheet = icon_sheet({size: icons[size].picture for size in ICO_SIZES} | {_APPLE: apple})
+    pngs = {size: encode_png(icon.image) for size, icon in icons.items()}
+    apple = draw_icon(params, _APPLE, square=True).image.convert("RGB")
+    sheet = icon_sheet({size: icons[size].image for size in ICO_SIZES} | {_APPLE: apple})
     files = {
         **{f"favicon-{size}x{size}.png": pngs[size] for size in ICO_SIZES},
         "apple-touch-icon.png": encode_png(apple),
@@ -53,8 +53,8 @@ def make_bundle(params: FaviconParams) -> Artifact:
         files["favicon.svg"] = vector_icon(vector, params)
     if params.maskable:
         for size in (_ANDROID_SMALL, _ANDROID_LARGE):
-            picture = draw_icon(params, size, maskable=True).picture
-            files[f"maskable-{size}x{size}.png"] = encode_png(picture.convert("RGB"))
+            drawn = draw_icon(params, size, maskable=True).image
+            files[f"maskable-{size}x{size}.png"] = encode_png(drawn.convert("RGB"))
     return Artifact(
         _zip(files),
         "application/zip",
@@ -64,14 +64,14 @@ def make_bundle(params: FaviconParams) -> Artifact:
     )
 
 
-def ico(pictures: list[tuple[int, bytes]]) -> bytes:
+def ico(pngs: list[tuple[int, bytes]]) -> bytes:
     """Return an ICO of square PNGs, pairs of edge length (1 to 255) and bytes, in that order."""
-    offset = 6 + 16 * len(pictures)
+    offset = 6 + 16 * len(pngs)
     entries, contents = b"", b""
-    for edge, png in pictures:
+    for edge, png in pngs:
         entries += struct.pack("<BBBBHHII", edge, edge, 0, 0, 1, 32, len(png), offset + len(contents))
         contents += png
-    return struct.pack("<HHH", 0, 1, len(pictures)) + entries + contents
+    return struct.pack("<HHH", 0, 1, len(pngs)) + entries + contents
 
 
 def _zip(files: dict[str, bytes]) -> bytes:
@@ -90,7 +90,7 @@ def _maskable(icon: Icon, params: FaviconParams) -> bool:
     """Tell whether a system may cut the icon into any shape: it fills its square, and the ink keeps to the middle."""
     if params.image is not None or params.radius or not parse_color(params.bgColor).opaque:
         return False
-    size = icon.picture.width
+    size = icon.image.width
     left, top, right, bottom = icon.ink
     reach = math.hypot(max(size / 2 - left, right - size / 2), max(size / 2 - top, bottom - size / 2))
     return reach <= _SAFE_ZONE * size

@@ -8,7 +8,7 @@ from typing import Final
 
 from PIL import Image
 from pressroom.graphics.color import parse_color
-from pressroom.graphics.emoji import emoji_picture, is_emoji
+from pressroom.graphics.emoji import emoji_image, is_emoji
 from pressroom.graphics.shapes import box_mask
 from pressroom.graphics.text import FontLibrary, ShapedText, TextStyle, default_library, draw_text, ink_box, shape
 from pressroom.sdk import InvalidInput
@@ -53,7 +53,7 @@ _FONTS: Final = {"Inter": "Inter", "serif": "serif", "mono": "monospace"}
 class Icon:
     """An icon at one size. `ink` is the box of what was drawn on the background, in pixels."""
 
-    picture: Image.Image
+    image: Image.Image
     ink: tuple[float, float, float, float]
 
 
@@ -71,9 +71,9 @@ def draw_icon(params: FaviconParams, size: int, *, square: bool = False, maskabl
     if size <= _SMALL:
         large = draw_icon(params, size * _FINER, square=square, maskable=maskable)
         left, top, right, bottom = (edge / _FINER for edge in large.ink)
-        return Icon(large.picture.reduce(_FINER), (left, top, right, bottom))
+        return Icon(large.image.reduce(_FINER), (left, top, right, bottom))
     background = parse_color(params.bgColor)
-    picture = Image.new("RGBA", (size, size), background.rgba8)
+    canvas = Image.new("RGBA", (size, size), background.rgba8)
     if is_emoji(params.content) and params.source != "text":
         part = (
             _EMOJI_MASKABLE
@@ -84,12 +84,12 @@ def draw_icon(params: FaviconParams, size: int, *, square: bool = False, maskabl
             if params.radius >= _ROUND
             else _EMOJI
         )
-        ink = _place_emoji(picture, params.content, part)
+        ink = _place_emoji(canvas, params.content, part)
     else:
-        ink = _place_text(picture, params, circle=_SAFE if maskable else _CIRCLE if params.radius >= _ROUND else None)
+        ink = _place_text(canvas, params, circle=_SAFE if maskable else _CIRCLE if params.radius >= _ROUND else None)
     if square or maskable:
-        return Icon(_on_white(picture), ink)
-    return Icon(_rounded(picture, params.radius), ink)
+        return Icon(_on_white(canvas), ink)
+    return Icon(_rounded(canvas, params.radius), ink)
 
 
 def _image_icon(params: FaviconParams, image: UploadedImage, size: int, *, square: bool, maskable: bool) -> Icon:
@@ -97,40 +97,40 @@ def _image_icon(params: FaviconParams, image: UploadedImage, size: int, *, squar
     background = parse_color(params.imageBackground)
     part = 1 - params.imagePadding / 50
     if maskable:
-        part = min(part, _SAFE * max(image.picture.size) / math.hypot(*image.picture.size))
+        part = min(part, _SAFE * max(image.raster.size) / math.hypot(*image.raster.size))
     elif square and not background.alpha:
         # Systems that round an icon leave no room of their own around what had none.
         part = min(part, _IMAGE_SQUARE)
     drawn = image.fitted(max(1, round(size * part)))
     left, top = round((size - drawn.width) / 2), round((size - drawn.height) / 2)
-    picture = Image.new("RGBA", (size, size), background.rgba8)
-    picture.alpha_composite(drawn, (left, top))
+    canvas = Image.new("RGBA", (size, size), background.rgba8)
+    canvas.alpha_composite(drawn, (left, top))
     if square or maskable:
-        picture = _on_white(picture)
+        canvas = _on_white(canvas)
     elif background.alpha:
-        picture = _rounded(picture, params.radius)
-    return Icon(picture, (left, top, left + drawn.width, top + drawn.height))
+        canvas = _rounded(canvas, params.radius)
+    return Icon(canvas, (left, top, left + drawn.width, top + drawn.height))
 
 
-def _on_white(picture: Image.Image) -> Image.Image:
-    ground = Image.new("RGBA", picture.size, (255, 255, 255, 255))
-    ground.alpha_composite(picture)
+def _on_white(image: Image.Image) -> Image.Image:
+    ground = Image.new("RGBA", image.size, (255, 255, 255, 255))
+    ground.alpha_composite(image)
     return ground
 
 
-def _rounded(picture: Image.Image, percent: float) -> Image.Image:
-    size = picture.width
+def _rounded(image: Image.Image, percent: float) -> Image.Image:
+    size = image.width
     radius = percent / 100 * size
     if radius:
         mask = box_mask(size, size, (radius, radius, radius, radius))
-        alpha = Image.new("L", picture.size, 0)
-        alpha.paste(picture.getchannel("A"), (0, 0), mask)
-        picture.putalpha(alpha)
-    return picture
+        alpha = Image.new("L", image.size, 0)
+        alpha.paste(image.getchannel("A"), (0, 0), mask)
+        image.putalpha(alpha)
+    return image
 
 
-def _place_text(picture: Image.Image, params: FaviconParams, circle: float | None) -> tuple[float, float, float, float]:
-    size = picture.width
+def _place_text(canvas: Image.Image, params: FaviconParams, circle: float | None) -> tuple[float, float, float, float]:
+    size = canvas.width
     library = default_library()
     text = _fitted(params, size, circle, library)
     if text.missing:
@@ -138,7 +138,7 @@ def _place_text(picture: Image.Image, params: FaviconParams, circle: float | Non
     left, top, right, bottom = ink_box(text)
     # Centred by the ink: letters have different room around them in every font.
     x, baseline = (size - left - right) / 2, (size - top - bottom) / 2
-    draw_text(picture, text, x, baseline, parse_color(params.fgColor))
+    draw_text(canvas, text, x, baseline, parse_color(params.fgColor))
     return x + left, baseline + top, x + right, baseline + bottom
 
 
@@ -155,8 +155,8 @@ def _fitted(params: FaviconParams, size: int, circle: float | None, library: Fon
     return shape(params.content, TextStyle(style.size * factor, style.families, style.weight), library)
 
 
-def _place_emoji(picture: Image.Image, emoji: str, part: float) -> tuple[float, float, float, float]:
-    size = picture.width
+def _place_emoji(canvas: Image.Image, emoji: str, part: float) -> tuple[float, float, float, float]:
+    size = canvas.width
     probe = _drawn(emoji, _PROBE)
     box = probe.getchannel("A").getbbox() or (0, 0, _PROBE, _PROBE)
     # Flags are wide and hearts low: the larger side decides, and the ink is centred.
@@ -165,12 +165,12 @@ def _place_emoji(picture: Image.Image, emoji: str, part: float) -> tuple[float, 
     ink = drawn.getchannel("A").getbbox() or (0, 0, edge, edge)
     drawn = drawn.crop(ink)
     left, top = round((size - drawn.width) / 2), round((size - drawn.height) / 2)
-    picture.alpha_composite(drawn, (left, top))
+    canvas.alpha_composite(drawn, (left, top))
     return left, top, left + drawn.width, top + drawn.height
 
 
 def _drawn(emoji: str, edge: int) -> Image.Image:
-    drawn = emoji_picture(emoji, edge)
+    drawn = emoji_image(emoji, edge)
     if drawn is None:
         raise InvalidInput("content", "there is no image of this emoji; use another")
     return drawn

@@ -31,17 +31,17 @@ _LARGEST_RATIO: Final = 8.0
 class UploadedImage:
     """An image, `RGBA` and as large as it is worth. `svg` is its source without anything that runs or loads."""
 
-    picture: Image.Image
+    raster: Image.Image
     svg: Svg | None = None
     warnings: tuple[str, ...] = ()
 
     def fitted(self, edge: int) -> Image.Image:
         """Return the image in its ratio, its longer side `edge` pixels."""
-        factor = edge / max(self.picture.size)
-        size = max(1, round(self.picture.width * factor)), max(1, round(self.picture.height * factor))
+        factor = edge / max(self.raster.size)
+        size = max(1, round(self.raster.width * factor)), max(1, round(self.raster.height * factor))
         resampling = Image.Resampling.LANCZOS if factor < 1 else Image.Resampling.BICUBIC
         # Premultiplied, so that the colour of transparent pixels does not bleed into the edges.
-        return self.picture.convert("RGBa").resize(size, resampling, reducing_gap=3.0).convert("RGBA")
+        return self.raster.convert("RGBa").resize(size, resampling, reducing_gap=3.0).convert("RGBA")
 
 
 @lru_cache(maxsize=4)
@@ -56,7 +56,7 @@ def read_image(url: str) -> UploadedImage:
         raise _refused("its data is damaged; encode the file as Base64, without line breaks")
     start = content[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
     image = _vector(content) if start.startswith(b"<") else _raster(content)
-    alpha = image.picture.getchannel("A")
+    alpha = image.raster.getchannel("A")
     if alpha.getbbox() is None:
         hint = " (text is not drawn: convert it to paths)" if image.svg and "<text" in image.svg.text else ""
         raise _refused(f"shows nothing{hint}")
@@ -70,7 +70,7 @@ def _raster(content: bytes) -> UploadedImage:
             with Image.open(io.BytesIO(content), formats=_FORMATS) as opened:
                 width, height = opened.size
                 _check_size(width, height)
-                picture = opened.convert("RGBA")
+                raster = opened.convert("RGBA")
     except InvalidInput:
         raise
     # Decoders raise whatever a damaged file leads them to.
@@ -80,7 +80,7 @@ def _raster(content: bytes) -> UploadedImage:
     said = (
         f"The image has {width} by {height} pixels: larger icons are blurred. {_SHARP_EDGE} pixels or an SVG are sharp."
     )
-    return UploadedImage(picture, warnings=(said,) if blurred else ())
+    return UploadedImage(raster, warnings=(said,) if blurred else ())
 
 
 def _check_size(width: int, height: int) -> None:
@@ -111,7 +111,7 @@ def _vector(content: bytes) -> UploadedImage:
     _check_ratio(ratio)
     size = (_DRAWN_EDGE, max(1, round(_DRAWN_EDGE / ratio))) if ratio > 1 else (round(_DRAWN_EDGE * ratio), _DRAWN_EDGE)
     try:
-        picture = VectorBudget().draw(svg, *size)
+        raster = VectorBudget().draw(svg, *size)
     except TooCostly as error:
         raise _refused("takes too long to draw; simplify the SVG, or give a PNG") from error
     except ValueError as error:
@@ -119,7 +119,7 @@ def _vector(content: bytes) -> UploadedImage:
     said = [f"Removed from the SVG: {', '.join(svg.removed)}."] if svg.removed else []
     if "<text" in svg.text:
         said.append("Text in the SVG is not drawn in the PNGs: convert it to paths.")
-    return UploadedImage(picture, svg, tuple(said))
+    return UploadedImage(raster, svg, tuple(said))
 
 
 def _refused(reason: str) -> InvalidInput:

@@ -89,7 +89,7 @@ class ImageFetcher:
             return error.message
         if fetched.status != 200:
             return f"its server answered with status {fetched.status}"
-        if not is_picture(fetched.content):
+        if not is_image(fetched.content):
             return "it is not a PNG, JPEG, GIF, WebP, AVIF or SVG image"
         self._keep(address, fetched.content)
         return fetched.content
@@ -114,7 +114,7 @@ class ImageFetcher:
         self._bytes -= len(content)
 
 
-def is_picture(content: bytes) -> bool:
+def is_image(content: bytes) -> bool:
     """Tell from its first bytes whether content is of a kind that can be drawn, whatever type its sender declared."""
     head = content[:2048]
     return (

@@ -49,7 +49,7 @@ def _template(value: str) -> str:
     return value
 
 
-def _picture_address(value: str) -> str:
+def _image_address(value: str) -> str:
     if value[:8].lower() == "https://":
         if len(value) > MAX_URL_LENGTH:
             raise ValueError(f"must be at most {MAX_URL_LENGTH} characters")
@@ -65,8 +65,8 @@ def shown_text(value: str) -> str:
     return text if any(unicodedata.category(character) not in _INVISIBLE for character in text) else ""
 
 
-PictureAddress = Annotated[
-    str, Field(max_length=MAX_DATA_URL_LENGTH, json_schema_extra={"format": "uri"}), AfterValidator(_picture_address)
+ImageAddress = Annotated[
+    str, Field(max_length=MAX_DATA_URL_LENGTH, json_schema_extra={"format": "uri"}), AfterValidator(_image_address)
 ]
 
 
@@ -124,17 +124,17 @@ class TemplateProps(Params):
         examples=["#0b1f3a"],
     )
     align: Align = Field(default="left", description="How the text is aligned.", examples=["center"])
-    logoUrl: PictureAddress | None = Field(  # noqa: N815 - the contract's name
+    logoUrl: ImageAddress | None = Field(  # noqa: N815 - the contract's name
         default=None,
         description="URL of a logo: https:// or data:image/.",
         examples=["https://example.com/logo.png"],
     )
-    imageUrl: PictureAddress | None = Field(  # noqa: N815 - the contract's name
+    imageUrl: ImageAddress | None = Field(  # noqa: N815 - the contract's name
         default=None,
         description="URL of a large image: https:// or data:image/.",
         examples=["https://example.com/cover.jpg"],
     )
-    avatarUrl: PictureAddress | None = Field(  # noqa: N815 - the contract's name
+    avatarUrl: ImageAddress | None = Field(  # noqa: N815 - the contract's name
         default=None,
         description="URL of the author's photo: https:// or data:image/.",
         examples=["https://example.com/ada.jpg"],

@@ -72,7 +72,7 @@ def _plain(state: dict[Any, Any]) -> ImageParams:
     return params
 
 
-PICTURE_PROPS = ("logoUrl", "imageUrl", "avatarUrl")
+IMAGE_PROPS = ("logoUrl", "imageUrl", "avatarUrl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,5 +122,5 @@ def _addresses_in(html: str) -> tuple[str, ...]:
 
 
 def _addresses_of(props: TemplateProps) -> tuple[str, ...]:
-    addresses = (getattr(props, name) for name in PICTURE_PROPS)
+    addresses = (getattr(props, name) for name in IMAGE_PROPS)
     return tuple(address for address in addresses if address and address[:8].lower() == "https://")

@@ -17,7 +17,7 @@ from pressroom_image_generator.expanding import expand
 from pressroom_image_generator.images import RemoteImages
 from pressroom_image_generator.missing_glyphs import without_missing
 from pressroom_image_generator.params import ImageDetails, ImageParams, TemplateProps
-from pressroom_image_generator.preparing import PICTURE_PROPS, WorkerInput
+from pressroom_image_generator.preparing import IMAGE_PROPS, WorkerInput
 from pressroom_image_generator.sizes import HTML_SIZE, Size
 from pressroom_image_generator.templates import BUILT_IN, FOLDER
 
@@ -37,9 +37,9 @@ def render(params: ImageParams, prepared: WorkerInput) -> Artifact:
     else:
         html, size, rendered = _from_template(params, prepared)
     photographic = "<img" in html.lower() or "data:image/" in html
-    picture = rendered.picture
+    image = rendered.image
     return Artifact(
-        content=encode_png(picture, photographic=photographic) if params.format == "png" else encode_jpeg(picture),
+        content=encode_png(image, photographic=photographic) if params.format == "png" else encode_jpeg(image),
         media_type=f"image/{params.format}",
         details=ImageDetails(width=size.width, height=size.height, format=params.format),
         warnings=_bounded([*prepared.images.warnings, *_others(rendered.warnings, prepared.images)]),
@@ -65,7 +65,7 @@ def _from_template(params: ImageParams, prepared: WorkerInput) -> tuple[str, Siz
 
 def _missing(props: TemplateProps, contents: Mapping[str, bytes | None]) -> dict[str, None]:
     sources = Sources(contents, Notes())
-    named = {name: address for name in PICTURE_PROPS if (address := getattr(props, name))}
+    named = {name: address for name in IMAGE_PROPS if (address := getattr(props, name))}
     return {name: None for name, address in named.items() if sources.named(address) is None}
 
 

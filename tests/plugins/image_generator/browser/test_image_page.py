@@ -160,7 +160,7 @@ async def test_a_list_is_written_one_item_per_line(browser: Browser, host: Runni
         await expect(items).to_have_accessible_description(re.compile("Item 2: must be at most 80"))
 
 
-async def test_the_tags_to_copy_name_the_picture_that_was_made(browser: Browser, host: RunningHost) -> None:
+async def test_the_tags_to_copy_name_the_image_that_was_made(browser: Browser, host: RunningHost) -> None:
     async with opened(browser, host, example("Square post"), java_script_enabled=False) as page:
         tags = page.locator("#snippet-0")
         await expect(tags).to_contain_text('<meta property="og:image" content="')

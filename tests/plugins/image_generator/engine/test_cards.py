@@ -25,9 +25,9 @@ def page() -> Iterator[Page]:
 
 
 def drawn(html: str) -> Image.Image:
-    picture = render(html, WIDTH, HEIGHT).picture.convert("RGBA")
-    ground = Image.new("RGBA", picture.size, "white")
-    ground.alpha_composite(picture)
+    image = render(html, WIDTH, HEIGHT).image.convert("RGBA")
+    ground = Image.new("RGBA", image.size, "white")
+    ground.alpha_composite(image)
     return ground.convert("RGB")
 
 

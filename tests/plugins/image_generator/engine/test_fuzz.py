@@ -1,4 +1,4 @@
-"""Documents of a grammar of HTML and CSS end in a picture or in the documented error.
+"""Documents of a grammar of HTML and CSS end in an image or in the documented error.
 
 `PRESSROOM_TEST_FUZZ_EXAMPLES` says how many of each kind are tried; the default takes less than a minute.
 """
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.timeout(120 if EXAMPLES <= 1000 else 0)
 
 
 def made(**body: object) -> None:
-    """Make a picture, of which the documented error is a possible end."""
+    """Make an image, of which the documented error is a possible end."""
     artifact, refusal = None, None
     try:
         artifact = render(ImageParams.model_validate(body), WorkerInput())

@@ -1,4 +1,4 @@
-"""Whatever is written ends in a picture or in the documented error, in bounded time and memory."""
+"""Whatever is written ends in an image or in the documented error, in bounded time and memory."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ def test_what_is_refused_is_named(html: str, named: str) -> None:
 @pytest.mark.parametrize("html", DRAWN)
 @pytest.mark.timeout(30)
 def test_what_is_extreme_is_drawn(html: str) -> None:
-    assert render(html, 1200, 630).picture.size == (1200, 630)
+    assert render(html, 1200, 630).image.size == (1200, 630)
 
 
 def test_an_svg_reads_no_files() -> None:
-    """What a file holds never comes into the picture, nor do entities."""
+    """What a file holds never comes into the image, nor do entities."""
     entity = '<!DOCTYPE svg [<!ENTITY x SYSTEM "file:///etc/passwd">]><svg xmlns="http://www.w3.org/2000/svg">&x;</svg>'
     image = base64.b64encode(entity.encode()).decode()
     rendered = render(f'<img src="data:image/svg+xml;base64,{image}">', 200, 200)
@@ -100,12 +100,12 @@ def test_unknown_properties_are_named_once() -> None:
     )
 
 
-def test_missing_pictures_are_drawn_as_an_area_and_named() -> None:
-    html = '<img src="https://example.com/a.png" alt="A picture" style="width:200px;height:100px">'
+def test_missing_images_are_drawn_as_an_area_and_named() -> None:
+    html = '<img src="https://example.com/a.png" alt="An image" style="width:200px;height:100px">'
     assert image_addresses(html) == ("https://example.com/a.png",)
     rendered = render(html, 200, 200, images={"https://example.com/a.png": None})
     assert rendered.warnings == ('the image "https://example.com/a.png" could not be loaded',)
-    alphas = rendered.picture.getchannel("A").crop((0, 0, 200, 100)).getextrema()
+    alphas = rendered.image.getchannel("A").crop((0, 0, 200, 100)).getextrema()
     assert alphas[0] == 64
 
 
@@ -150,14 +150,14 @@ def element(children: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 @given(st.recursive(TEXTS, element, max_leaves=12))
 @settings(max_examples=examples(150), suppress_health_check=list(HealthCheck))
-def test_documents_end_in_a_picture_or_the_documented_error(html: str) -> None:
+def test_documents_end_in_an_image_or_the_documented_error(html: str) -> None:
     with suppress(InvalidInput):
-        assert render(html, 200, 200).picture.size == (200, 200)
+        assert render(html, 200, 200).image.size == (200, 200)
 
 
 @given(st.text(alphabet=st.sampled_from("<>/='\"&;:(){}[]!-#%,.abdisvpx0123 \n\0\u202e\u0627"), max_size=300))
 @settings(max_examples=examples(150), suppress_health_check=list(HealthCheck))
-def test_any_text_ends_in_a_picture_or_the_documented_error(text: str) -> None:
+def test_any_text_ends_in_an_image_or_the_documented_error(text: str) -> None:
     for html in (text, f'<div style="{text}">x</div>', f"<svg {text}></svg>"):
         with suppress(InvalidInput):
-            assert render(html, 200, 200).picture.size == (200, 200)
+            assert render(html, 200, 200).image.size == (200, 200)

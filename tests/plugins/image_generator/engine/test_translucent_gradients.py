@@ -18,7 +18,7 @@ from support.sizes import examples
 
 WIDTH, HEIGHT = 240, 200
 COARSE = 8
-"""Pictures are compared in squares of so many pixels: how an edge is antialiased is not what is asked here."""
+"""Images are compared in squares of so many pixels: how an edge is antialiased is not what is asked here."""
 
 MAX_DIFFERENCE = 24
 """How far the mean colour of such a square may be off, of 255: at an edge, where the smoothing of both adds up."""
@@ -62,7 +62,7 @@ def html_of(gradient: str, radius: int, transform: str, opacity: float, blend: s
 
 
 def off(one: Image.Image, other: Image.Image) -> NDArray[np.int16]:
-    """Return how far the colours of the squares of two pictures are apart."""
+    """Return how far the colours of the squares of two images are apart."""
     return difference(one.reduce(COARSE), other.reduce(COARSE))
 
 
@@ -85,7 +85,7 @@ def test_translucent_gradients_look_as_in_chromium(
     page: Page, gradient: str, radius: int, transform: str, opacity: float, blend: str, tile: int, clipped: bool
 ) -> None:
     html = html_of(gradient, radius, transform, opacity, blend, tile, clipped=clipped)
-    found = off(render(html, WIDTH, HEIGHT).picture.convert("RGB"), photographed_html(page, html))
+    found = off(render(html, WIDTH, HEIGHT).image.convert("RGB"), photographed_html(page, html))
     assert found.max() <= MAX_DIFFERENCE
     assert found.mean() <= FEW
 
@@ -97,7 +97,7 @@ def test_the_rounded_clip_of_a_faded_layer_has_no_dark_rim() -> None:
         'top:40px;width:120px;height:120px;border-radius:60px;overflow:hidden;opacity:0.99">'
         '<div style="width:120px;height:120px;background:#ff8000"></div></div></div>'
     )
-    red, green, blue = np.asarray(render(html, WIDTH, HEIGHT).picture.convert("RGB"), dtype=np.int16).reshape(-1, 3).T
+    red, green, blue = np.asarray(render(html, WIDTH, HEIGHT).image.convert("RGB"), dtype=np.int16).reshape(-1, 3).T
     assert blue.min() < 10
     assert red.min() >= 253
     assert np.abs(green - (128 + blue * 127 / 255)).max() <= 3

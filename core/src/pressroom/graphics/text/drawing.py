@@ -11,7 +11,7 @@ from PIL import Image
 
 from pressroom.graphics.bounded_cache import BoundedCache
 from pressroom.graphics.color import Color
-from pressroom.graphics.emoji import emoji_picture
+from pressroom.graphics.emoji import emoji_image
 from pressroom.graphics.text.fonts import Face
 from pressroom.graphics.text.shaping import PlacedGlyph, ShapedText, TextStyle, emoji_box
 
@@ -64,11 +64,11 @@ def _bytes_of(mask: GlyphMask) -> int:
 _masks: BoundedCache[_Key, GlyphMask] = BoundedCache(_CACHE_BYTES, _bytes_of)
 
 
-def draw_text(picture: Image.Image, text: ShapedText, x: float, baseline: float, color: Color) -> None:
+def draw_text(image: Image.Image, text: ShapedText, x: float, baseline: float, color: Color) -> None:
     """Draw a line of text into an `RGB` or `RGBA` image.
 
     Args:
-        picture: it is changed in place; what is outside is left out.
+        image: it is changed in place; what is outside is left out.
         text: the shaped line.
         x: where the line starts, in pixels from the left.
         baseline: where its base line is, in pixels from the top.
@@ -77,19 +77,19 @@ def draw_text(picture: Image.Image, text: ShapedText, x: float, baseline: float,
     red, green, blue, alpha = color.rgba8
     for glyph in text.glyphs:
         if glyph.face is None:
-            _draw_emoji(picture, glyph, text.style, x, baseline, color.alpha)
+            _draw_emoji(image, glyph, text.style, x, baseline, color.alpha)
             continue
         mask, left, top = placed_mask(glyph, text.style, x, baseline)
-        if mask is None or left >= picture.width or top >= picture.height:
+        if mask is None or left >= image.width or top >= image.height:
             continue
         if alpha < 255:
             mask = mask.point([value * alpha // 255 for value in range(256)])
-        if picture.mode == "RGB":
-            picture.paste((red, green, blue), (left, top), mask)
+        if image.mode == "RGB":
+            image.paste((red, green, blue), (left, top), mask)
         else:
             layer = Image.new("RGBA", mask.size, (red, green, blue, 0))
             layer.putalpha(mask)
-            _composite(picture, layer, left, top)
+            _composite(image, layer, left, top)
 
 
 def ink_box(text: ShapedText) -> tuple[float, float, float, float]:
@@ -132,25 +132,25 @@ def _split(position: float) -> tuple[int, int]:
 
 
 def _draw_emoji(
-    picture: Image.Image, glyph: PlacedGlyph, style: TextStyle, x: float, baseline: float, opacity: float
+    image: Image.Image, glyph: PlacedGlyph, style: TextStyle, x: float, baseline: float, opacity: float
 ) -> None:
     left, top, edge = emoji_box(glyph, style)
-    drawn = emoji_picture(glyph.emoji, max(1, round(edge)))
+    drawn = emoji_image(glyph.emoji, max(1, round(edge)))
     if drawn is None:
         return
     if opacity < 1:
         drawn = drawn.copy()
         drawn.putalpha(drawn.getchannel("A").point([round(value * opacity) for value in range(256)]))
-    _composite(picture, drawn, round(x + left), round(baseline + top))
+    _composite(image, drawn, round(x + left), round(baseline + top))
 
 
-def _composite(picture: Image.Image, layer: Image.Image, left: int, top: int) -> None:
+def _composite(image: Image.Image, layer: Image.Image, left: int, top: int) -> None:
     """Lay an image over another at a place that may lie partly outside."""
-    box = (max(0, -left), max(0, -top), min(layer.width, picture.width - left), min(layer.height, picture.height - top))
+    box = (max(0, -left), max(0, -top), min(layer.width, image.width - left), min(layer.height, image.height - top))
     if box[0] >= box[2] or box[1] >= box[3]:
         return
-    if picture.mode == "RGBA":
-        picture.alpha_composite(layer, (left + box[0], top + box[1]), box)
+    if image.mode == "RGBA":
+        image.alpha_composite(layer, (left + box[0], top + box[1]), box)
     else:
         part = layer.crop(box)
-        picture.paste(part, (left + box[0], top + box[1]), part)
+        image.paste(part, (left + box[0], top + box[1]), part)

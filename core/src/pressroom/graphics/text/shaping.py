@@ -134,13 +134,13 @@ def _runs(text: str, character_levels: list[int], faces: tuple[Face, ...]) -> It
     clusters: list[tuple[int, str, Face | None, bool]] = []
     start = 0
     for cluster in grapheme_clusters(text):
-        pictured = is_emoji(cluster) and emoji_path(cluster) is not None
-        clusters.append((start, cluster, None if pictured else _face_for(cluster, faces), pictured))
+        as_emoji = is_emoji(cluster) and emoji_path(cluster) is not None
+        clusters.append((start, cluster, None if as_emoji else _face_for(cluster, faces), as_emoji))
         start += len(cluster)
 
     def key(item: tuple[int, str, Face | None, bool]) -> tuple[int, int, int]:
-        begin, _, face, pictured = item
-        return character_levels[begin], id(face), begin if pictured else -1
+        begin, _, face, as_emoji = item
+        return character_levels[begin], id(face), begin if as_emoji else -1
 
     for (level, _, _), group in groupby(clusters, key):
         members = list(group)

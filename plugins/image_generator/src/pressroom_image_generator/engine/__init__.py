@@ -16,13 +16,13 @@ from pressroom.graphics.text import FontLibrary, default_library
 
 from pressroom_image_generator.engine.boxes import BoxBuilder
 from pressroom_image_generator.engine.cascade import Cascade
+from pressroom_image_generator.engine.css_images import UrlImage
 from pressroom_image_generator.engine.layout.engine import LayoutEngine
 from pressroom_image_generator.engine.layout.fragments import Fragment
 from pressroom_image_generator.engine.notes import Notes
 from pressroom_image_generator.engine.paint.canvas import Canvas
 from pressroom_image_generator.engine.paint.painter import Painter
 from pressroom_image_generator.engine.parse import image_sources, parse_html
-from pressroom_image_generator.engine.pictures import UrlImage
 from pressroom_image_generator.engine.properties import Style
 from pressroom_image_generator.engine.sources import ImageSource, Sources
 
@@ -40,7 +40,7 @@ _NO_IMAGES: Final[Mapping[str, ImageSource]] = MappingProxyType({})
 class RenderedImage:
     """An image, `RGB` if it is opaque and `RGBA` otherwise, and warnings of what could not be drawn as requested."""
 
-    picture: Image.Image
+    image: Image.Image
     warnings: tuple[str, ...]
 
 
@@ -95,7 +95,7 @@ def _covered(fragment: Fragment, x: float, y: float, width: int, height: int) ->
             return False
         if any(name.endswith("_radius") or name in _SHAPING for name in values):
             return False
-        if set(style.background_clip) == {"border-box"} and (style.background_color.opaque or _opaque_picture(style)):
+        if set(style.background_clip) == {"border-box"} and (style.background_color.opaque or _opaque_image(style)):
             return True
         if not fragment.children or fragment.children[0].fragment.box.style.position in ("absolute", "fixed"):
             return False
@@ -103,7 +103,7 @@ def _covered(fragment: Fragment, x: float, y: float, width: int, height: int) ->
         x, y = x + at_x, y + at_y
 
 
-def _opaque_picture(style: Style) -> bool:
+def _opaque_image(style: Style) -> bool:
     """Tell whether the lowest image of a background is an opaque gradient."""
     lowest = style.background_image[-1]
     if isinstance(lowest, (str, UrlImage)):

@@ -15,7 +15,7 @@ from pressroom_image_generator.engine.properties import Style
 from pressroom_image_generator.engine.sources import Source, Sources
 from pressroom_image_generator.engine.values import Size
 
-Kind = Literal["block", "flex", "grid", "paragraph", "picture"]
+Kind = Literal["block", "flex", "grid", "paragraph", "image"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class BoxBuilder:
         self._warn_of_table(element, style)
         absolute = style.position in ("absolute", "fixed")
         if element.tag in ("img", "svg"):
-            box = self._picture(element, style)
+            box = self._image(element, style)
             return [
                 box if blockify or absolute or style.display not in _INLINE_LEVEL else Inline("box", style, box=box)
             ]
@@ -187,14 +187,12 @@ class BoxBuilder:
         text = _MARKERS.get(style.list_style_type) or f"{_numbered(number, style.list_style_type)}. "
         return Box(marker, "paragraph", inlines=[Inline("text", marker, text)], anonymous=True, sequence=self._next())
 
-    def _picture(self, element: Element, style: Style) -> Box:
+    def _image(self, element: Element, style: Style) -> Box:
         if element.tag == "svg":
             source = self._sources.inline_svg(element.markup, style.color)
         else:
             source = self._sources.named(element.attributes.get("src", ""))
-        return Box(
-            style, "picture", source=source, alternative=element.attributes.get("alt", ""), sequence=self._next()
-        )
+        return Box(style, "image", source=source, alternative=element.attributes.get("alt", ""), sequence=self._next())
 
 
 def _decorations(style: Style, outer: tuple[Decoration, ...]) -> tuple[Decoration, ...]:

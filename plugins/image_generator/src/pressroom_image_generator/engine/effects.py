@@ -11,7 +11,7 @@ from typing import Final
 from pressroom.graphics.css import Length, angle, bounded, keyword, number, significant, split_commas
 from tinycss2.ast import FunctionBlock, Node
 
-from pressroom_image_generator.engine.pictures import Position, position
+from pressroom_image_generator.engine.css_images import Position, position
 from pressroom_image_generator.engine.readers import ShadowStyle, shadows
 from pressroom_image_generator.engine.values import AnyLength, Units, any_length
 

@@ -13,7 +13,8 @@ from pressroom.graphics.color import BLACK, TRANSPARENT, Color
 from pressroom.graphics.css import Length
 from tinycss2.ast import Node
 
-from pressroom_image_generator.engine import pictures, readers
+from pressroom_image_generator.engine import css_images, readers
+from pressroom_image_generator.engine.css_images import BackgroundSize, CssImage, Position
 from pressroom_image_generator.engine.effects import (
     FilterFunction,
     Shape,
@@ -25,7 +26,6 @@ from pressroom_image_generator.engine.effects import (
     transform,
     translation,
 )
-from pressroom_image_generator.engine.pictures import BackgroundSize, Picture, Position
 from pressroom_image_generator.engine.readers import Reader, ShadowStyle, T, keywords, pixels, size
 from pressroom_image_generator.engine.tracks import GridLine, Track, areas, grid_line, track_list
 from pressroom_image_generator.engine.values import AnyLength, Edges, Size
@@ -212,14 +212,16 @@ class Style:
 
     # Backgrounds and borders
     background_color = Property(TRANSPARENT, readers.color)
-    background_image = Property[tuple[Picture | str, ...]](("none",), pictures.layers(pictures.picture))
-    background_position = Property[tuple[Position, ...]]((_SQUARE,), pictures.layers(pictures.position))
+    background_image = Property[tuple[CssImage | str, ...]](("none",), css_images.layers(css_images.css_image))
+    background_position = Property[tuple[Position, ...]]((_SQUARE,), css_images.layers(css_images.position))
     background_size = Property[tuple[BackgroundSize, ...]](
-        (("auto", "auto"),), pictures.layers(pictures.background_size)
+        (("auto", "auto"),), css_images.layers(css_images.background_size)
     )
-    background_repeat = Property[tuple[tuple[str, str], ...]]((("repeat", "repeat"),), pictures.layers(pictures.repeat))
-    background_origin = Property[tuple[str, ...]](("padding-box",), pictures.layers(keywords(*_BOXES)))
-    background_clip = Property[tuple[str, ...]](("border-box",), pictures.layers(keywords(*_BOXES, "text")))
+    background_repeat = Property[tuple[tuple[str, str], ...]](
+        (("repeat", "repeat"),), css_images.layers(css_images.repeat)
+    )
+    background_origin = Property[tuple[str, ...]](("padding-box",), css_images.layers(keywords(*_BOXES)))
+    background_clip = Property[tuple[str, ...]](("border-box",), css_images.layers(keywords(*_BOXES, "text")))
     border_top_width = Property(3.0, readers.thickness)
     border_right_width = Property(3.0, readers.thickness)
     border_bottom_width = Property(3.0, readers.thickness)
@@ -244,7 +246,7 @@ class Style:
 
     # Images and effects
     object_fit = Property("fill", keywords("fill", "contain", "cover", "none", "scale-down"))
-    object_position = Property[Position](pictures.MIDDLE, pictures.position)
+    object_position = Property[Position](css_images.MIDDLE, css_images.position)
     image_rendering = Property(
         "auto", keywords("auto", "pixelated", "crisp-edges", "smooth", "high-quality"), inherited=True
     )
@@ -253,14 +255,14 @@ class Style:
     translate = Property(_NO_TRANSFORM, translation)
     rotate = Property(_NO_TRANSFORM, rotation)
     scale = Property(_NO_TRANSFORM, scaling)
-    transform_origin = Property[Position](pictures.MIDDLE, pictures.position)
+    transform_origin = Property[Position](css_images.MIDDLE, css_images.position)
     filter = Property(_NO_FILTERS, filters)
     backdrop_filter = Property(_NO_FILTERS, filters)
     clip_path = Property[Shape | None](None, clip_path)
-    mask_image = Property[tuple[Picture | str, ...]](("none",), pictures.layers(pictures.picture))
-    mask_position = Property[tuple[Position, ...]]((_SQUARE,), pictures.layers(pictures.position))
-    mask_size = Property[tuple[BackgroundSize, ...]]((("auto", "auto"),), pictures.layers(pictures.background_size))
-    mask_repeat = Property[tuple[tuple[str, str], ...]]((("repeat", "repeat"),), pictures.layers(pictures.repeat))
+    mask_image = Property[tuple[CssImage | str, ...]](("none",), css_images.layers(css_images.css_image))
+    mask_position = Property[tuple[Position, ...]]((_SQUARE,), css_images.layers(css_images.position))
+    mask_size = Property[tuple[BackgroundSize, ...]]((("auto", "auto"),), css_images.layers(css_images.background_size))
+    mask_repeat = Property[tuple[tuple[str, str], ...]]((("repeat", "repeat"),), css_images.layers(css_images.repeat))
     isolation = Property("auto", keywords("auto", "isolate"))
     mix_blend_mode = Property("normal", keywords(*_BLENDS))
 

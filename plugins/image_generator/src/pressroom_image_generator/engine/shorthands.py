@@ -8,7 +8,7 @@ from pressroom.graphics.color import color_or_none
 from pressroom.graphics.css import keyword, number, split_commas
 from tinycss2.ast import FunctionBlock, IdentToken, LiteralToken, Node
 
-from pressroom_image_generator.engine.pictures import url_of
+from pressroom_image_generator.engine.css_images import url_of
 from pressroom_image_generator.engine.shorthand_values import Expanded, Expander, Nodes, slash, split_slash, tokens
 from pressroom_image_generator.engine.tracks import grid_area, grid_lines, grid_template
 
@@ -180,8 +180,8 @@ def _background_layer(nodes: Nodes) -> dict[str, list[Node]] | None:
     into = "position"
     for node in nodes:
         word = keyword(node)
-        picture = word == "none" or url_of(node) is not None
-        if picture or (isinstance(node, FunctionBlock) and node.lower_name.endswith("gradient")):
+        image = word == "none" or url_of(node) is not None
+        if image or (isinstance(node, FunctionBlock) and node.lower_name.endswith("gradient")):
             found["image"].append(node)
         elif word in _REPEATS:
             found["repeat"].append(node)

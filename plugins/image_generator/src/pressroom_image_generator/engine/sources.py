@@ -37,22 +37,22 @@ class Source(Protocol):
 
 
 class _Raster:
-    def __init__(self, picture: Image.Image, scale: float) -> None:
-        self._picture = picture
-        self.width: float | None = picture.width * scale
-        self.height: float | None = picture.height * scale
-        self.ratio: float | None = picture.width / picture.height
+    def __init__(self, image: Image.Image, scale: float) -> None:
+        self._image = image
+        self.width: float | None = image.width * scale
+        self.height: float | None = image.height * scale
+        self.ratio: float | None = image.width / image.height
 
     def image(self, width: int, height: int) -> Image.Image:
         """Return the image in another size; an alpha channel is premultiplied for that."""
-        picture = self._picture
-        if picture.size == (width, height):
-            return picture
-        smaller = width < picture.width or height < picture.height
+        image = self._image
+        if image.size == (width, height):
+            return image
+        smaller = width < image.width or height < image.height
         resampling = Image.Resampling.LANCZOS if smaller else Image.Resampling.BICUBIC
-        if picture.mode == "RGB":
-            return picture.resize((width, height), resampling, reducing_gap=3.0)
-        return picture.convert("RGBa").resize((width, height), resampling, reducing_gap=3.0).convert("RGBA")
+        if image.mode == "RGB":
+            return image.resize((width, height), resampling, reducing_gap=3.0)
+        return image.convert("RGBa").resize((width, height), resampling, reducing_gap=3.0).convert("RGBA")
 
 
 class _Vector:
@@ -110,9 +110,9 @@ class Sources:
                 self._notes.warn(f"{what} cannot be read: its data is damaged")
                 return None
             content = found
-        return self._picture(content, what)
+        return self._image(content, what)
 
-    def _picture(self, content: bytes, what: str) -> Source | None:
+    def _image(self, content: bytes, what: str) -> Source | None:
         start = content[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
         if start.startswith(b"<"):
             return self._svg(content.decode("utf-8", "replace").lstrip("\ufeff"), what)

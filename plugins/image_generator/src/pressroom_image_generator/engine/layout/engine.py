@@ -9,7 +9,7 @@ from pressroom.sdk import InvalidInput
 
 from pressroom_image_generator.engine.boxes import Box
 from pressroom_image_generator.engine.layout.flex import flex_widths, layout_flex
-from pressroom_image_generator.engine.layout.flow import flow_widths, layout_flow, layout_picture, picture_widths
+from pressroom_image_generator.engine.layout.flow import flow_widths, image_widths, layout_flow, layout_image
 from pressroom_image_generator.engine.layout.fragments import BoxMemory, Fragment, Space
 from pressroom_image_generator.engine.layout.grid import grid_widths, layout_grid
 from pressroom_image_generator.engine.layout.paragraph import layout_paragraph, paragraph_widths
@@ -79,8 +79,8 @@ class LayoutEngine:
                 return layout_grid(self, box, space)
             case "paragraph":
                 return layout_paragraph(self, box, space)
-            case "picture":
-                return layout_picture(self, box, space)
+            case "image":
+                return layout_image(self, box, space)
             case "block":
                 return layout_flow(self, box, space)
 
@@ -99,8 +99,8 @@ class LayoutEngine:
                 return grid_widths(self, box)
             case "paragraph":
                 return paragraph_widths(self, box)
-            case "picture":
-                return picture_widths(box)
+            case "image":
+                return image_widths(box)
             case "block":
                 return flow_widths(self, box)
 
@@ -123,7 +123,7 @@ class LayoutEngine:
                     most = least
                 elif style.width == "max-content":
                     least = most
-                elif not isinstance(style.width, str) and box.kind == "picture":
+                elif not isinstance(style.width, str) and box.kind == "image":
                     least = 0.0
         highest, lowest = known(style.max_width, None), known(style.min_width, None)
         if highest is not None:

@@ -77,7 +77,7 @@ def _contained(box: Box) -> bool:
     """Tell whether a box keeps the margins of its children inside."""
     style = box.style
     return (
-        box.kind in ("flex", "grid", "picture")
+        box.kind in ("flex", "grid", "image")
         or style.display in ("flow-root", "inline-block", "table-cell")
         or style.overflow_x not in ("visible", "clip")
         or box.out_of_flow
@@ -135,7 +135,7 @@ def natural_size(box: Box) -> tuple[float, float]:
     return source.width or _DEFAULT_WIDTH, source.height or _DEFAULT_HEIGHT
 
 
-def picture_widths(box: Box) -> tuple[float, float]:
+def image_widths(box: Box) -> tuple[float, float]:
     """Return the content widths of an image: both are its natural width, within what its heights allow."""
     width, height = natural_size(box)
     style = box.style
@@ -146,7 +146,7 @@ def picture_widths(box: Box) -> tuple[float, float]:
     return width, width
 
 
-def layout_picture(layout: LayoutContext, box: Box, space: Space) -> Fragment:
+def layout_image(layout: LayoutContext, box: Box, space: Space) -> Fragment:
     """Lay out an image."""
     sizing = Sizing(layout, box, space)
     width = sizing.width()

@@ -103,17 +103,17 @@ def _place(
     margins = margin_edges(style, area_width)
     justify = item_alignment(style.justify_self, container.justify_items)
     align = item_alignment(style.align_self, container.align_items)
-    picture = cell.box.kind == "picture"
+    is_image = cell.box.kind == "image"
     stretch_x = (
         justify == "stretch"
         and style.width == "auto"
-        and not picture
+        and not is_image
         and "auto" not in (style.margin_left, style.margin_right)
     )
     stretch_y = (
         align == "stretch"
         and style.height == "auto"
-        and not picture
+        and not is_image
         and "auto" not in (style.margin_top, style.margin_bottom)
     )
     sizing = Sizing(layout, cell.box, Space(area_width, area_height))
@@ -188,7 +188,7 @@ class _Grid:
             margins = margin_edges(style, width)
             stretch = item_alignment(style.justify_self, "normal") == "stretch" and style.width == "auto"
             sizing = Sizing(self._layout, cell.box, Space(width, None))
-            fixed = sizing.limited_width(width - margins.across) if stretch and cell.box.kind != "picture" else None
+            fixed = sizing.limited_width(width - margins.across) if stretch and cell.box.kind != "image" else None
             part = self._layout.fragment(cell.box, Space(width, None, fixed, shrink=True))
             outer = part.height + margins.down
             found.append(TrackContribution(cell.row, cell.rows, outer, outer))

@@ -138,7 +138,7 @@ class LineBuilder:
         whole = part.height + margins.down
         own = part.last_baseline if part.last_baseline is not None else part.baseline
         hides = style.overflow_x not in ("visible", "clip")
-        above = whole if own is None or box.kind == "picture" or hides else margins.top + own
+        above = whole if own is None or box.kind == "image" or hides else margins.top + own
         piece = _Piece(run, start, end, level, part.width + margins.across, above, whole - above, fragment=part)
         ascent, descent = font_metrics(text_style(self._paragraph.style), self._paragraph.library)
         match style.vertical_align:

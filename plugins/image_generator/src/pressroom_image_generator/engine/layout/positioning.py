@@ -96,20 +96,20 @@ def place_pending(layout: LayoutContext, pending: PendingBox, holder: Fragment) 
     margins = margin_edges(style, width)
     fixed_width = fixed_height = None
     ratio = preferred_ratio(box)
-    picture = box.kind == "picture"
+    is_image = box.kind == "image"
     sizing = Sizing(layout, box, Space(width, height))
     by_height = ratio and known(style.height, height) is not None
-    if style.width == "auto" and left is not None and right is not None and not picture and not by_height:
+    if style.width == "auto" and left is not None and right is not None and not is_image and not by_height:
         fixed_width = sizing.limited_width(max(0.0, width - left - right - margins.across))
     by_width = ratio and (fixed_width is not None or style.width != "auto")
-    if style.height == "auto" and top is not None and bottom is not None and not picture and not by_width:
+    if style.height == "auto" and top is not None and bottom is not None and not is_image and not by_width:
         fixed_height = sizing.limited_height(max(0.0, height - top - bottom - margins.down))
     # What is shrunk to fit may reach to the far edge, from where it starts.
     static = max(0.0, pending.x - border.left) if right is None and pending.align_x == "start" else 0.0
     start = static if left is None else left
     room = max(0.0, width - start - (right or 0.0))
     available = room if style.width == "auto" and fixed_width is None else width
-    if available != width and not picture:
+    if available != width and not is_image:
         widest = Sizing(layout, box, Space(width, height, fixed_height=fixed_height, shrink=True))
         fixed_width = min(
             widest.width(),

@@ -78,7 +78,7 @@ def preferred_ratio(box: Box) -> float:
     ratio = box.style.aspect_ratio
     if isinstance(ratio, float) and ratio > 0:
         return ratio
-    if box.kind == "picture" and box.source is not None and box.source.ratio:
+    if box.kind == "image" and box.source is not None and box.source.ratio:
         return box.source.ratio
     return 0.0
 
@@ -142,22 +142,22 @@ class Sizing:
         height = self.given_height() if self.ratio else None
         if height is not None:
             return self.width_for(height)
-        if self._box.kind == "picture" or self._space.shrink:
+        if self._box.kind == "image" or self._space.shrink:
             least, most = self._layout.content_widths(self._box)
-            if self._box.kind == "picture":
+            if self._box.kind == "image":
                 return most + self.frame.across
             return min(most, max(least, self._available() - self.frame.across)) + self.frame.across
         return self._available()
 
     def width_for(self, height: float) -> float:
         """Return the width that the ratio gives for a height."""
-        if self._content_box or self._box.kind == "picture":
+        if self._content_box or self._box.kind == "image":
             return max(0.0, height - self.frame.down) * self.ratio + self.frame.across
         return max(height * self.ratio, self.frame.across)
 
     def height_for(self, width: float) -> float:
         """Return the height that the ratio gives for a width."""
-        if self._content_box or self._box.kind == "picture":
+        if self._content_box or self._box.kind == "image":
             return max(0.0, width - self.frame.across) / self.ratio + self.frame.down
         return max(width / self.ratio, self.frame.down)
 

@@ -9,9 +9,9 @@ from PIL import Image
 from pressroom.graphics.gradient import ConicGradient, LinearGradient, RadialGradient
 from pressroom.graphics.painting import paint_image
 
+from pressroom_image_generator.engine.css_images import BackgroundSize, CssImage, UrlImage
 from pressroom_image_generator.engine.paint.canvas import GRADIENT, Canvas
 from pressroom_image_generator.engine.paint.rectangles import Corners, Rect, nearest, rounded_mask
-from pressroom_image_generator.engine.pictures import BackgroundSize, Picture, UrlImage
 from pressroom_image_generator.engine.properties import Style
 from pressroom_image_generator.engine.sources import Sources
 from pressroom_image_generator.engine.values import NO_EDGES, Edges
@@ -80,7 +80,7 @@ def _clip(
 
 
 def _paint_layer(
-    canvas: Canvas, style: Style, index: int, layer: Picture, origin: Rect, area: Rect, mask: Image.Image | None,
+    canvas: Canvas, style: Style, index: int, layer: CssImage, origin: Rect, area: Rect, mask: Image.Image | None,
     sources: Sources,
 ) -> None:  # fmt: skip
     size = _tile_size(layer, style.background_size[index % len(style.background_size)], origin, sources)
@@ -147,14 +147,14 @@ def _starts(first: float, size: float, whole: float, seen: tuple[float, float], 
     return [begin + index * step for index in range(count) if begin + index * step < end]
 
 
-def _natural(layer: Picture, sources: Sources) -> tuple[float | None, float | None, float | None]:
+def _natural(layer: CssImage, sources: Sources) -> tuple[float | None, float | None, float | None]:
     if not isinstance(layer, UrlImage):
         return None, None, None
     source = sources.named(layer.address)
     return (source.width, source.height, source.ratio) if source is not None else (None, None, None)
 
 
-def _tile_size(layer: Picture, size: BackgroundSize, origin: Rect, sources: Sources) -> tuple[float, float] | None:
+def _tile_size(layer: CssImage, size: BackgroundSize, origin: Rect, sources: Sources) -> tuple[float, float] | None:
     """Return the size of one tile (section 2.9)."""
     if isinstance(layer, UrlImage) and sources.named(layer.address) is None:
         return None
@@ -185,15 +185,15 @@ def _contained(whole: tuple[float, float], ratio: float) -> tuple[float, float]:
     return (whole[1] * ratio, whole[1]) if whole[0] > whole[1] * ratio else (whole[0], whole[0] / ratio)
 
 
-def _rendered(canvas: Canvas, layer: Picture, width: int, height: int, sources: Sources) -> Image.Image | None:
+def _rendered(canvas: Canvas, layer: CssImage, width: int, height: int, sources: Sources) -> Image.Image | None:
     """Return a tile; one that is too large for anybody to see whole is drawn smaller and stretched."""
     drawn = (min(width, MAX_TILE), min(height, MAX_TILE))
     if isinstance(layer, (LinearGradient, RadialGradient, ConicGradient)):
         canvas.budget.spend(drawn, GRADIENT)
-        picture = paint_image(layer, *drawn)
+        image = paint_image(layer, *drawn)
     else:
         source = sources.named(layer.address)
         if source is None:
             return None
-        picture = source.image(*drawn)
-    return picture
+        image = source.image(*drawn)
+    return image

@@ -109,23 +109,23 @@ class Canvas:
             layer.putalpha(mask)
             self.image.alpha_composite(layer, place)
 
-    def draw(self, picture: Image.Image, left: int, top: int, mask: Image.Image | None = None) -> None:
+    def draw(self, image: Image.Image, left: int, top: int, mask: Image.Image | None = None) -> None:
         """Lay an image over the page, through a mask of its size if one is given."""
-        seen = Rect(left, top, left + picture.width, top + picture.height).within(self.rect)
+        seen = Rect(left, top, left + image.width, top + image.height).within(self.rect)
         if seen.empty:
             return
         self.budget.spend(seen.size, 2)
         box = (seen.left - left, seen.top - top, seen.right - left, seen.bottom - top)
-        if seen.size != picture.size:
-            picture = picture.crop(box)
+        if seen.size != image.size:
+            image = image.crop(box)
             mask = mask.crop(box) if mask is not None else None
         place = (seen.left - self.rect.left, seen.top - self.rect.top)
-        if picture.mode == "RGBA" and self.image.mode == "RGB":
-            self.image.paste(picture, place, picture if mask is None else through(picture, mask))
-        elif self.image.mode == "RGB" or (mask is None and picture.mode == "RGB"):
-            self.image.paste(picture, place, mask)
+        if image.mode == "RGBA" and self.image.mode == "RGB":
+            self.image.paste(image, place, image if mask is None else through(image, mask))
+        elif self.image.mode == "RGB" or (mask is None and image.mode == "RGB"):
+            self.image.paste(image, place, mask)
         else:
-            layer = picture.convert("RGBA") if mask is None else through(picture, mask)
+            layer = image.convert("RGBA") if mask is None else through(image, mask)
             self.image.alpha_composite(layer, place)
 
     def _local(self, rect: Rect) -> tuple[int, int, int, int]:
@@ -147,8 +147,8 @@ def scaled(mask: Image.Image, alpha: int) -> Image.Image:
     return mask.point([(value * alpha + 127) // 255 for value in range(256)])
 
 
-def through(picture: Image.Image, mask: Image.Image) -> Image.Image:
+def through(image: Image.Image, mask: Image.Image) -> Image.Image:
     """Return an image in `RGBA` under a mask; its own alpha counts as well."""
-    seen = picture.convert("RGBA")
+    seen = image.convert("RGBA")
     seen.putalpha(ImageChops.multiply(seen.getchannel("A"), mask))
     return seen

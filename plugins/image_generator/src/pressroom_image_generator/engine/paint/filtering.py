@@ -37,43 +37,43 @@ def filter_reach(filters: Sequence[FilterFunction]) -> int:
     return math.ceil(min(reach, MAX_REACH))
 
 
-def filtered(picture: Image.Image, filters: Sequence[FilterFunction], current: Color) -> Image.Image:
+def filtered(image: Image.Image, filters: Sequence[FilterFunction], current: Color) -> Image.Image:
     """Return an `RGBA` or `RGB` image under filters, in their order (Filter Effects 1)."""
     for one in filters:
         if one.shadow is not None:
-            picture = _dropped(picture, one, current)
+            image = _dropped(image, one, current)
         elif one.name == "blur":
-            picture = _blurred(picture, one.amount)
+            image = _blurred(image, one.amount)
         elif one.name == "opacity":
             if one.amount < 1:
-                picture = picture.convert("RGBA")
-                picture.putalpha(scaled(picture.getchannel("A"), round(one.amount * 255)))
+                image = image.convert("RGBA")
+                image.putalpha(scaled(image.getchannel("A"), round(one.amount * 255)))
         elif one.name in ("brightness", "contrast", "invert"):
-            picture = _curve(picture, one)
+            image = _curve(image, one)
         else:
-            picture = _mixed(picture, _matrix(one))
-    return picture
+            image = _mixed(image, _matrix(one))
+    return image
 
 
-def _blurred(picture: Image.Image, sigma: float) -> Image.Image:
-    if picture.mode == "RGB":
-        return blurred(picture, sigma)
-    return blurred(picture.convert("RGBa"), sigma).convert("RGBA")
+def _blurred(image: Image.Image, sigma: float) -> Image.Image:
+    if image.mode == "RGB":
+        return blurred(image, sigma)
+    return blurred(image.convert("RGBa"), sigma).convert("RGBA")
 
 
-def _dropped(picture: Image.Image, one: FilterFunction, current: Color) -> Image.Image:
+def _dropped(image: Image.Image, one: FilterFunction, current: Color) -> Image.Image:
     shadow = one.shadow
-    if shadow is None or picture.mode == "RGB":
-        return picture
-    moved = Image.new("L", picture.size, 0)
-    moved.paste(picture.getchannel("A"), (nearest(shadow.x), nearest(shadow.y)))
-    below = Canvas(Image.new("RGBA", picture.size))
+    if shadow is None or image.mode == "RGB":
+        return image
+    moved = Image.new("L", image.size, 0)
+    moved.paste(image.getchannel("A"), (nearest(shadow.x), nearest(shadow.y)))
+    below = Canvas(Image.new("RGBA", image.size))
     below.tint(shadow.color or current, blurred(moved, min(shadow.blur, 200.0)), 0, 0)
-    below.image.alpha_composite(picture)
+    below.image.alpha_composite(image)
     return below.image
 
 
-def _curve(picture: Image.Image, one: FilterFunction) -> Image.Image:
+def _curve(image: Image.Image, one: FilterFunction) -> Image.Image:
     def value(level: int) -> int:
         part = level / 255
         match one.name:
@@ -86,7 +86,7 @@ def _curve(picture: Image.Image, one: FilterFunction) -> Image.Image:
         return min(max(int(part * 255 + 0.5), 0), 255)
 
     table = [value(level) for level in range(256)]
-    return picture.point(table * 3 + (list(range(256)) if picture.mode == "RGBA" else []))
+    return image.point(table * 3 + (list(range(256)) if image.mode == "RGBA" else []))
 
 
 def _matrix(one: FilterFunction) -> _Matrix:
@@ -108,11 +108,11 @@ def _matrix(one: FilterFunction) -> _Matrix:
     return np.asarray(grey * (1 - amount) + np.eye(3) * amount, dtype=np.float32)
 
 
-def _mixed(picture: Image.Image, matrix: _Matrix) -> Image.Image:
+def _mixed(image: Image.Image, matrix: _Matrix) -> Image.Image:
     rows = [(*(float(value) for value in row), 0.0) for row in matrix]
-    mixed = picture.convert("RGB").convert("RGB", (*rows[0], *rows[1], *rows[2]))
-    if picture.mode == "RGBA":
-        mixed.putalpha(picture.getchannel("A"))
+    mixed = image.convert("RGB").convert("RGB", (*rows[0], *rows[1], *rows[2]))
+    if image.mode == "RGBA":
+        mixed.putalpha(image.getchannel("A"))
     return mixed
 
 
@@ -198,7 +198,7 @@ def blended(below: Image.Image, above: Image.Image, mode: str) -> Image.Image:
             return ImageChops.overlay(below, above)
         case "hard-light":
             return ImageChops.overlay(above, below)
-    one, other = (np.asarray(picture, dtype=np.float32) / np.float32(255) for picture in (below, above))
+    one, other = (np.asarray(image, dtype=np.float32) / np.float32(255) for image in (below, above))
     return Image.fromarray((np.clip(_blend(one, other, mode), 0, 1) * 255 + 0.5).astype(np.uint8))
 
 

@@ -119,15 +119,15 @@ def needs_layer(style: Style) -> bool:
     return bool(style.transforms or style.backdrop_filter or has_effects(style))
 
 
-def _through(picture: Image.Image, mask: Image.Image) -> None:
-    picture.putalpha(ImageChops.multiply(picture.getchannel("A"), mask))
+def _through(image: Image.Image, mask: Image.Image) -> None:
+    image.putalpha(ImageChops.multiply(image.getchannel("A"), mask))
 
 
-def blend(canvas: Canvas, picture: Image.Image, place: Rect, mode: str) -> None:
+def blend(canvas: Canvas, image: Image.Image, place: Rect, mode: str) -> None:
     """Lay an image over the page, its colours mixed with those below."""
     part = canvas.part(place.within(canvas.rect))
     if part.rect != place:
-        picture = picture.crop(
+        image = image.crop(
             (
                 part.rect.left - place.left,
                 part.rect.top - place.top,
@@ -136,30 +136,30 @@ def blend(canvas: Canvas, picture: Image.Image, place: Rect, mode: str) -> None:
             )
         )
     below = part.image
-    mixed = blended(below.convert("RGB"), picture.convert("RGB"), mode)
+    mixed = blended(below.convert("RGB"), image.convert("RGB"), mode)
     if below.mode == "RGBA":
         # Where nothing is below, the colour stays as it is.
-        mixed = Image.composite(mixed, picture.convert("RGB"), below.getchannel("A"))
-    mixed.putalpha(picture.getchannel("A"))
+        mixed = Image.composite(mixed, image.convert("RGB"), below.getchannel("A"))
+    mixed.putalpha(image.getchannel("A"))
     canvas.draw(mixed, part.rect.left, part.rect.top)
 
 
 def changed(layer: Canvas, style: Style, box: Rect, sources: Sources) -> Image.Image:
     """Return a layer under its filter, clip path, mask and opacity, in the order of Compositing 1, section 3.4."""
-    picture, rect = layer.image, layer.rect
+    image, rect = layer.image, layer.rect
     if style.filter:
         layer.budget.spend(rect.size, BLUR * len(style.filter))
-        picture = filtered(picture, style.filter, style.color)
+        image = filtered(image, style.filter, style.color)
     if _shaped(style) and style.clip_path is not None:
-        _through(picture, clip_mask(style.clip_path, box, rect, sources))
+        _through(image, clip_mask(style.clip_path, box, rect, sources))
     if _masked(style):
-        _mask(layer, picture, style, box, sources)
+        _mask(layer, image, style, box, sources)
     if style.opacity < 1:
-        picture.putalpha(scaled(picture.getchannel("A"), round(style.opacity * 255)))
-    return picture
+        image.putalpha(scaled(image.getchannel("A"), round(style.opacity * 255)))
+    return image
 
 
-def _mask(under: Canvas, picture: Image.Image, style: Style, box: Rect, sources: Sources) -> None:
+def _mask(under: Canvas, image: Image.Image, style: Style, box: Rect, sources: Sources) -> None:
     masking = Style()
     masking.set("background-image", style.mask_image)
     masking.set("background-position", style.mask_position)
@@ -169,7 +169,7 @@ def _mask(under: Canvas, picture: Image.Image, style: Style, box: Rect, sources:
     masking.set("background-origin", ("border-box",))
     layer = under.layer(under.rect)
     paint_background(layer, masking, box, NO_EDGES, NO_EDGES, SQUARE, sources)
-    _through(picture, layer.image.getchannel("A"))
+    _through(image, layer.image.getchannel("A"))
 
 
 def filter_backdrop(canvas: Canvas, fragment: Fragment, box: Rect) -> None:

@@ -15,6 +15,7 @@ from pressroom_image_generator.engine.paint.backgrounds import paint_background
 from pressroom_image_generator.engine.paint.borders import paint_border, paint_outline
 from pressroom_image_generator.engine.paint.canvas import LAYER, Canvas, scaled
 from pressroom_image_generator.engine.paint.filtering import filter_reach
+from pressroom_image_generator.engine.paint.images import paint_image_box
 from pressroom_image_generator.engine.paint.layers import (
     DeferredFragment,
     blend,
@@ -30,7 +31,6 @@ from pressroom_image_generator.engine.paint.layers import (
     padding_box,
     tiltable,
 )
-from pressroom_image_generator.engine.paint.pictures import paint_picture
 from pressroom_image_generator.engine.paint.rectangles import (
     Corners,
     Rect,
@@ -104,17 +104,17 @@ class Painter:
         style = placed.fragment.box.style
         layer = canvas.layer(rect)
         self._context(layer, placed.fragment, placed.x, placed.y)
-        picture = changed(layer, style, box, self._sources)
+        image = changed(layer, style, box, self._sources)
         if matrix is not None:
             place = mapped_rect(matrix, rect).within(canvas.rect)
             if place.empty:
                 return
             canvas.budget.spend(place.size, LAYER)
-            picture, rect = warped(picture, matrix, rect, place), place
+            image, rect = warped(image, matrix, rect, place), place
         if style.mix_blend_mode != "normal":
-            blend(canvas, picture, rect, style.mix_blend_mode)
+            blend(canvas, image, rect, style.mix_blend_mode)
         else:
-            canvas.draw(picture, rect.left, rect.top)
+            canvas.draw(image, rect.left, rect.top)
 
     def _tilted(
         self, canvas: Canvas, fragment: Fragment, x: float, y: float, matrix: Matrix, rect: Rect
@@ -217,10 +217,10 @@ class Painter:
     def _content(self, canvas: Canvas, fragment: Fragment, x: float, y: float) -> None:
         """Paint the image, the inline boxes and the texts of a fragment."""
         box = fragment.box
-        if box.kind == "picture" and box.style.visibility == "visible":
+        if box.kind == "image" and box.style.visibility == "visible":
             rect = snapped(x, y, fragment.width, fragment.height)
             frame = fragment.border.plus(fragment.padding)
-            paint_picture(canvas, box, rect, frame, fragment_corners(fragment), self._library)
+            paint_image_box(canvas, box, rect, frame, fragment_corners(fragment), self._library)
         for area in fragment.areas:
             self._area(canvas, fragment, area, x, y)
         for piece in fragment.texts:

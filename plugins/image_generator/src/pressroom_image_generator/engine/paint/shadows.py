@@ -45,21 +45,21 @@ class BlurredMask:
         return whole
 
 
-def soft(picture: Image.Image, sigma: float, rect: Rect) -> BlurredMask:
+def soft(image: Image.Image, sigma: float, rect: Rect) -> BlurredMask:
     """Return a mask, or an image in premultiplied `RGBa`, under a Gaussian blur; `rect` is where it is."""
     if sigma <= 0 or rect.empty:
-        return BlurredMask(picture, 1, rect)
+        return BlurredMask(image, 1, rect)
     scale = 1
     while sigma / scale > _FINE_SIGMA:
         scale *= 2
-    small = picture.reduce(scale) if scale > 1 else picture
+    small = image.reduce(scale) if scale > 1 else image
     return BlurredMask(small.filter(ImageFilter.GaussianBlur(sigma / scale)), scale, rect)
 
 
-def blurred(picture: Image.Image, sigma: float) -> Image.Image:
+def blurred(image: Image.Image, sigma: float) -> Image.Image:
     """Return a mask, or an image in premultiplied `RGBa`, under a Gaussian blur."""
-    rect = Rect(0, 0, *picture.size)
-    return picture if sigma <= 0 or rect.empty else soft(picture, sigma, rect).part(rect)
+    rect = Rect(0, 0, *image.size)
+    return image if sigma <= 0 or rect.empty else soft(image, sigma, rect).part(rect)
 
 
 MAX_BLUR: Final = 400.0

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 from pressroom.graphics.color import Color
-from pressroom.graphics.emoji import emoji_picture
+from pressroom.graphics.emoji import emoji_image
 from pressroom.graphics.text.drawing import placed_mask
 from pressroom.graphics.text.shaping import emoji_box
 
@@ -90,9 +90,9 @@ def _emoji(piece: TextPiece, left: float, baseline: float, seen: Rect) -> Iterab
             at, top, size = nearest(left + x), nearest(baseline + y), max(1, round(edge))
             if Rect(at, top, at + size, top + size).within(seen).empty:
                 continue
-            picture = emoji_picture(glyph.emoji, size)
-            if picture is not None:
-                yield picture, at, top
+            image = emoji_image(glyph.emoji, size)
+            if image is not None:
+                yield image, at, top
 
 
 def glyph_mask(piece: TextPiece, left: float, baseline: float, window: Rect) -> Image.Image:

@@ -78,19 +78,19 @@ def inverse_rect(matrix: Matrix, rect: Rect) -> Rect | None:
     return mapped_rect(undone, rect).grown(2)
 
 
-def warped(picture: Image.Image, matrix: Matrix, source: Rect, target: Rect) -> Image.Image:
+def warped(image: Image.Image, matrix: Matrix, source: Rect, target: Rect) -> Image.Image:
     """Return what a target rectangle of the page shows of a layer, or of a mask, under a transform."""
     undone = inverse(matrix)
     if undone is None:
-        return Image.new(picture.mode, target.size)
+        return Image.new(image.mode, target.size)
     a, b, c, d, e, f = undone
     # From pixels of the target to pixels of the layer.
     across = a * target.left + c * target.top + e - source.left
     down = b * target.left + d * target.top + f - source.top
     numbers = (a, c, across, b, d, down)
-    if picture.mode != "RGBA":
-        return picture.transform(target.size, Image.Transform.AFFINE, numbers, Image.Resampling.BICUBIC)
-    premultiplied = picture.convert("RGBa")
+    if image.mode != "RGBA":
+        return image.transform(target.size, Image.Transform.AFFINE, numbers, Image.Resampling.BICUBIC)
+    premultiplied = image.convert("RGBa")
     moved = premultiplied.transform(target.size, Image.Transform.AFFINE, numbers, Image.Resampling.BICUBIC)
     return moved.convert("RGBA")
 
@@ -134,18 +134,18 @@ class TiltedCanvas(Canvas):
             self.budget.spend(target.size, LAYER)
             self.under.tint(color, warped(mask, self.matrix, rect, target), target.left, target.top)
 
-    def draw(self, picture: Image.Image, left: int, top: int, mask: Image.Image | None = None) -> None:
+    def draw(self, image: Image.Image, left: int, top: int, mask: Image.Image | None = None) -> None:
         """Lay an image over the page, through a mask of its size if one is given."""
-        rect = Rect(left, top, left + picture.width, top + picture.height)
+        rect = Rect(left, top, left + image.width, top + image.height)
         target = self._target(rect)
         if target.empty or self._undone is None:
             return
         self.budget.spend(target.size, LAYER)
         if mask is not None:
-            picture = through(picture, mask)
+            image = through(image, mask)
         # The colours reach beyond the edge, which is as sharp as that of a box.
         edge = box_coverage(self._undone, rect, SQUARE, target)
-        self.under.draw(warped(_framed(picture), self.matrix, rect.grown(1), target), *target[:2], edge)
+        self.under.draw(warped(_framed(image), self.matrix, rect.grown(1), target), *target[:2], edge)
 
     def draw_glyphs(self, text: ShapedText, left: float, baseline: float, color: Color, rect: Rect) -> None:
         """Draw the glyphs of a text that starts at a place, but for emoji; `rect` is where they may leave ink."""
@@ -176,9 +176,9 @@ class TiltedCanvas(Canvas):
         return mapped_rect(self.matrix, rect).grown(1).within(self.under.rect)
 
 
-def _framed(picture: Image.Image) -> Image.Image:
+def _framed(image: Image.Image) -> Image.Image:
     """Return an image with its outermost pixels repeated once."""
-    return Image.fromarray(np.pad(np.asarray(picture), ((1, 1), (1, 1), (0, 0)), mode="edge"))
+    return Image.fromarray(np.pad(np.asarray(image), ((1, 1), (1, 1), (0, 0)), mode="edge"))
 
 
 def box_coverage(undone: Matrix, box: Rect, corners: Corners, target: Rect) -> Image.Image:

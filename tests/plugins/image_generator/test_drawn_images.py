@@ -1,4 +1,4 @@
-"""Pictures of every kind in `<img>`, and files that are made to do harm."""
+"""Images of every kind in `<img>`, and files that are made to do harm."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ GREEN: Final = '<rect width="10" height="10" fill="#00ff00"/>'
 
 
 def shown(content: bytes) -> RenderedImage:
-    """Draw a fetched picture over a canvas of 100 pixels each way."""
+    """Draw a fetched image over a canvas of 100 pixels each way."""
     html = f'<img src="{ADDRESS}" style="display:block;width:100px;height:100px">'
     return render(html, 100, 100, images={ADDRESS: content})
 
@@ -40,9 +40,9 @@ def svg(inner: str) -> RenderedImage:
     return shown(SVG.format(inner).encode())
 
 
-def written(picture: Image.Image, kind: str, **options: Any) -> bytes:
+def written(image: Image.Image, kind: str, **options: Any) -> bytes:
     file = io.BytesIO()
-    picture.save(file, kind, **options)
+    image.save(file, kind, **options)
     return file.getvalue()
 
 
@@ -78,20 +78,20 @@ def avif_of(width: int, height: int) -> bytes:
 
 RED_AND_BLUE: Final = [Image.new("RGB", (20, 20), color) for color in ("#ff0000", "#0000ff")]
 KINDS: Final[dict[str, Callable[[Image.Image], bytes]]] = {
-    "PNG": lambda picture: written(picture, "PNG"),
-    "PNG of a palette": lambda picture: written(picture.convert("P"), "PNG"),
-    "interlaced grey PNG": lambda picture: written(picture.convert("L"), "PNG"),
-    "JPEG": lambda picture: written(picture, "JPEG", quality=95),
-    "progressive CMYK JPEG": lambda picture: written(picture.convert("CMYK"), "JPEG", quality=95, progressive=True),
-    "GIF": lambda picture: written(picture, "GIF"),
-    "WebP": lambda picture: written(picture, "WEBP", quality=95),
-    "lossless WebP": lambda picture: written(picture, "WEBP", lossless=True),
-    "AVIF": lambda picture: written(picture, "AVIF", quality=95),
+    "PNG": lambda image: written(image, "PNG"),
+    "PNG of a palette": lambda image: written(image.convert("P"), "PNG"),
+    "interlaced grey PNG": lambda image: written(image.convert("L"), "PNG"),
+    "JPEG": lambda image: written(image, "JPEG", quality=95),
+    "progressive CMYK JPEG": lambda image: written(image.convert("CMYK"), "JPEG", quality=95, progressive=True),
+    "GIF": lambda image: written(image, "GIF"),
+    "WebP": lambda image: written(image, "WEBP", quality=95),
+    "lossless WebP": lambda image: written(image, "WEBP", lossless=True),
+    "AVIF": lambda image: written(image, "AVIF", quality=95),
 }
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_picture_is_drawn(kind: str) -> None:
+def test_every_kind_of_image_is_drawn(kind: str) -> None:
     """As a fetched file and as a `data:` URL, which may name another kind."""
     wanted = Image.new("RGB", (20, 20), "#808080")
     content = KINDS[kind](wanted)
@@ -102,12 +102,12 @@ def test_every_kind_of_picture_is_drawn(kind: str) -> None:
     )
     assert fetched.warnings == inline.warnings == ()
     for drawn in (fetched, inline):
-        colour = drawn.picture.convert("RGB").getpixel((50, 50))
+        colour = drawn.image.convert("RGB").getpixel((50, 50))
         assert all(abs(one - 128) <= 6 for one in colour)  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("kind", ["PNG", "GIF", "WEBP", "AVIF"])
-def test_of_a_moving_picture_the_first_one_is_drawn(kind: str) -> None:
+def test_of_a_moving_image_the_first_one_is_drawn(kind: str) -> None:
     first, second = RED_AND_BLUE
     content = written(
         first,
@@ -117,24 +117,24 @@ def test_of_a_moving_picture_the_first_one_is_drawn(kind: str) -> None:
         duration=100,
         **({"lossless": True} if kind == "WEBP" else {}),
     )
-    red, green, blue = shown(content).picture.convert("RGB").getpixel((50, 50))  # type: ignore[misc]
+    red, green, blue = shown(content).image.convert("RGB").getpixel((50, 50))  # type: ignore[misc]
     assert (red > 240, green < 15, blue < 15) == (True, True, True)
 
 
 @pytest.mark.parametrize(("mode", "colour"), [("RGBA", (0, 255, 0, 128)), ("LA", (200, 128))])
 def test_what_shines_through_does_so(mode: str, colour: tuple[int, ...]) -> None:
-    picture = shown(written(Image.new(mode, (20, 20), colour), "PNG")).picture
-    assert picture.mode == "RGBA"
-    assert abs(picture.getpixel((50, 50))[3] - 128) <= 1  # type: ignore[index]
+    image = shown(written(Image.new(mode, (20, 20), colour), "PNG")).image
+    assert image.mode == "RGBA"
+    assert abs(image.getpixel((50, 50))[3] - 128) <= 1  # type: ignore[index]
 
 
 def test_a_photograph_stands_upright() -> None:
     """Cameras write how they were held into the file (Exif)."""
-    picture = Image.new("RGB", (40, 20), "#ff0000")
-    picture.paste("#0000ff", (0, 0, 20, 20))
+    image = Image.new("RGB", (40, 20), "#ff0000")
+    image.paste("#0000ff", (0, 0, 20, 20))
     exif = Image.Exif()
     exif[0x0112] = 6
-    drawn = shown(written(picture, "JPEG", exif=exif, quality=95)).picture.convert("RGB")
+    drawn = shown(written(image, "JPEG", exif=exif, quality=95)).image.convert("RGB")
     assert drawn.getpixel((50, 10))[2] > 240  # type: ignore[index]
     assert drawn.getpixel((50, 90))[0] > 240  # type: ignore[index]
 
@@ -152,19 +152,19 @@ BOMBS: Final[dict[str, Callable[[], bytes]]] = {
 
 
 @pytest.mark.parametrize("kind", BOMBS)
-def test_a_picture_that_unpacks_to_too_many_pixels_is_refused(kind: str) -> None:
+def test_an_image_that_unpacks_to_too_many_pixels_is_refused(kind: str) -> None:
     rendered = shown(BOMBS[kind]())
     assert len(rendered.warnings) == 1
     assert ADDRESS in rendered.warnings[0]
-    assert rendered.picture.getpixel((50, 50)) == GREY
+    assert rendered.image.getpixel((50, 50)) == GREY
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "interlaced grey PNG"])
-def test_a_damaged_picture_is_named_or_drawn_in_part(kind: str) -> None:
+def test_a_damaged_image_is_named_or_drawn_in_part(kind: str) -> None:
     noise = Image.fromarray(np.random.default_rng(1).integers(0, 255, (60, 60, 3), dtype=np.uint8))
     content = KINDS[kind](noise)
     for part in (content[: len(content) // 2], content[:30], content[:-40] + bytes(40)):
-        assert shown(part).picture.size == (100, 100)
+        assert shown(part).image.size == (100, 100)
     assert ADDRESS in shown(content[:30]).warnings[0]
 
 
@@ -199,7 +199,7 @@ def test_an_svg_neither_runs_nor_loads(tmp_path: Path) -> None:
     ]
     drawn = svg(GREEN + "".join(outside))
     assert drawn.warnings == ()
-    assert drawn.picture.convert("RGB").getcolors() == [(10_000, (0, 255, 0))]
+    assert drawn.image.convert("RGB").getcolors() == [(10_000, (0, 255, 0))]
 
 
 ENTITIES: Final = {
@@ -215,7 +215,7 @@ ENTITIES: Final = {
 def test_an_svg_with_entities_is_refused(what: str) -> None:
     drawn = shown((ENTITIES[what] + SVG.format("<text>&x;</text>")).encode())
     assert "declares entities" in drawn.warnings[0]
-    assert drawn.picture.getpixel((50, 50)) == GREY
+    assert drawn.image.getpixel((50, 50)) == GREY
 
 
 def nested(tag: str, times: int) -> str:
@@ -244,7 +244,7 @@ HARMFUL: Final = {
     "markers": (
         f'<marker id="m">{GREEN * 200}</marker><path marker-mid="url(#m)" d="M0 0' + "L1 1L2 3" * 20_000 + '"/>'
     ),
-    "a picture in it": (
+    "an image in it": (
         '<image width="10" height="10" href="data:image/png;base64,'
         + base64.b64encode(png_bomb(32_000, 32_000)).decode() + '"/>'
     ),
@@ -254,13 +254,13 @@ HARMFUL: Final = {
 _IN_BOUNDS: Final = """
 import resource, sys
 from pressroom.graphics import vectors
-import test_pictures
+import test_drawn_images
 vectors.MAX_SECONDS = 1
 html = '<img src="https://example.com/a" style="display:block;width:1200px;height:630px">'
-svg = test_pictures.SVG.format(test_pictures.HARMFUL[sys.argv[1]]).encode()
-rendered = test_pictures.render(html, 1200, 630, images={test_pictures.ADDRESS: svg})
-assert len(rendered.warnings) == 1 and test_pictures.ADDRESS in rendered.warnings[0], rendered.warnings
-assert rendered.picture.getpixel((600, 300)) == test_pictures.GREY
+svg = test_drawn_images.SVG.format(test_drawn_images.HARMFUL[sys.argv[1]]).encode()
+rendered = test_drawn_images.render(html, 1200, 630, images={test_drawn_images.ADDRESS: svg})
+assert len(rendered.warnings) == 1 and test_drawn_images.ADDRESS in rendered.warnings[0], rendered.warnings
+assert rendered.image.getpixel((600, 300)) == test_drawn_images.GREY
 # `ru_maxrss` of a process counts what its parent had when it was forked, which is the whole test run.
 status = open("/proc/self/status").read()
 peaks = (int(status.partition("VmHWM:")[2].split()[0]), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
@@ -284,13 +284,13 @@ def test_an_svg_ends_in_a_warning_before_it_takes_the_machine(what: str) -> None
 def test_huge_dimensions_of_an_svg_are_bounded() -> None:
     content = SVG.format(GREEN).replace('width="100" height="100"', 'width="1e9" height="1e9"').encode()
     drawn = render(f'<img src="{ADDRESS}">', 300, 200, images={ADDRESS: content})
-    assert drawn.picture.convert("RGB").getcolors() == [(60_000, (0, 255, 0))]
+    assert drawn.image.convert("RGB").getcolors() == [(60_000, (0, 255, 0))]
 
 
 @pytest.mark.parametrize("size", ['width="90" height="1e9"', 'width="1e9" height="1"', 'width="1e-9" height="1e9"'])
 def test_an_extreme_ratio_of_an_svg_takes_no_longer(size: str) -> None:
     html = f'<svg {size} style="width:0.5px">{GREEN}</svg><svg {size}>{GREEN}</svg>'
-    assert render(html, 200, 200).picture.size == (200, 200)
+    assert render(html, 200, 200).image.size == (200, 200)
 
 
 def test_an_svg_keeps_its_ratio_in_any_box() -> None:
@@ -300,7 +300,7 @@ def test_an_svg_keeps_its_ratio_in_any_box() -> None:
     html = f'<img src="{ADDRESS}" style="display:block;width:200px;height:100px">'
     places = [(25, 50), (100, 50), (175, 50)]
     for content, alphas in ((boxed, [0, 255, 0]), (stretched, [255, 255, 255])):
-        drawn = render(html, 200, 100, images={ADDRESS: content}).picture.convert("RGBA")
+        drawn = render(html, 200, 100, images={ADDRESS: content}).image.convert("RGBA")
         assert [drawn.getpixel(place)[3] for place in places] == alphas  # type: ignore[index]
 
 
@@ -312,7 +312,7 @@ def test_what_is_more_than_shapes_is_drawn_as_well() -> None:
         '<g clip-path="url(#c)"><rect width="10" height="10" filter="url(#f)"/></g>'
     )
     assert drawn.warnings == ()
-    assert [drawn.picture.convert("RGBA").getpixel((x, 50)) for x in (20, 80)] == [(0, 255, 0, 255), (0, 0, 0, 0)]
+    assert [drawn.image.convert("RGBA").getpixel((x, 50)) for x in (20, 80)] == [(0, 255, 0, 255), (0, 0, 0, 0)]
 
 
 def test_drawings_share_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -328,7 +328,7 @@ def test_drawings_share_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("template", ["og", "square", "story", "twitter-header", "linkedin-banner"])
-def test_a_template_does_without_pictures_that_cannot_be_drawn(template: str) -> None:
+def test_a_template_does_without_images_that_cannot_be_drawn(template: str) -> None:
     """Whether they were fetched or embedded."""
     props = {"title": "A title", "siteName": "example.com"}
     plain = render_params(ImageParams.model_validate({"template": template, "props": props}), WorkerInput())

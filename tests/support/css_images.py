@@ -1,4 +1,4 @@
-"""Draws the pictures of the CSS reference, and writes the part of its page that follows from them."""
+"""Draws the images of the CSS reference, and writes the part of its page that follows from them."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _COLORS: Final = 96
 
 
 def drawn(entry: Entry) -> Image.Image:
-    """Return the picture of an entry. Raises `AssertionError` where the engine has something to say about it."""
+    """Return the image of an entry. Raises `AssertionError` where the engine has something to say about it."""
     html = f'<div style="width:100%;height:100%;background:{_GROUND};color:#1d1a17">{entry.html}</div>'
     rendered = engine.render(html, WIDTH, HEIGHT)
     assert rendered.warnings == (), f"{entry.names}: {rendered.warnings}"
-    return rendered.picture.convert("RGB")
+    return rendered.image.convert("RGB")
 
 
-def picture(entry: Entry) -> str:
-    """Return the picture of an entry as SVG, at half its size, so that it is sharp on any screen."""
+def svg_image(entry: Entry) -> str:
+    """Return the image of an entry as SVG, at half its size, so that it is sharp on any screen."""
     written = io.BytesIO()
     small = drawn(entry).quantize(_COLORS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     small.save(written, "PNG", optimize=True, compress_level=9)

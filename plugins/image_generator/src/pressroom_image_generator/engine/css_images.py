@@ -30,7 +30,7 @@ class UrlImage:
     address: str
 
 
-Picture = Gradient | UrlImage
+CssImage = Gradient | UrlImage
 Position = tuple[AnyLength, AnyLength]
 BackgroundSize = str | tuple[Size, Size]
 
@@ -58,7 +58,7 @@ def url_of(node: Node) -> str | None:
     return None
 
 
-def picture(nodes: Sequence[Node], units: Units) -> Picture | str | None:
+def css_image(nodes: Sequence[Node], units: Units) -> CssImage | str | None:
     """Read `none`, a gradient or a `url()`."""
     if len(nodes) != 1:
         return None

@@ -18,7 +18,7 @@ _PLACEHOLDER = Color(0.5, 0.5, 0.5, 0.25)
 MAX_EDGE = 6000
 
 
-def paint_picture(canvas: Canvas, box: Box, rect: Rect, frame: Edges, corners: Corners, library: FontLibrary) -> None:
+def paint_image_box(canvas: Canvas, box: Box, rect: Rect, frame: Edges, corners: Corners, library: FontLibrary) -> None:
     """Paint the image of a box into its content box."""
     inner = Rect(
         rect.left + nearest(frame.left), rect.top + nearest(frame.top),
