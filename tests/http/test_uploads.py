@@ -27,7 +27,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
         yield running
 
 
-def picture() -> bytes:
+def image_bytes() -> bytes:
     made = io.BytesIO()
     Image.new("RGB", (30, 20), "navy").save(made, "PNG")
     return made.getvalue()
@@ -66,7 +66,7 @@ def test_a_form_of_forms_is_refused_at_once(host: RunningHost) -> None:
     assert "must not be a form itself" in refused.text
     assert "<form" in refused.text
     # The link still works.
-    assert httpx.post(url, files={"file": ("a.png", picture(), "image/png")}, timeout=30).status_code == 200
+    assert httpx.post(url, files={"file": ("a.png", image_bytes(), "image/png")}, timeout=30).status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ NEW = {"mcp_protocol_version": "2025-06-18"}
 GOOD: dict[str, dict[str, Any]] = {
     "count_words": {"text": "a b c"},
     "generate_qr_code": {"text": "hello"},
-    "make_picture": {},
+    "make_image": {},
     "rich": {"title": "x", "parts": [{}, {"weight": 1.5}]},
     "scarce": {},
     "show": {},
@@ -74,9 +74,9 @@ def test_every_kind_of_member_matches_the_schema(peer: Peer) -> None:
 
 
 @pytest.mark.parametrize(("kind", "media_type"), [("png", "image/png"), ("jpeg", "image/jpeg")])
-def test_a_picture_is_shown_and_linked(peer: Peer, kind: str, media_type: str) -> None:
+def test_an_image_is_shown_and_linked(peer: Peer, kind: str, media_type: str) -> None:
     for cached in (False, True):
-        result = peer.call("make_picture", {"kind": kind, "size": 5000}, **NEW)
+        result = peer.call("make_image", {"kind": kind, "size": 5000}, **NEW)
         text, image, link = result["content"]
 
         assert image == {"type": "image", "mimeType": media_type, "data": base64.b64encode(b"x" * 5000).decode()}
@@ -85,50 +85,50 @@ def test_a_picture_is_shown_and_linked(peer: Peer, kind: str, media_type: str) -
         assert link == {
             "type": "resource_link",
             "uri": data["url"],
-            "name": f"picture-maker.{'jpg' if kind == 'jpeg' else kind}",
-            "title": "Picture maker",
+            "name": f"image-maker.{'jpg' if kind == 'jpeg' else kind}",
+            "title": "Image maker",
             "mimeType": media_type,
             "size": 5000,
         }
         assert httpx.get(data["url"]).content == b"x" * 5000
         assert data["url"] in text["text"]
         assert data["expiresAt"] in text["text"]
-        assert "It is no picture." in text["text"]
-        assert data["warnings"] == ["It is no picture."]
+        assert "It is no image." in text["text"]
+        assert data["warnings"] == ["It is no image."]
 
 
 @pytest.mark.parametrize("kind", ["svg", "zip"])
 def test_other_files_are_only_linked(peer: Peer, kind: str) -> None:
-    result = peer.call("make_picture", {"kind": kind}, **NEW)
+    result = peer.call("make_image", {"kind": kind}, **NEW)
 
     assert [content["type"] for content in result["content"]] == ["text", "resource_link"]
 
 
 @pytest.mark.parametrize(("size", "shown"), [(1_048_576, True), (1_048_577, False)])
-def test_a_picture_that_is_too_large_is_only_linked(peer: Peer, size: int, shown: bool) -> None:
-    result = peer.call("make_picture", {"size": size}, **NEW)
+def test_an_image_that_is_too_large_is_only_linked(peer: Peer, size: int, shown: bool) -> None:
+    result = peer.call("make_image", {"size": size}, **NEW)
 
     assert ("image" in {content["type"] for content in result["content"]}) is shown
     assert ("1 MiB" in result["content"][0]["text"]) is not shown
 
 
-def test_a_picture_that_cannot_be_read_is_still_a_link(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_image_that_cannot_be_read_is_still_a_link(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     host = start()
     peer = Peer(host, account(host))
-    peer.call("make_picture")
+    peer.call("make_image")
 
     async def gone(key: str) -> bytes:
         raise BackendError(f"the disk with {key} is gone")
 
     monkeypatch.setattr(host.host.services.files, "read", gone)
-    result = peer.call("make_picture", **NEW)
+    result = peer.call("make_image", **NEW)
 
     assert [content["type"] for content in result["content"]] == ["text", "resource_link"]
     assert "could not be read just now" in result["content"][0]["text"]
     assert "disk" not in result["content"][0]["text"]
 
 
-def test_a_tools_own_pictures_are_shown_beside_its_own_text(peer: Peer) -> None:
+def test_a_tools_own_images_are_shown_beside_its_own_text(peer: Peer) -> None:
     text, image = peer.call("show")["content"]
     assert (text["text"], image["mimeType"]) == ("Here it is.", "image/png")
     assert base64.b64decode(image["data"]) == b"pppp"
@@ -185,8 +185,8 @@ def test_a_tool_that_the_operator_switched_off_is_unknown(start: Start) -> None:
 
 
 def test_arguments_may_be_left_out(peer: Peer) -> None:
-    assert peer.call("make_picture")["structuredContent"]["width"] == 4
-    message = {"name": "make_picture", "arguments": None}
+    assert peer.call("make_image")["structuredContent"]["width"] == 4
+    message = {"name": "make_image", "arguments": None}
     assert peer.request("tools/call", message)["result"]["structuredContent"]["width"] == 4
     assert "text" in peer.refused("count_words")
 

@@ -101,7 +101,7 @@ def test_the_order_is_that_of_the_names(peer: Peer) -> None:
     names = [tool["name"] for tool in peer.tools()]
 
     assert names == sorted(names)
-    assert {"count_words", "generate_qr_code", "make_picture", "write_text_file"} <= set(names)
+    assert {"count_words", "generate_qr_code", "make_image", "write_text_file"} <= set(names)
 
 
 def test_aliases_are_not_listed(peer: Peer) -> None:

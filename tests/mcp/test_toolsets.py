@@ -188,7 +188,7 @@ def test_a_tool_that_names_no_set_is_in_the_set_of_its_plugin(start: Start) -> N
 def test_the_operator_chooses_the_default(start: Start) -> None:
     host = start(mcp={"list_all_up_to": 0, "toolsets": ["generators"]})
 
-    assert listed(host, account(host)) == {"generate_qr_code", "make_picture", "write_text_file", *HOST_TOOLS}
+    assert listed(host, account(host)) == {"generate_qr_code", "make_image", "write_text_file", *HOST_TOOLS}
 
 
 def test_the_owner_of_a_connection_chooses_its_sets(full: RunningHost) -> None:

@@ -20,10 +20,10 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "generate_qr_code": {"text": "walk"},
     "write_text_file": {"text": "walk"},
     "count_words": {"text": "walk"},
-    "make_picture": {},
+    "make_image": {},
     "rich": {"title": "walk"},
 }
-SLUGS = {"generate_qr_code": "qr-code-generator", "write_text_file": "text-file", "make_picture": "picture-maker"}
+SLUGS = {"generate_qr_code": "qr-code-generator", "write_text_file": "text-file", "make_image": "image-maker"}
 VISIBLE = {
     "free": {"generate_qr_code"},
     "pro": {"generate_qr_code", "count_words", "write_text_file"},

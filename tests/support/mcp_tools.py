@@ -1,4 +1,4 @@
-"""A plugin for tests of the MCP endpoint: tools that answer in every way there is, and picture generators."""
+"""A plugin for tests of the MCP endpoint: tools that answer in every way there is, and image generators."""
 
 import asyncio
 import enum
@@ -109,14 +109,14 @@ async def rich(params: RichParams, call: Call) -> Rich:
     return Rich(title=params.title, parts=params.parts, mood=params.mood, when=datetime(2026, 1, 2, tzinfo=UTC))
 
 
-class PictureParams(Params):
+class ImageParams(Params):
     size: Annotated[int, Field(ge=1, le=3_000_000, description="Its bytes.")] = 4
 
 
 @mcp_tool(name="show", title="Show", result=Word, annotations=Annotations(read_only=True))
-async def show(params: PictureParams, call: Call) -> ToolResult:
-    """Shows a picture with a text of its own."""
-    return ToolResult("Here it is.", Word(word="picture"), ((("image/png"), b"p" * params.size),))
+async def show(params: ImageParams, call: Call) -> ToolResult:
+    """Shows an image with a text of its own."""
+    return ToolResult("Here it is.", Word(word="image"), ((("image/png"), b"p" * params.size),))
 
 
 class WayParams(Params):
@@ -156,7 +156,7 @@ async def guarded(params: Nothing, call: Call) -> Word:
     return Word(word="never")
 
 
-class PictureDetails(BaseModel):
+class ImageDetails(BaseModel):
     width: int = Field(description="Pixels.")
     frames: int | None = Field(None, description="How many there are, where it moves.")
 
@@ -170,19 +170,19 @@ _TYPES = {"png": "image/png", "jpeg": "image/jpeg", "svg": "image/svg+xml", "zip
 
 
 @generator(
-    slug="picture-maker",
-    name="Picture maker",
-    summary="Makes something like a picture.",
+    slug="image-maker",
+    name="Image maker",
+    summary="Makes something like an image.",
     rate_limit=per_hour(1000),
     produces=tuple(_TYPES.values()),
-    details=PictureDetails,
+    details=ImageDetails,
     executor="async",
-    mcp=Mcp("make_picture", "Makes a picture. Use it for tests. Returns a link."),
+    mcp=Mcp("make_image", "Makes an image. Use it for tests. Returns a link."),
     examples=(Example("Small", {}),),
 )
-async def picture_maker(params: FileParams, call: Call) -> Artifact:
-    """Makes bytes that are called a picture."""
-    return Artifact(b"x" * params.size, _TYPES[params.kind], PictureDetails(width=params.size), ("It is no picture.",))
+async def image_maker(params: FileParams, call: Call) -> Artifact:
+    """Makes bytes that are called an image."""
+    return Artifact(b"x" * params.size, _TYPES[params.kind], ImageDetails(width=params.size), ("It is no image.",))
 
 
 async def _never(caller: Caller, tool: ToolInfo) -> str | None:
@@ -196,7 +196,7 @@ def pressroom_authorizers() -> list[Authorizer]:
 
 @hookimpl
 def pressroom_generators() -> list[Generator]:
-    return [picture_maker]
+    return [image_maker]
 
 
 @hookimpl

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 from pressroom.errors import CallError, InvalidInput, NotFound
 from pressroom.http.page_frame import PageFrame
 from pressroom.interfaces.tools_api.pages import Descriptor, FormState, Pages, input_from_form, parse_form
-from pressroom.interfaces.tools_api.pages.views import PictureUrls
+from pressroom.interfaces.tools_api.pages.views import ImageUrls
 from pressroom.sdk import Branding, Preview
 
 from support.tool_descriptors import ALL
@@ -20,7 +20,7 @@ from support.tool_descriptors import ALL
 Answer = tuple[int, Any]
 Api = Callable[[str, dict[str, Any]], Answer]
 
-PICTURE = (
+IMAGE = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9" fill="#fff"/>'
     '<path d="M1 1h3v3h-3zM5 1h3v3h-3zM1 5h3v3h-3zM5 5h1v1h-1zM7 7h1v1h-1zM6 6h1v1h-1z"/></svg>'
 )
@@ -64,11 +64,11 @@ class PageServer:
     def __init__(self, descriptors: tuple[Descriptor, ...] = ALL, **brand: str) -> None:
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._http.server_port}"
-        pictures = PictureUrls(examples=("examples/0", "examples/1", "examples/2"), canvas="examples/0/large")
+        images = ImageUrls(examples=("examples/0", "examples/1", "examples/2"), canvas="examples/0/large")
         self.pages = Pages(
             PageFrame(branding(**brand), self.url),
             {"favicon-generator": Preview(kind="icons")},
-            {tool["slug"]: pictures for tool in descriptors},
+            {tool["slug"]: images for tool in descriptors},
         )
         self.previews: list[dict[str, Any]] = []
         self.tools = {tool["slug"]: tool for tool in descriptors}
@@ -134,9 +134,9 @@ class PageServer:
             case ["tools", slug, "api"]:
                 return 200, json.dumps(self._tool(slug)).encode(), "application/json", {}
             case ["tools", _, "examples" | "preview", *_]:
-                return 200, PICTURE.encode(), "image/svg+xml", {}
+                return 200, IMAGE.encode(), "image/svg+xml", {}
             case ["files", _, name]:
-                return 200, PICTURE.encode(), "application/zip" if name.endswith("zip") else "image/svg+xml", {}
+                return 200, IMAGE.encode(), "application/zip" if name.endswith("zip") else "image/svg+xml", {}
             case ["robots.txt"]:
                 return 200, b"User-agent: *\nAllow: /\n", "text/plain", {}
             case _:
@@ -171,7 +171,7 @@ class PageServer:
             "X-Details": json.dumps({name: value for name, value in data.items() if name not in own}),
             "X-Warnings": json.dumps(data.get("warnings", [])),
         }
-        return 200, PICTURE.encode(), "image/svg+xml", headers
+        return 200, IMAGE.encode(), "image/svg+xml", headers
 
     def _handler(server) -> type[BaseHTTPRequestHandler]:  # noqa: N805 - `self` is the request's
         class Handler(BaseHTTPRequestHandler):

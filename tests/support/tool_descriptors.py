@@ -135,7 +135,7 @@ CODE = descriptor(
     "Renders source code as a card with syntax colours. The height follows from the number of lines.",
     60,
     {
-        "summary": "A picture of your code, in colours that people know from their editor.",
+        "summary": "An image of your code, in colours that people know from their editor.",
         "description": "Draws a card with the code on it. Long lines wrap.",
         "responseContentType": ["application/json", "image/png"],
         "params": [
@@ -187,7 +187,7 @@ CODE = descriptor(
             param("windowControls", "boolean", "Show the three window buttons.", default=True),
             param("lineNumbers", "boolean", "Number the lines.", default=True),
             param("padding", "number", "Space around the card, in pixels.", min=16, max=128, default=48),
-            param("width", "number", "Width of the picture, in pixels.", min=400, max=2000, default=900),
+            param("width", "number", "Width of the image, in pixels.", min=400, max=2000, default=900),
             param(
                 "background",
                 "string",
@@ -217,7 +217,7 @@ CODE = descriptor(
 IMAGE = descriptor(
     "image-generator",
     "Image generator",
-    "Renders HTML with inline styles, or one of five templates, to a picture for link previews and social networks.",
+    "Renders HTML with inline styles, or one of five templates, to an image for link previews and social networks.",
     60,
     {
         "summary": "Social cards and banners from a template or your own HTML.",

@@ -10,14 +10,14 @@ import pytest
 from pressroom.http.errors import STATUS
 from pressroom.http.page_frame import PageFrame
 from pressroom.interfaces.tools_api.pages import FormState, Pages
-from pressroom.interfaces.tools_api.pages.views import ERRORS, PictureUrls
+from pressroom.interfaces.tools_api.pages.views import ERRORS, ImageUrls
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from support.page_server import branding, meta
 from support.tool_descriptors import ALL, CODE, FAVICON, IMAGE, QR, param
 
 BASE = "https://pressroom.example"
-PICTURES = PictureUrls(canvas="examples/0/large?v=a")
-PAGES = Pages(PageFrame(branding(), BASE), pictures={tool["slug"]: PICTURES for tool in ALL if tool is not FAVICON})
+IMAGES = ImageUrls(canvas="examples/0/large?v=a")
+PAGES = Pages(PageFrame(branding(), BASE), images={tool["slug"]: IMAGES for tool in ALL if tool is not FAVICON})
 
 
 def parsed(page: bytes) -> LexborHTMLParser:
@@ -154,7 +154,7 @@ def test_the_command_shows_the_first_example_until_the_form_is_used() -> None:
     assert '{"text":"hello","size":300}' in texts(parsed(PAGES.tool(QR, state)), "#curl")[0]
 
 
-def test_a_picture_is_shown_with_its_download_and_how_long_it_lasts() -> None:
+def test_an_image_is_shown_with_its_download_and_how_long_it_lasts() -> None:
     page = parsed(
         PAGES.tool(QR, FormState({"text": ["hi"]}, success(size=512, format="png", cached=True, warnings=["Tiny."])))
     )
@@ -166,7 +166,7 @@ def test_a_picture_is_shown_with_its_download_and_how_long_it_lasts() -> None:
     assert texts(page, "#quota") == ["299 of 300 requests left"]
 
 
-def test_a_file_that_is_no_picture_is_offered_with_what_it_holds() -> None:
+def test_a_file_that_is_no_image_is_offered_with_what_it_holds() -> None:
     answer = success(url=f"{BASE}/files/x/5f.zip?signature=a", files=["favicon.ico", "site.webmanifest"])
     page = parsed(PAGES.tool(FAVICON, FormState({}, answer)))
     assert page.css("#result img") == []
@@ -335,7 +335,7 @@ def test_nothing_on_a_page_is_inline() -> None:
         assert not {name for name in names if name.startswith("on") or name == "style"}
 
 
-def test_the_security_policy_lets_pictures_come_from_the_bucket_and_nothing_else() -> None:
+def test_the_security_policy_lets_images_come_from_the_bucket_and_nothing_else() -> None:
     pages = Pages(PageFrame(branding(logo_url="https://cdn.example/logo.svg"), BASE, ["https://bucket.example"]))
     rules = dict(rule.split(" ", 1) for rule in pages.site.content_security_policy.split("; "))
     assert rules["img-src"] == f"'self' data: blob: {BASE} https://bucket.example https://cdn.example"

@@ -12,19 +12,19 @@ from pressroom.interfaces.tools_api.pages import FormState, Pages, input_from_fo
 from pressroom.interfaces.tools_api.pages.choices import with_choice
 from pressroom.interfaces.tools_api.pages.fields import shows_choices
 from pressroom.interfaces.tools_api.pages.forms import form_from_input
-from pressroom.interfaces.tools_api.pages.views import PictureUrls
+from pressroom.interfaces.tools_api.pages.views import ImageUrls
 from pressroom.sdk import Artifact, Call, Example, Mode, Page, Params, Snippet, generator, per_hour
 from pydantic import BaseModel, Field
 from selectolax.lexbor import LexborHTMLParser
 from support.page_server import branding, meta
 from support.tool_descriptors import QR
 
-PICTURES = PictureUrls(
+IMAGES = ImageUrls(
     ("examples/0?v=a", "examples/1?v=b"),
     "examples/0/large?v=a",
     {"look.theme": {"light": "choices/look.theme/light?v=a", "dark": "choices/look.theme/dark?v=b"}},
 )
-PAGES = Pages(PageFrame(branding(), "https://pressroom.example"), pictures={"card": PICTURES})
+PAGES = Pages(PageFrame(branding(), "https://pressroom.example"), images={"card": IMAGES})
 
 
 class Look(Params):

@@ -226,9 +226,9 @@ def _security_policy(origin: str, logo_url: str, file_origins: Iterable[str], *,
     Without `form_action` a form may lead to a redirect to another site: Chromium checks redirects of forms too.
     """
     logo = urlsplit(logo_url)
-    pictures = [origin, *file_origins]
+    image_origins = [origin, *file_origins]
     if logo.scheme in ("http", "https") and logo.netloc:
-        pictures.append(f"{logo.scheme}://{logo.netloc}")
+        image_origins.append(f"{logo.scheme}://{logo.netloc}")
     rules = {
         "default-src": "'none'",
         "base-uri": "'none'",
@@ -236,7 +236,7 @@ def _security_policy(origin: str, logo_url: str, file_origins: Iterable[str], *,
         "font-src": "'self'",
         "form-action": "'self'",
         "frame-ancestors": "'none'",
-        "img-src": " ".join(["'self'", "data:", "blob:", *dict.fromkeys(pictures)]),
+        "img-src": " ".join(["'self'", "data:", "blob:", *dict.fromkeys(image_origins)]),
         "manifest-src": "'self'",
         "script-src": "'self'",
         "style-src": "'self'",

@@ -80,12 +80,12 @@ class Example:
 class Preview:
     """How a generator's page shows what was made.
 
-    `kind` is `picture`: the file itself, or the `preview` of its artifact. Or it is `icons`: a browser's tab, a phone's
+    `kind` is `image`: the file itself, or the `preview` of its artifact. Or it is `icons`: a browser's tab, a phone's
     home screen and a search result, with the icons of `Artifact.preview`; `pressroom.graphics.icons.icon_sheet` makes
     that image. Pages draw as people type; `live` says that a generator whose files are not images can be drawn too.
     """
 
-    kind: Literal["picture", "icons"] = "picture"
+    kind: Literal["image", "icons"] = "image"
     live: bool = False
 
 

@@ -47,7 +47,7 @@ from pressroom.validation.json import may_hold_nul, refuse_nul
 
 log = structlog.get_logger()
 
-PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
+IMAGE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 """What models can look at."""
 
 MAX_IMAGE_BYTES: Final = 1_048_576
@@ -102,7 +102,7 @@ async def file_result(call: ValidatedCall, file: RenderedFile, files: FileStore,
 
 def _inline_block(media_type: str, call: ValidatedCall) -> Callable[[bytes], dict[str, Any]] | None:
     """Return what makes a block of a file's bytes, or `None` for a file that is only behind the link."""
-    if media_type in PICTURES:
+    if media_type in IMAGE_TYPES:
         return partial(_image, media_type)
     if media_type.startswith("audio/"):
         return lambda content: _block(AudioContent(content, media_type))
@@ -121,7 +121,7 @@ def _text_or_bytes(media_type: str, content: bytes) -> str | bytes:
 
 async def _held(file: RenderedFile, files: FileStore) -> tuple[bytes | None, str]:
     """Return the bytes of a file that belongs into the answer, or why it is only behind the link."""
-    kind = "image" if file.entry.media_type in PICTURES else "file"
+    kind = "image" if file.entry.media_type in IMAGE_TYPES else "file"
     if file.entry.size > MAX_IMAGE_BYTES:
         return None, f"The {kind} is larger than {_MAX_IMAGE_SIZE_TEXT}, so it is only behind the link."
     if file.content is not None:
@@ -162,7 +162,7 @@ def _result(shown: ToolResult | StoredAnswer, data: str, *, links: bool) -> byte
 
 
 def _content(text: str, images: Sequence[tuple[str, bytes]]) -> list[dict[str, Any]]:
-    shown = [_image(media_type, picture) for media_type, picture in images if len(picture) <= MAX_IMAGE_BYTES]
+    shown = [_image(media_type, image) for media_type, image in images if len(image) <= MAX_IMAGE_BYTES]
     if len(shown) < len(images):
         text += f"\nImages larger than {_MAX_IMAGE_SIZE_TEXT} were left out: {len(images) - len(shown)}."
     return [{"type": "text", "text": text}, *shown]

@@ -20,7 +20,7 @@ from pressroom.host.host import Host
 from pressroom.interfaces.tools_api.pages.choices import with_choice
 from pressroom.interfaces.tools_api.pages.fields import shows_choices
 from pressroom.interfaces.tools_api.pages.forms import form_params, text_of
-from pressroom.interfaces.tools_api.pages.views import PictureUrls
+from pressroom.interfaces.tools_api.pages.views import ImageUrls
 from pressroom.sdk import Example, Generator
 
 log = structlog.get_logger()
@@ -40,7 +40,7 @@ _SIZES: Final[Mapping[Size, tuple[int, int, int]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ExamplePicture:
+class ExampleImage:
     """An image for a page."""
 
     media_type: str
@@ -68,10 +68,10 @@ class Gallery:
     def __init__(self, host: Host) -> None:
         self._previews = host.previews
         self._orders: dict[tuple[str, str], _Order] = {}
-        self._made: dict[tuple[str, str], asyncio.Task[ExamplePicture]] = {}
+        self._made: dict[tuple[str, str], asyncio.Task[ExampleImage]] = {}
         self._failed: dict[tuple[str, str], float] = {}
         entries = host.services.catalog.plan(ANONYMOUS).generators
-        self.urls: Mapping[str, PictureUrls] = {
+        self.urls: Mapping[str, ImageUrls] = {
             entry.tool.name: self._urls(entry, declaration)
             for entry in entries
             if isinstance(declaration := entry.tool.declaration, Generator) and makes_images(declaration)
@@ -82,7 +82,7 @@ class Gallery:
         order = self._orders.get((slug, name))
         return order is not None and order.version == version
 
-    async def picture(self, slug: str, name: str) -> ExamplePicture:
+    async def image(self, slug: str, name: str) -> ExampleImage:
         """Return an image by what follows the tool's URL, without a query: `examples/0`, `choices/theme/nord`.
 
         Raises:
@@ -106,7 +106,7 @@ class Gallery:
                 self._failed[key] = time.monotonic() + RETRY_SECONDS
             raise
 
-    def _urls(self, entry: PlanTool, generator: Generator) -> PictureUrls:
+    def _urls(self, entry: PlanTool, generator: Generator) -> ImageUrls:
         slug, examples = entry.tool.name, generator.examples
 
         def ordered(name: str, title: str, params: Mapping[str, Any], size: Size) -> str:
@@ -114,7 +114,7 @@ class Gallery:
             self._orders[slug, name] = _Order(slug, title, params, size, version)
             return f"{quote(name)}?v={version}"
 
-        return PictureUrls(
+        return ImageUrls(
             # The first one is also on the list of tools, where images are larger.
             examples=tuple(
                 ordered(f"examples/{n}", one.title, one.params, "tile" if n else "card")
@@ -130,7 +130,7 @@ class Gallery:
             },
         )
 
-    async def _make(self, order: _Order) -> ExamplePicture:
+    async def _make(self, order: _Order) -> ExampleImage:
         try:
             drawn = await self._previews.sample(order.slug, order.params)
             made = drawn.artifact
@@ -163,15 +163,15 @@ def _choices(generator: Generator, examples: Iterable[Example]) -> dict[str, dic
     return found
 
 
-def _small(media_type: str, content: bytes, size: Size) -> ExamplePicture:
+def _small(media_type: str, content: bytes, size: Size) -> ExampleImage:
     if media_type == "image/svg+xml":
-        return ExamplePicture(media_type, content)
+        return ExampleImage(media_type, content)
     try:
         from pressroom.graphics.thumbnails import thumbnail  # noqa: PLC0415 - Pillow is an extra, and loads late
     except ImportError:
-        return ExamplePicture(media_type, content)
+        return ExampleImage(media_type, content)
     width, height, quality = _SIZES[size]
-    return ExamplePicture("image/webp", thumbnail(content, (width, height), quality))
+    return ExampleImage("image/webp", thumbnail(content, (width, height), quality))
 
 
 def _version(entry: PlanTool, params: Mapping[str, Any], size: Size) -> str:

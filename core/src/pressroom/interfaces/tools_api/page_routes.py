@@ -105,15 +105,15 @@ class ToolPages:
 
     async def example(self, request: Request, slug: str, number: str, size: str = "") -> HTTPResponse:
         """`GET /tools/<slug>/examples/<number>`: the image of an example; with `/large` at full size."""
-        return await self._picture(request, slug, f"examples/{number}/{size}" if size else f"examples/{number}")
+        return await self._image(request, slug, f"examples/{number}/{size}" if size else f"examples/{number}")
 
     async def choice(self, request: Request, slug: str, name: str, value: str) -> HTTPResponse:
         """`GET /tools/<slug>/choices/<name>/<value>`: an image of what a value of a parameter looks like."""
-        return await self._picture(request, slug, f"choices/{name}/{value}")
+        return await self._image(request, slug, f"choices/{name}/{value}")
 
-    async def _picture(self, request: Request, slug: str, name: str) -> HTTPResponse:
+    async def _image(self, request: Request, slug: str, name: str) -> HTTPResponse:
         try:
-            picture = await self._gallery.picture(slug, name)
+            image = await self._gallery.image(slug, name)
         except CallError as error:
             response = self.error(status_of(error), "No image", error.message)
             response.headers.update(error_headers(error))
@@ -123,7 +123,7 @@ class ToolPages:
             "Cache-Control": IMMUTABLE if current else "no-cache",
             "Content-Security-Policy": INERT_CONTENT,
         }
-        return HTTPResponse(picture.content, headers=headers, content_type=picture.media_type)
+        return HTTPResponse(image.content, headers=headers, content_type=image.media_type)
 
     def error(self, status: int, title: str, message: str) -> HTTPResponse:
         """Return the page for an HTTP error."""

@@ -257,7 +257,7 @@ def _check(artifact: object, tool: Tool) -> None:
         problem = f"returned {type(artifact).__name__} instead of an Artifact"
     elif artifact.media_type not in declaration.produces:
         problem = f"made {artifact.media_type}, which it does not declare"
-    elif artifact.preview is not None and not _is_picture(artifact.preview[0]):
+    elif artifact.preview is not None and not _is_image(artifact.preview[0]):
         problem = f"made a preview of type {artifact.preview[0]}, which is not an image type"
     elif declaration.details is not None and not isinstance(artifact.details, declaration.details):
         problem = f"returned details of type {type(artifact.details).__name__}"
@@ -267,5 +267,5 @@ def _check(artifact: object, tool: Tool) -> None:
     raise InternalError(f"{tool.name} failed; the request id tells the operator where")
 
 
-def _is_picture(media_type: str) -> bool:
+def _is_image(media_type: str) -> bool:
     return media_type.startswith("image/") and media_type in EXTENSIONS

@@ -58,12 +58,12 @@ _WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One choice of a select or a radio group. `picture` is the URL of an image of it, if there is one."""
+    """One choice of a select or a radio group. `image` is the URL of an image of it, if there is one."""
 
     value: str
     label: str
     chosen: bool
-    picture: str = ""
+    image: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def build_field(
     param: Param,
     form: Form,
     problems: Mapping[str, str],
-    pictures: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    images: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
 ) -> Field:
     """Return the field of one parameter.
 
@@ -148,13 +148,13 @@ def build_field(
         param: one of `form_params`.
         form: texts to keep in the fields; a field without one shows its default.
         problems: what is wrong, by the parameter's name.
-        pictures: the URLs of images of choices, by the parameter's name and the value.
+        images: the URLs of images of choices, by the parameter's name and the value.
     """
     name = param["name"]
     documented = param.get("default")
     default, assumed = (None, documented) if param.get("assumed") else (documented, None)
     value = form[name][-1] if form.get(name) else "" if default is None else field_text(param, default)
-    widget = _widget(param, has_pictures=name in pictures)
+    widget = _widget(param, has_images=name in images)
     limit = (
         int(param["max"]) if widget in ("text", "textarea") and param["type"] == "string" and param.get("max") else 0
     )
@@ -183,15 +183,15 @@ def build_field(
         code=code,
         language=param.get("mediaType", ""),
         placeholder="" if example is None or default is not None else field_text(param, example),
-        options=_options(param, value, pictures.get(name, {})),
+        options=_options(param, value, images.get(name, {})),
         excerpt=excerpt(value, error) if code and error else None,
     )
 
 
-def _widget(param: Param, *, has_pictures: bool = False) -> Widget:
+def _widget(param: Param, *, has_images: bool = False) -> Widget:
     choices = param.get("enumValues")
     if choices:
-        if has_pictures:
+        if has_images:
             return "thumbnails"
         short = len(choices) <= 6 and sum(len(text_of(choice)) for choice in choices) <= 36
         return "radios" if short and (param.get("required") or param.get("default") is not None) else "select"
@@ -211,12 +211,12 @@ def _widget(param: Param, *, has_pictures: bool = False) -> Widget:
             return "textarea" if long else "text"
 
 
-def _options(param: Param, value: str, pictures: Mapping[str, str]) -> tuple[Option, ...]:
+def _options(param: Param, value: str, images: Mapping[str, str]) -> tuple[Option, ...]:
     choices = [text_of(choice) for choice in param.get("enumValues") or ()]
     sign = "×" if param["name"] == "scale" else ""  # noqa: RUF001 - the sign that scales are written with
-    options = [Option(choice, choice + sign, choice == value, pictures.get(choice, "")) for choice in choices]
+    options = [Option(choice, choice + sign, choice == value, images.get(choice, "")) for choice in choices]
     # What a mode is about is always set in it; a select begins with its first option by itself.
-    if pictures and "mode" in param and value not in choices:
+    if images and "mode" in param and value not in choices:
         options[0] = replace(options[0], chosen=True)
     if choices and not param.get("required") and param.get("default") is None and "mode" not in param:
         options.insert(0, Option("", "Not set", value == ""))

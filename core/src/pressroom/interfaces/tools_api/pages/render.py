@@ -26,7 +26,7 @@ from pressroom.interfaces.tools_api.pages.forms import (
 )
 from pressroom.interfaces.tools_api.pages.results import ResultView, problems_of, result_view
 from pressroom.interfaces.tools_api.pages.samples import code_samples, response_sample, snippets
-from pressroom.interfaces.tools_api.pages.views import ERRORS, LINK_LIFETIME, PictureUrls, ToolView, tool_view
+from pressroom.interfaces.tools_api.pages.views import ERRORS, LINK_LIFETIME, ImageUrls, ToolView, tool_view
 from pressroom.sdk import Branding, Preview
 
 
@@ -149,7 +149,7 @@ def build_form(
     modes: Sequence[str],
     form: Form,
     problems: Mapping[str, str],
-    pictures: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    images: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
 ) -> FormView:
     """Return a form, in each of its parts the required fields first.
 
@@ -158,7 +158,7 @@ def build_form(
         modes: the titles of the modes.
         form: texts to keep in the fields; a field without one shows its default.
         problems: what is wrong, by the parameter's name.
-        pictures: the URLs of images of choices, by the parameter's name and the value.
+        images: the URLs of images of choices, by the parameter's name and the value.
     """
     numbers = count(1)
     chosen = chosen_mode(params, form)
@@ -167,14 +167,14 @@ def build_form(
         name = f"field-{next(numbers)}"
         members = members_of(param)
         if not members:
-            return build_field(name, param, form, problems, pictures)
+            return build_field(name, param, form, problems, images)
         return Group(
             id=name,
             name=param["name"],
             label=label_of(param["name"]),
             help=param.get("description") or "",
             error=problems.get(param["name"], ""),
-            fields=tuple(build_field(f"field-{next(numbers)}", member, form, problems, pictures) for member in members),
+            fields=tuple(build_field(f"field-{next(numbers)}", member, form, problems, images) for member in members),
         )
 
     shown = sorted(
@@ -193,18 +193,18 @@ class Pages:
     """Renders the pages of the tools of one server. Templates are compiled when they are used first.
 
     `previews` says how the pages show what was made, by the tool's slug; the others show images as they are.
-    `pictures` holds the URLs of images, for the tools that make any: their pages have a canvas.
+    `images` holds the URLs of images, for the tools that make any: their pages have a canvas.
     """
 
     def __init__(
         self,
         site: PageFrame,
         previews: Mapping[str, Preview] = MappingProxyType({}),
-        pictures: Mapping[str, PictureUrls] = MappingProxyType({}),
+        images: Mapping[str, ImageUrls] = MappingProxyType({}),
     ) -> None:
         self.site = site
         self._previews = previews
-        self._pictures = pictures
+        self._images = images
         self._templates = site.templates(__package__ or "")
 
     def index(self, descriptors: Sequence[Descriptor]) -> bytes:
@@ -223,7 +223,7 @@ class Pages:
         result = result_view(tool, state.answer, state.preview_url, title_in(params, state.form))
         failed = result is not None and not result.url
         page = descriptor.get("page") or {}
-        pictures = self._pictures.get(tool.slug)
+        images = self._images.get(tool.slug)
         samples = (
             code_samples(
                 tool.endpoints[0].url, descriptor.get("mcpName", ""), self.site.branding, _request(endpoint, state)
@@ -235,10 +235,10 @@ class Pages:
             "tool.html",
             tool_head(self.site.branding, tool, self.site.origin, self.site.root, failed=failed),
             tool=tool,
-            form=build_form(params, page.get("modes", ()), state.form, problems, _absolute(tool.href, pictures)),
+            form=build_form(params, page.get("modes", ()), state.form, problems, _absolute(tool.href, images)),
             mode_field=MODE,
-            has_canvas=pictures is not None,
-            canvas=_canvas(tool, state, result) if pictures is not None else "",
+            has_canvas=images is not None,
+            canvas=_canvas(tool, state, result) if images is not None else "",
             result=result,
             preview=self._previews.get(tool.slug, Preview()),
             samples=samples,
@@ -253,7 +253,7 @@ class Pages:
 
     def _view(self, descriptor: Descriptor) -> ToolView:
         slug = descriptor["slug"]
-        view = tool_view(descriptor, self.site.base_url, self.site.root, self._pictures.get(slug, PictureUrls()))
+        view = tool_view(descriptor, self.site.base_url, self.site.root, self._images.get(slug, ImageUrls()))
         return replace(view, icons=self._previews.get(slug, Preview()).kind == "icons")
 
 
@@ -267,16 +267,16 @@ def title_in(params: Sequence[Param], form: Form) -> str:
 
 def _canvas(tool: ToolView, state: FormState, result: ResultView | None) -> str:
     """Return the URL of the image that the page shows before anything has changed."""
-    if result is not None and result.picture_url:
-        return result.picture_url
+    if result is not None and result.image_url:
+        return result.image_url
     if state.example == 0 and tool.canvas:
         return tool.canvas
     fields = [(name, text) for name, texts in state.form.items() for text in texts[-1:] if text]
     return f"{tool.href}/preview?{urlencode(fields)}" if fields else ""
 
 
-def _absolute(href: str, pictures: PictureUrls | None) -> Mapping[str, Mapping[str, str]]:
-    choices = pictures.choices if pictures else {}
+def _absolute(href: str, images: ImageUrls | None) -> Mapping[str, Mapping[str, str]]:
+    choices = images.choices if images else {}
     return {name: {value: f"{href}/{url}" for value, url in urls.items()} for name, urls in choices.items()}
 
 

@@ -25,11 +25,11 @@ _OWN_FACTS: Final = frozenset(
 class ResultView:
     """What came of a call. `facts` are (name, value) pairs; `url` is empty where nothing was made.
 
-    `picture_url` is the URL of the image to show: of the file itself, or of the one that stands for it.
+    `image_url` is the URL of the image to show: of the file itself, or of the one that stands for it.
     """
 
     url: str = ""
-    picture_url: str = ""
+    image_url: str = ""
     width: int = 0
     height: int = 0
     filename: str = ""
@@ -85,7 +85,7 @@ def result_view(
     url = safe_link(data["url"])
     return ResultView(
         url=url,
-        picture_url=safe_link(preview_url) or (url if kind in _IMAGES else ""),
+        image_url=safe_link(preview_url) or (url if kind in _IMAGES else ""),
         width=width if sized else 0,
         height=height if sized else 0,
         filename=f"{file_stem(title) or tool.slug}.{suffix}",

@@ -50,7 +50,7 @@ ERRORS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class PictureUrls:
+class ImageUrls:
     """The URLs of a tool's images, from the tool's own URL on.
 
     `examples` are those of the examples, `canvas` the first of them at full size, `choices` those of the values of
@@ -66,13 +66,13 @@ class PictureUrls:
 class ExampleView:
     """An example: its title, the link that fills the form without the script, the values for the script.
 
-    `picture` is the URL of its image, empty for a tool that makes none.
+    `image` is the URL of its image, empty for a tool that makes none.
     """
 
     title: str
     href: str
     values: str
-    picture: str = ""
+    image: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +141,14 @@ def rate_in_words(rate: Mapping[str, int]) -> str:
     return f"{count:,} request{'' if count == 1 else 's'} per {period(rate['windowSec'])}"
 
 
-def tool_view(descriptor: Descriptor, base_url: str, root: str, pictures: PictureUrls = PictureUrls()) -> ToolView:
+def tool_view(descriptor: Descriptor, base_url: str, root: str, images: ImageUrls = ImageUrls()) -> ToolView:
     """Return the view of a descriptor.
 
     Args:
         descriptor: as in the interface contract, section 2.10.
         base_url: the server's public URL.
         root: the path of that URL, where links on the pages begin.
-        pictures: the URLs of the tool's images, below the page's own.
+        images: the URLs of the tool's images, below the page's own.
     """
     first = first_endpoint(descriptor)
     promo = descriptor.get("promo") or {}
@@ -168,11 +168,11 @@ def tool_view(descriptor: Descriptor, base_url: str, root: str, pictures: Pictur
         pitch=promo.get("description") or "",
         pitch_title=promo.get("tagline") or descriptor["name"],
         pitch_href=safe_link(promo.get("ctaUrl") or ""),
-        examples=tuple(_examples(first, href, pictures.examples)),
+        examples=tuple(_examples(first, href, images.examples)),
         endpoints=tuple(
             _endpoint(endpoint, root + api, base_url + api) for endpoint in descriptor.get("endpoints") or ()
         ),
-        canvas=f"{href}/{pictures.canvas}" if pictures.canvas else "",
+        canvas=f"{href}/{images.canvas}" if images.canvas else "",
     )
 
 
@@ -185,7 +185,7 @@ def first_sentence(text: str) -> str:
     return re.split(r"(?<=[.!?])\s", text.strip(), maxsplit=1)[0]
 
 
-def _examples(endpoint: Mapping[str, Any], href: str, pictures: Sequence[str]) -> Iterable[ExampleView]:
+def _examples(endpoint: Mapping[str, Any], href: str, images: Sequence[str]) -> Iterable[ExampleView]:
     params = endpoint.get("params", ())
     for number, example in enumerate(endpoint.get("examples") or ()):
         texts = {name: values[-1] for name, values in form_from_input(params, example["params"]).items()}
@@ -193,7 +193,7 @@ def _examples(endpoint: Mapping[str, Any], href: str, pictures: Sequence[str]) -
             title=example["title"],
             href=f"{href}?example={number}",
             values=json.dumps(texts, ensure_ascii=False),
-            picture=f"{href}/{pictures[number]}" if number < len(pictures) else "",
+            image=f"{href}/{images[number]}" if number < len(images) else "",
         )
 
 

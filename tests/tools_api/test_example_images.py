@@ -1,4 +1,4 @@
-"""The pictures of examples that a tool's page shows."""
+"""The images of examples that a tool's page shows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def client(host: RunningHost) -> Iterator[httpx.Client]:
         yield opened
 
 
-def test_every_example_has_a_small_picture_whatever_the_limit_is(client: httpx.Client) -> None:
+def test_every_example_has_a_small_image_whatever_the_limit_is(client: httpx.Client) -> None:
     answers = [client.get(f"{IMAGE}/examples/{number}") for number in range(len(EXAMPLES))]
     assert {answer.status_code for answer in answers} == {200}
     assert {answer.headers["content-type"] for answer in answers} == {"image/webp"}
@@ -41,13 +41,13 @@ def test_every_example_has_a_small_picture_whatever_the_limit_is(client: httpx.C
     assert all(width <= 480 and height <= 132 for width, height in sizes[1:])
 
 
-def test_a_picture_is_made_once_for_all_who_ask_at_once(client: httpx.Client) -> None:
+def test_an_image_is_made_once_for_all_who_ask_at_once(client: httpx.Client) -> None:
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(client.get, [f"{IMAGE}/examples/3"] * 16))
     assert len({answer.content for answer in answers}) == 1
 
 
-def test_pictures_cost_nobody_a_request_and_are_stored_nowhere(client: httpx.Client) -> None:
+def test_images_cost_nobody_a_request_and_are_stored_nowhere(client: httpx.Client) -> None:
     client.get(f"{IMAGE}/examples/4")
     made = client.post(f"{IMAGE}/api/generate", json=dict(EXAMPLES[4].params)).json()
     assert made["data"]["cached"] is False
@@ -70,7 +70,7 @@ def test_there_is_nothing_at_other_addresses(client: httpx.Client, number: objec
     assert client.get(f"{IMAGE}/examples/{number}").status_code == 404
 
 
-def test_every_tool_that_makes_images_has_pictures_without_saying_so(client: httpx.Client) -> None:
+def test_every_tool_that_makes_images_has_images_without_saying_so(client: httpx.Client) -> None:
     assert client.get("/tools/qr-code-generator/examples/0").status_code == 200
     assert client.get("/tools/none-such/examples/0").status_code == 404
 
