@@ -13,7 +13,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import pytest
 from pressroom_content.articles.edits import Edit
 from pressroom_content.contract import MediaFile
-from pressroom_content.publishing.pictures import PostImage
+from pressroom_content.publishing.images import PostImage
 from pressroom_content.voice.store import Voice
 from support.growth import grows, modules
 
@@ -60,7 +60,7 @@ SAMPLES: Mapping[str, Any] = {
     "voice": Voice(
         banned_terms=(*(" ".join(["a"] * count) for count in range(1, 40)), "<b>", "A."), glossary={"a a": "a b, a-a"}
     ),
-    "pictures": {
+    "images": {
         MEDIA: PostImage(
             MediaFile(
                 id=MEDIA,

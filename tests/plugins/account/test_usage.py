@@ -14,7 +14,7 @@ def test_an_account_that_did_nothing_yet(ada: ToolClient) -> None:
     assert data["usage"] == {"images_generated": {"used": 0, "limit": 2, "left": 2, "resets_at": resets_at}}
 
 
-def test_it_counts_pictures_but_not_those_from_the_cache(ada: ToolClient) -> None:
+def test_it_counts_images_but_not_those_from_the_cache(ada: ToolClient) -> None:
     for text in ("one", "two", "one"):
         ada.data("generate_qr_code", text=f"{ada.user_id} {text}")
     assert ada.data("get_account_usage")["usage"]["images_generated"]["left"] == 0

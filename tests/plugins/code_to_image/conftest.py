@@ -1,4 +1,4 @@
-"""The sample of each language, and pictures of code."""
+"""The sample of each language, and images of code."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def samples() -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def draw() -> Draw:
-    """Draw code with the parameters given, and read the picture back."""
+    """Draw code with the parameters given, and read the image back."""
 
     def drawn(code: str, **params: Any) -> Image.Image:
         artifact = render(CodeImageParams(**{"code": code, "language": "plaintext", **params}))
-        picture = Image.open(io.BytesIO(artifact.content))
-        picture.load()
-        return picture
+        image = Image.open(io.BytesIO(artifact.content))
+        image.load()
+        return image
 
     return drawn

@@ -26,16 +26,16 @@ def test_the_plugin_conforms() -> None:
     assert_plugin_conforms("code_to_image")
 
 
-def test_it_makes_a_picture_over_http(http: httpx.Client) -> None:
+def test_it_makes_an_image_over_http(http: httpx.Client) -> None:
     data = http.post(ADDRESS, json={"code": "let a = 1;\nlet b = 2;", "width": 640}).json()["data"]
     fetched = http.get(data["url"])
     assert fetched.headers["content-type"] == "image/png"
-    picture = Image.open(io.BytesIO(fetched.content))
-    assert (data["width"], data["height"], data["format"]) == (*picture.size, "png")
+    image = Image.open(io.BytesIO(fetched.content))
+    assert (data["width"], data["height"], data["format"]) == (*image.size, "png")
     assert data["width"] == 640
 
 
-def test_the_bytes_are_the_picture_itself(http: httpx.Client) -> None:
+def test_the_bytes_are_the_image_itself(http: httpx.Client) -> None:
     made = http.post(ADDRESS, json={"code": "x", "response": "binary"})
     assert made.headers["content-type"] == "image/png"
     assert Image.open(io.BytesIO(made.content)).size[0] == 900
@@ -67,7 +67,7 @@ def test_what_does_not_fit_is_refused_with_its_reason(http: httpx.Client, body: 
     assert problem in refused.json()["error"]["message"]
 
 
-def test_a_model_receives_the_picture(call_tool: CallTool) -> None:
+def test_a_model_receives_the_image(call_tool: CallTool) -> None:
     made = call_tool("generate_code_image", code="print(1)", language="python", title="")
     assert made["format"] == "png"
 

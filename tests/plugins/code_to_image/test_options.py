@@ -19,10 +19,10 @@ TOP, ROW = 48 + 44, 24
 """Where the first row of a default image is, and how high one is."""
 
 
-def _row(picture: Image.Image, number: int) -> Any:
+def _row(image: Image.Image, number: int) -> Any:
     """Return the pixels of a row of the window, between the borders."""
     top = TOP + (number - 1) * ROW
-    return np.asarray(picture.convert("RGB"))[top : top + ROW, 50:-50].astype(int)
+    return np.asarray(image.convert("RGB"))[top : top + ROW, 50:-50].astype(int)
 
 
 def test_highlighted_lines_have_a_band_and_others_keep_their_pixels(draw: Draw) -> None:
@@ -84,17 +84,17 @@ def test_an_automatic_width_follows_the_longest_line_up_to_the_width(draw: Draw)
 
 
 def test_a_window_may_have_square_corners_and_no_shadow(draw: Draw) -> None:
-    picture = draw("a", radius=0, shadow=0, background="#ffffff", theme="nord")
-    below = [picture.getpixel((450, picture.height - 48 + down)) for down in (1, 10)]
+    image = draw("a", radius=0, shadow=0, background="#ffffff", theme="nord")
+    below = [image.getpixel((450, image.height - 48 + down)) for down in (1, 10)]
     assert below == [(255, 255, 255)] * 2
-    assert picture.getpixel((49, 49)) == (0x2E, 0x34, 0x40)
+    assert image.getpixel((49, 49)) == (0x2E, 0x34, 0x40)
 
 
 @pytest.mark.parametrize("background", ["#ffffff", "transparent"])
 def test_large_corners_cut_neither_buttons_nor_bands(background: str, draw: Draw) -> None:
     params: dict[str, Any] = {"radius": 40, "background": background, "shadow": 0}
-    picture = draw("a", **params).convert("RGBA")
-    assert picture.getpixel((48 + 26, 48 + 22)) == (0xFF, 0x5F, 0x57, 255)
+    image = draw("a", **params).convert("RGBA")
+    assert image.getpixel((48 + 26, 48 + 22)) == (0xFF, 0x5F, 0x57, 255)
     bare = draw("a", highlightLines="1", title="", windowControls=False, **params).convert("RGBA")
     outside = bare.getpixel((51, 51))
     assert outside in {(255, 255, 255, 255), (0, 0, 0, 0)}

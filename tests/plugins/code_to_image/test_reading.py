@@ -1,4 +1,4 @@
-"""An independent program reads the code back from the picture."""
+"""An independent program reads the code back from the image."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def _words(text: str) -> Counter[str]:
 @pytest.mark.parametrize("theme", get_args(ThemeName))
 def test_the_code_can_be_read_back(theme: ThemeName, draw: Draw, tmp_path: Path) -> None:
     tesseract = program("tesseract")
-    picture = draw(CODE, language="python", theme=theme, title="", windowControls=False, lineNumbers=False)
-    grey = picture.convert("L").crop((60, 60, picture.width - 60, picture.height - 60))
+    image = draw(CODE, language="python", theme=theme, title="", windowControls=False, lineNumbers=False)
+    grey = image.convert("L").crop((60, 60, image.width - 60, image.height - 60))
     if theme != "github-light":
         grey = ImageOps.invert(grey)
     scanned = tmp_path / "code.png"

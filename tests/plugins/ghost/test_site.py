@@ -46,7 +46,7 @@ async def seen(url: str) -> httpx.Response:
         return await visitor.get(url)
 
 
-def a_picture() -> MediaFile:
+def an_image() -> MediaFile:
     buffer = io.BytesIO()
     Image.new("RGB", (64, 48), "#b9502a").save(buffer, "PNG")
     return MediaFile("m_1", "beans.png", "image/png", "", "A field of beans", "download", content=buffer.getvalue())
@@ -180,10 +180,10 @@ async def test_a_post_that_was_cancelled_goes_live_with_the_date_of_today(site: 
 
 
 async def test_a_file_is_uploaded_and_found_again(site: GhostSite) -> None:
-    picture = a_picture()
+    image = an_image()
     assert await site.find_media("m0123456789abcdef01234567") is None
-    media = await site.upload(picture, "m0123456789abcdef01234567")
-    assert (await seen(media.url)).content == picture.content
+    media = await site.upload(image, "m0123456789abcdef01234567")
+    assert (await seen(media.url)).content == image.content
     assert await site.find_media("m0123456789abcdef01234567") == media
 
     made = await site.create(a_post(featured=media, featured_alt="Beans"))

@@ -143,10 +143,10 @@ async def test_a_lost_answer_leaves_the_outcome_unknown(github: GitHub, site: Si
 
 
 async def test_an_image_and_a_body_of_two_megabytes_arrive(github: GitHub, site: Site) -> None:
-    picture = MediaFile("m_1", "x.png", "image/png", "", "", "download", content=bytes(range(256)) * 8192)
-    media = await site.upload(picture, "m0123")
-    assert github.files[media.id] == picture.content
-    assert await site.upload(picture, "m0123") == media
+    image = MediaFile("m_1", "x.png", "image/png", "", "", "download", content=bytes(range(256)) * 8192)
+    media = await site.upload(image, "m0123")
+    assert github.files[media.id] == image.content
+    assert await site.upload(image, "m0123") == media
     assert await site.find_media("m0123") == media
     post = a_post(markdown="words " * 350_000)
     made = await site.create(post)

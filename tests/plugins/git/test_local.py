@@ -25,7 +25,7 @@ from support.needs import program
 
 from .conftest import Repo, a_post, site_of
 
-PICTURE = MediaFile("m_1", "beans.png", "image/png", "", "Beans", "download", content=b"\x89PNG\r\n\x1a\n\x00\xff")
+IMAGE = MediaFile("m_1", "beans.png", "image/png", "", "Beans", "download", content=b"\x89PNG\r\n\x1a\n\x00\xff")
 
 
 @pytest.mark.parametrize(("generator", "form"), [("hugo", "yaml"), ("hugo", "toml"), ("jekyll", ""), ("astro", "")])
@@ -190,7 +190,7 @@ async def test_a_link_out_of_the_repository_is_not_followed(repo: Repo, tmp_path
 async def test_an_image_that_no_post_shows_is_removed(repo: Repo) -> None:
     site = site_of(repo)
     assert isinstance(site, MediaSite)
-    media = await site.upload(PICTURE, "m0123")
+    media = await site.upload(IMAGE, "m0123")
     for _ in range(2):
         await site.remove_media(media)
     assert await site.find_media("m0123") is None
@@ -199,13 +199,13 @@ async def test_an_image_that_no_post_shows_is_removed(repo: Repo) -> None:
 async def test_an_image_is_committed_once_and_found(repo: Repo) -> None:
     site = site_of(repo)
     assert await site.find_media("m0123") is None
-    media = await site.upload(PICTURE, "m0123")
+    media = await site.upload(IMAGE, "m0123")
     assert media == RemoteMedia("static/images/m0123.png", "https://blog.example.org/images/m0123.png")
-    assert (repo.folder / media.id).read_bytes() == PICTURE.content
-    assert await site.upload(PICTURE, "m0123") == media
+    assert (repo.folder / media.id).read_bytes() == IMAGE.content
+    assert await site.upload(IMAGE, "m0123") == media
     assert await site.find_media("m0123") == media
     with pytest.raises(SiteRefused):
-        await site.upload(replace(PICTURE, media_type="image/svg+xml"), "m0124")
+        await site.upload(replace(IMAGE, media_type="image/svg+xml"), "m0124")
 
 
 async def test_a_branch_that_is_not_checked_out_leaves_the_files_alone(repo: Repo) -> None:
@@ -236,7 +236,7 @@ async def test_hugo_builds_the_site(repo: Repo, tmp_path: Path, form: str) -> No
     repo.edit("layouts/_default/single.html", page)
     repo.edit("layouts/_default/list.html", "{{ range .Pages }}<a href='{{ .Permalink }}'></a>{{ end }}")
     site = site_of(repo, front_matter=form)
-    media = await site.upload(PICTURE, "m0123")
+    media = await site.upload(IMAGE, "m0123")
     posts = [
         a_post(featured=media, tags=("a: b", "#c")),
         a_post(slug="冷萃咖啡", title='"Quotes": \\ and — dashes\n'),
@@ -258,5 +258,5 @@ async def test_hugo_builds_the_site(repo: Repo, tmp_path: Path, form: str) -> No
     assert "{{&lt; figure src=x &gt;}}" in (output / "posts/shortcodes/index.html").read_text()
     assert "<b>HTML</b>" in (output / "posts/html/index.html").read_text()
     assert media.url in (output / "posts" / posts[0].slug / "index.html").read_text()
-    assert (output / "images/m0123.png").read_bytes() == PICTURE.content
+    assert (output / "images/m0123.png").read_bytes() == IMAGE.content
     assert not (output / "posts" / hidden.id.rpartition("/")[2].removesuffix(".md")).exists()

@@ -66,8 +66,8 @@ async def test_a_post_goes_there_and_back(server: GitServer, fetcher: GuardedFet
     assert (await site.check()).ok
     live = await site.set_state(made.id, "live")
     assert (live.state, (await site_at(server, fetcher).read(made.id)).revision) == ("live", live.revision)
-    picture = MediaFile("m_1", "x.png", "image/png", "", "", "download", content=bytes(range(256)) * 4096)
-    media = await site.upload(picture, "m0123")
+    image = MediaFile("m_1", "x.png", "image/png", "", "", "download", content=bytes(range(256)) * 4096)
+    media = await site.upload(image, "m0123")
     assert await site_at(server, fetcher).find_media("m0123") == media
     found = await site_at(server, fetcher).find(post)
     assert found is not None

@@ -20,7 +20,7 @@ Query = dict[str, str]
 
 
 @cache
-def picture(width: int = 1600, height: int = 900, kind: str = "JPEG") -> bytes:
+def image_bytes(width: int = 1600, height: int = 900, kind: str = "JPEG") -> bytes:
     """Return the bytes of an image."""
     buffer = io.BytesIO()
     Image.linear_gradient("L").resize((width, height)).convert("RGB").save(buffer, kind)
@@ -54,7 +54,7 @@ class Providers:
         self.broken: dict[str, tuple[int, bytes]] = {}
         self.drops: list[str] = []
         """What begins the path of a request that gets no answer, one each."""
-        self.files: dict[str, bytes] = {"/files/a.jpg": picture()}
+        self.files: dict[str, bytes] = {"/files/a.jpg": image_bytes()}
 
     def asked(self, path: str) -> int:
         """Return how many requests came to a path."""

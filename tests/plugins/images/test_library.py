@@ -7,12 +7,12 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 from support.tool_client import ToolClient
 
-from .providers import picture
+from .providers import image_bytes
 
 
 def upload(client: ToolClient, content: bytes | None = None, **arguments: object) -> str:
     link = client.data("create_upload_url", content_type="image/jpeg", **arguments)
-    sent = httpx.put(link["upload_url"], content=content or picture(640, 480))
+    sent = httpx.put(link["upload_url"], content=content or image_bytes(640, 480))
     assert sent.status_code == 201, sent.text
     return str(link["media_id"])
 
@@ -23,20 +23,20 @@ def test_a_file_is_uploaded_with_curl_or_a_form(ada: ToolClient) -> None:
     form = httpx.get(link["upload_url"])
     assert 'enctype="multipart/form-data"' in form.text
 
-    sent = httpx.post(link["upload_url"], files={"file": ("my shot.png", picture(300, 200, "PNG"), "image/png")})
+    sent = httpx.post(link["upload_url"], files={"file": ("my shot.png", image_bytes(300, 200, "PNG"), "image/png")})
 
     assert sent.status_code == 200, sent.text
     assert "my-shot.png" in sent.text
     media = {one["id"]: one for one in ada.data("list_media")["media"]}
     assert media[put]["filename"] == "cafe-au-lait.jpg"
     assert (media[link["media_id"]]["width"], media[link["media_id"]]["height"]) == (300, 200)
-    assert httpx.get(media[link["media_id"]]["url"]).content == picture(300, 200, "PNG")
+    assert httpx.get(media[link["media_id"]]["url"]).content == image_bytes(300, 200, "PNG")
 
 
 def test_a_link_works_once(ada: ToolClient) -> None:
     link = ada.data("create_upload_url", content_type="image/jpeg")["upload_url"]
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda _: httpx.put(link, content=picture(10, 10)).status_code, range(4)))
+        answers = list(pool.map(lambda _: httpx.put(link, content=image_bytes(10, 10)).status_code, range(4)))
     assert sorted(answers) == [201, 404, 404, 404]
     assert httpx.get(link).status_code == 404
     assert len(ada.data("list_media")["media"]) == 1
@@ -44,7 +44,11 @@ def test_a_link_works_once(ada: ToolClient) -> None:
 
 def test_a_refused_file_leaves_the_link_as_it_was(ada: ToolClient) -> None:
     link = ada.data("create_upload_url", content_type="image/jpeg")["upload_url"]
-    for content, problem in ((picture()[:900], "damaged"), (picture(9, 9, "PNG"), "image/png"), (b"no", "not a JPEG")):
+    for content, problem in (
+        (image_bytes()[:900], "damaged"),
+        (image_bytes(9, 9, "PNG"), "image/png"),
+        (b"no", "not a JPEG"),
+    ):
         refused = httpx.put(link, content=content)
         assert refused.status_code == 400
         assert problem in refused.text
@@ -52,7 +56,7 @@ def test_a_refused_file_leaves_the_link_as_it_was(ada: ToolClient) -> None:
     assert page.status_code == 400
     assert 'role="alert"' in page.text
     assert "<form" in page.text
-    assert httpx.put(link, content=picture(9, 9)).status_code == 201
+    assert httpx.put(link, content=image_bytes(9, 9)).status_code == 201
 
 
 def test_a_body_that_is_too_large_is_refused_early(ada: ToolClient) -> None:
@@ -61,7 +65,7 @@ def test_a_body_that_is_too_large_is_refused_early(ada: ToolClient) -> None:
 
 
 def test_pages_of_the_list_hold_each_image_once(ada: ToolClient) -> None:
-    made = [upload(ada, picture(10 + number, 10)) for number in range(5)]
+    made = [upload(ada, image_bytes(10 + number, 10)) for number in range(5)]
     seen: list[str] = []
     cursor: dict[str, str] = {}
     while True:

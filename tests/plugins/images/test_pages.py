@@ -12,7 +12,7 @@ from pressroom.testing import RunningHost
 from support.people import HOSTILE, BrowserWithoutScreen, Page
 from support.tool_client import ToolClient
 
-from .providers import picture
+from .providers import image_bytes
 
 PATH = "/dashboard/media"
 
@@ -26,7 +26,7 @@ def browser(host: RunningHost, ada: ToolClient) -> Iterator[BrowserWithoutScreen
 
 def upload(client: ToolClient, filename: str = "harbour.jpg") -> str:
     link = client.data("create_upload_url", content_type="image/jpeg", filename=filename)
-    assert httpx.put(link["upload_url"], content=picture(64, 48)).status_code == 201
+    assert httpx.put(link["upload_url"], content=image_bytes(64, 48)).status_code == 201
     return str(link["media_id"])
 
 
@@ -35,7 +35,7 @@ def test_an_image_is_uploaded_shown_and_described(ada: ToolClient, browser: Brow
     assert "No images yet" in empty.text
     form = browser.submit(empty, PATH, do="upload").tree.css_first("form[enctype]")
     assert form is not None
-    sent = Page(browser.client.post(str(form.attributes["action"]), files={"file": ("tea.jpg", picture(64, 48))}))
+    sent = Page(browser.client.post(str(form.attributes["action"]), files={"file": ("tea.jpg", image_bytes(64, 48))}))
     assert sent.status == 200, sent.text
     assert sent.one("h1") == "Thank you"
     back = sent.tree.css_first("a")
@@ -47,7 +47,7 @@ def test_an_image_is_uploaded_shown_and_described(ada: ToolClient, browser: Brow
     assert "no alt text" in page.text
     thumb = page.tree.css_first(".rows img")
     assert thumb is not None
-    assert browser.client.get(str(thumb.attributes["src"])).content == picture(64, 48)
+    assert browser.client.get(str(thumb.attributes["src"])).content == image_bytes(64, 48)
 
     (media,) = ada.data("list_media")["media"]
     action = f"{PATH}?q=&cursor="
@@ -101,7 +101,7 @@ def test_links_for_uploads_are_not_logged(ada: ToolClient) -> None:
     link = ada.data("create_upload_url", content_type="image/jpeg", filename="harbour.jpg")["upload_url"]
     assert httpx.get(link).status_code == 200
     assert httpx.delete(link).status_code == 405
-    assert httpx.put(link, content=picture(64, 48)).status_code == 201
+    assert httpx.put(link, content=image_bytes(64, 48)).status_code == 201
     assert link.rpartition("/")[2] not in written.getvalue().decode()
     logged = [json.loads(line) for line in written.getvalue().splitlines()]
     assert [one["status"] for one in logged if one.get("path") == "/media/upload/***"] == [200, 405, 201]

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from support.tool_client import ToolClient
 
-from .providers import PEXELS_KEY, PIXABAY_KEY, UNSPLASH_KEY, Providers, picture
+from .providers import PEXELS_KEY, PIXABAY_KEY, UNSPLASH_KEY, Providers, image_bytes
 
 
 def refs(client: ToolClient, query: str = "coffee", **arguments: object) -> list[str]:
@@ -137,7 +137,7 @@ def test_an_own_image_comes_from_its_address(ada: ToolClient, providers: Provide
     [
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "not a JPEG, PNG, GIF, WebP or AVIF"),
         (b"", "not a JPEG, PNG, GIF, WebP or AVIF"),
-        (picture()[:900], "damaged"),
+        (image_bytes()[:900], "damaged"),
         (bytes(300_000), "more than 200000 bytes"),
     ],
     ids=["svg", "empty", "truncated", "too large"],

@@ -58,7 +58,7 @@ def kept(host: RunningHost, media_id: str) -> int:
     return host.run(count())
 
 
-def test_the_page_loads_small_pictures_of_known_size(host: RunningHost, ada: ToolClient) -> None:
+def test_the_page_loads_small_images_of_known_size(host: RunningHost, ada: ToolClient) -> None:
     media_id = upload(ada, noise(1600, 900))
     with BrowserWithoutScreen(host) as browser:
         browser.enter(host, host.run(host.host.accounts.users.get(ada.user_id)))
@@ -151,7 +151,7 @@ def test_transparency_stays_and_turned_photographs_are_upright() -> None:
         assert not made.getexif()
 
 
-def test_of_a_moving_picture_it_shows_the_first_part() -> None:
+def test_of_a_moving_image_it_shows_the_first_part() -> None:
     frames = [Image.new("RGB", (300, 300), colour) for colour in ("red", "blue")]
     moving = io.BytesIO()
     frames[0].save(moving, "GIF", save_all=True, append_images=frames[1:])
@@ -163,7 +163,7 @@ def test_of_a_moving_picture_it_shows_the_first_part() -> None:
 
 
 @given(st.integers(0, 60_000), st.integers(0, 60_000))
-def test_a_picture_is_shown_within_its_place_and_never_larger_than_it_is(width: int, height: int) -> None:
+def test_an_image_is_shown_within_its_place_and_never_larger_than_it_is(width: int, height: int) -> None:
     shown = shown_size(width, height)
     assert all(1 <= side <= EDGE for side in shown)
     if width and height:

@@ -11,7 +11,7 @@ from support.axe import violations
 from support.browser_fixtures import browser
 from support.tool_client import ToolClient
 
-from .providers import picture
+from .providers import image_bytes
 
 __all__ = ["browser"]
 
@@ -38,7 +38,7 @@ async def test_several_files_are_sent_and_one_that_is_refused_says_why(
 ) -> None:
     page = await library(browser, host, ada, scripting=True, width=390)
     files = page.get_by_label("Drop JPEG, PNG, GIF, WebP or AVIF files here")
-    good = [_file(f"{number}.jpg", "image/jpeg", picture(60 + number, 40)) for number in range(2)]
+    good = [_file(f"{number}.jpg", "image/jpeg", image_bytes(60 + number, 40)) for number in range(2)]
     await files.set_input_files(good)
     rows = page.locator("section[aria-labelledby=library] .row-title a")
     await expect(rows).to_have_count(2)

@@ -37,7 +37,7 @@ def test_every_pixel_comes_back(width: int, lines: list[tuple[int, int]]) -> Non
         assert _bits(image) == expected
 
 
-def test_it_is_the_same_picture_without_the_fast_compressor(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_the_same_image_without_the_fast_compressor(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [(b"\xaa\x80", 3), (b"\x0f\x00", 2)]
     fast = png.two_color_png(9, rows, (RED, CLEAR))
     monkeypatch.setitem(sys.modules, "isal.isal_zlib", None)

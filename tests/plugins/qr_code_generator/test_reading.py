@@ -21,7 +21,7 @@ LEVELS: tuple[ErrorCorrection, ...] = ("L", "M", "Q", "H")
 consts: Any = segno.consts
 
 
-def _picture(paper: str = "white", **params: Any) -> Image.Image:
+def _image(paper: str = "white", **params: Any) -> Image.Image:
     artifact = render(QrCodeParams(**params))
     image = pixels(artifact.content, paper)
     return with_more_margin(image, QUIET_ZONE, image.getpixel((0, 0)))
@@ -40,7 +40,7 @@ def test_every_version_and_level_is_read(version: int) -> None:
     for level in LEVELS:
         text = _longest_text(version, level)
         size = min(1024, DOTS * (17 + 4 * version + 2 * 4))
-        image = _picture(text=text, errorCorrection=level, size=size)
+        image = _image(text=text, errorCorrection=level, size=size)
         (reading,) = read_with_zxing(image)
         assert (reading.text, reading.version, reading.level) == (text, version, level)
         assert reading.names_utf8
@@ -81,7 +81,7 @@ PAYLOADS = {
 def test_scripts_and_payloads_are_read_at_every_level_and_format(text: str) -> None:
     for level in LEVELS:
         artifact = render(QrCodeParams(text=text, errorCorrection=level, format="svg"))
-        for image in (_picture(text=text, errorCorrection=level), pixels(rasterised(artifact.content, 512))):
+        for image in (_image(text=text, errorCorrection=level), pixels(rasterised(artifact.content, 512))):
             (reading,) = read_with_zxing(image)
             assert reading.text == text
             assert LEVELS.index(reading.level) >= LEVELS.index(level)
@@ -96,7 +96,7 @@ def test_scripts_and_payloads_are_read_at_every_level_and_format(text: str) -> N
     size=st.integers(64, 2048),
     margin=st.integers(0, 16),
 )
-def test_any_text_is_read_in_any_picture_that_carries_no_warning(
+def test_any_text_is_read_in_any_image_that_carries_no_warning(
     text: str, level: ErrorCorrection, size: int, margin: int
 ) -> None:
     params = QrCodeParams(text=text, errorCorrection=level, size=size, margin=margin)
@@ -126,7 +126,7 @@ def test_any_text_is_read_in_any_picture_that_carries_no_warning(
 def test_colours_without_a_warning_are_read(foreground: str, background: str, paper: str) -> None:
     params: dict[str, Any] = {"text": URL, "fgColor": foreground, "bgColor": background}
     assert render(QrCodeParams(**params)).warnings == ()
-    image = _picture(paper, **params)
+    image = _image(paper, **params)
     assert [reading.text for reading in read_with_zxing(image)] == [URL]
     assert read_with_zbar(image) == [URL]
 
@@ -139,6 +139,6 @@ COLORS = st.integers(0, 2**32 - 1).map(lambda value: f"#{value:08x}")
 def test_any_colours_without_a_warning_are_read(foreground: str, background: str) -> None:
     params: dict[str, Any] = {"text": URL, "fgColor": foreground, "bgColor": background, "size": 256}
     assume(not render(QrCodeParams(**params)).warnings)
-    image = _picture(**params)
+    image = _image(**params)
     assert [reading.text for reading in read_with_zxing(image)] == [URL]
     assert read_with_zbar(image) == [URL]

@@ -18,16 +18,16 @@ from support.sizes import examples
 URL = "https://example.com/menu"
 
 
-def _uri(picture: Image.Image, kind: str = "PNG") -> str:
+def _uri(image: Image.Image, kind: str = "PNG") -> str:
     written = io.BytesIO()
-    picture.save(written, kind)
+    image.save(written, kind)
     return f"data:image/{kind.lower()};base64,{base64.b64encode(written.getvalue()).decode()}"
 
 
 def _disc() -> Image.Image:
-    picture = Image.new("RGBA", (120, 120), (0, 0, 0, 0))
-    ImageDraw.Draw(picture).ellipse((2, 2, 118, 118), fill="#b9502a")
-    return picture
+    image = Image.new("RGBA", (120, 120), (0, 0, 0, 0))
+    ImageDraw.Draw(image).ellipse((2, 2, 118, 118), fill="#b9502a")
+    return image
 
 
 LOGO = _uri(_disc())

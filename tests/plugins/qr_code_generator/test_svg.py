@@ -83,9 +83,9 @@ def test_the_symbol_fills_the_view_box_but_for_the_margin(size: int, margin: int
 
 @pytest.mark.parametrize("width", [90, 131, 400, 1111])
 def test_readers_read_it_at_any_width(width: int) -> None:
-    picture = pixels(rasterised(_content(text=URL, size=99), width))
-    assert read_with_zbar(picture) == [URL]
-    assert [one.text for one in read_with_zxing(picture)] == [URL]
+    image = pixels(rasterised(_content(text=URL, size=99), width))
+    assert read_with_zbar(image) == [URL]
+    assert [one.text for one in read_with_zxing(image)] == [URL]
 
 
 @pytest.mark.parametrize("size", [64, 100, 511])

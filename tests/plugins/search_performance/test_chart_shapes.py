@@ -1,4 +1,4 @@
-"""Scales and lines of charts: whatever the figures are, everything stays inside the picture, in the order of time."""
+"""Scales and lines of charts: whatever the figures are, everything stays inside the chart, in the order of time."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_lines_stay_inside_and_go_forward_in_time(data: st.DataObject, kind: tup
 
 
 @given(st.data(), kinds, st.text(max_size=20))
-def test_the_picture_is_whole_and_holds_no_coordinate_beyond_its_box(
+def test_the_chart_is_whole_and_holds_no_coordinate_beyond_its_box(
     data: st.DataObject,
     kind: tuple,  # type: ignore[type-arg]
     text: str,

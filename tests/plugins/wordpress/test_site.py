@@ -53,7 +53,7 @@ async def seen(url: str) -> httpx.Response:
         return await visitor.get(url)
 
 
-def a_picture() -> MediaFile:
+def an_image() -> MediaFile:
     buffer = io.BytesIO()
     Image.new("RGB", (64, 48), "#b9502a").save(buffer, "PNG")
     return MediaFile(
@@ -252,10 +252,10 @@ async def test_the_date_of_a_post_stays_when_it_comes_back(blog: WordPress, site
 
 
 async def test_a_file_is_uploaded_and_found_again(site: WordPressSite) -> None:
-    picture = a_picture()
+    image = an_image()
     assert await site.find_media("m0123456789abcdef01234567") is None
-    media = await site.upload(picture, "m0123456789abcdef01234567")
-    assert (await seen(media.url)).content == picture.content
+    media = await site.upload(image, "m0123456789abcdef01234567")
+    assert (await seen(media.url)).content == image.content
     assert "bean-field-m0123456789abcdef01234567.png" in media.url
     assert await site.find_media("m0123456789abcdef01234567") == media
 
@@ -264,7 +264,7 @@ async def test_a_file_is_uploaded_and_found_again(site: WordPressSite) -> None:
 
 
 async def test_an_alt_text_arrives_with_the_file(blog: WordPress, site: WordPressSite) -> None:
-    media = await site.upload(a_picture(), "m1123456789abcdef01234567")
+    media = await site.upload(an_image(), "m1123456789abcdef01234567")
     assert blog.get(f"/wp/v2/media/{media.id}").json()["alt_text"] == "A field of beans"
 
 
@@ -314,7 +314,7 @@ async def test_a_page_in_the_place_of_an_answer_leaves_the_outcome_unknown(
 
 
 async def test_an_image_is_removed_for_good(blog: WordPress, site: WordPressSite) -> None:
-    media = await site.upload(a_picture(), "m3123456789abcdef01234567")
+    media = await site.upload(an_image(), "m3123456789abcdef01234567")
     for _ in range(2):
         await site.remove_media(media)
     assert await site.find_media("m3123456789abcdef01234567") is None

@@ -17,7 +17,7 @@ from support.sizes import rounds
 from support.wordpress import WordPress
 
 from .conftest import site_of
-from .test_site import a_picture, a_post, seen
+from .test_site import a_post, an_image, seen
 
 POSTS = rounds("PRESSROOM_TEST_TAKEN_OVER", 10, soak=200)
 KEPT = frozenset(
@@ -182,7 +182,7 @@ async def test_a_classic_post_stays_classic(blog: WordPress, site: WordPressSite
 
 
 async def test_fields_that_are_not_kept_are_written(blog: WordPress, site: WordPressSite) -> None:
-    media = await site.upload(a_picture(), "m2123456789abcdef01234567")
+    media = await site.upload(an_image(), "m2123456789abcdef01234567")
     row = somebodys(blog, content="One", featured_media=int(media.id), tags=[])
     remote = await site.read(str(row["id"]))
     assert remote.fields["featured"] == media.url

@@ -80,7 +80,7 @@ def lacks_glyphs(text: str) -> bool:
 
 
 def draw_run(
-    picture: Image.Image, run: StyledRun, left: int, top: int, alarm: str, metrics: CellMetrics
+    image: Image.Image, run: StyledRun, left: int, top: int, alarm: str, metrics: CellMetrics
 ) -> tuple[str, ...]:
     """Draw a run that is not plain, in a row whose first column is at `left`; return the characters that no font has.
 
@@ -88,17 +88,17 @@ def draw_run(
     """
     x = left + run.column * metrics.cell
     if run.kind is RunKind.HIDDEN:
-        picture.paste(rgb(alarm), (x, top), _hidden_mask(run.text, run.columns, metrics))
+        image.paste(rgb(alarm), (x, top), _hidden_mask(run.text, run.columns, metrics))
         return ()
-    return _draw_shaped(picture, run, x, top, metrics)
+    return _draw_shaped(image, run, x, top, metrics)
 
 
-def _draw_shaped(picture: Image.Image, run: StyledRun, x: int, top: int, metrics: CellMetrics) -> tuple[str, ...]:
+def _draw_shaped(image: Image.Image, run: StyledRun, x: int, top: int, metrics: CellMetrics) -> tuple[str, ...]:
     room = run.columns * metrics.cell
     text = _shaped(run, metrics.size)
     if text.width > room:
         text = _shaped(run, metrics.size * room / text.width)
-    draw_text(picture, text, x + (room - text.width) / 2, top + metrics.baseline, named(run.style.color))
+    draw_text(image, text, x + (room - text.width) / 2, top + metrics.baseline, named(run.style.color))
     return text.missing
 
 

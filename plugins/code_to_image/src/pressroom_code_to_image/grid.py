@@ -66,7 +66,7 @@ class Grid:
                 height, width = word.mask.shape
                 self._mask[top : top + height, left : left + width] = word.mask
 
-    def draw(self, picture: Image.Image, left: int, top: int) -> None:
+    def draw(self, image: Image.Image, left: int, top: int) -> None:
         """Draw what was put into the grid; its first cell's corner is at `left` and `top`."""
         high, wide = self._metrics.row, self._metrics.cell
         for row in range(0, len(self._colors), _BAND):
@@ -76,10 +76,10 @@ class Grid:
             mask = Image.fromarray(self._mask[row * high : (row + _BAND) * high, : end * wide])
             cells = Image.fromarray(self._colors[row : row + _BAND, :end])
             colors = cells.resize(mask.size, Image.Resampling.NEAREST)
-            picture.paste(colors, (left, top + row * high), mask)
+            image.paste(colors, (left, top + row * high), mask)
         # A letter that leans into the next cell keeps its own colour there.
         for word, x, y, color in self._overhanging:
-            picture.paste(color, (left + x, top + y), Image.fromarray(word.mask))
+            image.paste(color, (left + x, top + y), Image.fromarray(word.mask))
 
 
 @lru_cache(maxsize=8192)

@@ -61,9 +61,9 @@ def render(params: CodeImageParams) -> Artifact:
     _refuse_too_large(params, frame, len(rows))
     looks = _row_looks(params, rows, marks, theme)
     missing = list(dict.fromkeys(one for row in rows for run in row.runs if (one := _missing(run))))
-    picture, undrawn = _picture(params, frame, rows, looks)
-    details = CodeImageDetails(width=picture.width, height=picture.height)
-    return Artifact(encode_png(picture), "image/png", details, _warnings([*missing, *undrawn]))
+    image, undrawn = _image(params, frame, rows, looks)
+    details = CodeImageDetails(width=image.width, height=image.height)
+    return Artifact(encode_png(image), "image/png", details, _warnings([*missing, *undrawn]))
 
 
 def language_in(params: CodeImageParams, code: str) -> str:
@@ -144,7 +144,7 @@ def _missing(run: StyledRun) -> str:
     return "" if hides(character) else character
 
 
-def _picture(
+def _image(
     params: CodeImageParams, frame: WindowFrame, rows: list[VisualRow], looks: list[_RowLook]
 ) -> tuple[Image.Image, list[str]]:
     """Return the image, and the characters that no font has."""

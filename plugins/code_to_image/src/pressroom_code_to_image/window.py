@@ -102,14 +102,14 @@ def frame_of(params: CodeImageParams, lines: int, longest: int | None = None) ->
 class WindowCanvas:
     """An image with an empty window, and the `RGB` canvas to draw on, whose window begins at `left` and `top`."""
 
-    picture: Image.Image
+    image: Image.Image
     canvas: Image.Image
     left: int
     top: int
 
     def finished(self, frame: WindowFrame) -> Image.Image:
         """Return the image with what was drawn on the canvas."""
-        if self.canvas is not self.picture:
+        if self.canvas is not self.image:
             width, height = self.canvas.size
             end, line = frame.end, frame.metrics.scale
             # Inside a round corner is what is a third of its radius away from both edges.
@@ -121,14 +121,14 @@ class WindowCanvas:
                 (inside, inside, width - inside, end),
                 (end, height - end, width - end, height - line),
             ):
-                self.picture.paste(self.canvas.crop(box), (frame.padding + box[0], frame.padding + box[1]))
-        return self.picture
+                self.image.paste(self.canvas.crop(box), (frame.padding + box[0], frame.padding + box[1]))
+        return self.image
 
 
 def stage(frame: WindowFrame, theme: CodeTheme, rows: int, background: str) -> WindowCanvas:
     """Return the background with the shadow and the empty window for this many rows."""
     padding, width, height = frame.padding, frame.window_width, frame.window_height(rows)
-    picture = _ground(frame, height, parse_paint(background))
+    image = _ground(frame, height, parse_paint(background))
     ground = rgb(theme.background)
     edge = (255, 255, 255) if theme.dark else (0, 0, 0)
     # Masks of a low window serve for its two ends; between them, edges are straight.
@@ -139,18 +139,18 @@ def stage(frame: WindowFrame, theme: CodeTheme, rows: int, background: str) -> W
         part = (0, start, width, start + end_height)
         end = Image.new("RGB", (width, end_height), ground)
         end.paste(edge, (0, 0), border.crop(part))
-        _lay(picture, end, inner.crop(part), (padding, top))
+        _lay(image, end, inner.crop(part), (padding, top))
     middle = (padding, padding + end_height, padding + width, padding + height - end_height)
     side = tuple(round(one + (other - one) * _BORDER / 255) for one, other in zip(ground, edge, strict=True))
-    if picture.mode == "RGB":
-        canvas, left = picture, padding
-        picture.paste(ground, middle)
+    if image.mode == "RGB":
+        canvas, left = image, padding
+        image.paste(ground, middle)
     else:
         canvas, left = Image.new("RGB", (width, height), ground), 0
         middle = (0, end_height, width, height - end_height)
     for x in (left, left + width - line):
         canvas.paste(side, (x, middle[1], x + line, middle[3]))
-    return WindowCanvas(picture, canvas, left, left)
+    return WindowCanvas(image, canvas, left, left)
 
 
 def draw_bar(stage: WindowCanvas, frame: WindowFrame, theme: CodeTheme, title: str, *, controls: bool) -> None:
@@ -182,12 +182,12 @@ def draw_bar(stage: WindowCanvas, frame: WindowFrame, theme: CodeTheme, title: s
     draw_text(canvas, text, stage.left + max(left, x), stage.top + baseline, color)
 
 
-def _lay(picture: Image.Image, part: Image.Image, mask: Image.Image, place: tuple[int, int]) -> None:
-    if picture.mode == "RGB":
-        picture.paste(part, place, mask)
+def _lay(image: Image.Image, part: Image.Image, mask: Image.Image, place: tuple[int, int]) -> None:
+    if image.mode == "RGB":
+        image.paste(part, place, mask)
     else:
         part.putalpha(mask)
-        picture.alpha_composite(part, place)
+        image.alpha_composite(part, place)
 
 
 def _ground(frame: WindowFrame, window_height: int, paint: Paint) -> Image.Image:
@@ -196,15 +196,15 @@ def _ground(frame: WindowFrame, window_height: int, paint: Paint) -> Image.Image
     width, height = frame.width, window_height + 2 * padding
     ring = _ring((width, height), padding + frame.end, padding + frame.end)
     parts = [paint_part(paint, width, height, box) for box in ring]
-    picture = Image.new(parts[0].mode, (width, height))
+    image = Image.new(parts[0].mode, (width, height))
     # Between the caps all rows of the shadow are the same: it is drawn for a low window, whose middle row is repeated.
     cap = 3 * padding + frame.end
     low = min(height, 2 * cap + 1)
     shadow = _shadow(width, low, replace(frame, numbers=0, code=0, columns=0, bar=0))
     for box, part in zip(ring, parts, strict=True):
-        picture.paste(part, box[:2])
-        _darken(picture, _stretched(shadow, box, height, cap), box)
-    return picture
+        image.paste(part, box[:2])
+        _darken(image, _stretched(shadow, box, height, cap), box)
+    return image
 
 
 @lru_cache(maxsize=16)
@@ -254,10 +254,10 @@ def _faded(mask: Image.Image, strength: int) -> Image.Image:
     return mask.point([value * strength // 255 for value in range(256)])
 
 
-def _darken(picture: Image.Image, mask: Image.Image, box: Box) -> None:
-    if picture.mode == "RGB":
-        picture.paste((0, 0, 0), box, mask)
+def _darken(image: Image.Image, mask: Image.Image, box: Box) -> None:
+    if image.mode == "RGB":
+        image.paste((0, 0, 0), box, mask)
     else:
         shade = Image.new("RGBA", mask.size, (0, 0, 0, 0))
         shade.putalpha(mask)
-        picture.alpha_composite(shade, box[:2])
+        image.alpha_composite(shade, box[:2])

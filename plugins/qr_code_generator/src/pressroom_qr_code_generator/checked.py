@@ -36,17 +36,17 @@ def render_styled(params: QrCodeParams, text: str) -> Artifact:
         check_size(params.size, modules, params.margin)
         layout = lay_out(params.size, modules, params.margin)
         svg = draw_styled(rows, layout, params, logo)
-        picture = rasterised(svg, params.size)
+        image = rasterised(svg, params.size)
         warnings = _color_warnings(params) + size_warnings(layout)
     else:
         layout = fill(params.size, modules, params.margin)
         svg = draw_styled(rows, layout, params, logo)
         size = max(params.size, _MIN_PIXELS * (modules + 2 * params.margin))
-        picture = rasterised(svg, size)
+        image = rasterised(svg, size)
         warnings = _color_warnings(params)
-    warnings += _checked(params, text, picture, layout)
+    warnings += _checked(params, text, image, layout)
     return Artifact(
-        content=png_of(picture) if params.format == "png" else svg,
+        content=png_of(image) if params.format == "png" else svg,
         media_type="image/png" if params.format == "png" else "image/svg+xml",
         details=QrCodeDetails(size=params.size, format=params.format),
         warnings=warnings,
@@ -61,8 +61,8 @@ def _refuse_pale(params: QrCodeParams) -> None:
             raise InvalidInput(name, f"must contrast with bgColor by {_MIN_CONTRAST:.0f}:1 at least (got {shown}:1)")
 
 
-def _checked(params: QrCodeParams, text: str, picture: Image.Image, layout: QrLayout) -> tuple[str, ...]:
-    read = read_back(picture, layout.module * picture.width / layout.size)
+def _checked(params: QrCodeParams, text: str, image: Image.Image, layout: QrLayout) -> tuple[str, ...]:
+    read = read_back(image, layout.module * image.width / layout.size)
     if read is None or read.text != text:
         raise InvalidInput(*_refusal(params, layout))
     if read.fragile:

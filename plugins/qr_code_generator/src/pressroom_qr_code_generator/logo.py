@@ -50,19 +50,19 @@ def logo_of(uri: str, percent: int) -> Logo:
         content = base64.b64decode(re.sub(r"\s", "", match[1]), validate=True)
         with Image.open(io.BytesIO(content), formats=_FORMATS) as opened:
             size = opened.size
-            picture = _small(opened) if size[0] * size[1] <= MAX_PIXELS else None
+            image = _small(opened) if size[0] * size[1] <= MAX_PIXELS else None
     except _UNREADABLE as error:
         raise InvalidInput("logo", "isn't a complete PNG, JPEG or WebP image; export it again") from error
-    if picture is None:
+    if image is None:
         got = f"{size[0]} x {size[1]}"
         raise InvalidInput("logo", f"must have at most {MAX_PIXELS:,} pixels (got {got}); make it smaller")
     written = io.BytesIO()
-    picture.save(written, "PNG")
+    image.save(written, "PNG")
     return Logo(written.getvalue(), percent)
 
 
 def _small(opened: Image.Image) -> Image.Image:
     opened.draft("RGB", (MAX_EDGE, MAX_EDGE))
-    picture = ImageOps.exif_transpose(opened).convert("RGBA")
-    picture.thumbnail((MAX_EDGE, MAX_EDGE), Image.Resampling.LANCZOS)
-    return picture
+    image = ImageOps.exif_transpose(opened).convert("RGBA")
+    image.thumbnail((MAX_EDGE, MAX_EDGE), Image.Resampling.LANCZOS)
+    return image

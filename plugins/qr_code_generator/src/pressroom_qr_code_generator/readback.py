@@ -25,13 +25,13 @@ class ReadSymbol(NamedTuple):
         return self.spare < _ENOUGH
 
 
-def read_back(picture: Image.Image, module: float) -> ReadSymbol | None:
+def read_back(image: Image.Image, module: float) -> ReadSymbol | None:
     """Return what a reader sees in the image, on a white page where it is transparent; `None` where it sees no code.
 
     `module` is the width of a module in pixels.
     """
-    page = Image.new("RGB", picture.size, "white")
-    page.paste(picture, mask=picture.getchannel("A") if picture.mode == "RGBA" else None)
+    page = Image.new("RGB", image.size, "white")
+    page.paste(image, mask=image.getchannel("A") if image.mode == "RGBA" else None)
     border = round(_QUIET_ZONE * module) + 1
     framed = Image.new("RGB", (page.width + 2 * border, page.height + 2 * border), page.getpixel((0, 0)))
     framed.paste(page, (border, border))

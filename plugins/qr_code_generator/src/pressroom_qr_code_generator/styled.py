@@ -59,9 +59,9 @@ def rasterised(svg: bytes, size: int) -> Image.Image:
     return drawn.convert("RGB") if drawn.getchannel("A").getextrema() == (255, 255) else drawn
 
 
-def png_of(picture: Image.Image) -> bytes:
+def png_of(image: Image.Image) -> bytes:
     """Return an image as a PNG file."""
-    return encode_png(picture)
+    return encode_png(image)
 
 
 def _eye_corners(modules: int) -> tuple[Point, ...]:

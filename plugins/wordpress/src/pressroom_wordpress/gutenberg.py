@@ -117,9 +117,9 @@ def _class(name: str, element: HtmlElement) -> dict[str, str]:
 def _paragraph(element: HtmlElement) -> str | None:
     whole = [child for child in element.children if isinstance(child, HtmlElement) or child.strip()]
     if len(whole) == 1 and isinstance(whole[0], HtmlElement) and not element.attributes:
-        picture = _image(HtmlElement("figure", {}, [whole[0]]))
-        if picture is not None:
-            return picture
+        image = _image(HtmlElement("figure", {}, [whole[0]]))
+        if image is not None:
+            return image
     text = _inline(element.children)
     if text is None or not _has_only(element, ("dir", "id")):
         return None

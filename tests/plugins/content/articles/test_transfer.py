@@ -45,7 +45,7 @@ class Pages(BaseHTTPRequestHandler):
             "/bomb": ("application/rss+xml", FEED),
             "/latin": ("text/html; charset=iso-8859-1", PAGE.replace("leaves", "Blätter")),
             "/empty": ("text/html", "<title>x</title><script>document.write('article')</script>"),
-            "/picture": ("image/png", "\x89PNG"),
+            "/image": ("image/png", "\x89PNG"),
             "/large": ("text/html", "x" * 6_000_000),
             "/deep": ("text/html", "<div>" * 30_000),
         }
@@ -134,7 +134,7 @@ def test_the_first_item_of_a_feed(ada: Client, site: str, pages: str) -> None:
     [
         ("/none", "status 404"),
         ("/empty", "no text was found"),
-        ("/picture", "is not a web page"),
+        ("/image", "is not a web page"),
         ("/large", "cannot be fetched"),
         ("/deep", "tags are open"),
         ("/bomb", "cannot be read"),

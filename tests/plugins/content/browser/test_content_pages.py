@@ -44,9 +44,9 @@ async def test_an_image_is_uploaded_and_described(
     page = await plain.new_page()
     await page.goto(host.url + PATH)
     await page.get_by_role("button", name="Upload an image").click()
-    picture = io.BytesIO()
-    Image.linear_gradient("L").resize((640, 400)).save(picture, "PNG")
-    file = {"name": f"{scheme} harbour.png", "mimeType": "image/png", "buffer": picture.getvalue()}
+    image = io.BytesIO()
+    Image.linear_gradient("L").resize((640, 400)).save(image, "PNG")
+    file = {"name": f"{scheme} harbour.png", "mimeType": "image/png", "buffer": image.getvalue()}
     await page.get_by_label("Image", exact=True).set_input_files(file)  # type: ignore[arg-type]
     await page.get_by_role("button", name="Upload").click()
     await expect(page.get_by_role("heading", name="Thank you")).to_be_visible()

@@ -86,11 +86,11 @@ async def test_without_scripts_people_find_their_way_to_all_figures(
         await page.get_by_role("link", name=busy.name).click()
         clicks = page.get_by_role("img", name="Clicks by day")
         await expect(clicks).to_be_visible()
-        # What people read who point at a day: its strip is as high as the picture.
-        strip, picture = await clicks.locator("rect").nth(3).bounding_box(), await clicks.bounding_box()
+        # What people read who point at a day: its strip is as high as the chart.
+        strip, chart = await clicks.locator("rect").nth(3).bounding_box(), await clicks.bounding_box()
         assert strip is not None
-        assert picture is not None
-        assert strip["height"] == pytest.approx(picture["height"], abs=1)
+        assert chart is not None
+        assert strip["height"] == pytest.approx(chart["height"], abs=1)
         dot = clicks.locator("g").nth(3).locator(".dot")
         await expect(dot).to_have_css("visibility", "hidden")
         await clicks.locator("rect").nth(3).hover()
@@ -141,15 +141,15 @@ async def test_everybody_can_use_them_on_every_screen(
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-async def test_labels_keep_their_size_and_lie_beside_the_picture(
+async def test_labels_keep_their_size_and_lie_beside_the_chart(
     browser: Browser, host: RunningHost, person: User, busy: Website, width: int
 ) -> None:
     async with signed_in(browser, host, person) as page:
         await page.set_viewport_size({"width": width, "height": 900})
         await page.goto(f"{host.url}{PATH}/{busy.id}?days=90")
         frame = page.locator(".chart-frame").first
-        picture = await frame.locator("svg").bounding_box()
-        assert picture is not None
+        chart = await frame.locator("svg").bounding_box()
+        assert chart is not None
         boxes = [await one.bounding_box() for one in await frame.locator(".chart-y span").all()]
         texts = await frame.locator(".chart-x span").evaluate_all(
             "spans => spans.map(span => { const range = document.createRange(); range.selectNodeContents(span);"
@@ -158,7 +158,7 @@ async def test_labels_keep_their_size_and_lie_beside_the_picture(
         assert len(boxes) >= 3
         for box in boxes:
             assert box is not None
-            assert box["x"] + box["width"] <= picture["x"]
+            assert box["x"] + box["width"] <= chart["x"]
         lines = [await one.bounding_box() for one in await frame.locator("line").all()]
         for line, box in zip(lines, boxes, strict=True):
             assert line is not None
@@ -167,5 +167,5 @@ async def test_labels_keep_their_size_and_lie_beside_the_picture(
         for (_, before, height), (after, _, _) in pairwise(texts):
             assert before < after, "two labels lie upon each other"
             assert height >= 11
-        assert texts[0][0] >= picture["x"] - 1
-        assert texts[-1][1] <= picture["x"] + picture["width"] + 1
+        assert texts[0][0] >= chart["x"] - 1
+        assert texts[-1][1] <= chart["x"] + chart["width"] + 1

@@ -80,7 +80,7 @@ def page(path: str, *links: str, head: str = "", body: str = "", replace: Mappin
 <meta name="twitter:card" content="summary">
 <script type="application/ld+json">{{"@context": "https://schema.org", "@type": "WebPage", "name": "{name}"}}</script>
 {head}</head><body><nav>{anchors}</nav><main><h1>The {name}</h1><p>{text(path)}</p>
-<h2>More of it</h2><p><img src="/picture.png" alt="A picture" width="10" height="10">{body}</p></main></body></html>"""
+<h2>More of it</h2><p><img src="/image.png" alt="An image" width="10" height="10">{body}</p></main></body></html>"""
     for old, new in (replace or {}).items():
         assert old in html, old
         html = html.replace(old, new)
@@ -117,7 +117,7 @@ def good_site() -> dict[str, Reply | Answers]:
         "/llms.txt": plain(
             "# Example\n\n> About things.\n\n## Pages\n\n- [Bees]({origin}/bees): of bees\n", "text/markdown"
         ),
-        "/picture.png": Reply(b"\x89PNG", headers={"Content-Type": "image/png"}),
+        "/image.png": Reply(b"\x89PNG", headers={"Content-Type": "image/png"}),
         "/favicon.svg": Reply("<svg/>", headers={"Content-Type": "image/svg+xml"}),
     }
 

@@ -99,7 +99,7 @@ def all_of(*changes: Change) -> Change:
 TITLE = "A long story of the bees and its making"
 DESCRIPTION = GOOD.html.partition('name="description" content="')[2].partition('"')[0]
 CANONICAL = '<link rel="canonical" href="https://www.example.org/bees">'
-IMAGE = '<img src="/picture.png" alt="A picture" width="10" height="10">'
+IMAGE = '<img src="/image.png" alt="An image" width="10" height="10">'
 LD = '<script type="application/ld+json">'
 
 FAULTS: dict[str, Change] = {
@@ -168,12 +168,12 @@ FAULTS: dict[str, Change] = {
     "link_insecure": also('<a href="http://www.example.org/clay">The clay</a>'),
     "link_private": also('<a href="http://localhost:3000/draft">A draft</a>'),
     "link_unreadable": also('<a href="http://[oops/">A slip</a>'),
-    "link_without_text": also('<a href="/clay"><img src="/picture.png" alt="" width="1" height="1"></a>'),
+    "link_without_text": also('<a href="/clay"><img src="/image.png" alt="" width="1" height="1"></a>'),
     "link_text_generic": also('<a href="/clay">Click here</a>'),
     "link_nofollow": also('<a href="/clay" rel="nofollow">The clay</a>'),
     "link_uncrawlable": also('<a href="javascript:open()">The clay</a>'),
-    "image_alt_missing": without(' alt="A picture"'),
-    "image_alt_long": without('alt="A picture"', f'alt="{"A picture of " * 12}"'),
+    "image_alt_missing": without(' alt="An image"'),
+    "image_alt_long": without('alt="An image"', f'alt="{"An image of " * 12}"'),
     "image_without_size": without(' width="10"'),
     "structured_data_missing": without(LD, "<script>"),
     "structured_data_invalid": without(LD, f"{LD}{{,"),

@@ -209,7 +209,7 @@ def test_formatting_and_attributes_do_not_change_the_text() -> None:
     assert facts_of(f"<title {few}>A</title>").titles == ("A",)
 
 
-def test_a_picture_that_only_decorates_needs_no_alt() -> None:
+def test_an_image_that_only_decorates_needs_no_alt() -> None:
     facts = facts_of("<img src=a alt><img src=b role=presentation><img src=c><img src='data:x' alt='d'>")
     assert [image.alt for image in facts.images] == ["", "", None, "d"]
 

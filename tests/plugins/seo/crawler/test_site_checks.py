@@ -108,9 +108,9 @@ FAULTS: dict[str, Change] = {
         listed("/d1", "/d2", "/d3", "/d4", "/d5"),
     ),
     "linked_but_blocked": with_pages(home("/private/a")),
-    "image_broken": gone("/picture.png"),
+    "image_broken": gone("/image.png"),
     "image_heavy": with_pages(
-        {"/picture.png": Reply(b"\x89PNG" + bytes(200_000), headers={"Content-Type": "image/png"}, zipped=False)}
+        {"/image.png": Reply(b"\x89PNG" + bytes(200_000), headers={"Content-Type": "image/png"}, zipped=False)}
     ),
     "title_duplicate": with_pages(home("/x"), listed("/x"), twin("/x", title="")),
     "description_duplicate": with_pages(home("/x"), listed("/x"), twin("/x", description="")),

@@ -37,14 +37,14 @@ async def test_one_page_with_faults(world: World) -> None:
     faulty = page("/bees", "/", replace={"<h1>The bees</h1>": "", ' lang="en"': ""})
     async with world.site({**good_site(), "/bees": faulty}) as site, world.fetcher(site) as fetcher:
         report = await check_page(Visitor(fetcher, FAST), site.url("/bees"))
-        picture = await check_page(Visitor(fetcher, FAST), site.url("/picture.png"))
+        image = await check_page(Visitor(fetcher, FAST), site.url("/image.png"))
         nothing = await check_page(Visitor(fetcher, FAST), f"https://{NAME}:{DEAF}/")
         refused = await check_page(Visitor(fetcher, FAST), "http://169.254.169.254/latest")
         with pytest.raises(ValueError, match="not an http or https URL"):
             await check_page(Visitor(fetcher, FAST), "file:///etc/passwd")
     failed = {one.check.id for one in report.results if one.status == "failed"} - {"slow_answer"}
     assert failed == {"h1_missing", "language_missing"}
-    assert {one.status for one in picture.results} == {"passed", "skipped"}
+    assert {one.status for one in image.results} == {"passed", "skipped"}
     assert [one.check.id for one in nothing.results if one.status == "failed"] == ["no_answer"]
     assert [one.check.id for one in refused.results if one.status == "failed"] == ["address_refused"]
 

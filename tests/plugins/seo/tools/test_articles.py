@@ -218,7 +218,7 @@ def test_each_part_is_there_where_it_was_asked_for(ada: ToolClient) -> None:
         assert f"{name.capitalize()}:" in text
     assert "“gardens” is a banned term" in text
     assert "has no featured image" in text
-    assert "include.0" in ada.refusal("check_blog_seo", content_id=article, include=["pictures"])
+    assert "include.0" in ada.refusal("check_blog_seo", content_id=article, include=["photos"])
 
 
 def test_similar_texts_of_the_account_are_found(ada: ToolClient) -> None:

@@ -31,7 +31,7 @@ from pressroom_content.contract import ScoreCheck, SiteUnavailable
 from pressroom_content.pages.articles import PATH
 from pressroom_content.pages.connect import form_of, fragment, root_of, see_other, template_of
 from pressroom_content.pages.shown import moment, score_kind, state
-from pressroom_content.publishing.pictures import PostImage, inline_ids, placed, read_pictures
+from pressroom_content.publishing.images import PostImage, inline_ids, placed, read_images
 from pressroom_content.records import Article
 from pressroom_content.rendering.sanitising import render
 from pressroom_content.websites.store import Websites
@@ -72,7 +72,7 @@ async def reading(plugin: PluginContext, article: Article) -> ReadingView:
     featured = [article.featured_media_id] if article.featured_media_id else []
     warnings: tuple[str, ...] = ()
     try:
-        pictures, unread = await read_pictures(
+        images, unread = await read_images(
             plugin,
             article.user_id,
             dict.fromkeys([*featured, *inline_ids(made.html)]),
@@ -80,23 +80,23 @@ async def reading(plugin: PluginContext, article: Article) -> ReadingView:
             can_upload=False,
         )
         warnings = tuple(unread)
-        html, _ = await asyncio.to_thread(placed, made.html, "", pictures, {})
+        html, _ = await asyncio.to_thread(placed, made.html, "", images, {})
     except SiteUnavailable as error:
-        pictures, warnings, html = {}, (error.message,), made.html
+        images, warnings, html = {}, (error.message,), made.html
     html = await asyncio.to_thread(_without_others, html, plugin.base_url)
-    return ReadingView(html, made.removed, warnings, _cover(pictures.get(article.featured_media_id), article, plugin))
+    return ReadingView(html, made.removed, warnings, _cover(images.get(article.featured_media_id), article, plugin))
 
 
-def _cover(picture: PostImage | None, article: Article, plugin: PluginContext) -> Cover | None:
-    if picture is None:
+def _cover(image: PostImage | None, article: Article, plugin: PluginContext) -> Cover | None:
+    if image is None:
         return None
-    file = picture.file
+    file = image.file
     own = is_own(file.url, plugin.base_url)
     return Cover(
         src=urlsplit(file.url).path if own else "",
         url=file.url if file.url.startswith(("https://", "http://")) else "",
         alt=article.featured_alt or file.alt,
-        credit=" ".join(filter(None, [escape(picture.caption), picture.credit_html or escape(file.credit_text)])),
+        credit=" ".join(filter(None, [escape(image.caption), image.credit_html or escape(file.credit_text)])),
         width=file.width,
         height=file.height,
     )

@@ -32,9 +32,9 @@ from pressroom_content.contract import (
     SiteUnavailable,
     UnknownOutcome,
 )
+from pressroom_content.publishing.images import ids_of
 from pressroom_content.publishing.known import KnownBody, known_body
 from pressroom_content.publishing.originals import check_original, original_of
-from pressroom_content.publishing.pictures import ids_of
 from pressroom_content.publishing.posts import capabilities_of
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.schedule import MAX_RETRY_AFTER_SECONDS, pause
@@ -205,7 +205,7 @@ class Engine:
         published_at = (row.published_at or datetime.now(UTC)) if status == "published" else row.published_at
 
         newest = work.article
-        shown = {picture.file.id for picture in (await work.manuscript()).uploads}
+        shown = {image.file.id for image in (await work.manuscript()).uploads}
         unused: Sequence[str] = ()
         step = work.held.steps["media"]
         there = {name: at for name, at in step.detail.get("uploaded", {}).items() if name in shown}

@@ -12,11 +12,11 @@ from pressroom.sdk import PluginContext
 
 from pressroom_content.builtin_site import cards
 from pressroom_content.contract import BUILTIN, Capabilities, Post, RemoteMedia, SiteConnector, TermKind
-from pressroom_content.publishing.pictures import (
+from pressroom_content.publishing.images import (
     PostImage,
     inline_ids,
     placed,
-    read_pictures,
+    read_images,
     with_featured_credit,
 )
 from pressroom_content.records import Article, Website
@@ -71,7 +71,7 @@ class Manuscript:
     """An article, made ready for a website: everything but what the site itself gives back, such as ids."""
 
     post: Post
-    pictures: Mapping[str, PostImage]
+    images: Mapping[str, PostImage]
     featured_id: str
     unsupported: tuple[str, ...]
     removed: tuple[str, ...]
@@ -82,12 +82,12 @@ class Manuscript:
     @property
     def uploads(self) -> Sequence[PostImage]:
         """The images that have to be uploaded."""
-        return [picture for picture in self.pictures.values() if picture.way == "upload"]
+        return [image for image in self.images.values() if image.way == "upload"]
 
     def completed(self, term_ids: Mapping[TermKind, tuple[str, ...]], uploaded: Mapping[str, RemoteMedia]) -> Post:
         """Return the post with the terms and images that are on the site by now."""
-        html, markdown = placed(self.post.html, self.post.markdown, self.pictures, uploaded, figures=self.figures)
-        featured = self.pictures.get(self.featured_id)
+        html, markdown = placed(self.post.html, self.post.markdown, self.images, uploaded, figures=self.figures)
+        featured = self.images.get(self.featured_id)
         target = featured.at(uploaded) if featured else None
         if featured is not None and target is not None:
             html, markdown = with_featured_credit(html, markdown, featured)
@@ -99,14 +99,14 @@ class Manuscript:
         with_images: set[int] = set()
         for piece in self.pieces:
             if inline_ids(piece.html):
-                html, text = placed(piece.html, piece.text, self.pictures, uploaded, figures=self.figures)
+                html, text = placed(piece.html, piece.text, self.images, uploaded, figures=self.figures)
                 if not html.strip():
                     continue
                 with_images.add(len(pieces))
                 pieces.append(replace(piece, html=html.strip(), text=text.strip()))
             else:
                 pieces.append(piece)
-        featured = self.pictures.get(self.featured_id)
+        featured = self.images.get(self.featured_id)
         if featured is not None and featured.at(uploaded) is not None:
             whole = "\n".join(piece.html for piece in pieces)
             html, text = with_featured_credit(whole, "", featured)
@@ -144,10 +144,10 @@ async def manuscript(
     text = await run(made_by, article, connector.sanitiser, owner=article.user_id, what="the article")
     featured_id = article.featured_media_id if able.featured_image else ""
     ids = dict.fromkeys([*filter(None, [featured_id]), *inline_ids(text.html)])
-    pictures, warnings = await read_pictures(
+    images, warnings = await read_images(
         plugin, article.user_id, ids, policy=settings.image_policy, can_upload=able.upload
     )
-    featured, categories = pictures.get(featured_id), _categories(article, settings, options)
+    featured, categories = images.get(featured_id), _categories(article, settings, options)
     post = fields_of(article, settings, able, options, canonical_url)
     post = replace(post, marker=marker, html=text.html, markdown=text.markdown)
     if featured is not None:
@@ -164,7 +164,7 @@ async def manuscript(
         warnings = [*warnings, *filter(None, [card.warning])]
     return Manuscript(
         post=post,
-        pictures=pictures,
+        images=images,
         featured_id=featured_id,
         unsupported=tuple(_unsupported(article, post, categories, able, featured)),
         removed=() if connector.markdown and text.markdown == without_placeholders(article.body) else text.removed,

@@ -22,8 +22,8 @@ from pressroom_content.publishing.comparing import (
     storable,
     text_of,
 )
+from pressroom_content.publishing.images import PostImage
 from pressroom_content.publishing.known import remember_body, unbind
-from pressroom_content.publishing.pictures import PostImage
 from pressroom_content.publishing.posts import hash_of_post, removals
 from pressroom_content.publishing.site_media import claim_media, is_there, media_marker, note_uses
 from pressroom_content.publishing.store import MAX_EXTERNAL_ID_LENGTH, shortened
@@ -59,39 +59,39 @@ async def media(work: PublicationWork) -> Postponement | None:
     """Upload the images that are not on the site yet."""
     manuscript = await work.manuscript()
     warnings = [*removals(manuscript.removed), *manuscript.warnings]
-    for picture in manuscript.uploads:
+    for image in manuscript.uploads:
         uploaded = work.step.detail.get("uploaded", {})
         # A built-in site keeps each file once and drops it with its last use: an earlier upload may be gone by now.
-        if picture.file.id in uploaded and work.website.platform != BUILTIN:
+        if image.file.id in uploaded and work.website.platform != BUILTIN:
             continue
         try:
-            made = await _upload(work, picture)
+            made = await _upload(work, image)
             if isinstance(made, Postponement):
                 return made
         except SiteRefused as error:
-            warnings.append(f"the site did not take the image {picture.file.filename}: {error.message}")
+            warnings.append(f"the site did not take the image {image.file.filename}: {error.message}")
             continue
-        kept = {**uploaded, picture.file.id: asdict(made)}
+        kept = {**uploaded, image.file.id: asdict(made)}
         # Until it is written, the note that it was sent stays: then it is looked for at the site.
-        work.note("running", {**work.without_note(picture.file.id), "uploaded": kept})
+        work.note("running", {**work.without_note(image.file.id), "uploaded": kept})
     work.done({**work.step.detail, "warnings": warnings})
-    uploads = {picture.file.id for picture in manuscript.uploads}
+    uploads = {image.file.id for image in manuscript.uploads}
     there = {media_id: one for media_id, one in work.uploaded().items() if media_id in uploads}
     if there:
         work.held.later(lambda session: note_uses(session, work.website.id, work.row.id, there))
     return None
 
 
-async def _upload(work: PublicationWork, picture: PostImage) -> RemoteMedia | Postponement:
-    marker = media_marker(work.website.id, picture.file.id)
-    if picture.file.id in work.media_there and picture.file.id not in work.step.detail.get("sent", {}):
-        known = await claim_media(work.plugin.services.database, work.website.id, work.row.id, picture.file.id)
+async def _upload(work: PublicationWork, image: PostImage) -> RemoteMedia | Postponement:
+    marker = media_marker(work.website.id, image.file.id)
+    if image.file.id in work.media_there and image.file.id not in work.step.detail.get("sent", {}):
+        known = await claim_media(work.plugin.services.database, work.website.id, work.row.id, image.file.id)
         if known is not None and await is_there(work.site, work.plugin.services.fetcher, known, marker):
             return known
     sent = await work.once(
-        picture.file.id,
+        image.file.id,
         look=lambda: work.site.find_media(marker),
-        send=lambda: work.site.upload(picture.file, marker),
+        send=lambda: work.site.upload(image.file, marker),
     )
     return sent if isinstance(sent, Postponement) else sent[0]
 

@@ -36,16 +36,16 @@ def shown_size(width: int, height: int) -> tuple[int, int]:
 def make(content: bytes) -> bytes:
     """Return a thumbnail as WebP, upright, without the metadata of the image. Raises whatever the decoder does."""
     edge = EDGE * _DENSITY
-    with Image.open(io.BytesIO(content), formats=tuple(MEDIA_TYPES)) as image:
-        if image.width * image.height > MAX_PIXELS:
+    with Image.open(io.BytesIO(content), formats=tuple(MEDIA_TYPES)) as opened:
+        if opened.width * opened.height > MAX_PIXELS:
             raise ValueError("the image has too many pixels")
-        image.draft("RGB", (edge, edge))  # a JPEG is decoded at a fraction of its size
-        picture = ImageOps.exif_transpose(image)
-        alpha = picture.has_transparency_data
-        picture = picture.convert("RGBA" if alpha else "RGB")
-        picture.thumbnail((edge, edge), Image.Resampling.LANCZOS, reducing_gap=2.0)
+        opened.draft("RGB", (edge, edge))  # a JPEG is decoded at a fraction of its size
+        image = ImageOps.exif_transpose(opened)
+        alpha = image.has_transparency_data
+        image = image.convert("RGBA" if alpha else "RGB")
+        image.thumbnail((edge, edge), Image.Resampling.LANCZOS, reducing_gap=2.0)
         made = io.BytesIO()
-        picture.save(made, "WEBP", quality=80, method=4)
+        image.save(made, "WEBP", quality=80, method=4)
     return made.getvalue()
 
 

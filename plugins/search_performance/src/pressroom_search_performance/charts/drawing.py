@@ -216,13 +216,13 @@ def _drawn(report: FigureReport, wanted: Range, metric: Metric) -> FigureChart:
     if change.kind:
         told += f" The {wanted.title} before: {change.old} ({change.text})."
     title = f"{metric.title} by {'week' if wanted.step > 1 else 'day'}"
-    picture = chart(f"chart-{metric.key}", title, f"{told} All values are in the table below.", points, axis)
+    drawn = chart(f"chart-{metric.key}", title, f"{told} All values are in the table below.", points, axis)
     days = [step.start for step in report.steps]
     return FigureChart(
         metric=metric,
         total=total,
         change=change,
-        chart=picture,
+        chart=drawn,
         y=labels(axis.ticks, "y"),
         x=labels(axis_days(days, months=wanted.step > 1), "x"),
     )

@@ -228,8 +228,8 @@ class _Page:
     def _headings(self) -> tuple[tuple[int, str], ...]:
         found = []
         for node in self._css("h1, h2, h3, h4, h5, h6")[:200]:
-            pictures = [picture.attributes.get("alt") or "" for picture in node.css("img[alt]")]
-            found.append((int((node.tag or "h1")[1]), _tidy(_text_of(node, 600) or " ".join(pictures), 300)))
+            alternatives = [image.attributes.get("alt") or "" for image in node.css("img[alt]")]
+            found.append((int((node.tag or "h1")[1]), _tidy(_text_of(node, 600) or " ".join(alternatives), 300)))
         return tuple(found)
 
     def _text(self) -> _Text:
@@ -294,8 +294,8 @@ def _link_text(node: LexborNode) -> str:
     name = node.attributes.get("aria-label") or _tidy(_text_of(node, 300), 120)
     if name:
         return _tidy(name, 120)
-    pictures = " ".join(one.attributes.get("alt") or "" for one in node.css("img[alt]")[:_SAMPLES])
-    return _tidy(pictures or node.attributes.get("title"), 120)
+    alternatives = " ".join(one.attributes.get("alt") or "" for one in node.css("img[alt]")[:_SAMPLES])
+    return _tidy(alternatives or node.attributes.get("title"), 120)
 
 
 def _is_meant_for_http(href: str) -> bool:

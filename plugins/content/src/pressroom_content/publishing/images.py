@@ -73,7 +73,7 @@ def ids_of(article: Article) -> frozenset[str]:
     return frozenset(filter(None, [article.featured_media_id, *_ID.findall(article.body)]))
 
 
-async def read_pictures(
+async def read_images(
     plugin: PluginContext, user_id: str, ids: Iterable[str], *, policy: Policy, can_upload: bool
 ) -> tuple[Mapping[str, PostImage], Sequence[str]]:
     """Return the images by id, and what is wrong with others, in words.
@@ -101,7 +101,7 @@ async def read_pictures(
 def placed(
     html: str,
     markdown: str,
-    pictures: Mapping[str, PostImage],
+    images: Mapping[str, PostImage],
     uploaded: Mapping[str, RemoteMedia],
     *,
     figures: bool = True,
@@ -112,31 +112,31 @@ def placed(
     """
     same = markdown == html
     for identifier in inline_ids(html):
-        picture = pictures.get(identifier)
-        target = picture.at(uploaded) if picture else None
-        if picture is None or target is None:
+        image = images.get(identifier)
+        target = image.at(uploaded) if image else None
+        if image is None or target is None:
             html = _without(html, identifier)
             markdown = _without_markdown(markdown, identifier)
             continue
-        if picture.caption:
-            html = _captioned(html, identifier, escape(picture.caption, quote=False), figures=figures)
-        html = _credited(html, identifier, picture)
-        if not _says(markdown, picture.file.credit_text):
-            markdown = _below_markdown(markdown, identifier, picture.file.credit_text)
-        if f"*{_as_markdown(picture.caption)}*" not in markdown:
-            markdown = _below_markdown(markdown, identifier, picture.caption)
+        if image.caption:
+            html = _captioned(html, identifier, escape(image.caption, quote=False), figures=figures)
+        html = _credited(html, identifier, image)
+        if not _says(markdown, image.file.credit_text):
+            markdown = _below_markdown(markdown, identifier, image.file.credit_text)
+        if f"*{_as_markdown(image.caption)}*" not in markdown:
+            markdown = _below_markdown(markdown, identifier, image.caption)
         html = "".join(_moved(html, identifier, escape(target.url)))
         markdown = "".join(_moved(markdown, identifier, target.url))
     return html, html if same else markdown
 
 
-def with_featured_credit(html: str, markdown: str, picture: PostImage | None) -> tuple[str, str]:
+def with_featured_credit(html: str, markdown: str, image: PostImage | None) -> tuple[str, str]:
     """Return a text with the featured image's credit at its end."""
-    if picture is None or not picture.credit_html:
+    if image is None or not image.credit_html:
         return html, markdown
-    same, text = markdown == html, picture.file.credit_text
-    if picture.credit_html not in html and not (text and escape(text, quote=False) in html):
-        html = f"{html.rstrip()}\n<p><small>{picture.credit_html}</small></p>\n"
+    same, text = markdown == html, image.file.credit_text
+    if image.credit_html not in html and not (text and escape(text, quote=False) in html):
+        html = f"{html.rstrip()}\n<p><small>{image.credit_html}</small></p>\n"
     if text and not _says(markdown, text):
         markdown = f"{markdown.rstrip()}\n\n*{_as_markdown(text)}*\n"
     return html, html if same else markdown
@@ -208,12 +208,12 @@ def _without(html: str, identifier: str) -> str:
     return _IMG.sub(lambda match: "" if identifier in match[0] else match[0], html)
 
 
-def _credited(html: str, identifier: str, picture: PostImage) -> str:
+def _credited(html: str, identifier: str, image: PostImage) -> str:
     """Put the credit after an image: into its caption if it has one, and after the link that encloses it.
 
     Links cannot be nested.
     """
-    credit, text = picture.credit_html, escape(picture.file.credit_text, quote=False)
+    credit, text = image.credit_html, escape(image.file.credit_text, quote=False)
     if not credit or credit in html or (text and text in html):
         return html
     for match in _IMG.finditer(html):

@@ -1,4 +1,4 @@
-"""What the pictures look like."""
+"""What the images look like."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ def _rgb(color: str) -> tuple[int, ...]:
     return tuple(bytes.fromhex(color[1:]))
 
 
-def _has(picture: Image.Image, color: str) -> bool:
-    return bool((np.asarray(picture.convert("RGB")) == np.array(_rgb(color))).all(axis=2).any())
+def _has(image: Image.Image, color: str) -> bool:
+    return bool((np.asarray(image.convert("RGB")) == np.array(_rgb(color))).all(axis=2).any())
 
 
 @pytest.mark.parametrize("theme", BACKGROUNDS)
 def test_a_theme_has_its_background_and_foreground(theme: str, draw: Draw) -> None:
     background, foreground = BACKGROUNDS[theme]
-    picture = draw("█" * 8, theme=theme, **PLAIN)
-    assert picture.getpixel((60, picture.height - 60)) == _rgb(background)
-    assert _has(picture, foreground)
+    image = draw("█" * 8, theme=theme, **PLAIN)
+    assert image.getpixel((60, image.height - 60)) == _rgb(background)
+    assert _has(image, foreground)
 
 
 @pytest.mark.parametrize(("width", "padding"), [(400, 16), (900, 48), (2000, 128)])
@@ -74,7 +74,7 @@ def test_the_width_is_that_asked_and_the_height_follows_the_lines(width: int, pa
     assert [height - heights[0] for height in heights] == [0, ROW, 9 * ROW]
 
 
-def test_the_details_are_those_of_the_picture() -> None:
+def test_the_details_are_those_of_the_image() -> None:
     artifact = render(CodeImageParams(code="a\nb", width=500))
     assert isinstance(artifact.details, CodeImageDetails)
     assert Image.open(io.BytesIO(artifact.content)).size == (artifact.details.width, artifact.details.height)
@@ -85,10 +85,10 @@ def test_wrapped_rows_count_for_the_height(draw: Draw) -> None:
 
 
 def test_the_window_has_round_corners_and_a_shadow(draw: Draw) -> None:
-    picture = draw("a", background="#ffffff", theme="github-dark")
-    corner = picture.getpixel((48, 48))
+    image = draw("a", background="#ffffff", theme="github-dark")
+    corner = image.getpixel((48, 48))
     assert corner != _rgb("#24292e")
-    below = [picture.getpixel((450, picture.height - 48 + down))[0] for down in (1, 12, 24, 40, 47)]  # type: ignore[index]
+    below = [image.getpixel((450, image.height - 48 + down))[0] for down in (1, 12, 24, 40, 47)]  # type: ignore[index]
     assert below == sorted(below)
     assert below[0] < 190
     assert below[-1] > 245
@@ -111,8 +111,8 @@ def test_a_long_title_leaves_the_buttons_free(draw: Draw) -> None:
 
 
 def test_the_line_numbers_are_dimmer_than_the_code(draw: Draw) -> None:
-    picture = np.asarray(draw("H", theme="github-light", background="#ffffff").convert("L"))
-    row = picture[92:116]
+    image = np.asarray(draw("H", theme="github-light", background="#ffffff").convert("L"))
+    row = image[92:116]
     assert row[:, 60:105].min() > row[:, 105:130].min() + 60
 
 
@@ -128,26 +128,26 @@ def test_the_line_numbers_are_dimmer_than_the_code(draw: Draw) -> None:
     ],
 )
 def test_any_paint_fills_the_ground(background: str, draw: Draw) -> None:
-    picture = draw("a", background=background)
-    assert picture.mode == "RGB"
+    image = draw("a", background=background)
+    assert image.mode == "RGB"
 
 
 def test_a_transparent_ground_leaves_only_the_window_and_its_shadow(draw: Draw) -> None:
-    picture = draw("a", background="transparent", theme="nord")
-    assert picture.mode == "RGBA"
-    assert picture.getpixel((0, 0)) == (0, 0, 0, 0)
-    assert picture.getpixel((450, 60))[3] == 255  # type: ignore[index]
+    image = draw("a", background="transparent", theme="nord")
+    assert image.mode == "RGBA"
+    assert image.getpixel((0, 0)) == (0, 0, 0, 0)
+    assert image.getpixel((450, 60))[3] == 255  # type: ignore[index]
 
 
 def test_a_tall_gradient_is_one_gradient(draw: Draw) -> None:
     """The ground is painted in parts, which fit together."""
-    picture = np.asarray(draw("a\n" * 60 + "a", background="linear-gradient(#000000, #ffffff)").convert("L"), dtype=int)
-    edge = picture[:, 0]
+    image = np.asarray(draw("a\n" * 60 + "a", background="linear-gradient(#000000, #ffffff)").convert("L"), dtype=int)
+    edge = image[:, 0]
     assert (np.diff(edge) >= 0).all()
     assert np.abs(edge - np.linspace(0, 255, len(edge))).max() <= 2
 
 
-def test_a_picture_that_would_be_too_tall_is_refused() -> None:
+def test_an_image_that_would_be_too_tall_is_refused() -> None:
     with pytest.raises(InvalidInput) as refused:
         render(CodeImageParams(code="\n" * 7999 + "x", width=400))
     assert refused.value.field == "code"
@@ -155,9 +155,9 @@ def test_a_picture_that_would_be_too_tall_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("width", "lines"), [(400, 820), (2000, 490)])
-def test_nearly_the_tallest_pictures_are_drawn(width: int, lines: int, draw: Draw) -> None:
-    picture = draw("\n" * lines + "x", width=width)
-    assert picture.height > 0.95 * min(MAX_HEIGHT, MAX_PIXELS / width)
+def test_nearly_the_tallest_images_are_drawn(width: int, lines: int, draw: Draw) -> None:
+    image = draw("\n" * lines + "x", width=width)
+    assert image.height > 0.95 * min(MAX_HEIGHT, MAX_PIXELS / width)
 
 
 def test_characters_that_no_font_has_are_named() -> None:

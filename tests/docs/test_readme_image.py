@@ -1,4 +1,4 @@
-"""The picture of the README is the server's own."""
+"""The image of the README is the server's own."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ from support.doc_examples import DOCS
 PARAMS = {"text": "https://example.com/", "format": "svg", "fgColor": "#1d1a17", "response": "binary"}
 
 
-def test_the_picture_is_what_the_server_makes(tmp_path: Path) -> None:
+def test_the_image_is_what_the_server_makes(tmp_path: Path) -> None:
     with RunningHost(settings_for_test({}, tmp_path)) as host:
         made = httpx.post(f"{host.url}/tools/qr-code-generator/api/generate", json=PARAMS)
     assert made.headers["content-type"] == "image/svg+xml"

@@ -1,4 +1,4 @@
-"""What a picture measures: its size, its quiet zone, the width of its modules, its colours and its alpha."""
+"""What an image measures: its size, its quiet zone, the width of its modules, its colours and its alpha."""
 
 import io
 import math
@@ -32,7 +32,7 @@ def _dark_box(image: Image.Image) -> tuple[int, int, int, int]:
 
 @settings(max_examples=examples(60))
 @given(size=st.integers(64, 2048), margin=st.integers(0, 16))
-def test_the_picture_has_the_size_asked_and_every_module_its_place(size: int, margin: int) -> None:
+def test_the_image_has_the_size_asked_and_every_module_its_place(size: int, margin: int) -> None:
     assert len(encode(URL, "M")) == MODULES
     total = MODULES + 2 * margin
     image = _image(text=URL, size=size, margin=margin)
@@ -47,7 +47,7 @@ def test_the_picture_has_the_size_asked_and_every_module_its_place(size: int, ma
 
 @settings(max_examples=examples(60))
 @given(size=st.integers(64, 1024), margin=st.integers(0, 16))
-def test_modules_are_equally_large_from_three_pixels_on_and_fill_the_picture_below(size: int, margin: int) -> None:
+def test_modules_are_equally_large_from_three_pixels_on_and_fill_the_image_below(size: int, margin: int) -> None:
     image = _image(text=URL, size=size, margin=margin)
     left, _, right, _ = _dark_box(image)
     module = size / (MODULES + 2 * margin)
@@ -62,7 +62,7 @@ def test_modules_are_equally_large_from_three_pixels_on_and_fill_the_picture_bel
         assert all(int(module) <= width <= int(module) + 1 for width in widths)
 
 
-def test_the_quiet_zone_of_a_picture_that_divides_evenly_is_exactly_the_margin() -> None:
+def test_the_quiet_zone_of_an_image_that_divides_evenly_is_exactly_the_margin() -> None:
     image = _image(text=URL, size=(MODULES + 8) * 10, margin=4)
     assert _dark_box(image) == (40, 40, 290, 290)
 
@@ -71,7 +71,7 @@ def test_without_a_margin_the_symbol_reaches_the_edges() -> None:
     assert _dark_box(_image(text=URL, size=MODULES * 20, margin=0)) == (0, 0, 500, 500)
 
 
-def test_the_smallest_picture_has_a_pixel_for_each_module() -> None:
+def test_the_smallest_image_has_a_pixel_for_each_module() -> None:
     text = "a" * 300
     modules = len(encode(text, "M"))
     image = _image(text=text, size=modules + 4)
@@ -79,7 +79,7 @@ def test_the_smallest_picture_has_a_pixel_for_each_module() -> None:
     assert dark == [[bool(module) for module in row] for row in encode(text, "M")]
 
 
-def test_a_picture_that_is_too_small_is_refused_with_the_size_that_is_needed() -> None:
+def test_an_image_that_is_too_small_is_refused_with_the_size_that_is_needed() -> None:
     text, margin = "a" * 300, 16
     least = len(encode(text, "M")) + 2 * margin
     with pytest.raises(InvalidInput, match=f"^size: must be at least {least} .*got {least - 1}"):
@@ -116,7 +116,7 @@ def test_colours_are_painted_over_each_other(
     assert {color for _, color in image.getcolors() or ()} == {paper, ink}
 
 
-def test_an_opaque_picture_has_one_bit_a_pixel_and_no_alpha() -> None:
+def test_an_opaque_image_has_one_bit_a_pixel_and_no_alpha() -> None:
     content = render(QrCodeParams(text=URL)).content
     with Image.open(io.BytesIO(content)) as image:
         assert (image.format, image.mode) == ("PNG", "P")
@@ -124,5 +124,5 @@ def test_an_opaque_picture_has_one_bit_a_pixel_and_no_alpha() -> None:
     assert content[24:26] == bytes([1, 3])
 
 
-def test_a_large_dense_picture_stays_small_in_bytes() -> None:
+def test_a_large_dense_image_stays_small_in_bytes() -> None:
     assert len(render(QrCodeParams(text="ä" * 1165, size=2048)).content) < 30_000
