@@ -30,7 +30,7 @@ ACCENTS: Final = ("#b9502a", "#7c9cf5", "#4f46e5", "#0f766e", "#f2c230")
 
 @dataclass(frozen=True)
 class Shot:
-    """One picture of a sheet: the parameters, and its place there, in pixels. Without a height the picture has one."""
+    """One image of a sheet: the parameters, and its place there, in pixels. Without a height the image has one."""
 
     body: dict[str, Any] = field(hash=False)
     left: int
@@ -55,7 +55,7 @@ def hills() -> str:
 
 
 def cases() -> list[dict[str, Any]]:
-    """Return the props of each row: short, long, from right to left, without a subtitle, with a picture."""
+    """Return the props of each row: short, long, from right to left, without a subtitle, with an image."""
     return [
         {
             "eyebrow": "Release",
@@ -183,7 +183,7 @@ CODES: Final = (
     ("css", "solarized-dark", "card.css", CSS, "oklch(70% 0.12 210)"),
     ("json", "tokyo-night", "settings.json", JSON, "linear-gradient(135deg, #1d1a17, #b9502a)"),
 )
-"""Language, theme, title, code and background of each picture of code; some lines are too long for the window."""
+"""Language, theme, title, code and background of each image of code; some lines are too long for the window."""
 
 
 def code_shots() -> Iterator[Shot]:
@@ -273,7 +273,7 @@ def qr_shots() -> Iterator[Shot]:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A contact sheet: the tool whose pictures it shows, how many times as large they are stored, and how well."""
+    """A contact sheet: the tool whose images it shows, how many times as large they are stored, and how well."""
 
     file: Path
     tool: str
@@ -291,42 +291,42 @@ SHEETS: Final = [
 
 
 def drawn(sheet: Sheet, client: httpx.Client) -> list[tuple[Shot, Image.Image]]:
-    """Return the pictures that the server makes, with their places."""
+    """Return the images that the server makes, with their places."""
     found: list[tuple[Shot, Image.Image]] = []
     bottoms: dict[int, int] = {}
     for shot in sheet.shots():
         made = client.post(f"/tools/{sheet.tool}/api/generate", json=shot.body | {"response": "binary"})
         assert made.status_code == 200, made.text
         assert "x-warnings" not in made.headers
-        picture = Image.open(io.BytesIO(made.content)).convert("RGBA")
+        image = Image.open(io.BytesIO(made.content)).convert("RGBA")
         placed = shot
         if not shot.height:
-            height = round(shot.width * picture.height / picture.width)
+            height = round(shot.width * image.height / image.width)
             top = bottoms.get(shot.left, GAP)
             placed = Shot(shot.body, shot.left, top, shot.width, height)
             bottoms[shot.left] = top + height + GAP
-        ground = Image.new("RGBA", picture.size, GROUND)
-        ground.alpha_composite(picture)
+        ground = Image.new("RGBA", image.size, GROUND)
+        ground.alpha_composite(image)
         size = (round(sheet.scale * placed.width), round(sheet.scale * placed.height))
         found.append((placed, ground.convert("RGB").resize(size, Image.Resampling.LANCZOS)))
     return found
 
 
-def contact_sheet(pictures: Sequence[tuple[Shot, Image.Image]], quality: int) -> str:
-    """Return the sheet as an SVG with a WebP for each picture."""
-    images = []
-    for shot, picture in pictures:
+def contact_sheet(images: Sequence[tuple[Shot, Image.Image]], quality: int) -> str:
+    """Return the sheet as an SVG with a WebP for each image."""
+    elements = []
+    for shot, image in images:
         written = io.BytesIO()
-        picture.save(written, "WEBP", quality=quality, method=6)
-        images.append(
+        image.save(written, "WEBP", quality=quality, method=6)
+        elements.append(
             f'<image x="{shot.left}" y="{shot.top}" width="{shot.width}" height="{shot.height}" '
             f'href="data:image/webp;base64,{base64.b64encode(written.getvalue()).decode()}"/>'
         )
-    width = max(shot.left + shot.width for shot, _ in pictures) + GAP
-    height = max(shot.top + shot.height for shot, _ in pictures) + GAP
+    width = max(shot.left + shot.width for shot, _ in images) + GAP
+    height = max(shot.top + shot.height for shot, _ in images) + GAP
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
     ground = f'<rect width="{width}" height="{height}" fill="{GROUND}"/>'
-    return "\n".join([head, ground, *images, "</svg>\n"])
+    return "\n".join([head, ground, *elements, "</svg>\n"])
 
 
 def shown(sheet: str) -> list[Image.Image]:
@@ -343,14 +343,14 @@ def test_the_contact_sheet_is_what_the_server_makes(sheet: Sheet, tmp_path: Path
         RunningHost(settings_for_test(config, tmp_path)) as host,
         httpx.Client(base_url=host.url, timeout=30) as client,
     ):
-        pictures = drawn(sheet, client)
+        images = drawn(sheet, client)
     if os.environ.get("PRESSROOM_TEST_UPDATE"):
-        sheet.file.write_text(contact_sheet(pictures, sheet.quality))
+        sheet.file.write_text(contact_sheet(images, sheet.quality))
     text = sheet.file.read_text()
     assert len(text) < MAX_BYTES
     found = shown(text)
-    assert len(found) == len(pictures)
-    for (shot, wanted), one in zip(pictures, found, strict=True):
+    assert len(found) == len(images)
+    for (shot, wanted), one in zip(images, found, strict=True):
         assert one.size == wanted.size, shot.body
         difference = np.abs(np.asarray(one, dtype=int) - np.asarray(wanted, dtype=int))
         assert difference.mean() < 6, shot.body

@@ -33,7 +33,7 @@ def test_the_site_has_its_four_parts(site: Path) -> None:
     assert {folder.name for folder in site.iterdir() if folder.is_dir()} >= PARTS
 
 
-def test_every_link_and_every_picture_leads_somewhere(site: Path) -> None:
+def test_every_link_and_every_image_leads_somewhere(site: Path) -> None:
     broken = []
     for page in site.rglob("*.html"):
         if page.name == "404.html":

@@ -8,7 +8,7 @@ import pytest
 from pressroom.fetch import GuardedFetcher
 from support.origins import Authority, Origin, Reply, StubNames, origin
 
-NAME = "pictures.example.org"
+NAME = "images.example.org"
 
 RunOrigin = Callable[[Reply], AbstractAsyncContextManager[Origin]]
 Fetcher = Callable[..., GuardedFetcher]
@@ -21,7 +21,7 @@ def authority() -> Authority:
 
 @pytest.fixture
 def secure_origin(authority: Authority, tmp_path: Path) -> RunOrigin:
-    """Return what runs a server with a certificate for `pictures.example.org` on 127.0.0.1."""
+    """Return what runs a server with a certificate for `images.example.org` on 127.0.0.1."""
     tls = authority.server_context(tmp_path, NAME)
 
     @asynccontextmanager

@@ -172,7 +172,7 @@ async def test_results_from_the_cache_are_free(host: Host, caller: Caller) -> No
     assert await used(host, caller) == {"images_generated": 1}
 
 
-async def test_those_that_wait_for_the_same_picture_are_free(host: Host, caller: Caller) -> None:
+async def test_those_that_wait_for_the_same_image_are_free(host: Host, caller: Caller) -> None:
     calls = await asyncio.gather(*(call(host, caller, "draw", text="same") for _ in range(10)))
     assert sorted(one.cached for one in calls if isinstance(one, ValidatedCall)) == [False] + [True] * 9
     assert {code(one) for one in calls} == {"ok"}

@@ -23,10 +23,10 @@ class Reading:
 
 def pixels(content: bytes, paper: str = "white") -> Image.Image:
     """Return a PNG as it looks on paper of that colour."""
-    with Image.open(io.BytesIO(content)) as image:
-        picture = image.convert("RGBA")
-    page = Image.new("RGBA", picture.size, paper)
-    page.alpha_composite(picture)
+    with Image.open(io.BytesIO(content)) as opened:
+        image = opened.convert("RGBA")
+    page = Image.new("RGBA", image.size, paper)
+    page.alpha_composite(image)
     return page
 
 
@@ -38,7 +38,7 @@ def rasterised(content: bytes, width: int) -> bytes:
 
 
 def with_more_margin(image: Image.Image, border: int, color: Any = "white") -> Image.Image:
-    """Return the picture with a quiet zone that is that many pixels wider."""
+    """Return the image with a quiet zone that is that many pixels wider."""
     page = Image.new("RGBA", (image.width + 2 * border, image.height + 2 * border), color)
     page.paste(image, (border, border))
     return page

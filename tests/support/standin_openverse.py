@@ -1,4 +1,4 @@
-"""A stand-in for Openverse with one picture, in the shape of the real API's answers."""
+"""A stand-in for Openverse with one image, in the shape of the real API's answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from PIL import Image
 _ID = "4bc43a04-ef46-4544-a0c1-63c63f56e276"
 
 
-def _picture() -> bytes:
+def _jpeg() -> bytes:
     buffer = io.BytesIO()
     Image.linear_gradient("L").resize((1600, 900)).convert("RGB").save(buffer, "JPEG")
     return buffer.getvalue()
@@ -46,7 +46,7 @@ class _Handler(BaseHTTPRequestHandler):
         url = f"http://{self.headers['Host']}"
         path = self.path.partition("?")[0]
         if path == "/jar.jpg":
-            self._answer(200, "image/jpeg", _picture())
+            self._answer(200, "image/jpeg", _jpeg())
         elif path == "/images/":
             found = {"result_count": 1, "page_count": 1, "page_size": 20, "page": 1, "results": [_image(url)]}
             self._answer(200, "application/json", json.dumps(found).encode())

@@ -79,9 +79,9 @@ def write_articles(host: RunningHost, email: str, platform: StandInPlatform) -> 
 
 def _good(client: Client, site: str) -> str:
     link = client.data("create_upload_url", content_type="image/png", filename="starter.png")
-    picture = io.BytesIO()
-    Image.linear_gradient("L").resize((1200, 630)).convert("RGB").save(picture, "PNG")
-    assert httpx.put(link["upload_url"], content=picture.getvalue(), timeout=60).status_code == 201
+    image = io.BytesIO()
+    Image.linear_gradient("L").resize((1200, 630)).convert("RGB").save(image, "PNG")
+    assert httpx.put(link["upload_url"], content=image.getvalue(), timeout=60).status_code == 201
     made = _make(
         client,
         "Sourdough starter: how to make one in seven days",

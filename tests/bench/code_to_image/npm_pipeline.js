@@ -1,4 +1,4 @@
-// Draws the same picture of code with shiki, satori and resvg: window, shadow, buttons, title and line numbers. Reads
+// Draws the same image of code with shiki, satori and resvg: window, shadow, buttons, title and line numbers. Reads
 // {modules, code, language, theme, width, rounds} from standard input; writes the CPU milliseconds of each round.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -44,7 +44,7 @@ for (let round = 0; round <= rounds; round += 1) {
   const before = process.cpuUsage();
   const png = await draw();
   const { user, system } = process.cpuUsage(before);
-  if (png.length < 1000) throw new Error("no picture");
+  if (png.length < 1000) throw new Error("no image");
   if (round > 0) figures.push((user + system) / 1000);
 }
 process.stdout.write(JSON.stringify(figures));

@@ -26,7 +26,7 @@ MARGIN = 2
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A text, the size of its picture, how often it is drawn in a round, and what part of npm's time we may take."""
+    """A text, the size of its image, how often it is drawn in a round, and what part of npm's time we may take."""
 
     text: str
     size: int
