@@ -14,7 +14,8 @@ from pressroom_content.contract import content_services
 
 from pressroom_seo.crawler.links import LinkChecker, LinkReport, Progress, check_links
 from pressroom_seo.crawler.politeness import Politeness
-from pressroom_seo.crawler.visiting import Visitor, record_of
+from pressroom_seo.crawler.site_reader import SiteReader
+from pressroom_seo.crawler.visiting import Visitor
 from pressroom_seo.document import clean_text, document_from_html, document_from_markdown
 from pressroom_seo.reports.reading import CrawlReport
 from pressroom_seo.reports.store import Crawls, is_own, start_of
@@ -65,11 +66,11 @@ class TriedLinks:
 
 async def try_links(plugin: PluginContext, user_id: str, article: ScoringArticle, found_in: str) -> TriedLinks:
     """Try the links of an article and its canonical URL while the caller waits."""
-    fetcher = plugin.services.fetcher
+    fetcher, reader = plugin.services.fetcher, SiteReader(plugin.services.workers, user_id)
     targets = await plugin.services.workers.run(link_targets, article, owner=user_id, what="the article")
     links = Links(dict.fromkeys(targets.values(), (found_in,)))
     reports, (canonical, noindex) = await asyncio.gather(
-        _look_in_time(fetcher, links), canonical_page(fetcher, article, SECONDS)
+        _look_in_time(fetcher, links, reader), canonical_page(fetcher, article, SECONDS, reader)
     )
     by_url = {one.url: one for one in reports or ()}
     statuses = dict(canonical)
@@ -80,12 +81,12 @@ async def try_links(plugin: PluginContext, user_id: str, article: ScoringArticle
     return TriedLinks(reports, len(links.found), statuses, noindex)
 
 
-async def _look_in_time(fetcher: Fetcher, links: Links) -> Sequence[LinkReport] | None:
+async def _look_in_time(fetcher: Fetcher, links: Links, reader: SiteReader) -> Sequence[LinkReport] | None:
     if len(links.found) > MAX_AT_ONCE:
         return None
     try:
         async with asyncio.timeout(SECONDS):
-            return await look(fetcher, links)
+            return await look(fetcher, links, reader)
     except TimeoutError:
         return None
 
@@ -136,13 +137,18 @@ async def links_of_website(plugin: PluginContext, user_id: str, website_id: str)
 
 
 async def look(
-    fetcher: Fetcher, links: Links, *, politeness: Politeness = ASKED, progress: Progress | None = None
+    fetcher: Fetcher,
+    links: Links,
+    reader: SiteReader,
+    *,
+    politeness: Politeness = ASKED,
+    progress: Progress | None = None,
 ) -> list[LinkReport]:
     """Return what is behind links, those with problems first."""
     own = {}
     if links.own and links.site is not None:
         own = {host_of(links.site.home): Politeness.own_site()}
-    checker = LinkChecker(Visitor(fetcher, politeness, own=own))
+    checker = LinkChecker(Visitor(fetcher, politeness, own=own, reader=reader))
     reports = [one async for one in check_links(checker, links.found, progress=progress)]
     return sorted(reports, key=lambda one: (not one.problems, "broken" not in one.problems, one.url))
 
@@ -153,7 +159,7 @@ def is_broken(status: LinkStatus) -> bool:
 
 
 async def canonical_page(
-    fetcher: Fetcher, article: ScoringArticle, seconds: float
+    fetcher: Fetcher, article: ScoringArticle, seconds: float, reader: SiteReader
 ) -> tuple[dict[str, LinkStatus], bool | None]:
     """Return the status of the article's one canonical URL, and whether the page there says noindex.
 
@@ -165,10 +171,10 @@ async def canonical_page(
         return {}, None
     try:
         async with asyncio.timeout(seconds):
-            answers = await Visitor(fetcher, ASKED).follow(target)
+            answers = await Visitor(fetcher, ASKED, reader=reader).follow(target)
     except TimeoutError:
         return {}, None
-    record = await asyncio.to_thread(record_of, answers[-1], None)
+    record = await reader.page(answers[-1], None)
     if record.failure == "refused":
         return {}, None
     moved = answers[-1].url if len(answers) > 1 else ""
@@ -184,7 +190,8 @@ async def run_job(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
             links = await links_of_website(plugin, run.subject, str(run.payload["website_id"]))
     except (NotFound, InvalidInput) as error:
         return {"checked": 0, "links": [], "message": error.message}
-    reports = await look(plugin.services.fetcher, links, politeness=Politeness(), progress=run.progress)
+    reader = SiteReader(plugin.services.workers, run.subject)
+    reports = await look(plugin.services.fetcher, links, reader, politeness=Politeness(), progress=run.progress)
     wrong = [one for one in reports if one.problems]
     counts = Counter(problem for one in wrong for problem in one.problems)
     shown = [{**asdict(one), "found_in": list(one.found_in), "problems": list(one.problems)} for one in wrong]

@@ -13,8 +13,10 @@ from pressroom_content.language import run_with_languages
 
 from pressroom_seo.crawler.frontier import Limits
 from pressroom_seo.crawler.politeness import Politeness
+from pressroom_seo.crawler.responses import CrawlResponse
+from pressroom_seo.crawler.site_reader import SiteReader
 from pressroom_seo.crawler.survey import begin_survey, survey
-from pressroom_seo.crawler.visiting import CrawlResponse, Visitor
+from pressroom_seo.crawler.visiting import Visitor
 from pressroom_seo.document.decoding import decode
 from pressroom_seo.linking import ASKED
 from pressroom_seo.reports.store import is_own, start_of
@@ -56,7 +58,7 @@ async def live_page(plugin: PluginContext, url: str, keyphrase: str) -> LivePage
     """Fetch a page and check it. Raises `InvalidInput` if the URL may not be fetched."""
     address(url)
     began = time.monotonic()
-    visitor = _Keeping(plugin.services.fetcher, ASKED)
+    visitor = _Keeping(plugin.services.fetcher, ASKED, reader=SiteReader(plugin.services.workers))
     report = await check_page(visitor, url)
     spent = round((time.monotonic() - began) * 1000)
     if report.record.failure == "refused":
@@ -100,7 +102,7 @@ async def llms_txt_at(plugin: PluginContext, url: str) -> LlmsReport:
 
 
 async def _llms_txt(plugin: PluginContext, site: SiteScope, own: Mapping[str, Politeness], argument: str) -> LlmsReport:
-    visitor = Visitor(plugin.services.fetcher, ASKED, own=own)
+    visitor = Visitor(plugin.services.fetcher, ASKED, own=own, reader=SiteReader(plugin.services.workers))
     robots = await visitor.visit(f"{site.origin}/robots.txt")
     if robots.failure == "refused":
         raise InvalidInput(argument, robots.message)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 from pressroom_seo.crawler.records import PageRecord, page_from_json, to_json
-from pressroom_seo.crawler.visiting import CrawlResponse, record_of
+from pressroom_seo.crawler.responses import CrawlResponse, record_of
 from pressroom_seo.site_checks.model import issues_of
 from pressroom_seo.site_checks.registry import OF_PAGES
 

@@ -10,7 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pressroom_seo.crawler.frontier import Frontier, Limits
 from pressroom_seo.crawler.records import PageRecord, page_from_json, to_json
-from pressroom_seo.crawler.site_files import Robots, read_llms_txt, read_sitemap
+from pressroom_seo.crawler.robots import Robots
+from pressroom_seo.crawler.site_files import read_llms_txt, read_sitemap
 from pressroom_seo.document.decoding import decode, prescan, unpack
 from pressroom_seo.document.facts import read_page
 from pressroom_seo.document.markup import MAX_ATTRIBUTES

@@ -9,7 +9,7 @@ from pressroom_seo.plugin import PLUGIN, pressroom_mcp_tools
 
 from .checks_page import PAGE, checks_page
 
-HEAVY = ("selectolax", "ada_url", "protego", "icu4py", "py3langid", "pressroom_seo.crawler", "pressroom_seo.scoring")
+HEAVY = ("selectolax", "ada_url", "icu4py", "py3langid", "pressroom_seo.crawler", "pressroom_seo.scoring")
 
 
 def test_the_reference_names_every_check_as_it_is() -> None:

@@ -16,9 +16,10 @@ from pressroom_seo.crawler.frontier import Frontier, FrontierItem, Limits
 from pressroom_seo.crawler.links import LinkChecker
 from pressroom_seo.crawler.politeness import Clock, HostGate, Politeness, SystemClock
 from pressroom_seo.crawler.records import LinkRecord, PageRecord
-from pressroom_seo.crawler.site_files import Robots
+from pressroom_seo.crawler.robots import Robots
+from pressroom_seo.crawler.site_reader import SiteReader
 from pressroom_seo.crawler.survey import SiteFacts, begin_survey, survey, survey_from_json, survey_to_json
-from pressroom_seo.crawler.visiting import MAX_BYTES, SECONDS, Visitor, record_of
+from pressroom_seo.crawler.visiting import MAX_BYTES, SECONDS, Visitor
 from pressroom_seo.urls import SiteScope, host_of, normalise, origin_of
 
 PageSink = Callable[[PageRecord], Awaitable[None]]
@@ -93,7 +94,7 @@ class Crawl:
         checkpoint: takes plain JSON data from which the crawl can resume: every 50 URLs, less often where the data is
             large.
         state: what `checkpoint` took last.
-        clock: the clock for waiting.
+        clock, reader: the clock for waiting, and what reads answers.
 
     Raises:
         ValueError: `plan.start` is not a normalised URL, or `state` is of another version or site.
@@ -110,6 +111,7 @@ class Crawl:
         checkpoint: Checkpoint = _nowhere,
         state: Mapping[str, Any] | None = None,
         clock: Clock | None = None,
+        reader: SiteReader | None = None,
     ) -> None:
         if normalise(plan.start) != plan.start:
             raise ValueError(f"{plan.start} is not a normalised http or https URL")
@@ -121,14 +123,13 @@ class Crawl:
         self._visitor = Visitor(
             fetcher, plan.elsewhere, own=owed, clock=self._clock, seconds=plan.seconds, max_bytes=plan.max_bytes
         )
+        self._visitor.reader = reader or SiteReader()
         self._visitor.patience = plan.patience
         self._page, self._link, self._progress, self._checkpoint = page, link, progress, checkpoint
         self._limits = plan.limits or Limits(plan.max_pages)
         self._frontier = Frontier(self._site, self._limits)
         self._targets: dict[str, bool] = {}
-        self._pages = 0
-        self._kept = 0
-        self._links = 0
+        self._pages = self._kept = self._links = 0
         self._looking: set[int] = set()
         self._told = 0.0
         self._busy: float | None = None
@@ -204,6 +205,7 @@ class Crawl:
                 return facts
             self._facts, self._surveyed_at = facts, now
         else:
+            self._facts.robots = await self._visitor.reader.kept_robots(self._facts.robots)
             self._visitor.take_robots(self._site.origin, self._facts.robots)
         if not self._facts.stopped:
             await survey(
@@ -301,7 +303,7 @@ class Crawl:
             self._frontier.put_back(item)
             return
         self._tries.pop(item.url, None)
-        record = await asyncio.to_thread(record_of, answer, item.depth)
+        record = await self._visitor.reader.page(answer, item.depth)
         self._follow(record)
         await self._page(record)
         self._frontier.done(item, record.page.form_hash if record.is_page and record.page else "")
@@ -311,8 +313,9 @@ class Crawl:
             self._kept = self._pages
             await self._checkpoint(self.state())
         whole = min(self._plan.max_pages, self._pages + len(self._frontier) + self._frontier.under_way)
-        share = self._pages / max(1, whole)
-        await self._tell(_PAGES_BEGIN + share * (_PAGES_END - _PAGES_BEGIN), f"{self._pages} pages read")
+        await self._tell(
+            _PAGES_BEGIN + self._pages / max(1, whole) * (_PAGES_END - _PAGES_BEGIN), f"{self._pages} pages read"
+        )
 
     def _ask_later(self, url: str, wait: float) -> bool:
         """Return whether to request a URL again after a wait, during which the crawl does nothing."""

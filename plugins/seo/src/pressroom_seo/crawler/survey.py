@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
 
+from pressroom_seo.crawler.responses import CrawlResponse
+from pressroom_seo.crawler.robots import Robots
 from pressroom_seo.crawler.site_files import (
     MAX_LLMS_TXT_BYTES,
     MAX_URLS,
     Kind,
     LlmsTxt,
-    Robots,
-    Sitemap,
-    read_llms_txt,
-    read_sitemap,
 )
-from pressroom_seo.crawler.visiting import ANYTHING, MAX_REDIRECTS, CrawlResponse, Visitor
+from pressroom_seo.crawler.site_reader import SAMPLES
+from pressroom_seo.crawler.visiting import ANYTHING, MAX_REDIRECTS, Visitor
 from pressroom_seo.urls import SiteScope, host_of, normalise
 
-SEARCH_ENGINE: Final = "Googlebot"
 _XML: Final = "application/xml, text/xml, text/plain;q=0.8, */*;q=0.5"
 _PROBED: Final[Mapping[str, Any]] = {"accept": ANYTHING, "max_bytes": 65_536}
 _ASKED: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -35,7 +32,6 @@ _ASKED: Final[Mapping[str, Mapping[str, Any]]] = {
 _IMPOSSIBLE: Final = "/pressroom-looks-for-a-page-that-is-not-there"
 _MAX_FILES = 50
 _MAX_INDEX_DEPTH = 3
-_SAMPLES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +144,14 @@ def survey_to_json(facts: SiteFacts) -> dict[str, Any]:
 
 
 def survey_from_json(site: SiteScope, data: Mapping[str, Any]) -> SiteFacts:
-    """Return what `survey_to_json` kept. Raises `ValueError`, `KeyError` or `TypeError` for other data."""
+    """Return what `survey_to_json` kept, with the text of robots.txt but without its rules.
+
+    Raises `ValueError`, `KeyError` or `TypeError` for other data.
+    """
     status, text, truncated = data["robots"]
     return SiteFacts(
         site,
-        Robots.read(status, text.encode(), truncated=truncated),
+        Robots(int(status), text=str(text), truncated=bool(truncated)),
         surveyed=bool(data["surveyed"]),
         listed=dict(data["listed"]),
         listed_whole=bool(data["listed_whole"]),
@@ -237,11 +236,11 @@ async def survey(
             return False
         facts.todo.pop(0)
         if step.kind == "sitemap":
-            _take_sitemap(facts, step, answer, now=now, most_urls=most_urls)
+            await _take_sitemap(visitor, facts, step, answer, now=now, most_urls=most_urls)
         elif step.kind == "llms":
             facts.llms_status = answer.status
             if answer.status == 200 and answer.media_type != "text/html":
-                facts.llms = read_llms_txt(answer.content, step.url)
+                facts.llms = await visitor.reader.llms_txt(answer)
         elif not answer.failure:
             setattr(facts, step.kind, Probe(step.url, answer.status, answer.location or ""))
     damaged = any(one.problem or one.too_large for one in facts.sitemaps)
@@ -253,7 +252,9 @@ def _other(host: str) -> str:
     return host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"
 
 
-def _take_sitemap(facts: SiteFacts, step: SurveyRequest, answer: CrawlResponse, *, now: float, most_urls: int) -> None:
+async def _take_sitemap(
+    visitor: Visitor, facts: SiteFacts, step: SurveyRequest, answer: CrawlResponse, *, now: float, most_urls: int
+) -> None:
     """Record the answer to a sitemap: what it lists, or where it redirects to."""
     if answer.location is not None and step.hops < MAX_REDIRECTS and answer.location != step.url:
         facts.todo.insert(0, replace(step, url=answer.location, hops=step.hops + 1))
@@ -261,49 +262,32 @@ def _take_sitemap(facts: SiteFacts, step: SurveyRequest, answer: CrawlResponse, 
     if answer.status != 200:
         facts.sitemaps.append(SitemapFile(step.named, answer.status, "unknown", 0, answer.message))
         return
-    sitemap = read_sitemap(answer.url, answer.content, whole=answer.whole, most_urls=MAX_URLS)
-    facts.sitemaps.append(_file(step.named, answer, sitemap))
+    reading = await visitor.reader.sitemap(answer, facts.site, now, most_urls)
+    sitemap = reading.sitemap
+    facts.sitemaps.append(
+        SitemapFile(
+            step.named,
+            answer.status,
+            sitemap.kind,
+            reading.count,
+            sitemap.problem,
+            sitemap.too_large,
+            sitemap.unreadable,
+        )
+    )
+    facts.foreign += reading.foreign[: SAMPLES - len(facts.foreign)]
+    facts.bad_dates += reading.bad_dates[: SAMPLES - len(facts.bad_dates)]
+    for url, changed in reading.listed.items():
+        if len(facts.listed) >= most_urls:
+            break
+        facts.listed.setdefault(url, changed)
     if sitemap.kind != "index":
-        _take(facts, sitemap, now=now, most_urls=most_urls)
         return
     seen = {one.url for one in facts.sitemaps} | {one.named for one in facts.todo}
-    new = [url for url in dict.fromkeys(entry.url for entry in sitemap.entries) if url not in seen]
+    new = [url for url in reading.files if url not in seen]
     steps = [SurveyRequest("sitemap", url, url, step.depth + 1) for url in new if step.depth < _MAX_INDEX_DEPTH]
     probes = [one for one in facts.todo if one.kind != "sitemap"]
     waiting = [one for one in facts.todo if one.kind == "sitemap"]
     room = max(0, _MAX_FILES - len(facts.sitemaps) - len(waiting))
     facts.listed_whole = facts.listed_whole and len(steps) <= room
     facts.todo = [*waiting, *steps[:room], *probes]
-
-
-def _file(url: str, answer: CrawlResponse, sitemap: Sitemap) -> SitemapFile:
-    return SitemapFile(
-        url,
-        answer.status,
-        sitemap.kind,
-        len(sitemap.entries),
-        sitemap.problem,
-        sitemap.too_large,
-        sitemap.unreadable,
-    )
-
-
-def _take(facts: SiteFacts, sitemap: Sitemap, *, now: float, most_urls: int) -> None:
-    for entry in sitemap.entries:
-        if not facts.site.is_host_of(entry.url):
-            if len(facts.foreign) < _SAMPLES:
-                facts.foreign.append(entry.url)
-        elif facts.site.contains(entry.url) and len(facts.listed) < most_urls:
-            facts.listed.setdefault(entry.url, entry.lastmod)
-        if entry.lastmod and len(facts.bad_dates) < _SAMPLES and not _is_past(entry.lastmod, now):
-            facts.bad_dates.append(entry.url)
-
-
-def _is_past(written: str, now: float) -> bool:
-    """Return whether a date of W3C's profile of ISO 8601 can be read and has come; a day's difference is allowed."""
-    text = written if len(written) > 7 else f"{written}-01" if len(written) == 7 else f"{written}-01-01"
-    try:
-        at = datetime.fromisoformat(text)
-        return at.timestamp() <= now + 86_400
-    except (ValueError, OverflowError):
-        return False

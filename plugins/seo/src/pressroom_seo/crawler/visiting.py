@@ -1,24 +1,22 @@
-"""Requests URLs politely, says plainly what came back, and decides what is kept of it."""
+"""Requests URLs politely, and says plainly what came back."""
 
 from __future__ import annotations
 
 import asyncio
 import math
-import re
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal
 
 from pressroom.sdk import Fetcher, FetchFailed, FetchRefused, FetchResponse
 
 from pressroom_seo.crawler.politeness import Clock, HostGate, Politeness, SystemClock, retry_after
-from pressroom_seo.crawler.records import Failure, PageRecord
-from pressroom_seo.crawler.site_files import MAX_ROBOTS_BYTES, Robots
+from pressroom_seo.crawler.responses import CrawlResponse
+from pressroom_seo.crawler.robots import MAX_ROBOTS_BYTES, Robots
+from pressroom_seo.crawler.site_reader import SiteReader
 from pressroom_seo.document.decoding import ENCODINGS, unpack
-from pressroom_seo.document.facts import read_page
-from pressroom_seo.document.model import PageFacts
-from pressroom_seo.urls import host_of, normalise, origin_of
+from pressroom_seo.urls import host_of, origin_of
 
 SECONDS: Final = 10.0
 """How long one answer may take."""
@@ -31,49 +29,10 @@ PAGES: Final = "text/html, application/xhtml+xml;q=0.9, */*;q=0.5"
 ANYTHING: Final = "*/*"
 _ROBOTS: Final = "text/plain, */*;q=0.5"
 
-_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _BUSY: Final = frozenset({429, 503})
 _FIRST_WAIT = 5.0
 _MAX_HOSTS = 500
 _ROBOTS_REDIRECTS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlResponse:
-    """What came back from one URL; redirects are not followed."""
-
-    url: str
-    status: int = 0
-    headers: tuple[tuple[str, str], ...] = ()
-    content: bytes = b""
-    whole: bool = True
-    transferred: int = 0
-    first_byte: float = 0.0
-    seconds: float = 0.0
-    failure: Failure = ""
-    message: str = ""
-    busy: float | None = None
-    """Seconds after which the URL may be requested again, if that is longer than the crawler waits."""
-
-    def header(self, name: str) -> str:
-        """Return a header's values, joined by commas; empty where it is not there."""
-        return ", ".join(value.strip() for key, value in self.headers if key == name)
-
-    @property
-    def media_type(self) -> str:
-        """The `Content-Type` in lower case without parameters."""
-        return self.header("content-type").partition(";")[0].strip().lower()
-
-    @property
-    def is_redirect(self) -> bool:
-        """Whether it leads somewhere else."""
-        return self.status in _REDIRECTS and bool(self.header("location"))
-
-    @property
-    def location(self) -> str | None:
-        """Where it redirects to, normalised; `None` if that is not a URL, or there is no redirect."""
-        written = next((value for key, value in self.headers if key == "location"), "")
-        return normalise(_as_utf_8(written.strip()), self.url) if self.is_redirect else None
 
 
 class Visitor:
@@ -86,6 +45,7 @@ class Visitor:
         clock: what waiting goes by.
         seconds: how long one answer may take.
         max_bytes: how large one answer may be.
+        reader: what reads robots.txt, and other answers for whoever uses this.
     """
 
     def __init__(
@@ -97,7 +57,9 @@ class Visitor:
         clock: Clock | None = None,
         seconds: float = SECONDS,
         max_bytes: int = MAX_BYTES,
+        reader: SiteReader | None = None,
     ) -> None:
+        self.reader = reader or SiteReader()
         self._fetcher = fetcher
         self._politeness = politeness or Politeness()
         self._own = dict(own or {})
@@ -168,7 +130,7 @@ class Visitor:
     async def robots(self, origin: str) -> Robots:
         """Return the rules of a host, which are requested only once. Up to five redirects are followed (RFC 9309)."""
         task = self._robots.get(origin)
-        if task is None or (task.done() and task.cancelled()):
+        if task is None or (task.done() and (task.cancelled() or task.exception())):
             task = self._robots[origin] = asyncio.ensure_future(self._ask_for_robots(origin))
             while len(self._robots) > _MAX_HOSTS:
                 self._robots.popitem(last=False)[1].cancel()
@@ -181,7 +143,7 @@ class Visitor:
             if following is None:
                 break
             answer = await self.visit(following, accept=_ROBOTS, max_bytes=MAX_ROBOTS_BYTES)
-        robots = Robots.read(answer.status, answer.content, truncated=not answer.whole)
+        robots = await self.reader.robots(answer)
         if answer.busy is not None:
             robots = replace(robots, busy=answer.busy)
         self._keep_pace(origin, robots)
@@ -239,14 +201,6 @@ async def _known(robots: Robots) -> Robots:
     return robots
 
 
-def _as_utf_8(value: str) -> str:
-    """Return a header's value as browsers read it: letters beyond ASCII are UTF-8 where they can be."""
-    try:
-        return value.encode("latin-1").decode("utf-8")
-    except UnicodeError:
-        return value
-
-
 def _answer(url: str, exchange: FetchResponse, max_bytes: int) -> CrawlResponse:
     codings = ", ".join(value for name, value in exchange.headers if name == "content-encoding")
     unpacked = unpack(exchange.content, codings, max_bytes)
@@ -265,74 +219,3 @@ def _answer(url: str, exchange: FetchResponse, max_bytes: int) -> CrawlResponse:
 
 def _with_wait(answer: CrawlResponse, wait: float) -> CrawlResponse:
     return CrawlResponse(answer.url, answer.status, answer.headers, message=answer.message, busy=wait)
-
-
-KEPT_HEADERS: Final = (
-    "cache-control",
-    "content-encoding",
-    "content-security-policy",
-    "content-type",
-    "referrer-policy",
-    "strict-transport-security",
-    "x-content-type-options",
-    "x-frame-options",
-    "x-robots-tag",
-)
-"""What a record keeps of an answer's headers."""
-
-_MAX_HEADER_LENGTH: Final = 500
-_MAX_POLICY_LENGTH: Final = 20_000
-_HTML = frozenset({"text/html", "application/xhtml+xml"})
-_CANONICAL = re.compile(r"<([^<>]*+)>\s*+;[^,<]*\brel\s*+=\s*+\"?canonical\b", re.IGNORECASE)
-
-
-def record_of(answer: CrawlResponse, depth: int | None) -> PageRecord:
-    """Return what is kept of an answer; reading its page takes a while.
-
-    Args:
-        answer: the answer.
-        depth: links from the first page; `None` where that is not known.
-    """
-    page = None
-    if answer.content and not answer.is_redirect and _is_html(answer):
-        page = _with_header(read_page(answer.content, answer.header("content-type"), answer.url), answer)
-    headers = {name: _kept(name, answer.header(name)) for name in KEPT_HEADERS}
-    return PageRecord(
-        url=answer.url,
-        depth=depth,
-        status=answer.status,
-        failure=answer.failure,
-        message=answer.message,
-        location=answer.location or "",
-        media_type=answer.media_type,
-        headers={name: value for name, value in headers.items() if value},
-        size=len(answer.content),
-        transferred=answer.transferred,
-        whole=answer.whole,
-        first_byte=round(answer.first_byte, 4),
-        seconds=round(answer.seconds, 4),
-        page=page,
-    )
-
-
-def _kept(name: str, value: str) -> str:
-    """Return what is kept of a header. Policies are long, and what is looked for in them comes first."""
-    if name == "content-security-policy" and len(value) > _MAX_HEADER_LENGTH:
-        directives = [one.strip() for one in re.split("[;,]", value[:_MAX_POLICY_LENGTH])]
-        value = "; ".join(sorted(directives, key=lambda one: not one.lower().startswith("frame-ancestors")))
-    return value[:_MAX_HEADER_LENGTH]
-
-
-def _is_html(answer: CrawlResponse) -> bool:
-    if answer.media_type:
-        return answer.media_type in _HTML
-    start = answer.content[:512].lstrip().lower()
-    return start.startswith((b"<!doctype html", b"<html", b"<head", b"<body", b"<!--"))
-
-
-def _with_header(page: PageFacts, answer: CrawlResponse) -> PageFacts:
-    """Add the canonical URL from the `Link` header (RFC 6596) if the page itself has none."""
-    match = _CANONICAL.search(answer.header("link")[:4000])
-    if match is None or page.canonicals:
-        return page
-    return replace(page, canonicals=(normalise(match[1], answer.url) or "",))

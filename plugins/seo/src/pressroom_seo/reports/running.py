@@ -12,6 +12,7 @@ from sqlalchemy import delete, select
 
 from pressroom_seo.crawler.engine import Crawl, CrawlPlan
 from pressroom_seo.crawler.politeness import Politeness
+from pressroom_seo.crawler.site_reader import SiteReader
 from pressroom_seo.crawler.survey import SiteFacts
 from pressroom_seo.reports.closing import close
 from pressroom_seo.reports.records import CrawlRecords
@@ -120,6 +121,7 @@ async def _crawl(plugin: PluginContext, run: JobRun, row: CrawlRow) -> tuple[Sit
             progress=run.progress,
             checkpoint=records.checkpoint,
             state=state,
+            reader=SiteReader(plugin.services.workers, row.user_id),
         )
 
     try:

@@ -6,8 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from pressroom_seo.crawler.site_files import MAX_LLMS_TXT_BYTES, LlmsTxt, read_llms_txt
-from pressroom_seo.crawler.visiting import CrawlResponse, Visitor
+from pressroom_seo.crawler.responses import CrawlResponse
+from pressroom_seo.crawler.site_files import MAX_LLMS_TXT_BYTES, LlmsTxt
+from pressroom_seo.crawler.visiting import Visitor
 from pressroom_seo.urls import SiteScope
 
 SAMPLES: Final = 10
@@ -55,7 +56,7 @@ async def check_llms_txt(visitor: Visitor, site: SiteScope, listed: Collection[s
             fix="Add it: a line of # and the site's name, a quoted summary, and sections of links.",
         )
         return LlmsReport((missing,), 0, tuple(listed)[:_MAX_MISSING])
-    llms = read_llms_txt(answer.content, answer.url)
+    llms = await visitor.reader.llms_txt(answer)
     named = {entry.url for entry in llms.entries}
     absent = [one for one in listed if one not in named and not named.intersection(twins(one))]
     checks = [

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from pressroom_seo.crawler.records import LinkRecord, PageRecord
+from pressroom_seo.crawler.responses import CrawlResponse
 from pressroom_seo.crawler.survey import SiteFacts
-from pressroom_seo.crawler.visiting import MAX_REDIRECTS, CrawlResponse, Visitor, record_of
+from pressroom_seo.crawler.visiting import MAX_REDIRECTS, Visitor
 from pressroom_seo.site_checks.index import SiteIndex
 from pressroom_seo.site_checks.model import (
     SEVERITIES,
@@ -198,7 +198,7 @@ async def check_page(visitor: Visitor, url: str) -> PageReport:
         raise ValueError(f"{url[:200]} is not an http or https URL")
     answers = await visitor.follow(start)
     last = answers[-1]
-    record = await asyncio.to_thread(record_of, last, 0)
+    record = await visitor.reader.page(last, 0)
     results = tuple(_result(check, record) for check in OF_PAGES)
     loop = last.is_redirect and (len(answers) > MAX_REDIRECTS or last.location in {one.url for one in answers})
     failed = [one.check.severity for one in results if one.status == "failed"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from pressroom_seo.crawler.survey import SEARCH_ENGINE
+from pressroom_seo.crawler.robots import SEARCH_ENGINE
 from pressroom_seo.site_checks.index import SiteIndex
 from pressroom_seo.site_checks.model import Evidence, SiteCheck
 
@@ -40,7 +40,7 @@ def _robots_too_large(index: SiteIndex) -> Found:
 
 def _robots_blocks_site(index: SiteIndex) -> Found:
     robots = index.facts.robots
-    if not robots.unreachable and not robots.allows(index.start, SEARCH_ENGINE):
+    if not robots.unreachable and not robots.allows_search_engine(index.start):
         yield index.start, {"agent": SEARCH_ENGINE}
 
 

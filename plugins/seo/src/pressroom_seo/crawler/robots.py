@@ -1,0 +1,250 @@
+"""robots.txt (RFC 9309): the rules for one crawler, read and matched in time that is in line with their length."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+AGENT: Final = "Pressroom"
+"""The product token that groups of robots.txt are matched with (RFC 9309, section 2.2.1)."""
+
+MAX_ROBOTS_BYTES: Final = 512_000
+"""How many bytes of robots.txt are read (RFC 9309, section 2.5)."""
+
+SEARCH_ENGINE: Final = "Googlebot"
+"""The search engine whose rules are looked at besides."""
+
+_USER_AGENT: Final = frozenset({"user-agent", "useragent", "user agent"})
+_DISALLOW: Final = frozenset({"disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"})
+_CRAWL_DELAY: Final = frozenset({"crawl-delay", "crawl delay"})
+_SITEMAP: Final = frozenset({"sitemap", "sitemaps", "site-map"})
+_FIELDS: Final = _USER_AGENT | _DISALLOW | _CRAWL_DELAY | _SITEMAP | {"allow"}
+"""What is understood. Other crawlers forgive the same misspellings."""
+
+_KNOWN: Final = frozenset(
+    {"user-agent", "allow", "disallow", "sitemap", "crawl-delay", "host", "clean-param", "request-rate", "visit-time"}
+)
+_MAX_SITEMAPS = 100
+_MAX_PROBLEMS = 20
+_TOKEN = re.compile(r"[a-z_-]*")
+_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
+_UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_PRINTABLE: Final = "".join(map(chr, range(0x21, 0x7F)))
+_INDEX: Final = "/index.html"
+
+
+@dataclass(frozen=True)
+class RobotsRules:
+    """The rules of the groups for one crawler, or of those for all. `rules` are patterns, and whether they allow."""
+
+    rules: tuple[tuple[str, bool], ...] = ()
+    crawl_delay: float = 0.0
+    sitemaps: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, text: str, agent: str = AGENT) -> RobotsRules:
+        """Return what a robots.txt says to a crawler. Everything that cannot be understood is passed over."""
+        groups = {agent.lower(): _Group(), "*": _Group()}
+        sitemaps: dict[str, None] = {}
+        current: dict[str, _Group] = {}
+        names = False
+        for line in text.splitlines():
+            name, value = _field(line.partition("#")[0].strip())
+            if name in _USER_AGENT:
+                current = current if names else {}
+                names = True
+                token = "*" if value.startswith("*") else _token(value)
+                if token in groups:
+                    groups[token].named = True
+                    current[token] = groups[token]
+            elif name in _SITEMAP:
+                if value and len(sitemaps) < _MAX_SITEMAPS:
+                    sitemaps[value] = None
+            elif name:
+                names = False
+                for group in current.values():
+                    group.add(name, value)
+        own = groups[agent.lower()]
+        chosen = own if own.named else groups["*"]
+        return cls(tuple(chosen.rules.items()), chosen.crawl_delay, tuple(sitemaps))
+
+    def allow(self, url: str) -> bool:
+        """Return whether a URL may be fetched: the longest pattern decides, and of two as long the one that allows."""
+        parts = urlsplit(url)
+        if parts.path == "/robots.txt":
+            return True
+        query = f"?{parts.query}" if "?" in url.partition("#")[0] else ""
+        path = _octets(f"{parts.path or '/'}{query}")
+        is_prefixed = path.startswith(self._prefixes)
+        for pattern, allows in self._sorted if is_prefixed else self._special:
+            if _matches(pattern, path):
+                return allows
+        return True
+
+    @cached_property
+    def _sorted(self) -> tuple[tuple[str, bool], ...]:
+        return tuple(sorted(self.rules, key=lambda rule: (len(rule[0]), rule[1]), reverse=True))
+
+    @cached_property
+    def _special(self) -> tuple[tuple[str, bool], ...]:
+        return tuple(rule for rule in self._sorted if _is_special(rule[0]))
+
+    @cached_property
+    def _prefixes(self) -> tuple[str, ...]:
+        return tuple(pattern for pattern, _ in self.rules if not _is_special(pattern))
+
+
+class _Group:
+    """What the groups for a crawler say together."""
+
+    def __init__(self) -> None:
+        self.named = False
+        self.rules: dict[str, bool] = {}
+        self.crawl_delay = 0.0
+
+    def add(self, name: str, value: str) -> None:
+        if name in _CRAWL_DELAY:
+            try:
+                seconds = float(value)
+            except ValueError:
+                return
+            self.crawl_delay = seconds if math.isfinite(seconds) and seconds >= 0 else self.crawl_delay
+        elif value and (name == "allow" or name in _DISALLOW):
+            pattern, allows = _octets(value), name == "allow"
+            self._rule(pattern, allows=allows)
+            if allows and pattern.endswith(_INDEX):  # the folder is the same page
+                self._rule(f"{pattern.removesuffix('index.html')}$", allows=True)
+
+    def _rule(self, pattern: str, *, allows: bool) -> None:
+        self.rules[pattern] = self.rules.get(pattern, False) or allows
+
+
+def _field(line: str) -> tuple[str, str]:
+    """Return the name and the value of a line, also where the colon is missing; an unknown name is kept."""
+    name, _, value = line.partition(":")
+    name = name.strip().lower()
+    if name in _FIELDS:
+        return name, value.strip()
+    first, *rest = line.split(None, 2) or [""]
+    for words in (1, 2):
+        known = " ".join([first, *rest[: words - 1]]).lower()
+        if known in _FIELDS:
+            return known, " ".join(rest[words - 1 :]).strip()
+    return name if ":" in line else "", value.strip()
+
+
+def _token(value: str) -> str:
+    match = _TOKEN.match(value.lower())
+    return match[0] if match else ""
+
+
+def _octets(text: str) -> str:
+    """Return a path or a pattern in the form in which they are compared (RFC 9309, section 2.2.2)."""
+    if text.isascii() and text.isprintable() and "%" not in text and " " not in text:
+        return text
+
+    def octet(match: re.Match[str]) -> str:
+        character = chr(int(match[1], 16))
+        return character if character in _UNRESERVED else match[0].upper()
+
+    return quote(_ESCAPE.sub(octet, text), safe=_PRINTABLE, errors="replace")
+
+
+def _is_special(pattern: str) -> bool:
+    return "*" in pattern or pattern.endswith("$")
+
+
+def _matches(pattern: str, path: str) -> bool:
+    """Return whether a pattern matches the beginning of a path: `*` is any text, `$` at its end is the path's end."""
+    is_whole = pattern.endswith("$")
+    first, *rest = (pattern.removesuffix("$") if is_whole else pattern).split("*")
+    if not path.startswith(first):
+        return False
+    if not rest:
+        return not is_whole or len(path) == len(first)
+    at = len(first)
+    for part in rest[:-1]:
+        found = path.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    if is_whole:
+        return path.endswith(rest[-1]) and len(path) - len(rest[-1]) >= at
+    return path.find(rest[-1], at) >= 0
+
+
+@dataclass(frozen=True, slots=True)
+class Robots:
+    """What a host's robots.txt says.
+
+    `status` is that of the answer, 0 where there was none. `unreachable` is what the RFC calls so: the server failed,
+    and everything counts as disallowed.
+    """
+
+    status: int
+    unreachable: bool = False
+    text: str = ""
+    truncated: bool = False
+    busy: float | None = None
+    """Seconds after which it may be requested again, if the host was busy for longer than the crawler waits."""
+    rules: RobotsRules | None = None
+    engine_rules: RobotsRules | None = None
+
+    @classmethod
+    def read(cls, status: int, content: bytes, *, truncated: bool = False) -> Robots:
+        """Return the rules of an answer (RFC 9309, section 2.3.1).
+
+        A 4xx status means that everything is allowed; a 5xx status, or no answer at all, that nothing is.
+        """
+        if status == 0 or status >= 500:
+            return cls(status, unreachable=True)
+        if status >= 300:
+            return cls(status)
+        text = content[:MAX_ROBOTS_BYTES].decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "")
+        return cls(
+            status,
+            text=text,
+            truncated=truncated or len(content) > MAX_ROBOTS_BYTES,
+            rules=RobotsRules.read(text),
+            engine_rules=RobotsRules.read(text, SEARCH_ENGINE),
+        )
+
+    def allows(self, url: str) -> bool:
+        """Return whether a URL may be fetched."""
+        return not self.unreachable and (self.rules is None or self.rules.allow(url))
+
+    def allows_search_engine(self, url: str) -> bool:
+        """Return whether the search engine may fetch a URL."""
+        return not self.unreachable and (self.engine_rules is None or self.engine_rules.allow(url))
+
+    @property
+    def crawl_delay(self) -> float:
+        """Seconds between requests that the host asks for; 0 where it asks for nothing."""
+        return self.rules.crawl_delay if self.rules is not None else 0.0
+
+    @property
+    def sitemaps(self) -> list[str]:
+        """The URLs of sitemaps, as written."""
+        return [] if self.rules is None else list(self.rules.sitemaps)
+
+    def problems(self) -> list[str]:
+        """Return the lines that no crawler understands, each as `line 3: …`."""
+        found: list[str] = []
+        grouped = False
+        for number, line in enumerate(self.text.splitlines(), 1):
+            rule = line.partition("#")[0].strip()
+            name = rule.partition(":")[0].strip().lower()
+            grouped = grouped or name == "user-agent"
+            if not rule:
+                continue
+            if ":" not in rule or name not in _KNOWN:
+                found.append(f"line {number}: {rule[:80]}")
+            elif name in ("allow", "disallow") and not grouped:
+                found.append(f"line {number}: {rule[:80]} comes before any user-agent")
+            if len(found) >= _MAX_PROBLEMS:
+                break
+        return found

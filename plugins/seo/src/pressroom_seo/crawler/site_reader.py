@@ -1,0 +1,194 @@
+"""Reading what sites answer in worker processes, where it can be ended: pages, sitemaps, robots.txt and llms.txt."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from pressroom.sdk import CallError, Workers
+
+from pressroom_seo.crawler.records import PageRecord
+from pressroom_seo.crawler.responses import CrawlResponse, record_of
+from pressroom_seo.crawler.robots import Robots
+from pressroom_seo.crawler.site_files import MAX_URLS, LlmsTxt, Sitemap, read_llms_txt, read_sitemap
+from pressroom_seo.urls import SiteScope
+
+T = TypeVar("T")
+
+SECONDS: Final = 20.0
+"""Seconds that reading one answer may take."""
+
+QUICK_BYTES: Final = 16_384
+"""A robots.txt or llms.txt of this size is read where it is: that takes less than a worker's answer."""
+
+SAMPLES: Final = 10
+"""How many URLs are kept as samples of what is wrong."""
+
+_UNREADABLE: Final = "could not be read: it takes too long, or too much memory"
+_PAUSES: Final = (2.0, 5.0, 10.0)
+_BATCH_BYTES: Final = 1_000_000
+_BATCH: Final = 16
+_UNREAD: Final = frozenset({"timeout", "internal_error"})
+"""The codes of errors that an answer is to blame for: it took too long, or too much memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapReading:
+    """A sitemap without its entries, and which of them are of use: `listed` for one of pages, `files` for an index."""
+
+    sitemap: Sitemap
+    count: int
+    listed: dict[str, str] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
+    bad_dates: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Waiting:
+    answer: CrawlResponse
+    depth: int | None
+    record: PageRecord | None = None
+
+
+class SiteReader:
+    """Reads answers in the worker processes of an owner, pages several at a time. Without workers it reads them itself.
+
+    What takes too long or too much memory has no page: nothing else waits for it.
+    """
+
+    def __init__(self, workers: Workers | None = None, owner: str = "") -> None:
+        self._workers = workers
+        self._owner = owner
+        self._waiting: deque[_Waiting] = deque()
+        self._turn = asyncio.Lock()
+
+    async def page(self, answer: CrawlResponse, depth: int | None) -> PageRecord:
+        """Return what is kept of an answer. Raises `Overloaded`."""
+        if not answer.content or answer.is_redirect:
+            return record_of(answer, depth)
+        mine = _Waiting(answer, depth)
+        self._waiting.append(mine)
+        try:
+            async with self._turn:
+                while mine.record is None:
+                    await self._read(self._next())
+        finally:
+            if mine in self._waiting:
+                self._waiting.remove(mine)
+        return mine.record
+
+    async def sitemap(self, answer: CrawlResponse, site: SiteScope, now: float, most: int) -> SitemapReading:
+        """Return what is of use of a sitemap. Raises `Overloaded`."""
+        unread = Sitemap(answer.url, problem=f"it {_UNREADABLE}")
+        return await self._run(
+            partial(sitemap_of, answer, site, now, most), len(answer.content), SitemapReading(unread, 0)
+        )
+
+    async def robots(self, answer: CrawlResponse) -> Robots:
+        """Return the rules of an answer. Raises `Overloaded`."""
+        read = partial(Robots.read, answer.status, answer.content, truncated=not answer.whole)
+        return await self._run(read, len(answer.content), Robots(0, unreachable=True))
+
+    async def kept_robots(self, kept: Robots) -> Robots:
+        """Return a robots.txt that was kept without its rules, with them. Raises `Overloaded`."""
+        return await self.robots(CrawlResponse("", kept.status, content=kept.text.encode(), whole=not kept.truncated))
+
+    async def llms_txt(self, answer: CrawlResponse) -> LlmsTxt:
+        """Return what an llms.txt lists. Raises `Overloaded`."""
+        unread = LlmsTxt("", "", (), (), (f"it {_UNREADABLE}",))
+        return await self._run(partial(read_llms_txt, answer.content, answer.url), len(answer.content), unread)
+
+    async def _run(self, read: Callable[[], T], size: int, otherwise: T) -> T:
+        if self._workers is None or size <= QUICK_BYTES:
+            return read()
+        try:
+            return await self._patiently(read)
+        except CallError as error:
+            if error.code not in _UNREAD:
+                raise
+            return otherwise
+
+    async def _patiently(self, read: Callable[..., T], *arguments: Any) -> T:
+        """Run something in a worker, later where there is much work."""
+        if self._workers is None:
+            return read(*arguments)
+        for pause in _PAUSES:
+            try:
+                return await self._workers.run(read, *arguments, owner=self._owner, what="the answer", seconds=SECONDS)
+            except CallError as error:
+                if error.code != "overloaded":
+                    raise
+            await asyncio.sleep(pause)
+        return await self._workers.run(read, *arguments, owner=self._owner, what="the answer", seconds=SECONDS)
+
+    def _next(self) -> Sequence[_Waiting]:
+        """Take pages from those that wait, the first ones, as many as are read at once."""
+        batch: list[_Waiting] = []
+        size = 0
+        while self._waiting and len(batch) < _BATCH:
+            size += len(self._waiting[0].answer.content)
+            if batch and size > _BATCH_BYTES:
+                break
+            batch.append(self._waiting.popleft())
+        return batch
+
+    async def _read(self, batch: Sequence[_Waiting]) -> None:
+        try:
+            records = await self._patiently(records_of, [(one.answer, one.depth) for one in batch])
+        except CallError as error:
+            if error.code not in _UNREAD:
+                raise
+            if len(batch) > 1:  # one of them keeps the others from being read
+                for one in batch:
+                    await self._read([one])
+                return
+            unread = replace(
+                batch[0].answer,
+                content=b"",
+                message="the page could not be read: it takes too long, or too much memory",
+            )
+            records = [replace(record_of(unread, batch[0].depth), size=len(batch[0].answer.content))]
+        for one, record in zip(batch, records, strict=True):
+            one.record = record
+
+
+def sitemap_of(answer: CrawlResponse, site: SiteScope, now: float, most: int) -> SitemapReading:
+    """Return what is of use of a sitemap: at most `most` of the site's pages, or the files of an index."""
+    sitemap = read_sitemap(answer.url, answer.content, whole=answer.whole, most_urls=MAX_URLS)
+    entries, sitemap.entries = sitemap.entries, []
+    if sitemap.kind == "index":
+        files = dict.fromkeys(entry.url for entry in entries)
+        return SitemapReading(sitemap, len(entries), files=tuple(files))
+    listed: dict[str, str] = {}
+    foreign: list[str] = []
+    bad_dates: list[str] = []
+    for entry in entries:
+        if not site.is_host_of(entry.url):
+            if len(foreign) < SAMPLES:
+                foreign.append(entry.url)
+        elif site.contains(entry.url) and len(listed) < most:
+            listed.setdefault(entry.url, entry.lastmod)
+        if entry.lastmod and len(bad_dates) < SAMPLES and not _is_past(entry.lastmod, now):
+            bad_dates.append(entry.url)
+    return SitemapReading(sitemap, len(entries), listed, (), tuple(foreign), tuple(bad_dates))
+
+
+def _is_past(written: str, now: float) -> bool:
+    """Return whether a date of W3C's profile of ISO 8601 can be read and has come; a day's difference is allowed."""
+    text = written if len(written) > 7 else f"{written}-01" if len(written) == 7 else f"{written}-01-01"
+    try:
+        at = datetime.fromisoformat(text)
+        return at.timestamp() <= now + 86_400
+    except (ValueError, OverflowError):
+        return False
+
+
+def records_of(answers: Sequence[tuple[CrawlResponse, int | None]]) -> list[PageRecord]:
+    """Return what is kept of answers."""
+    return [record_of(answer, depth) for answer, depth in answers]
