@@ -60,6 +60,15 @@ def test_a_stranger_cannot_go_on_past_the_limit_with_runs_that_time_out(tmp_path
     assert statuses == [503, 503, 429]
 
 
+def test_a_stranger_pays_for_previews_that_time_out(tmp_path: Path) -> None:
+    preview = "/tools/unruly/preview"
+    with tool_host(tmp_path) as host, httpx.Client(base_url=host.url, timeout=30) as http:
+        before = left(http.post(preview, json={"way": "refuse"}))
+        failed = http.post(preview, json={"way": "endless"})
+    assert failed.status_code == 503
+    assert left(failed) <= before - 3
+
+
 def test_a_stranger_cannot_fill_the_queue_of_the_workers(tmp_path: Path) -> None:
     config: dict[str, Any] = {"server": {"trusted_proxies": 1}, "executors": {"processes": 1, "process_queue": 3}}
     with tool_host(tmp_path, **config) as host, ThreadPoolExecutor(8) as pool:

@@ -7,6 +7,7 @@ client has one preview under way and at most one that waits; a newer one takes t
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -31,6 +32,11 @@ MAX_PER_ADDRESS: Final = 6
 FETCHING_COST: Final = 10
 """How many previews one counts as for which something was fetched from elsewhere."""
 
+SECOND_COST: Final = 4
+"""How many more previews one counts as for each second that it took beyond the first ones."""
+
+_FREE_SECONDS: Final = 5.0
+_FREE_SECONDS_OF_FAILURES: Final = 0.5
 _RETRY_SECONDS: Final = 2
 _AS_IT_IS: Final = frozenset({"image/svg+xml"})
 
@@ -138,12 +144,7 @@ class Previews:
         address = call.caller.client_ip
         call.params = _at_scale_one(call.params)
         status = await self._take(address)
-        try:
-            return await self._draw((address, page), call, self._max_pixels), status
-        finally:
-            if call.fetched:
-                for _ in range(FETCHING_COST - 1):
-                    await self._take(address, refuse=False)
+        return await self._draw((address, page), call), status
 
     async def sample(self, slug: str, arguments: Mapping[str, Any]) -> Drawn:
         """Draw something that the server knows in advance. Nobody's budget counts it, and people come first.
@@ -153,7 +154,7 @@ class Previews:
         """
         request = CallRequest(slug, dict(arguments), "sample", "http", "binary")
         call = await self._pipeline.check(IdentifiedCall(request, Caller("")))
-        return await self._draw((SERVER, str(next(self._numbers))), call, self._max_pixels)
+        return await self._draw((SERVER, str(next(self._numbers))), call)
 
     async def budget(self, address: str) -> LimitStatus:
         """Return what is left of a client's budget."""
@@ -174,9 +175,9 @@ class Previews:
             raise limit_refusal(self.rate, status)
         return status
 
-    async def _draw(self, client: Client, call: ValidatedCall, max_pixels: int) -> Drawn:
+    async def _draw(self, client: Client, call: ValidatedCall) -> Drawn:
         await self._queue.enter(client)
-        task = asyncio.create_task(self._drawn(call, max_pixels))
+        task = asyncio.create_task(self._paid(client[0], call))
         self._tasks.add(task)
 
         # Not before the run itself ends: a client that leaves early must not make room for another run.
@@ -188,6 +189,19 @@ class Previews:
 
         task.add_done_callback(leave)
         return await asyncio.shield(task)
+
+    async def _paid(self, address: str, call: ValidatedCall) -> Drawn:
+        """Draw, and count what that took, however it ends and whoever still waits for it."""
+        began, free = time.monotonic(), _FREE_SECONDS_OF_FAILURES
+        try:
+            drawn = await self._drawn(call, self._max_pixels)
+            free = _FREE_SECONDS
+            return drawn
+        finally:
+            seconds = max(0.0, time.monotonic() - began - free)
+            more = int(seconds * SECOND_COST) + (FETCHING_COST - 1 if call.fetched else 0)
+            for _ in range(more if address != SERVER else 0):
+                await self._take(address, refuse=False)
 
     async def _drawn(self, call: ValidatedCall, max_pixels: int) -> Drawn:
         artifact = await self._pipeline.draw(call)
