@@ -41,6 +41,8 @@ ELSEWHERE = (
     "pressroom_content.foreign_pages",
     "pressroom_content.language.rules",
     "pressroom_git.html_text",
+    "pressroom_ghost.lexical",
+    "pressroom_qr_code_generator.styled",
 )
 """Modules that read what operators and authors of plugins write, and those that run in worker processes alone."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import re
 from collections.abc import Mapping
@@ -72,11 +71,11 @@ def document(post: Post) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name not in kept}
 
 
-async def body_of(post: Post) -> str:
-    """Return the body to send. Raises `SiteRefused` for what Ghost could not show."""
+def body_of(post: Post) -> str:
+    """Return the body to send. Call it in a worker. Raises `SiteRefused` for what Ghost could not show."""
     if not post.raw:
-        return await asyncio.to_thread(document_of, post.html)
-    if not await asyncio.to_thread(is_document, post.raw):
+        return document_of(post.html)
+    if not is_document(post.raw):
         raise SiteRefused(
             "the body is not in the format of Ghost's editor, so it can be kept, but not changed; open the post in "
             "Ghost, change and save it there, which converts it, then read it from there again"

@@ -247,7 +247,11 @@ class GhostSite(BasicSite):
 
     async def create(self, post: Post) -> RemotePost:
         """Make the post as a draft."""
-        changes = {**document(replace(post, kept=frozenset())), "lexical": await body_of(post), "status": "draft"}
+        changes = {
+            **document(replace(post, kept=frozenset())),
+            "lexical": await self.beside(body_of, post),
+            "status": "draft",
+        }
         answer = await self._api().send("POST", "/posts/", query=_QUERY, document={"posts": [changes]})
         return self._one(answer, "post", written=True).post
 
@@ -268,7 +272,7 @@ class GhostSite(BasicSite):
             raise _changed()
         changes = {**changed_tags(document(post), there), "updated_at": updated_at(there.revision)}
         if not is_body_kept(post) and (not post.raw or post.raw != there.raw):
-            body = await body_of(post)
+            body = await self.beside(body_of, post)
             changes |= {"lexical": body} if body != there.raw else {}
         return await self._put(post_id, changes)
 

@@ -6,11 +6,10 @@ import asyncio
 import stat
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from dulwich.errors import ObjectFormatException
-from dulwich.object_store import MemoryObjectStore, commit_tree_changes, iter_tree_contents, tree_lookup_path
+from dulwich.object_store import MemoryObjectStore, commit_tree_changes, tree_lookup_path
 from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree
 from pressroom.sdk import Fetcher
 from pressroom_content.contract import SiteGone, SiteRefused, SiteRejected, SiteUnavailable
@@ -23,6 +22,9 @@ _ATTEMPTS: Final = 6
 _PAUSE: Final = 0.1
 _BATCH: Final = 200
 _MAX_FILES: Final = 100_000
+_MAX_PATH: Final = 1_000
+"""Characters of a path: trees inside each other make paths whose sum is the square of their number."""
+
 _MODE: Final = 0o100644
 _BROKEN: Final = (ObjectFormatException, ValueError, AttributeError, AssertionError, UnicodeDecodeError)
 
@@ -57,14 +59,23 @@ class _Snapshot:
             return {}
         if not stat.S_ISDIR(mode):
             return {}
-        entries = list(islice(iter_tree_contents(self.store, sha), _MAX_FILES + 1))
-        if len(entries) > _MAX_FILES:
-            raise SiteRefused(f"{folder} has more than {_MAX_FILES} files")
-        return {
-            f"{folder}/{entry.path.decode(errors='replace')}": entry.sha.decode()
-            for entry in entries
-            if stat.S_ISREG(entry.mode)
-        }
+        found: dict[str, str] = {}
+        waiting = [(folder, sha)]
+        trees = 0
+        while waiting:
+            path, sha = waiting.pop()
+            trees += 1
+            for entry in cast("Tree", self.store[sha]).items():
+                name = f"{path}/{entry.path.decode(errors='replace')}"
+                if stat.S_ISDIR(entry.mode):
+                    waiting.append((name, entry.sha))
+                elif stat.S_ISREG(entry.mode):
+                    found[name] = entry.sha.decode()
+                if len(name) > _MAX_PATH:
+                    raise SiteRefused(f"{folder} has paths of more than {_MAX_PATH} characters")
+                if len(found) > _MAX_FILES or trees + len(waiting) > _MAX_FILES:
+                    raise SiteRefused(f"{folder} has more than {_MAX_FILES} files or folders")
+        return found
 
 
 class HttpRepository:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import ClassVar, Final, Literal
@@ -25,13 +24,11 @@ from pressroom_content.contract import (
     SiteRejected,
 )
 
-from pressroom_git.bodies import MarkdownCodec, body_of, body_read
-from pressroom_git.escaping import without_raws
+from pressroom_git.bodies import MarkdownCodec
 from pressroom_git.folders import check_post
-from pressroom_git.front_matter import LIQUID, MARKER, changes_of, front_of, has_image, is_live, text, with_state
 from pressroom_git.layout import SiteLayout
-from pressroom_git.post_files import PostFile
-from pressroom_git.repository import MAX_FILE_BYTES, File, Repository, changed
+from pressroom_git.making import bounded, changed_file, file_in_state, new_file, posts_of
+from pressroom_git.repository import File, Repository, changed
 
 CAPABILITIES: Final = Capabilities(
     draft=True,
@@ -49,6 +46,9 @@ CAPABILITIES: Final = Capabilities(
 )
 MAX_POSTS: Final = 20_000
 """Files that are looked at in one site."""
+
+_BATCH_BYTES: Final = 1_000_000
+"""Bytes of files that are read at once."""
 
 _LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _EXTENSIONS: Final = {
@@ -123,7 +123,7 @@ class GitSite(BasicSite):
             raise SiteRefused(f"files of the type {file.media_type} are no images that a site can show")
         path = f"{self._layout.images}/{marker}.{extension}"
         with suppress(RemoteChanged):  # the marker is of this image alone: it is there already
-            await self._repository.write(path, _bounded(file.content), f"Add image {marker}.{extension}", "")
+            await self._repository.write(path, bounded(file.content), f"Add image {marker}.{extension}", "")
         return RemoteMedia(path, self._layout.image_url(self._address.url, path))
 
     async def remove_media(self, media: RemoteMedia) -> None:
@@ -139,7 +139,7 @@ class GitSite(BasicSite):
         if not post.marker:
             return None
         for path in self._layout.candidates(await self._repository.paths(self._layout.content), post):
-            found = self._post(path, await self._repository.read(path))
+            found = await self._post(path, await self._repository.read(path))
             if found.marker == post.marker:
                 return found
         return None
@@ -148,35 +148,29 @@ class GitSite(BasicSite):
         """Commit the post as a draft."""
         now = self._now()
         path = self._layout.path(post, now)
-        generator = self._layout.generator
-        front = with_state(front_of(post, generator), generator, live=False, now=now)
-        body = await asyncio.to_thread(self._body, post, path, PostFile.of(b""))
-        content = _bounded(PostFile.new(front, body, self._layout.form).content)
+        content = await self.beside(new_file, self._layout, self._shared, post, path, now)
         try:
             sha = await self._repository.write(path, content, f"Add {post.title}", "")
         except RemoteChanged:
-            there = self._post(path, await self._repository.read(path))
+            there = await self._post(path, await self._repository.read(path))
             if there.marker == post.marker:
                 return there
             raise SiteRefused(
                 f"{path} is another post", hint="Change the slug with update_content, then call publish_content again."
             ) from None
-        return self._post(path, File(content, sha))
+        return await self._post(path, File(content, sha))
 
     async def read(self, post_id: str) -> RemotePost:
         """Return a post."""
-        return self._post(post_id, await self._file(post_id))
+        return await self._post(post_id, await self._file(post_id))
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
         """Commit the post again; its state, its date and what people added to its front matter stay."""
         there = await self._file(post_id)
         if revision and there.sha != revision:
             raise changed(post_id)
-        file = _editable(post_id, there)
-        body = await asyncio.to_thread(self._body, post, post_id, file)
-        fields = self._layout.fields(file.front, post_id)
-        made = file.with_front(changes_of(post, fields, self._layout.generator)).with_body(body)
-        return await self._write(post_id, there, made.content, f"Update {post.title}")
+        content = await self.beside(changed_file, self._layout, self._shared, post, post_id, there)
+        return await self._write(post_id, there, content, f"Update {post.title}")
 
     async def set_state(
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
@@ -185,14 +179,11 @@ class GitSite(BasicSite):
         del at
         self.require_state(state)
         there = await self._file(post_id)
-        file = _editable(post_id, there)
-        title = text(file.front.get("title")) or post_id
+        content, title = await self.beside(file_in_state, self._layout, post_id, there, state == "live", self._now())
         if state == "gone":
             await self._repository.delete(post_id, f"Delete {title}", there.sha)
             return RemotePost(post_id, "", "gone", "")
-        made = with_state(file.front, self._layout.generator, live=state == "live", now=self._now())
-        message = f"{'Publish' if state == 'live' else 'Unpublish'} {title}"
-        return await self._write(post_id, there, file.with_front(made).content, message)
+        return await self._write(post_id, there, content, f"{'Publish' if state == 'live' else 'Unpublish'} {title}")
 
     async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
         """Yield the live posts, newest first by the dates in their files.
@@ -203,10 +194,8 @@ class GitSite(BasicSite):
         paths = [path for path in await self._repository.paths(self._layout.content) if self._layout.lists(path)]
         paths.sort(key=lambda path: path.rpartition("/")[2], reverse=True)  # those of Jekyll begin with their date
         found: list[RemotePost] = []
-        async for path, file in self._repository.read_all(paths[:MAX_POSTS]):
-            post = self._post(path, file)
-            if post.state == "live":
-                found.append(post)
+        async for posts in self._read_all(paths[:MAX_POSTS]):
+            found += [post for post in posts if post.state == "live"]
         found.sort(key=lambda post: post.updated_at or _LONG_AGO, reverse=True)
         for post in found[:most]:
             yield post
@@ -217,28 +206,30 @@ class GitSite(BasicSite):
         likely = self._layout.likely(url, paths)
         others = sorted(set(paths[:MAX_POSTS]) - set(likely))
         for group in (likely, others):
-            async for path, file in self._repository.read_all(group):
-                post = self._post(path, file)
-                if _same_page(post.url, url):
+            async for posts in self._read_all(group):
+                if post := next((one for one in posts if _same_page(one.url, url)), None):
                     return post
         return None
 
-    def _body(self, post: Post, path: str, there: PostFile) -> str:
-        """Return the body of a post for its file. Raises `SiteRefused` where it has what may not be written there."""
-        body = self._raw(post, path, there) if post.raw else body_of(post, self._layout.generator, path)
-        return without_raws(body) if there.front.get(LIQUID) is False else body
+    async def _read_all(self, paths: Sequence[str]) -> AsyncIterator[Sequence[RemotePost]]:
+        """Yield the posts of files, some at a time."""
+        files: list[tuple[str, File]] = []
+        size = 0
+        async for path, file in self._repository.read_all(paths):
+            files.append((path, file))
+            size += len(file.content)
+            if size >= _BATCH_BYTES:
+                yield await self._posts(files)
+                files, size = [], 0
+        if files:
+            yield await self._posts(files)
 
-    def _raw(self, post: Post, path: str, there: PostFile) -> str:
-        if path.endswith(".html"):
-            raise SiteRefused(f"{path} is a file of HTML, whose blocks cannot be told apart; edit it in the repository")
-        if self._shared or path.endswith(".mdx"):
-            known = set(self.codec.programs(there.body))
-            if any(one not in known for one in self.codec.programs(post.raw)):
-                raise SiteRefused(
-                    f"{path} would get a block that the generator runs as a program and that was not in it",
-                    hint="Blocks such as shortcodes are kept where they are; write new ones in the repository.",
-                )
-        return post.raw
+    async def _posts(self, files: Sequence[tuple[str, File]]) -> Sequence[RemotePost]:
+        what = "the files of the repository"
+        return await self.beside(posts_of, self._layout, self._address.url, files, what=what, seconds=60)
+
+    async def _post(self, path: str, file: File) -> RemotePost:
+        return (await self.beside(posts_of, self._layout, self._address.url, [(path, file)], what=path))[0]
 
     async def _file(self, post_id: str) -> File:
         if not self._layout.is_post(post_id):
@@ -247,43 +238,14 @@ class GitSite(BasicSite):
 
     async def _write(self, path: str, there: File, content: bytes, message: str) -> RemotePost:
         if content == there.content:
-            return self._post(path, there)
+            return await self._post(path, there)
         if self._shared:
             check_post(path)
-        sha = await self._repository.write(path, _bounded(content), message, there.sha)
-        return self._post(path, File(content, sha))
-
-    def _post(self, path: str, file: File) -> RemotePost:
-        read, generator = PostFile.of(file.content), self._layout.generator
-        front, raw = read.front, read.body if read.readable and not path.endswith(".html") else ""
-        return RemotePost(
-            id=path,
-            url=self._layout.url(self._address.url, front, path),
-            state="live" if is_live(front, generator) else "draft",
-            revision=file.sha,
-            html=body_read(read.body.encode("utf-8", "surrogateescape").decode("utf-8", "replace"), generator),
-            fields=self._layout.fields(front, path),
-            featured=has_image(front),
-            marker=text(front.get(MARKER)),
-            updated_at=self._layout.date(front, path),
-            raw=raw,
-        )
-
-
-def _editable(path: str, file: File) -> PostFile:
-    read = PostFile.of(file.content)
-    if not read.readable:
-        raise SiteRefused(f"{path} is not UTF-8, so it is left as it is", hint="Save it as UTF-8, then try again.")
-    return read
+        sha = await self._repository.write(path, bounded(content), message, there.sha)
+        return await self._post(path, File(content, sha))
 
 
 def _same_page(url: str, other: str) -> bool:
     """Tell whether two URLs are of one page: whatever their host is called and however they end."""
     paths = [unquote(urlsplit(one).path).rstrip("/").removesuffix("/index.html") for one in (url, other)]
     return paths[0] == paths[1]
-
-
-def _bounded(content: bytes) -> bytes:
-    if len(content) > MAX_FILE_BYTES:
-        raise SiteRefused(f"the file would have {len(content)} bytes, and may have {MAX_FILE_BYTES}")
-    return content

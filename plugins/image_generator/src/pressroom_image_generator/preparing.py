@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -94,7 +93,7 @@ class Preparation:
         """Return what the run needs. Raises `InvalidInput` for an unknown template, or where nothing may be fetched."""
         template = None
         if params.html is not None:
-            field, addresses = "html", await asyncio.to_thread(_addresses_in, params.html)
+            field, addresses = "html", await self._addresses_in(params.html)
         else:
             field, addresses = "props", _addresses_of(params.props or TemplateProps())
             if params.template not in BUILT_IN:
@@ -104,6 +103,12 @@ class Preparation:
             return WorkerInput(template=template)
         return WorkerInput(await self._images.fetch(self._plugin.services.fetcher, addresses, field), template)
 
+    async def _addresses_in(self, html: str) -> tuple[str, ...]:
+        # `<img` and its old name `<image` cannot be written in any other way; most HTML has neither.
+        if "<im" not in html.lower():
+            return ()
+        return await self._plugin.services.workers.run(_read_addresses, html, what="the HTML", seconds=5)
+
     def _added(self, name: str) -> ImageTemplate:
         added = added_templates(self._plugin)
         found = added.get(name)
@@ -112,10 +117,7 @@ class Preparation:
         return found
 
 
-def _addresses_in(html: str) -> tuple[str, ...]:
-    # `<img` and its old name `<image` cannot be written in any other way; most HTML has neither.
-    if "<im" not in html.lower():
-        return ()
+def _read_addresses(html: str) -> tuple[str, ...]:
     from pressroom_image_generator.engine import image_addresses  # noqa: PLC0415 - loads with the first image
 
     return tuple(image_addresses(html))

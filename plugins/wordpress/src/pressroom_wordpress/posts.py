@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,8 +9,17 @@ from time import monotonic
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
-from pressroom.sdk import FetchFailed, FetchRefused
-from pressroom_content.contract import Post, RemoteChanged, RemotePost, SiteGone, SiteRefused, SiteRejected, TermKind
+from pressroom.sdk import FetchFailed, FetchRefused, Workers
+from pressroom_content.contract import (
+    Post,
+    RemoteChanged,
+    RemotePost,
+    SiteGone,
+    SiteRefused,
+    SiteRejected,
+    TermKind,
+    work_beside,
+)
 
 from pressroom_wordpress import seo_meta
 from pressroom_wordpress.client import WordPressClient
@@ -38,6 +46,7 @@ class WordPressPosts:
     """Reads and writes posts, and pages too, whose ids begin with `page-`."""
 
     def __init__(self, client: WordPressClient) -> None:
+        self.workers: Workers | None = None
         self._client = client
         self._read: tuple[float, Mapping[str, Any], RemotePost] | None = None
 
@@ -197,7 +206,8 @@ class WordPressPosts:
 
     async def _post(self, row: Mapping[str, Any]) -> RemotePost:
         """Return a post whose tags and categories are names instead of numbers."""
-        post = await asyncio.to_thread(post_of, row) if len(str(row.get("content"))) > _LONG else post_of(row)
+        is_long = len(str(row.get("content"))) > _LONG
+        post = await work_beside(self.workers, post_of, row) if is_long else post_of(row)
         known = names_sent_along(row)
         fields = dict(post.fields)
         kinds: tuple[tuple[TermKind, str], ...] = (("tag", "tags"), ("category", "categories"))
@@ -210,7 +220,10 @@ class WordPressPosts:
 
     async def _document(self, post: Post, keys: Mapping[str, tuple[str, ...]], *, tail: str) -> dict[str, Any]:
         """Return what is sent of a post; `tail` is the comment that a post has which others marked."""
-        body = post.raw or await _encoded(post)
+        body = post.raw
+        if not body:
+            is_long = len(post.html) > _LONG
+            body = await work_beside(self.workers, _encoded, post) if is_long else _encoded(post)
         document: dict[str, Any] = {"content": with_marker(body, post.marker) if post.marker else body + tail}
         for field in ("title", "slug", "excerpt"):
             if field not in post.kept:
@@ -238,13 +251,9 @@ class WordPressPosts:
         return await self._post(answer.row(written=True))
 
 
-async def _encoded(post: Post) -> str:
+def _encoded(post: Post) -> str:
     codec = WordPressCodec()
-
-    def encoded() -> str:
-        return codec.join(codec.encode(post.html, post.markdown))
-
-    return await asyncio.to_thread(encoded) if len(post.html) > _LONG else encoded()
+    return codec.join(codec.encode(post.html, post.markdown))
 
 
 def _moment(at: datetime) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime
 from html import escape
 from typing import Any, Literal
 
-from pressroom.sdk import Fetcher
+from pressroom.sdk import Fetcher, Workers
 from pressroom_content.contract import (
     BodyCodec,
     Capabilities,
@@ -55,6 +55,15 @@ class WordPressSite:
         self._address = address
         self._client = WordPressClient(address, credential, fetcher)
         self._posts = WordPressPosts(self._client)
+
+    @property
+    def workers(self) -> Workers | None:
+        """The server's worker processes, in which long posts are worked on."""
+        return self._posts.workers
+
+    @workers.setter
+    def workers(self, workers: Workers | None) -> None:
+        self._posts.workers = workers
 
     @property
     def codec(self) -> BodyCodec:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -133,7 +132,7 @@ class Articles:
             raise InvalidInput("content_id", "is in the trash; bring it back with restore_content, then change it")
         if article.version != expected_version:
             return await self._repeated(article, expected_version, changes, edits)
-        draft = await self._changed(Draft.of(article), changes, edits)
+        draft = await self._changed(user_id, Draft.of(article), changes, edits)
         return await self.write(article, draft, origin=origin)
 
     async def write(self, article: Article, draft: Draft, *, origin: str = "") -> ArticleUpdate:
@@ -219,9 +218,15 @@ class Articles:
     async def _noted(self, article: Article, score: Score | None) -> Article:
         return article if score is None else await self.note_score(article, score.score, score.words)
 
-    async def _changed(self, draft: Draft, changes: Mapping[str, Any] | None, edits: Sequence[Edit]) -> Draft:
-        """Return a draft with changes, made in a thread. Raises `InvalidInput`."""
-        return await asyncio.to_thread(_changed, draft, changes, edits, self._plugin.config.max_body_bytes)
+    async def _changed(
+        self, user_id: str, draft: Draft, changes: Mapping[str, Any] | None, edits: Sequence[Edit]
+    ) -> Draft:
+        """Return a draft with changes; edits are made in a worker. Raises `InvalidInput`."""
+        longest = self._plugin.config.max_body_bytes
+        if not edits:
+            return _changed(draft, changes, edits, longest)
+        run = self._plugin.services.workers.run
+        return await run(_changed, draft, changes, edits, longest, owner=user_id, what="the article")
 
     async def _take_turn(self, session: AsyncSession, article: Article, values: Mapping[str, Any]) -> ArticleRow:
         """Write the new version where nobody else has, and return the row."""
@@ -244,7 +249,7 @@ class Articles:
         if article.version == expected + 1:
             try:
                 before = Draft.of(await self.get(article.user_id, article.id, expected))
-                wanted = await self._changed(before, changes, edits)
+                wanted = await self._changed(article.user_id, before, changes, edits)
             except (NotFound, InvalidInput):
                 raise stale(article.version, expected) from None
             if not wanted.changed_from(Draft.of(article)):

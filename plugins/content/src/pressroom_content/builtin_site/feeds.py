@@ -237,7 +237,8 @@ class Feeds:
             room -= len(html)
             items.append(_item(website, row, html))
         site = FeedSite(website.name, website.url, settings.description, settings.language)
-        body = await asyncio.to_thread(_FORMS[form][0], site, items)
+        run = self._plugin.services.workers.run
+        body = await run(_FORMS[form][0], site, items, owner=website.user_id, what="the feed")
         feed = _Feed(state, body, f'"{hashlib.sha256(body).hexdigest()[:24]}"')
         self._keep((website.id, form), feed)
         return feed

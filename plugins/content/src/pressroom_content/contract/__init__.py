@@ -21,7 +21,7 @@ from pressroom_content.contract.articles import (
     BodyFormat,
     slug_of,
 )
-from pressroom_content.contract.basic_site import BasicSite, SiteAction
+from pressroom_content.contract.basic_site import BasicSite, SiteAction, work_beside
 from pressroom_content.contract.bodies import BlockSite, BodyBlock, BodyCodec
 from pressroom_content.contract.connectors import (
     Approved,
@@ -48,6 +48,7 @@ from pressroom_content.contract.connectors import (
     Term,
     TermKind,
     UnknownOutcome,
+    WorkingSite,
 )
 from pressroom_content.contract.control import (
     Control,
@@ -217,6 +218,7 @@ __all__ = [
     "WebsiteId",
     "WebsiteRepository",
     "WebsiteStatus",
+    "WorkingSite",
     "article_reviewers",
     "article_scorers",
     "content_services",
@@ -237,4 +239,5 @@ __all__ = [
     "site_connectors",
     "slug_of",
     "with_query",
+    "work_beside",
 ]

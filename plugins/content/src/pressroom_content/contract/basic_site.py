@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, TypeVar
+
+from pressroom.sdk import CallError, Workers
 
 from pressroom_content.contract.connectors import (
     Capabilities,
@@ -16,10 +18,13 @@ from pressroom_content.contract.connectors import (
     RemotePost,
     RemoteRedirect,
     SiteRefused,
+    SiteUnavailable,
     Term,
     TermKind,
 )
 from pressroom_content.contract.images import MediaFile
+
+T = TypeVar("T")
 
 SiteAction = Literal["delete", "import_posts", "redirects", "schedule", "trash", "unpublish", "upload"]
 """What a platform may be unable to do: a field of `Capabilities`, or `trash`, for one that deletes for good only."""
@@ -46,6 +51,22 @@ _VERBS: Final[Mapping[SiteAction, tuple[str, ...]]] = {
 }
 
 
+async def work_beside(
+    workers: Workers | None, function: Callable[..., T], *arguments: Any, what: str = "the post", seconds: float = 20.0
+) -> T:
+    """Do what `BasicSite.beside` does, for sites that are not one."""
+    if workers is None:
+        return function(*arguments)
+    try:
+        return await workers.run(function, *arguments, what=what, seconds=seconds)
+    except CallError as error:
+        if error.code in ("timeout", "internal_error"):
+            raise SiteRefused(error.message) from None
+        if error.code == "overloaded":
+            raise SiteUnavailable(error.message) from None
+        raise
+
+
 class BasicSite(ABC):
     """Implements `Site` for a platform that has posts and nothing else.
 
@@ -57,6 +78,9 @@ class BasicSite(ABC):
     platform's own words why something cannot be done: `{"redirects": "DEV has no redirects"}`.
     """
 
+    workers: Workers | None = None
+    """The server's worker processes; `None` where a site was opened without them, as in a test."""
+
     capabilities: ClassVar[Capabilities] = Capabilities()
     refusals: ClassVar[Mapping[SiteAction, str]] = {}
 
@@ -67,6 +91,18 @@ class BasicSite(ABC):
             missing = [verb for verb in verbs if getattr(cls, verb) is getattr(BasicSite, verb)]
             if missing and getattr(cls.capabilities, action):
                 raise TypeError(f"{cls.__name__} declares the capability {action}; define {', '.join(missing)} too")
+
+    async def beside(
+        self, function: Callable[..., T], *arguments: Any, what: str = "the post", seconds: float = 20.0
+    ) -> T:
+        """Run a function on a text or a file in a worker process, where it can be ended. See `Workers.run`.
+
+        Raises:
+            SiteRefused: it takes too long, or too much memory.
+            SiteUnavailable: too much work waits at the moment.
+            PressroomError: what the function raised.
+        """
+        return await work_beside(self.workers, function, *arguments, what=what, seconds=seconds)
 
     def refusal(self, action: SiteAction) -> SiteRefused:
         """Return the error that says that the platform cannot do something."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, Protocol, runtime_checkable
 
-from pressroom.sdk import CallError, Fetcher
+from pressroom.sdk import CallError, Fetcher, Workers
 
 from pressroom_content.contract.images import MediaFile
 
@@ -344,6 +344,13 @@ class MediaSite(Protocol):
 
     async def remove_media(self, media: RemoteMedia) -> None:
         """Remove what `Site.upload` returned: no post that was written here shows it any more. Safe to repeat."""
+
+
+@runtime_checkable
+class WorkingSite(Protocol):
+    """A site that works on texts in worker processes, such as every `BasicSite`; `workers` is set before it is used."""
+
+    workers: Workers | None
 
 
 class OpenSite(Protocol):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -70,7 +69,8 @@ async def reading(plugin: PluginContext, article: Article) -> ReadingView:
     run = plugin.services.workers.run
     made = await run(render, article.body, article.body_format, owner=article.user_id, what="the article")
     featured = [article.featured_media_id] if article.featured_media_id else []
-    warnings: tuple[str, ...] = ()
+    images: Mapping[str, PostImage] | None
+    warnings: tuple[str, ...]
     try:
         images, unread = await read_images(
             plugin,
@@ -80,11 +80,20 @@ async def reading(plugin: PluginContext, article: Article) -> ReadingView:
             can_upload=False,
         )
         warnings = tuple(unread)
-        html, _ = await asyncio.to_thread(placed, made.html, "", images, {})
     except SiteUnavailable as error:
-        images, warnings, html = {}, (error.message,), made.html
-    html = await asyncio.to_thread(_without_others, html, plugin.base_url)
-    return ReadingView(html, made.removed, warnings, _cover(images.get(article.featured_media_id), article, plugin))
+        images, warnings = None, (error.message,)
+    files = None if images is None else {name: image.without_content for name, image in images.items()}
+    html = await run(_shown, made.html, files, plugin.base_url, owner=article.user_id, what="the article")
+    return ReadingView(
+        html, made.removed, warnings, _cover((images or {}).get(article.featured_media_id), article, plugin)
+    )
+
+
+def _shown(html: str, images: Mapping[str, PostImage] | None, base_url: str) -> str:
+    """Return sanitised HTML with the images of the library, and a note in place of others."""
+    if images is not None:
+        html, _ = placed(html, "", images, {})
+    return _without_others(html, base_url)
 
 
 def _cover(image: PostImage | None, article: Article, plugin: PluginContext) -> Cover | None:

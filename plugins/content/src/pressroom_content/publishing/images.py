@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Final, Literal
 
@@ -54,6 +54,11 @@ class PostImage:
     def caption(self) -> str:
         """The line below it, plain text."""
         return " ".join(self.file.caption.split())
+
+    @property
+    def without_content(self) -> PostImage:
+        """The image without its bytes, for a worker that only places it in a text."""
+        return PostImage(replace(self.file, content=b""), self.way)
 
     def at(self, uploaded: Mapping[str, RemoteMedia]) -> RemoteMedia | None:
         """Return where it is hosted, or `None` if it is nowhere."""
@@ -111,22 +116,20 @@ def placed(
     `figures` tells whether HTML may have figures.
     """
     same = markdown == html
-    for identifier in inline_ids(html):
+    found = inline_ids(html)
+    targets: dict[str, str] = {}
+    shown: dict[str, PostImage] = {}
+    for identifier in found:
         image = images.get(identifier)
         target = image.at(uploaded) if image else None
-        if image is None or target is None:
-            html = _without(html, identifier)
-            markdown = _without_markdown(markdown, identifier)
-            continue
-        if image.caption:
-            html = _captioned(html, identifier, escape(image.caption, quote=False), figures=figures)
-        html = _credited(html, identifier, image)
-        if not _says(markdown, image.file.credit_text):
-            markdown = _below_markdown(markdown, identifier, image.file.credit_text)
-        if f"*{_as_markdown(image.caption)}*" not in markdown:
-            markdown = _below_markdown(markdown, identifier, image.caption)
-        html = "".join(_moved(html, identifier, escape(target.url)))
-        markdown = "".join(_moved(markdown, identifier, target.url))
+        if image is not None and target is not None:
+            targets[identifier], shown[identifier] = target.url, image
+    if lacking := frozenset(found) - shown.keys():
+        html, markdown = _without(_IMG, html, lacking), _without(_MARKDOWN_IMAGE, markdown, lacking)
+    html = _credited(_captioned(html, shown, figures=figures), shown)
+    markdown = _with_lines(markdown, shown)
+    html = "".join(_moved(html, {identifier: escape(url) for identifier, url in targets.items()}))
+    markdown = "".join(_moved(markdown, targets))
     return html, html if same else markdown
 
 
@@ -167,28 +170,40 @@ def _way(file: MediaFile, policy: Policy, *, can_upload: bool) -> Way:
     return "link" if linkable else "leave_out"
 
 
-def _moved(text: str, identifier: str, url: str) -> Iterator[str]:
-    """Yield the parts of a text in which a new URL replaces every URL that contains an id."""
+def _moved(text: str, urls: Mapping[str, str]) -> Iterator[str]:
+    """Yield the parts of a text in which every URL that contains an id is replaced by the id's new one."""
     end = 0
     for match in _ID.finditer(text):
         start = match.start()
-        if match[0] != identifier or start < end:
+        if match[0] not in urls or start < end:
             continue
         while start > end and not (text[start - 1] in _NO_URL or text[start - 1].isspace()):
             start -= 1
         yield text[end:start]
-        yield url
+        yield urls[match[0]]
         rest = _REST_OF_URL.match(text, match.end())
         end = rest.end() if rest else match.end()
     yield text[end:]
 
 
-def _below_markdown(markdown: str, identifier: str, line: str) -> str:
-    """Put a line of plain text below an image."""
-    image = next((image for image in _MARKDOWN_IMAGE.finditer(markdown) if identifier in image[0]), None)
-    if image is None or not line:
-        return markdown
-    return f"{markdown[: image.end()]}\n*{_as_markdown(line)}*{markdown[image.end() :]}"
+def _with_lines(markdown: str, images: Mapping[str, PostImage]) -> str:
+    """Put captions and credits below images, plain text, each where the text does not say it yet."""
+    lines: dict[str, list[str]] = {}
+    for identifier, image in images.items():
+        caption, credit = _as_markdown(image.caption), image.file.credit_text
+        lines[identifier] = [caption] if caption and f"*{caption}*" not in markdown else []
+        if credit and not _says(markdown, credit):
+            lines[identifier].append(_as_markdown(credit))
+    parts: list[str] = []
+    written = 0
+    said = ""
+    for match in _MARKDOWN_IMAGE.finditer(markdown) if any(lines.values()) else ():
+        for identifier in _ID.findall(match[0]):
+            wanted = [line for line in lines.pop(identifier, ()) if line not in said]
+            parts += [markdown[written : match.end()], *(f"\n*{line}*" for line in wanted)]
+            said = "\n".join([said, *wanted])
+            written = match.end()
+    return "".join([*parts, markdown[written:]])
 
 
 def _says(markdown: str, line: str) -> bool:
@@ -200,48 +215,78 @@ def _as_markdown(text: str) -> str:
     return _MARKED.sub(r"\\\1", escape(text, quote=False))
 
 
-def _without_markdown(markdown: str, identifier: str) -> str:
-    return _MARKDOWN_IMAGE.sub(lambda match: "" if identifier in match[0] else match[0], markdown)
+def _without(images: re.Pattern[str], text: str, lacking: frozenset[str]) -> str:
+    """Return a text without the images that have one of these ids."""
+    return images.sub(lambda match: match[0] if lacking.isdisjoint(_ID.findall(match[0])) else "", text)
 
 
-def _without(html: str, identifier: str) -> str:
-    return _IMG.sub(lambda match: "" if identifier in match[0] else match[0], html)
-
-
-def _credited(html: str, identifier: str, image: PostImage) -> str:
-    """Put the credit after an image: into its caption if it has one, and after the link that encloses it.
+def _credited(html: str, images: Mapping[str, PostImage]) -> str:
+    """Put each credit after its image: into its caption if it has one, and after the link that encloses it.
 
     Links cannot be nested.
     """
-    credit, text = image.credit_html, escape(image.file.credit_text, quote=False)
-    if not credit or credit in html or (text and text in html):
-        return html
-    for match in _IMG.finditer(html):
-        if identifier in match[0]:
-            end = match.end()
-            if _CAPTION_FOLLOWS.match(html, end):
-                end = html.find("</figcaption>", end)
-            elif html.rfind("<a ", 0, end) > html.rfind("</a>", 0, end):
-                end = html.find("</a>", end) + len("</a>")
-            return f"{html[:end]}<br><small>{credit}</small>{html[end:]}"
-    return html
+    lines: dict[str, str] = {}
+    for identifier, image in images.items():
+        credit, text = image.credit_html, escape(image.file.credit_text, quote=False)
+        before = (html, *lines.values())
+        if credit and not any(credit in one or (text and text in one) for one in before):
+            lines[identifier] = credit
+    parts: list[str] = []
+    written = 0
+    in_link = False
+    at = 0
+    for match in _IMG.finditer(html) if lines else ():
+        in_link, at = _is_link_open(html, at, match.end(), in_link), match.end()
+        for identifier in dict.fromkeys(_ID.findall(match[0])):
+            credit = lines.pop(identifier, "")
+            if credit:
+                end = max(written, _end_of_image(html, match.end(), in_link=in_link))
+                parts += [html[written:end], f"<br><small>{credit}</small>"]
+                written = end
+    return "".join([*parts, html[written:]])
 
 
-def _captioned(html: str, identifier: str, caption: str, *, figures: bool) -> str:
+def _is_link_open(html: str, start: int, end: int, before: bool) -> bool:
+    opened, closed = html.rfind("<a ", start, end), html.rfind("</a>", start, end)
+    return before if opened == closed else opened > closed
+
+
+def _end_of_image(html: str, end: int, *, in_link: bool) -> int:
+    """Return where the credit of an image belongs that ends there."""
+    if _CAPTION_FOLLOWS.match(html, end):
+        return max(end, html.find("</figcaption>", end))
+    return max(end, html.find("</a>", end) + len("</a>")) if in_link else end
+
+
+def _captioned(html: str, images: Mapping[str, PostImage], *, figures: bool) -> str:
     """Put a caption below each occurrence of an image without one: in a figure if the image is alone in a paragraph."""
-    if f">{caption}<" in html:
+    captions = {one: escape(image.caption, quote=False) for one, image in images.items()}
+    captions = {one: caption for one, caption in captions.items() if caption and f">{caption}<" not in html}
+    if not captions:
         return html
-    below = f"<figcaption>{caption}</figcaption>"
-    if figures:
-        html = _ALONE.sub(lambda it: f"<figure>{it[1]}{below}</figure>" if identifier in it[1] else it[0], html)
+    shown_by: dict[str, str] = {}
+
+    def caption_of(image: str) -> str:
+        """Return the caption of an image, empty where another image shows the same one."""
+        identifier = next((one for one in _ID.findall(image) if one in captions), "")
+        caption = captions.get(identifier, "")
+        return caption if caption and shown_by.setdefault(caption, identifier) == identifier else ""
+
+    def alone(match: re.Match[str]) -> str:
+        caption = caption_of(match[1])
+        return f"<figure>{match[1]}<figcaption>{caption}</figcaption></figure>" if caption else match[0]
+
+    html = _ALONE.sub(alone, html) if figures else html
     parts: list[str] = []
     written = 0
     for match in _IMG.finditer(html):
-        if identifier not in match[0] or _CAPTION_FOLLOWS.match(html, match.end()):
+        caption = "" if _CAPTION_FOLLOWS.match(html, match.end()) else caption_of(match[0])
+        if not caption:
             continue
         closing = _END_OF_LINK.match(html, match.end())
         end = closing.end() if closing else match.end()
         in_figure = figures and _END_OF_FIGURE.match(html, end)
-        parts += [html[written:end], below if in_figure else f"<br><em>{caption}</em>"]
+        below = f"<figcaption>{caption}</figcaption>" if in_figure else f"<br><em>{caption}</em>"
+        parts += [html[written:end], below]
         written = end
     return "".join([*parts, html[written:]])

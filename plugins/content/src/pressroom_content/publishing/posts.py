@@ -84,8 +84,13 @@ class Manuscript:
         """The images that have to be uploaded."""
         return [image for image in self.images.values() if image.way == "upload"]
 
+    @property
+    def without_files(self) -> Manuscript:
+        """The manuscript without the bytes of its images, for a worker."""
+        return replace(self, images={name: image.without_content for name, image in self.images.items()})
+
     def completed(self, term_ids: Mapping[TermKind, tuple[str, ...]], uploaded: Mapping[str, RemoteMedia]) -> Post:
-        """Return the post with the terms and images that are on the site by now."""
+        """Return the post with the terms and images that are on the site by now. Call it in a worker."""
         html, markdown = placed(self.post.html, self.post.markdown, self.images, uploaded, figures=self.figures)
         featured = self.images.get(self.featured_id)
         target = featured.at(uploaded) if featured else None
@@ -94,7 +99,10 @@ class Manuscript:
         return replace(self.post, html=html, markdown=markdown, term_ids=dict(term_ids), featured=target)
 
     def placed_pieces(self, uploaded: Mapping[str, RemoteMedia]) -> tuple[Sequence[BodyPiece], frozenset[int]]:
-        """Return the body in pieces with the images that are on the site by now, and which pieces have any."""
+        """Return the body in pieces with the images that are on the site by now, and which pieces have any.
+
+        Call it in a worker.
+        """
         pieces: list[BodyPiece] = []
         with_images: set[int] = set()
         for piece in self.pieces:

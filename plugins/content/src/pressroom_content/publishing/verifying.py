@@ -17,6 +17,7 @@ from pressroom_content.publishing.comparing import edits_in_words, is_as_it_was,
 from pressroom_content.publishing.losses import read_losses
 from pressroom_content.publishing.originals import original_of
 from pressroom_content.publishing.posts import (
+    Manuscript,
     canonical_url_of,
     capabilities_of,
     manuscript,
@@ -244,7 +245,9 @@ async def sent_body(
         )
     except CallError:
         return ""
-    return made.completed({}, images).html
+    run = plugin.services.workers.run
+    post = await run(Manuscript.completed, made.without_files, {}, images, owner=website.user_id, what="the article")
+    return post.html
 
 
 async def _was_there(plugin: PluginContext, publication: Publication) -> bool:

@@ -126,7 +126,8 @@ class PublicationWork:
         """Return the post with all that is known of the site by now. Raises what `manuscript` does."""
         term_ids = self.held.steps["terms"].detail.get("term_ids", {})
         ids: dict[Any, tuple[str, ...]] = {kind: tuple(values) for kind, values in term_ids.items()}
-        post = (await self.manuscript()).completed(ids, self.uploaded())
+        made, run = (await self.manuscript()).without_files, self.plugin.services.workers.run
+        post = await run(Manuscript.completed, made, ids, self.uploaded(), owner=self.row.user_id, what="the article")
         codec = self.codec
         if codec is None:
             return post
@@ -148,11 +149,18 @@ class PublicationWork:
     async def _in_blocks(self, codec: BodyCodec) -> ComposedBody:
         uploaded = self.uploaded()
         if self._composed is None or self._composed[0] != uploaded:
-            pieces, own = (await self.manuscript()).placed_pieces(uploaded)
+            light = (await self.manuscript()).without_files
             known = self.known.body if self.known is not None else None
             run = self.plugin.services.workers.run
             made = await run(
-                compose, known, pieces, codec, own, self.connector.markdown, owner=self.row.user_id, what="the article"
+                _composed,
+                light,
+                uploaded,
+                known,
+                codec,
+                self.connector.markdown,
+                owner=self.row.user_id,
+                what="the article",
             )
             self._composed = (uploaded, made)
         return self._composed[1]
@@ -252,3 +260,15 @@ class PublicationWork:
             min(datetime.now(UTC) + timedelta(seconds=self.first_look()), settled),
             "The site did not answer; it is not there so far. Pressroom looks again before it sends anything.",
         )
+
+
+def _composed(
+    manuscript: Manuscript,
+    uploaded: Mapping[str, RemoteMedia],
+    known: SiteBody | None,
+    codec: BodyCodec,
+    markdown: bool,
+) -> ComposedBody:
+    """Return the body in the site's blocks with the images that are on the site by now."""
+    pieces, own = manuscript.placed_pieces(uploaded)
+    return compose(known, pieces, codec, own, markdown)

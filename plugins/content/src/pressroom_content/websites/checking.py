@@ -16,6 +16,7 @@ from pressroom_content.contract import (
     SiteError,
     SiteRejected,
     SiteUnavailable,
+    WorkingSite,
 )
 from pressroom_content.records import Website
 from pressroom_content.websites.store import Websites
@@ -40,7 +41,10 @@ async def check_credential(
 ) -> ConnectionReport:
     """Check a site with a credential that is not stored yet. Whatever goes wrong is a point of the finding."""
     try:
-        return await connector.open(address, credential, plugin.services.fetcher).check()
+        site = connector.open(address, credential, plugin.services.fetcher)
+        if isinstance(site, WorkingSite):
+            site.workers = plugin.services.workers
+        return await site.check()
     except CallError as error:
         return failed(error, connector.capabilities)
     except Exception as error:  # noqa: BLE001 - a connector may raise anything

@@ -26,6 +26,7 @@ from pressroom_content.contract import (
     SiteRefused,
     SiteRejected,
     SiteUnavailable,
+    WorkingSite,
     cursor_of,
 )
 from pressroom_content.contract.control import is_on_this_server
@@ -135,7 +136,10 @@ class Websites:
                 "again with a URL of its own"
             )
         address = SiteAddress(website.id, website.user_id, website.name, website.url, website.settings)
-        return address, connector.open(address, credential, self._plugin.services.fetcher)
+        site = connector.open(address, credential, self._plugin.services.fetcher)
+        if isinstance(site, WorkingSite):
+            site.workers = self._plugin.services.workers
+        return address, site
 
     async def add(
         self,

@@ -1,0 +1,21 @@
+"""The threat model names tests that exist: each row says what bounds an attack, and where it is tried."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parents[1]
+MODEL = TESTS.parent / "docs" / "explanation" / "security.md"
+
+
+def test_every_row_of_the_threat_model_names_tests_that_exist() -> None:
+    text = MODEL.read_text().partition("## Threat model")[2].partition("\n## ")[0]
+    lines = [line for line in text.splitlines() if line.startswith("| ") and not line.endswith("| Tests |")]
+    rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in lines]
+    assert len(rows) > 30
+    for what, bound, named in rows:
+        paths = re.findall(r"`([^`]+)`", named)
+        missing = [path for path in paths if not (TESTS / path).exists()]
+        assert not missing, (what, missing)
+        assert paths or "cannot be prevented" in bound, f"no test is named: {what}"

@@ -1,0 +1,216 @@
+"""What somebody writes is worked on where it can be ended, and never costs more than its size asks."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import io
+import json
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import cast
+
+import httpx
+import pytest
+from dulwich.objects import Blob, Tree
+from dulwich.repo import Repo
+from PIL import Image
+from pressroom.config.models import ExecutorsSettings
+from pressroom.fetch import GuardedFetcher
+from pressroom.pipeline.executors.workers import WorkerPool
+from pressroom.sdk import InvalidInput
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from pressroom_content.articles import edits
+from pressroom_content.builtin_site import feeds
+from pressroom_content.contract import MediaFile, Post, SiteAddress, SiteRefused
+from pressroom_content.pages import article
+from pressroom_content.publishing import images
+from pressroom_content.publishing.images import PostImage, placed
+from pressroom_git.config import GitConfig
+from pressroom_git.connector import connector
+from pressroom_git.post_files import PostFile
+from pressroom_git.remote import _Snapshot
+from pressroom_git.site import GitSite
+from pressroom_git.smart_http import RemoteRefs
+from pressroom_images.library.inspecting import InspectedImage
+from pressroom_images.library.store import Library
+from pressroom_search_performance.sources.google import key_file
+from support.content_client import client_of
+from support.growth import cpu, modules
+from support.people import BrowserWithoutScreen
+
+
+def _image(number: int) -> PostImage:
+    file = MediaFile(
+        id=f"m_{number:022d}",
+        filename="a.png",
+        media_type="image/png",
+        url=f"https://a.example/{number}.png",
+        alt="",
+        hosting="either",
+        credit_html=f"<b>by {number}</b>",
+        credit_text=f"by {number}",
+        caption=f"caption {number}",
+    )
+    return PostImage(file, "link")
+
+
+IMAGES: Mapping[str, PostImage] = {image.file.id: image for image in map(_image, range(100))}
+
+
+@pytest.mark.parametrize("image", ['<p><img src="/media/{}"></p>\n', "![a](/media/{})\n\n"])
+def test_a_stranger_cannot_stop_publishing_with_an_article_of_many_images(image: str) -> None:
+    def place(most: int) -> None:
+        names = list(IMAGES)[:most]
+        text = "".join(image.format(names[at % most]) + "a " * 500 for at in range(300))
+        html = text if "<" in text else "".join(f'<p><img src="{name}"></p>' for name in names)
+        placed(html, text, IMAGES, {})
+
+    assert cpu(place, 100) < 25 * cpu(place, 1) + 0.1
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    config = {
+        "builtin_plugins": False,
+        "plugins": {"content": {}, "images": {}},
+        "accounts": {"connections": 1000},
+    }
+    with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("texts"))) as running:
+        yield running
+
+
+def _refuse(*_: object, **__: object) -> None:
+    raise AssertionError("a stranger's text is worked on in the server itself")
+
+
+def test_no_text_of_an_article_is_worked_on_in_the_server_itself(
+    host: RunningHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The patches are of the server's process; workers have the functions as they are.
+    monkeypatch.setattr(edits, "_edited", _refuse)
+    monkeypatch.setattr(images, "_captioned", _refuse)
+    monkeypatch.setattr(article, "_without_others", _refuse)
+    monkeypatch.setattr(feeds, "absolute_links", _refuse)
+    alice = client_of(host, "alice@example.com")
+    buffer = io.BytesIO()
+    Image.new("RGB", (4, 4), "#b9502a").save(buffer, "PNG")
+    file = InspectedImage("image/png", 4, 4, buffer.getvalue())
+    library = Library(host.host.compiled.plugins.contexts["images"])
+    media = host.run(library.add_own(alice.user_id, file, name="tea.png", alt_text="Tea")).id
+    blog = alice.data("connect_website", platform="builtin", name="Tea")
+    body = f"One cup.\n\n![Tea](/media/{media})\n"
+    id_ = alice.data("create_content", title="Tea", body=body, website_id=blog["website_id"])["content_id"]
+    change = {"find": "One", "replace": "Two"}
+    alice.data("update_content", content_id=id_, expected_version=1, edits=[change])
+    browser = BrowserWithoutScreen(host)
+    browser.enter(host, host.run(host.host.accounts.users.get(alice.user_id)))
+    assert "Two cup" in browser.get(f"/dashboard/articles/{id_}").html
+    url = str(alice.data("publish_content", content_id=id_, website_id=blog["website_id"])["url"])
+    assert "<img" in httpx.get(url).text
+    feed = httpx.get(f"{url.rpartition('/')[0]}/feed.xml")
+    assert "Two cup" in feed.text
+
+
+def test_no_image_of_a_stranger_is_decoded_in_the_server_itself(
+    host: RunningHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    buffer = io.BytesIO()
+    Image.effect_noise((600, 600), 90).save(buffer, "PNG")  # large enough to have a thumbnail of its own
+    alice = client_of(host, "alice.images@example.com")
+    browser = BrowserWithoutScreen(host)
+    browser.enter(host, host.run(host.host.accounts.users.get(alice.user_id)))
+    monkeypatch.setattr(Image, "open", _refuse)
+    link = alice.data("create_upload_url", content_type="image/png")["upload_url"]
+    sent = httpx.put(link, content=buffer.getvalue())
+    assert sent.status_code == 201, sent.text
+    [one] = alice.data("list_media")["media"]
+    shown = browser.client.get(f"/media/thumbnails/{one['id']}")
+    assert (shown.status_code, shown.headers["content-type"]) == (200, "image/webp")
+
+
+THREADS: Mapping[str, str] = {
+    "pressroom.accounts.passwords": "hashes of passwords of bounded length, a few at a time",
+    "pressroom.fetch.resolver": "names, looked up by the system",
+    "pressroom.http.compression": "zlib, on answers of the server, two at a time",
+    "pressroom.http.etags": "a hash of public answers of the server, in linear time",
+    "pressroom.http.web_fonts": "fonts that come with the server",
+    "pressroom.pipeline.previews": "images that a generator's worker just made, of bounded size",
+    "pressroom.interfaces.tools_api.gallery": "images of the server's own examples",
+    "pressroom.interfaces.tools_api.routes": "forms of at most 64 KiB without a credential, in linear time",
+    "pressroom.validation.json": "JSON, whose brackets are counted before it is parsed, in linear time",
+    "pressroom.storage.files.local": "the end of threads that write files",
+    "pressroom_content.builtin_site.cards": "at most 660 characters, which are looked up in fonts",
+    "pressroom_git.remote": "packs and trees of bounded size, in linear time",
+    "pressroom_git.smart_http": "packs and trees of bounded size, in linear time",
+    "pressroom_git.local": "repositories of the operator on this machine",
+    "pressroom_search_performance.sources.google": "a signature with a key of at most 4096 bits",
+    "pressroom_seo.jobs": "the import of parsers, which is given no text",
+    "pressroom_seo.reports.records": "records of pages, whose texts and lists are bounded when a worker makes them",
+    "pressroom_seo.reports.closing": "the same records",
+}
+"""Where threads are used, and for what. Nothing ends a thread, so texts and files of strangers go to workers."""
+
+
+def test_threads_are_used_only_where_nobody_can_keep_them_busy() -> None:
+    used = set()
+    for module in modules():
+        if module.__name__.startswith("pressroom.testing"):
+            continue
+        try:
+            tree = ast.parse(inspect.getsource(module))
+        except OSError:  # an empty file
+            continue
+        names = (node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+        if not {"to_thread", "run_in_executor"}.isdisjoint(names):
+            used.add(module.__name__)
+    assert used <= THREADS.keys(), "use plugin.services.workers, or say why nobody can keep this thread busy"
+    assert used >= THREADS.keys() - {"pressroom.storage.files.local"}, "leave out what uses no thread any more"
+
+
+def test_a_stranger_cannot_fill_the_memory_with_folders_inside_each_other() -> None:
+    found = _Snapshot(RemoteRefs({}, "", 2, filters=True), "refs/heads/main", "0" * 40)
+    inside = Blob.from_string(b"a")
+    found.store.add_object(inside)
+    name, mode, sha = b"a", 0o100644, inside.id
+    for _ in range(5_000):
+        tree = Tree()
+        tree.add(b"f", 0o100644, inside.id)
+        tree.add(name, mode, sha)
+        found.store.add_object(tree)
+        name, mode, sha = b"t" * 20, 0o40000, tree.id
+    root = Tree()
+    root.add(b"posts", mode, sha)
+    found.store.add_object(root)
+    found.tree = root.id
+    with pytest.raises(SiteRefused, match="paths of more than 1000 characters"):
+        found.paths("posts")
+
+
+def test_a_stranger_cannot_have_a_key_read_that_takes_minutes() -> None:
+    document = {"client_email": "a@b.example", "private_key": f"-----BEGIN PRIVATE KEY-----\n{'A' * 6_000}"}
+    with pytest.raises(InvalidInput, match="at most 4096 bits"):
+        key_file(json.dumps(document))
+
+
+async def test_a_file_of_a_repository_that_takes_too_long_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / "blog"
+    Repo.init(folder, mkdir=True).close()
+    made = connector(GitConfig(repositories={"blog": folder}))
+    address = SiteAddress("w_1", "u_1", "Test", "https://blog.example.org")
+    site = cast("GitSite", made.open(address, {"repository": "blog", "generator": "hugo"}, GuardedFetcher()))
+    workers = WorkerPool(ExecutorsSettings(plugin_processes=1, niceness=0))
+    monkeypatch.setattr(PostFile, "of", _refuse)
+    site.workers = workers
+    try:
+        post = await site.create(Post(marker="m", title="Tea", slug="tea", html="<p>a</p>", markdown="a"))
+        assert (post.state, post.raw.strip()) == ("draft", "a")
+        assert [one.id async for one in site.posts(None, 10)] == []
+        with pytest.raises(SiteRefused, match=r"A file took longer than 0\.5 s"):
+            await site.beside(time.sleep, 60, what="a file", seconds=0.5)
+    finally:
+        await workers.close()
