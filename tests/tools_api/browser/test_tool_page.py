@@ -130,7 +130,9 @@ async def test_the_keyboard_downloads_from_any_field(page: Page, server: PageSer
 
 async def test_an_example_fills_the_form_and_is_drawn(page: Page, server: PageServer) -> None:
     await page.get_by_label("Text").fill("something else")
-    await page.get_by_role("button", name="In colour, as SVG").click()
+    # The preview of that text may come first: the one of the example is waited for by what it sends.
+    async with page.expect_response(lambda answer: '"Hello"' in (answer.request.post_data or "")):
+        await page.get_by_role("button", name="In colour, as SVG").click()
     await expect(page.get_by_label("Text")).to_have_value("Hello")
     await expect(page.get_by_label("svg")).to_be_checked()
     await expect(page.get_by_role("button", name="Download SVG")).to_be_visible()
