@@ -115,6 +115,7 @@ CONTENT = [
     "WebsiteId",
     "WebsiteRepository",
     "WebsiteStatus",
+    "WorkingSite",
     "article_reviewers",
     "article_scorers",
     "content_services",
@@ -135,6 +136,7 @@ CONTENT = [
     "site_connectors",
     "slug_of",
     "with_query",
+    "work_beside",
 ]
 
 

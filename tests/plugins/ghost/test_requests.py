@@ -13,7 +13,9 @@ from pressroom.fetch import GuardedFetcher
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from pressroom_content.contract import SiteAddress, SiteUnavailable
+from pressroom_content.websites.checking import check_credential
 from pressroom_content.websites.store import Websites
+from pressroom_ghost.connector import CONNECTOR
 from pressroom_ghost.site import GhostSite
 from support.content_client import client_of
 from support.ghost import Ghost
@@ -40,12 +42,14 @@ def test_a_publication_and_an_update_take_few_requests(blog: Ghost, proxy: Holdi
     with RunningHost(settings_for_test({"builtin_plugins": False, **config}, tmp_path)) as host:
         ada = client_of(host, "ada@example.com")
         credential = {"admin_api_key": blog.admin_key}
-        adding = Websites(ada.plugin).add(ada.user_id, "ghost", name="Blog", url=proxy.url, credential=credential)
+        address = SiteAddress("w_new", ada.user_id, "Blog", proxy.url)
+        found = host.run(check_credential(ada.plugin, CONNECTOR, address, credential))
+        adding = Websites(ada.plugin).add(
+            ada.user_id, "ghost", name="Blog", url=proxy.url, credential=credential, finding=found
+        )
         website = host.run(adding)
         made = ada.data("create_content", title="Few requests", body="Some words.", tags=["A", "B"], author="Owner")
         pair = {"content_id": made["content_id"], "website_id": website.id}
-
-        wait_for_the_check(proxy)
 
         def published() -> tuple[dict[str, Any], list[str]]:
             before = len(proxy.requests)
@@ -62,14 +66,6 @@ def test_a_publication_and_an_update_take_few_requests(blog: Ghost, proxy: Holdi
         again, update = published()
         assert again["external_id"] == done["external_id"]
         assert len(update) <= UPDATE, update
-
-
-def wait_for_the_check(proxy: HoldingProxy) -> None:
-    """Return once the live check of the new website has sent its last request."""
-    deadline = time.monotonic() + 60
-    while "GET /actions/" not in proxy.requests:
-        assert time.monotonic() < deadline, proxy.requests
-        time.sleep(0.05)
 
 
 def wait_for_another_second(blog: Ghost) -> None:

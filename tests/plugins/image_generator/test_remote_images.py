@@ -75,7 +75,8 @@ def image_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ori
         host.run(fetcher.open())
         parts = host.host
         services = parts.compiled.plugins.services
-        services.fill(fetcher, parts.database, parts.accounts, parts.authorization_server, parts.jobs)
+        workers = services.workers
+        services.fill(fetcher, workers, parts.database, parts.accounts, parts.authorization_server, parts.jobs)
         yield running, client
         host.run(fetcher.close())
 
