@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import UTC, datetime
+from functools import cache
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -15,7 +16,7 @@ from pressroom_content.articles.edits import Edit
 from pressroom_content.contract import MediaFile
 from pressroom_content.publishing.images import PostImage
 from pressroom_content.voice.store import Voice
-from support.growth import grows, modules
+from support.growth import grows, modules, room_of, rooms
 
 LOOK, MEASURE = 4_000, 20_000
 """Characters of a text that is tried, and of one whose time is measured."""
@@ -201,6 +202,7 @@ UNITS = (
 )
 
 
+@cache
 def _functions() -> Mapping[str, Callable[[str], object]]:
     """Return every public function that takes what somebody wrote, as functions of that alone."""
     found: dict[str, Callable[[str], object]] = {}
@@ -302,12 +304,15 @@ def _is_needed(field: Field[Any]) -> bool:
     return (field.default is MISSING and field.default_factory is MISSING) or field.name in TEXTS | FORMATS
 
 
-FUNCTIONS = _functions()
+@pytest.mark.timeout(900)  # a room of many functions takes half a minute of CPU
+@pytest.mark.parametrize("room", rooms())
+def test_twice_the_text_takes_a_function_at_most_three_times_as_long(room: str) -> None:
+    own = {name: work for name, work in _functions().items() if room_of(name) == room}
+    assert {name: problems for name, work in own.items() if (problems := _growth(work))} == {}
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_twice_the_text_takes_a_function_at_most_three_times_as_long(name: str) -> None:
-    work = FUNCTIONS[name]
+def _growth(work: Callable[[str], object]) -> list[str]:
+    """Return how the time of a function grows, with every text where it does."""
     problems = []
     for unit in UNITS:
         text = _repeated(unit)
@@ -316,12 +321,15 @@ def test_twice_the_text_takes_a_function_at_most_three_times_as_long(name: str) 
             grown = grows(work, text, MEASURE, floor=0.1)
             if grown:
                 problems.append(f"{unit!r} x n: {grown}")
-    assert not problems
+    return problems
 
 
 def test_functions_of_all_kinds_are_found() -> None:
-    assert len(FUNCTIONS) > 30
-    assert {"pressroom_content.rendering.text.text_of", "pressroom_seo.scoring.score.score of HTML"} <= FUNCTIONS.keys()
+    assert len(_functions()) > 30
+    assert {
+        "pressroom_content.rendering.text.text_of",
+        "pressroom_seo.scoring.score.score of HTML",
+    } <= _functions().keys()
 
 
 def _seconds(work: Callable[[str], object], text: str) -> float:

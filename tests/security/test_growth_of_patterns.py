@@ -8,9 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.growth import Found, grows, hostile, patterns
+from support.growth import Found, grows, hostile, patterns, room_of, rooms
 
-FOUND = patterns()
 LOOK, MEASURE = 2_000, 8_000
 """Characters of a text that is tried, and of one whose time is measured."""
 
@@ -18,28 +17,32 @@ LONG = 0.001
 """Seconds of CPU from which on a pattern that is tried is measured: in a line, it takes a tenth of it."""
 
 
-@pytest.mark.parametrize("found", FOUND, ids=[found.where for found in FOUND])
-def test_twice_the_text_takes_a_pattern_at_most_three_times_as_long(found: Found) -> None:
+@pytest.mark.parametrize("room", rooms())
+def test_twice_the_text_takes_a_pattern_at_most_three_times_as_long(room: str) -> None:
+    own = [found for found in patterns() if room_of(found.where) == room]
+    assert [problem for found in own if (problem := growth(found))] == []
+
+
+def growth(found: Found) -> str:
+    """Return how the time of a pattern grows where twice the text takes over three times as long, else nothing."""
     work = _uses(found)
     for start, repeated in hostile(found.pattern):
         text = _text(found.pattern, start, repeated)
         begin = time.process_time()
         work(text(LOOK))
-        if time.process_time() - begin > LONG:
-            grown = grows(work, text, MEASURE)
-            assert not grown, f"{found.where} {found.pattern.pattern!r}: {start!r} + {repeated!r} x n: {grown}"
+        if time.process_time() - begin > LONG and (grown := grows(work, text, MEASURE)):
+            return f"{found.where} {found.pattern.pattern!r}: {start!r} + {repeated!r} x n: {grown}"
+    return ""
 
 
 def test_patterns_of_all_kinds_are_found() -> None:
-    names = [found.where for found in FOUND]
+    names = [found.where for found in patterns()]
     assert len(names) > 200
     assert "pressroom.observability.secrets._USER_INFO" in names
 
 
 def test_a_pattern_that_takes_the_square_of_a_text_is_noticed() -> None:
-    found = Found("here", re.compile(r"\s*<!-- marker"), frozenset({"search"}))
-    with pytest.raises(AssertionError, match="marker"):
-        test_twice_the_text_takes_a_pattern_at_most_three_times_as_long(found)
+    assert "marker" in growth(Found("here", re.compile(r"\s*<!-- marker"), frozenset({"search"})))
 
 
 def _text(pattern: re.Pattern[Any], start: str, repeated: str) -> Callable[[int], Any]:

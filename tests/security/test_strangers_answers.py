@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import tracemalloc
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any, cast
@@ -37,18 +37,18 @@ from pressroom_wordpress.discovery import discover
 from support.webhook_receiver import SECRET
 
 MIB = 1 << 20
-HOSTILE = {
-    "deep": b"[" * MIB,
-    "deep objects": b'{"a":' * (MIB // 5),
-    "many lists": b"[" + b"[]," * (16 * MIB // 3) + b"0]",
-    "many keys": b"{" + b",".join(b'"%d":0' % number for number in range(600_000)) + b"}",
-    "not a number": b'{"namespaces": [], "a": NaN}',
-    "digits": b"[" + b"1" * MIB + b"]",
-    "many strings": b"[" + b'"",' * (16 * MIB // 3) + b'""]',
-    "many lists in UTF-16": ("\u2200[" + "[]," * 600_000 + "0]").encode("utf-16-le"),
-    "lists behind a quote": b'["\\\\","\\"",' + b"[]," * 600_000 + b"0]",
-    "half": b'{"a": "',
-    "bytes": b"\xff\xfe\x00\xd8" * 1000,
+HOSTILE: Mapping[str, Callable[[], bytes]] = {
+    "deep": lambda: b"[" * MIB,
+    "deep objects": lambda: b'{"a":' * (MIB // 5),
+    "many lists": lambda: b"[" + b"[]," * (16 * MIB // 3) + b"0]",
+    "many keys": lambda: b"{" + b",".join(b'"%d":0' % number for number in range(600_000)) + b"}",
+    "not a number": lambda: b'{"namespaces": [], "a": NaN}',
+    "digits": lambda: b"[" + b"1" * MIB + b"]",
+    "many strings": lambda: b"[" + b'"",' * (16 * MIB // 3) + b'""]',
+    "many lists in UTF-16": lambda: ("\u2200[" + "[]," * 600_000 + "0]").encode("utf-16-le"),
+    "lists behind a quote": lambda: b'["\\\\","\\"",' + b"[]," * 600_000 + b"0]",
+    "half": lambda: b'{"a": "',
+    "bytes": lambda: b"\xff\xfe\x00\xd8" * 1000,
 }
 
 
@@ -84,9 +84,9 @@ class Answering:
 
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_no_answer_of_a_stranger_is_taken_apart_beyond_its_bounds(name: str) -> None:
-    answer = Answering(HOSTILE[name])
+    answer = Answering(HOSTILE[name]())
     with pytest.raises(UnreadableJson):
-        read_json(HOSTILE[name])
+        read_json(HOSTILE[name]())
     api = SiteApi(answer.fetcher, "The site", "https://site.example", {})
     with pytest.raises(SiteUnavailable):
         await api.get("/")
@@ -102,7 +102,7 @@ async def test_no_answer_of_a_stranger_is_taken_apart_beyond_its_bounds(name: st
 @pytest.mark.parametrize("name", ["deep", "digits", "half", "not a number"])
 async def test_nor_an_answer_of_analytics(name: str) -> None:
     with pytest.raises(BackendError, match="not JSON"):
-        await requesting.ask(Answering(HOSTILE[name]).fetcher, "Analytics", "GET", "https://a.example/")
+        await requesting.ask(Answering(HOSTILE[name]()).fetcher, "Analytics", "GET", "https://a.example/")
 
 
 def test_many_values_cost_what_counting_them_costs() -> None:
@@ -114,7 +114,7 @@ def test_many_values_cost_what_counting_them_costs() -> None:
             read_json(content)
         return time.process_time() - begun
 
-    assert seconds(HOSTILE["many lists"]) < 5 * max(seconds(text), 0.02)
+    assert seconds(HOSTILE["many lists"]()) < 5 * max(seconds(text), 0.02)
 
 
 def test_honest_answers_are_read() -> None:

@@ -11,11 +11,13 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from re import _constants as ops  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 ALL = frozenset({"search", "match", "fullmatch"})
 _SEARCHES = frozenset({"search", "findall", "finditer", "sub", "subn", "split"})
@@ -39,10 +41,36 @@ class Found:
     ways: frozenset[str]
 
 
-def modules() -> Iterator[ModuleType]:
-    """Yield all modules of the server and of the plugins that come with it."""
+def packages() -> Sequence[str]:
+    """Return the import packages of the server and of the plugins that come with it. Nothing is imported."""
     names = {entry.module.partition(".")[0] for entry in entry_points(group="pressroom.plugins")}
-    for name in sorted({"pressroom", *(name for name in names if name.startswith("pressroom_"))}):
+    return sorted({"pressroom", *(name for name in names if name.startswith("pressroom_"))})
+
+
+ELSEWHERE: Final = "elsewhere"
+
+
+@cache
+def rooms() -> Sequence[str]:
+    """Return what stands right in one of `packages`, such as `pressroom.http`, and `ELSEWHERE`. Nothing is imported."""
+    found: list[str] = []
+    for package in packages():
+        spec = find_spec(package)
+        assert spec is not None
+        inside = pkgutil.iter_modules(spec.submodule_search_locations, f"{package}.")
+        found += [one.name for one in inside if not _NOT_IMPORTED.search(one.name)]
+    return [*found, ELSEWHERE]
+
+
+def room_of(name: str) -> str:
+    """Return the one of `rooms` that a dotted name belongs to."""
+    room = ".".join(name.split(".")[:2])
+    return room if room in rooms() else ELSEWHERE
+
+
+def modules() -> Iterator[ModuleType]:
+    """Yield all modules of `packages`, imported: too many to do it while tests are collected."""
+    for name in packages():
         package = importlib.import_module(name)
         yield package
         for info in pkgutil.walk_packages(package.__path__, f"{name}."):
@@ -50,6 +78,7 @@ def modules() -> Iterator[ModuleType]:
                 yield importlib.import_module(info.name)
 
 
+@cache
 def patterns() -> Sequence[Found]:
     """Return every pattern that a module, a class or a container in one holds, and every literal one in a function."""
     places: dict[re.Pattern[Any], str] = {}
@@ -89,17 +118,30 @@ def _inside(value: object, depth: int = 0) -> Iterator[re.Pattern[Any]]:
 def _used_in(module: ModuleType) -> Iterator[tuple[re.Pattern[Any], str]]:
     """Yield the patterns that a module's code uses, each with the method."""
     try:
-        tree = ast.parse(inspect.getsource(module))
+        source = inspect.getsource(module)
     except OSError:  # an empty file
         return
     names = vars(module)
+    if "re." not in source and not any(isinstance(value, re.Pattern) for value in names.values()):
+        return
+    tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in _METHODS and isinstance(node.value, ast.Name):
             pattern = names.get(node.value.id)
             if isinstance(pattern, re.Pattern):
                 yield pattern, node.attr
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in {f"re.{name}" for name in _METHODS | {"compile"}}:
+        if isinstance(node, ast.Call) and _is_of_re(node.func):
             yield from _literal(node, names)
+
+
+def _is_of_re(function: ast.expr) -> bool:
+    """Return whether a call is one such as `re.search(…)`."""
+    return (
+        isinstance(function, ast.Attribute)
+        and isinstance(function.value, ast.Name)
+        and function.value.id == "re"
+        and function.attr in _METHODS | {"compile"}
+    )
 
 
 def _literal(call: ast.Call, names: dict[str, Any]) -> Iterator[tuple[re.Pattern[Any], str]]:
