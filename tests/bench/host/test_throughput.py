@@ -55,7 +55,7 @@ def bare_handler(body: bytes, media_type: str, folder: Path) -> Iterator[str]:
 @pytest.mark.parametrize(("delivery", "at_least"), [("url", 0.25), ("binary", 0.25)])
 def test_a_cached_request_beside_a_bare_handler(tmp_path: Path, delivery: str, at_least: float) -> None:
     body = f'{{"text":"https://example.com","response":"{delivery}"}}'
-    with serving(tmp_path / "host", CONFIG) as server:
+    with serving(tmp_path / "host", CONFIG, forked=False) as server:
         httpx.post(server.url + QR, content=body, headers={"content-type": "application/json"}, timeout=30)
         answer = httpx.post(server.url + QR, content=body, headers={"content-type": "application/json"}, timeout=30)
         media_type = answer.headers["content-type"]

@@ -107,7 +107,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             site.files = {"/": b"<p>Tea", "/robots.txt": b"User-agent: *\nCrawl-delay: 60\n"}
         strange.files = {"/page": b'<meta charset="punycode"><p>' + b"a-" * 80_000}
         seeded = _seeded(folder, slow, strange)
-        yield World(running.enter_context(serving(folder, CONFIG)), **seeded)
+        yield World(running.enter_context(serving(folder, CONFIG, forked=False)), **seeded)
 
 
 async def _tool(client: httpx.AsyncClient, key: str, name: str, **arguments: Any) -> dict[str, Any]:

@@ -38,7 +38,7 @@ PAGES = {
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("server"), config="") as running:
+    with serving(tmp_path_factory.mktemp("server"), config="", forked=False) as running:
         yield running
 
 
