@@ -99,6 +99,34 @@ def failures(host: RunningHost, plugin: str) -> float:
     return sum(one.value for one in samples if (one.labels["plugin"], one.labels["point"]) == (plugin, "middleware"))
 
 
+TRACER = """
+def enter(call):
+    SEEN.append((call.interface, dict(call.trace)))
+
+@hookimpl
+def pressroom_call_middleware():
+    return [CallMiddleware("tracer", enter)]
+"""
+
+
+def test_it_can_continue_the_trace_of_the_client_over_both_interfaces(written: Written, start: Start) -> None:
+    id_, module = written.write(TOOL + TRACER)
+    host = start(plugins={id_: {}})
+    parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    sent = [("traceparent", parent), ("tracestate", "a=1"), ("tracestate", "b=2"), ("X-Company-Key", "sesame")]
+    known = {"traceparent": parent, "tracestate": "a=1,b=2"}
+
+    httpx.post(f"{host.url}/tools/shout/api/generate", json={"text": "hello"}, headers=sent)
+    params = {"name": "shout", "arguments": {"text": "hello"}}
+    key = ("Authorization", f"Bearer {client_of(host, 'ada@example.com').key}")
+    called = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    httpx.post(f"{host.url}/api/mcp?toolsets=all", json=called, headers=[key, *sent])
+    shout(host)
+
+    seen = [("http", known), "runs in none", ("mcp", known), ("http", {})]
+    assert seen == module.SEEN
+
+
 def test_it_is_told_of_each_call_and_of_its_outcome(written: Written, start: Start) -> None:
     id_, module = written.write(f"NAME = 'trace'\n{TOOL}{RECORDER}")
     host = start(plugins={id_: {}})

@@ -72,7 +72,7 @@ class CallRequest:
 
     `arguments` are the tool's, as the client sent them. Where the interface refuses the call, such as for arguments
     that cannot be read, they are the error, which the caller gets once it is known that they may use the tool at all.
-    `started` is of `time.perf_counter`.
+    `started` is of `time.perf_counter`. `headers` are those of the HTTP request that the call came with, if any.
     """
 
     tool_name: str
@@ -81,6 +81,7 @@ class CallRequest:
     interface: Interface
     delivery: Delivery = "url"
     started: float = field(default_factory=time.perf_counter)
+    headers: Headers | None = None
 
 
 @dataclass(slots=True)

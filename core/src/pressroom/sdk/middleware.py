@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pressroom.sdk.call import Caller, CallRecord
@@ -14,13 +14,16 @@ from pressroom.sdk.shared import ToolInfo
 class CallInfo:
     """What middleware is told of a call that begins.
 
-    `interface` is what the call came through: the Tools API or the MCP endpoint.
+    `interface` is what the call came through: the Tools API or the MCP endpoint. `trace` has the request's headers
+    `traceparent`, `tracestate` and `baggage` (W3C Trace Context and Baggage), as far as it sent them, as they came:
+    anybody can write them. Other headers, such as credentials, are for an `Authenticator`.
     """
 
     tool: ToolInfo
     caller: Caller
     request_id: str
     interface: Literal["http", "mcp"]
+    trace: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -248,7 +248,8 @@ class ToolCalls:
             self._refuse_unavailable(name)
             connection = self._take_place(caller)
             try:
-                asked = CallRequest(name, refused or _checked(arguments, request.body), request_id, "mcp")
+                given = refused or _checked(arguments, request.body)
+                asked = CallRequest(name, given, request_id, "mcp", headers=request.headers)
                 outcome = await self._pipeline(IdentifiedCall(asked, caller))
                 if isinstance(outcome, RefusedCall):
                     return refusal(_explanation(name, request_id, outcome.error))

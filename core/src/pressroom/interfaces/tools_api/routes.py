@@ -198,7 +198,7 @@ class ToolsApi:
         self, request: Request, slug: str, arguments: dict[str, Any] | CallError, delivery: Delivery = "url"
     ) -> Outcome:
         """Run one call through the pipeline and return what came of it. `arguments` may be the error instead."""
-        asked = CallRequest(slug, arguments, request.ctx.request_id, "http", delivery)
+        asked = CallRequest(slug, arguments, request.ctx.request_id, "http", delivery, headers=request.headers)
         outcome = await self._pipeline(ReceivedCall(asked, request.ip, request.headers))
         if outcome.caller is not None:
             request.ctx.client_ip = outcome.caller.client_ip

@@ -18,6 +18,7 @@ from pressroom.pipeline.stages.base import CallStage
 from pressroom.pipeline.stages.observe import TRACED
 from pressroom.plugins.contributions import Contribution
 from pressroom.sdk import CallInfo, CallMiddleware, CallRecord
+from pressroom.validation.client_ip import Headers
 
 
 class Middleware(CallStage[ResolvedCall, ResolvedCall]):
@@ -36,7 +37,9 @@ class Middleware(CallStage[ResolvedCall, ResolvedCall]):
 
     async def enter(self, call: ResolvedCall) -> ResolvedCall:
         """Enter each, and note what it returned."""
-        info = CallInfo(call.plan_tool.tool.info, call.caller, call.request.request_id, call.request.interface)
+        request = call.request
+        trace = _trace_of(request.headers) if request.headers is not None else {}
+        info = CallInfo(call.plan_tool.tool.info, call.caller, request.request_id, request.interface, trace)
         entered: list[EnteredMiddleware] = []
         # Noted before the first one waits: where the call is cancelled there, those before it are left.
         call.entered_middleware = entered
@@ -60,6 +63,15 @@ class Middleware(CallStage[ResolvedCall, ResolvedCall]):
                 cancelled = cancellation  # the client left now: those that remain are told all the same
         if cancelled is not None:
             raise cancelled
+
+
+_TRACE_HEADERS: Final = ("traceparent", "tracestate", "baggage")
+
+
+def _trace_of(headers: Headers) -> dict[str, str]:
+    """Return the headers of W3C Trace Context and Baggage. The lines of one are joined, as both recommendations say."""
+    found = {name: ",".join(headers.getall(name, [])) for name in _TRACE_HEADERS}
+    return {name: value for name, value in found.items() if value}
 
 
 def _record(call: ResolvedCall, error: CallError | None) -> CallRecord:
