@@ -9,16 +9,21 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import zip_longest
-from typing import Final
+from typing import Final, TypeVar
 
-from pressroom.sdk import CallError, PluginContext
+import structlog
+from pressroom.sdk import BackendError, CallError, PluginContext
 from pressroom_content.contract import Credit, FoundImage, ImageLicense, ImagePage, ImageQuery, ImageSource
 
 from pressroom_images.sources.requesting import ImageProviderUnavailable, ImageProviderUnreachable
+
+log = structlog.get_logger()
+
+T = TypeVar("T")
 
 PUBLIC_DOMAIN: Final = frozenset({"CC0-1.0", "PDM-1.0", "LicenseRef-public-domain"})
 
@@ -121,6 +126,9 @@ _PAUSE: Final = 1.0
 _SOON: Final = 3.0
 """How many seconds an attempt may have taken that is worth another."""
 
+PROVIDER_SECONDS: Final = 15.0
+"""How long one answer of a provider may take, whoever wrote its plugin."""
+
 
 @dataclass(frozen=True, slots=True)
 class CombinedResults:
@@ -165,12 +173,34 @@ async def _asked(plugin: PluginContext, source: ImageSource, query: ImageQuery) 
     """Ask a provider, and once more after a moment if no connection came about."""
     began = time.monotonic()
     try:
-        return await source.search(plugin, query)
+        return await contained(source, source.search(plugin, query))
     except ImageProviderUnreachable:
         if time.monotonic() - began > _SOON:
             raise
     await asyncio.sleep(_PAUSE)
-    return await source.search(plugin, query)
+    return await contained(source, source.search(plugin, query))
+
+
+async def contained(source: ImageSource, answer: Awaitable[T]) -> T:
+    """Await a provider, which may be anybody's plugin.
+
+    Raises:
+        ImageProviderUnavailable: it is away, takes too long, or raised what it must not raise.
+        CallError: whatever else it says.
+    """
+    try:
+        async with asyncio.timeout(PROVIDER_SECONDS):
+            return await answer
+    except CallError:
+        raise
+    except TimeoutError as error:
+        raise ImageProviderUnreachable(f"{source.title} does not answer") from error
+    except BackendError as error:
+        log.warning("a provider of images is away", provider=source.name, error=error.message)
+        raise ImageProviderUnreachable(f"{source.title} cannot be reached at the moment") from error
+    except Exception as error:
+        log.exception("a provider of images failed", provider=source.name)
+        raise ImageProviderUnavailable(f"{source.title} failed; the server's log has the reason") from error
 
 
 def _in_turns(pages: Iterable[Iterable[FoundImage]]) -> Iterator[FoundImage]:

@@ -26,6 +26,7 @@ from pressroom_images.library.featuring import set_featured
 from pressroom_images.library.inspecting import InspectedImage, inspect
 from pressroom_images.library.media import Media
 from pressroom_images.library.store import Library
+from pressroom_images.sources.search import contained
 from pressroom_images.tools.results import MediaItem, item
 from pressroom_images.tools.search import LIBRARY, sources_of
 from pressroom_images.tools.texts import described
@@ -148,7 +149,7 @@ async def _import_found(params: ImportImageParams, call: Call) -> Media:
             "https URL",
         )
     alt_text = _alt_text(params.alt_text)
-    found = await source.get(plugin_of(call), image_id)
+    found = await contained(source, source.get(plugin_of(call), image_id))
     file = None if found.hosting == "hotlink" else await _downloaded(found.file_url, call)
     media = await library.add_found(user_id, found, alt_text, file)
     await _report_use(source, found, call)
@@ -164,7 +165,7 @@ async def _report_use(source: ImageSource, found: FoundImage, call: Call) -> Non
     if source.used is None:
         return
     try:
-        await source.used(plugin_of(call), found)
+        await contained(source, source.used(plugin_of(call), found))
     except CallError:
         # The image is in the library; that a count was missed must not take it away again.
         return
