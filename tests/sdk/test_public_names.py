@@ -142,6 +142,7 @@ TESTING = [
     "SignedInBrowser",
     "SiteRequest",
     "ToolFailed",
+    "Trouble",
     "UnrecordedRequest",
     "assert_plugin_conforms",
     "check_plugin",

@@ -34,7 +34,7 @@ from pressroom_search_performance import contract as search_contract
 from pressroom_search_performance.contract import SearchPerformanceHooks
 from pressroom_search_performance.testing import SUITES as FIGURES_SUITES
 
-from support import reference_interface
+from support import reference_interface, reference_testing
 from support.reference_content import article_checks, article_tools, fidelity_table, kept_html
 from support.reference_settings import cell, code_brackets, plugin_settings, settings
 
@@ -148,7 +148,7 @@ def sdk_names() -> str:
         doc = inspect.getdoc(sys.modules[module]) or ""
         lines += [f"## {_TITLES[module]}", "", code_brackets(doc.partition("\n\n")[0]), ""]
         if module == errors.__name__:
-            lines[-2] = "What a plugin raises or catches. Raise a `CallError` to refuse a call with a message."
+            lines[-2] = "What a plugin raises or catches. To refuse a call, raise a `CallError` of the kind that fits."
         for name in by_module[module]:
             lines += [f"### {name}", "", *_entry(name, getattr(sdk, name), module)]
     return _skip_signatures("\n".join(lines))
@@ -195,9 +195,8 @@ def _homes() -> dict[str, str]:
 
 def _entry(name: str, value: Any, module: str) -> list[str]:
     if inspect.isclass(value) and dataclasses.is_dataclass(value):
-        members = [
-            f"    {field.name}: {_annotation(field.type)}{_field_default(field)}" for field in dataclasses.fields(value)
-        ]
+        shown = [field for field in dataclasses.fields(value) if not field.name.startswith("_")]
+        members = [f"    {field.name}: {_annotation(field.type)}{_field_default(field)}" for field in shown]
         methods = [f"    {one}".rstrip() for one in _methods(value)]
         body = [*members, "", *methods] if methods else members
         return ["```python", f"class {name}:", *body, "```", "", docstring(value), ""]
@@ -392,6 +391,8 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "plugin-hooks": ("reference/plugin-hooks.md", plugin_hooks),
     "sdk": ("reference/sdk.md", sdk_names),
     "contracts": ("reference/contracts.md", contracts),
+    "testing-fixtures": ("reference/testing.md", reference_testing.fixtures),
+    "testing-names": ("reference/testing.md", lambda: _skip_signatures(reference_testing.names(_entry))),
     "errors": ("reference/http-api.md", error_codes),
     "metrics": ("reference/metrics.md", metrics),
     "article-checks": ("reference/seo-checks.md", article_checks),

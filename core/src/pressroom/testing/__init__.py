@@ -8,7 +8,7 @@ Run pytest with `-p pressroom.testing.plugin`, best from `addopts` in `pyproject
 from pressroom.testing.accounts import HostAccount, SignedInBrowser
 from pressroom.testing.clock import FrozenClock
 from pressroom.testing.conformance import assert_plugin_conforms, check_plugin
-from pressroom.testing.fake_site import FakeSite, SiteRequest, fake_site
+from pressroom.testing.fake_site import FakeSite, SiteRequest, Trouble, fake_site
 from pressroom.testing.recording import RecordedHttp, UnrecordedRequest, recorded_http
 from pressroom.testing.running import RunningHost, ToolFailed, settings_for_test
 
@@ -21,6 +21,7 @@ __all__ = [
     "SignedInBrowser",
     "SiteRequest",
     "ToolFailed",
+    "Trouble",
     "UnrecordedRequest",
     "assert_plugin_conforms",
     "check_plugin",

@@ -67,7 +67,7 @@ Answer: TypeAlias = HttpResponse | Callable[[SiteRequest], HttpResponse]
 
 @dataclass(slots=True)
 class FakeSite:
-    """A site on 127.0.0.1. Make one with `fake_site`, or with the fixture of that name.
+    """A site on 127.0.0.1. Make one with `fake_site`, or with the fixture `website`.
 
     `answers` maps a method and a path without query, such as `"GET /api/posts"`, to an answer, or to a function that
     returns one. Anything else is 404. `requests` are those that came, in their order. While `trouble` is set, every
