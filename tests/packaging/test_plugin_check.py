@@ -168,3 +168,17 @@ def test_a_plugin_of_one_file_is_checked_as_it_is(tmp_path: Path) -> None:
     file.write_text(module.replace('summary="For tests."', 'summary="For tests.", api="1"').replace("{id}", "shout"))
     done = check(file, "--json")
     assert [finding for stage in stages(done).values() for finding in stage["findings"]] == []
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("postgresql://nobody@127.0.0.1:1/postgres", "--postgresql: "),
+        ("mysql://nobody@127.0.0.1/mysql", "give a URL such as postgresql://"),
+    ],
+)
+def test_a_server_that_cannot_be_used_is_told_before_anything_is_built(tmp_path: Path, url: str, said: str) -> None:
+    done = check(tmp_path, "--postgresql", url)
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "package" not in done.stdout

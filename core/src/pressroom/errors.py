@@ -73,7 +73,11 @@ def _rebuild(kind: type[PressroomError], state: dict[str, Any]) -> PressroomErro
 
 
 class CallError(PressroomError):
-    """One call could not be answered.
+    """One call could not be answered; the client is told the message.
+
+    Raise one of the classes for it, such as `InvalidInput` or `NotFound`. For anything else, such as a service that is
+    away, derive one with a `code` of its own: `code = "feed_unavailable"`. Clients, the log and metrics go by the code,
+    and that of `CallError` itself counts as a fault of the server.
 
     `spent` tells that a run had begun and that the request itself made it fail: such a call costs what a result costs.
     """

@@ -33,7 +33,17 @@ def pressroom_mcp_tools(plugin):
             raise NotFound("The page does not answer; try again later.") from error
         return Size(size=len(found.content))
 
-    return [careless, careful]
+    @mcp_tool(name="plain", title="Plain", timeout=1)
+    async def plain(params: UrlParams, call: Call) -> Size:
+        """Returns how large a page is, or refuses without a code."""
+        try:
+            found = await plugin.services.fetcher.get(params.url, accept="application/json", max_bytes=1000, seconds=5)
+            ping = await plugin.services.fetcher.request("HEAD", params.url, max_bytes=1000, seconds=5)
+        except FetchFailed as error:
+            raise CallError("The page does not answer; try again later.") from error
+        return Size(size=len(found.content) + len(ping.content))
+
+    return [careless, careful, plain]
 '''
 
 
@@ -43,6 +53,8 @@ def test_only_the_tool_that_lets_a_failure_through_is_named(tmp_path: Path) -> N
     with on_path(tmp_path / "site"):
         stages = [(stage, list(found)) for stage, found in check_process._stages("fetching", {}, "")]
     assert [stage for stage, _ in stages] == ["contracts", "outages"]
-    found = {one.promise: one for one in stages[1][1]}
-    assert {one.where for one in found.values()} == {"careless"}
-    assert "FetchFailed" in found["a call is answered in words while nothing can be fetched"].fix
+    found = {one.where: one for one in stages[1][1]}
+    assert sorted(one.where for one in stages[1][1]) == ["careless", "plain"]
+    assert {one.promise for one in found.values()} == {"a call is answered in words while nothing can be fetched"}
+    assert "FetchFailed" in found["careless"].fix
+    assert "derive a class with a `code`" in found["plain"].seen

@@ -77,6 +77,8 @@ def check(invocation: Invocation, path: Path, postgresql: str | None, junit: Pat
     PATH is built, installed into a clean environment, and started there. The exit code is 1 if it breaks a promise.
     pressroom.toml beside it, or --config, is the configuration of the server.
     """
+    if postgresql:
+        _try_postgresql(postgresql)
     stages: list[Stage] = []
     with invocation.output.progress("Checking") as progress:
 
@@ -95,6 +97,35 @@ def check(invocation: Invocation, path: Path, postgresql: str | None, junit: Pat
     else:
         _tell(invocation.output, stages)
     return FOUND_WRONG if failed else FINE
+
+
+def _try_postgresql(url: str) -> None:
+    """Connect once: what is wrong with the server is not a fault of the plugin, nor found out after minutes.
+
+    Raises:
+        PressroomError: it cannot be reached.
+    """
+    import asyncio  # noqa: PLC0415 - not needed by --help
+
+    from pydantic import ValidationError  # noqa: PLC0415
+
+    from pressroom.config import Settings  # noqa: PLC0415
+    from pressroom.errors import PressroomError  # noqa: PLC0415
+    from pressroom.storage.database import SqlDatabase  # noqa: PLC0415
+
+    async def connect(settings: Settings) -> None:
+        database = SqlDatabase(settings)
+        await database.open()
+        await database.close()
+
+    with tempfile.TemporaryDirectory(prefix="pressroom-check-") as folder:
+        try:
+            asyncio.run(connect(Settings.model_validate({"storage": {"path": folder, "database": url}})))
+        except ValidationError as error:
+            reason, hint = error.errors()[0]["msg"], "give a URL such as postgresql://user@127.0.0.1/postgres"
+            raise PressroomError(f"--postgresql: {reason}", hint=hint) from error
+        except PressroomError as error:
+            raise PressroomError(f"--postgresql: {error.message}", hint=error.hint) from error
 
 
 def _check(

@@ -118,7 +118,8 @@ class LimitStatus:
 class Limiter(Protocol):
     """Counts requests in moving windows. Raises `BackendError` on an outage.
 
-    `cost` is in requests, in steps of a hundredth (0.01 to 1).
+    `cost` is in requests, from 0.01 to 1; it counts in whole hundredths, to which it is rounded. Any other is a
+    `ValueError`.
     """
 
     async def open(self) -> None:

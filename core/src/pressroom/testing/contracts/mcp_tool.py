@@ -69,7 +69,8 @@ async def _wrong_types(one: Subject) -> None:
 
 @MCP_TOOL.promise(
     "calls with documented values are answered, or refused in words",
-    fix="raise InvalidInput, NotFound or another CallError for what people can correct; the log has the traceback",
+    fix="raise InvalidInput, NotFound or a CallError with a code of its own for what people can correct; the log has "
+    "the traceback",
 )
 async def _documented_values(one: Subject) -> None:
     if not _callable(one) or one.record.annotations.open_world:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Generator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final
 
 import httpx
 
-from pressroom.errors import BackendError, FetchFailed
-from pressroom.sdk import Database, Fetcher, Jobs
+from pressroom.errors import BackendError, CallError, FetchFailed
+from pressroom.sdk import Database, Fetched, Fetcher, FetchResponse, Jobs
 from pressroom.testing.contracts.mcp_tool import example_arguments
 from pressroom.testing.contracts.suite import ContractSuite, Finding, PromiseBroken, expect, run_apart
 from pressroom.testing.running import RunningHost, ToolFailed
@@ -55,13 +55,14 @@ OUTAGE: Final = ContractSuite[ToolInOutage]("outage")
     fix="let BackendError pass: the server tells clients when to try again; the log has the traceback",
 )
 async def _database(one: ToolInOutage) -> None:
-    with failing(one.running, Database, BackendError("the database is away")):
+    with _fetching_nothing_real(one.running), failing(one.running, Database, BackendError("the database is away")):
         await _expect_words(one)
 
 
 @OUTAGE.promise(
     "a call is answered in words while nothing can be fetched",
-    fix="catch FetchFailed, FetchRefused and FetchUnknown, and raise a CallError that says what people can do",
+    fix="catch FetchFailed, FetchRefused and FetchUnknown, and raise a CallError with a code of its own that says what "
+    "people can do",
 )
 async def _fetching(one: ToolInOutage) -> None:
     with failing(one.running, Fetcher, FetchFailed("https://example.org/ does not answer")):
@@ -73,7 +74,7 @@ async def _fetching(one: ToolInOutage) -> None:
     fix="let BackendError pass: the server tells clients when to try again; the log has the traceback",
 )
 async def _jobs(one: ToolInOutage) -> None:
-    with failing(one.running, Jobs, BackendError("the queue is away")):
+    with _fetching_nothing_real(one.running), failing(one.running, Jobs, BackendError("the queue is away")):
         await _expect_words(one)
 
 
@@ -91,7 +92,9 @@ async def _hanging(one: ToolInOutage) -> None:
 
 async def _expect_words(one: ToolInOutage) -> None:
     refused = await one.call()
-    expect(refused is None or refused.code != "internal_error", refused)
+    plain = refused is not None and type(refused.__cause__) is CallError
+    note = "; a CallError itself has the code of faults of the server: derive a class with a `code`" if plain else ""
+    expect(refused is None or refused.code != "internal_error", f"{refused}{note}")
 
 
 def check_outages(running: RunningHost, plugin: str) -> Iterator[Finding]:
@@ -122,15 +125,50 @@ def failing(running: RunningHost, part: type[Any], error: Exception | None) -> I
 
     The server itself keeps the real one.
     """
+    with _replaced(running, part, _FailingPart(error)):
+        yield
+
+
+def _fetching_nothing_real(running: RunningHost) -> AbstractContextManager[None]:
+    """Let all that plugins fetch be a small page or document: an outage is not looked for on the internet."""
+    return _replaced(running, Fetcher, _CannedFetcher())
+
+
+@contextmanager
+def _replaced(running: RunningHost, part: type[Any], stand_in: object) -> Iterator[None]:
     found = running.host.compiled.plugins.services._found  # noqa: SLF001 - only tests stand in for a part
     before = found.get(part)
-    found[part] = _FailingPart(error)
+    found[part] = stand_in
     try:
         yield
     finally:
         del found[part]
         if before is not None:
             found[part] = before
+
+
+class _CannedFetcher:
+    """Implements `Fetcher`: every URL answers 200, with JSON where that is asked for, and else with a page of HTML."""
+
+    async def get(self, url: str, *, accept: str, **_bounds: Any) -> Fetched:
+        media_type, content = _canned(accept)
+        return Fetched(url, 200, media_type, content)
+
+    async def request(
+        self, _method: str, url: str, *, headers: Mapping[str, str] | None = None, **_bounds: Any
+    ) -> Fetched:
+        accept = next((value for name, value in (headers or {}).items() if name.lower() == "accept"), "json")
+        return await self.get(url, accept=accept)
+
+    async def exchange(self, url: str, *, accept: str, **_bounds: Any) -> FetchResponse:
+        media_type, content = _canned(accept)
+        return FetchResponse(url, 200, (("content-type", media_type),), content, True, 0.0, 0.0)
+
+
+def _canned(accept: str) -> tuple[str, bytes]:
+    if "json" in accept:
+        return "application/json", b"{}"
+    return "text/html", b"<!doctype html><title>Example</title><p>Example."
 
 
 class _FailingPart:
