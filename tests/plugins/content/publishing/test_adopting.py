@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Literal
 
 import pytest
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
@@ -12,6 +13,7 @@ from pressroom_content.publishing.adopting import AdoptedPost, adopt
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.site_edits import merge_edits
 from pressroom_content.publishing.taking_down import unpublish
+from pressroom_content.publishing.verifying import look
 from pressroom_content.tables import PageRow
 from pressroom_content.websites.store import Websites
 from pressroom_content.websites.sync import keep
@@ -106,6 +108,32 @@ async def test_a_post_that_is_not_live_stays_so(plugin: PluginContext, platform:
     done = await blog.publish(found.article.id)
     assert (done.status, blog.post["title"]) == (state, "A better title")
     assert blog.post["state"] != "live"
+
+
+@pytest.mark.parametrize("down", ["trash", "draft"])
+async def test_a_post_that_was_taken_down_is_a_draft_where_a_draft_is_asked_for(
+    plugin: PluginContext, platform: StandInPlatform, down: Literal["trash", "draft"]
+) -> None:
+    blog = await blog_on(plugin, platform)
+    found = await blog.adopted()
+    await unpublish(plugin, ADA, found.publication_id, down)
+    done = await blog.publish(found.article.id, mode="draft")
+    assert (done.status, blog.post["state"], done.warnings) == ("draft", "draft", ())
+
+
+async def test_a_draft_that_its_owner_published_is_not_told_as_a_draft_without_a_warning(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    blog = await blog_on(plugin, platform)
+    blog.post.update(state="draft")
+    found = await blog.adopted()
+    blog.post.update(state="live")
+    state = await look(plugin, await Publications(plugin).get(ADA, found.publication_id))
+    assert state.drift == ("the post is live on the site, although it is a draft here",)
+    await blog.change(found.article.id, title="A better title")
+    done = await blog.publish(found.article.id)
+    assert [one for one in done.warnings if "it is live there" in one]
+    assert blog.post["state"] == "live"
 
 
 async def test_an_edit_on_the_site_is_merged(plugin: PluginContext, platform: StandInPlatform) -> None:

@@ -35,6 +35,7 @@ MIN_NOTICE: Final = timedelta(seconds=90)
 
 _MAX_COPIED: Final = 100_000
 _LATE: Final = timedelta(minutes=2)
+_LIVE_THERE: Final = "somebody published the post on the site, so it is live there; unpublish_content takes it down"
 _LOOK: Final = timedelta(seconds=5)
 
 
@@ -207,6 +208,7 @@ async def read_back(work: PublicationWork) -> None:
     remote = await work.site.read(work.row.external_id)
     found = differences(await work.post(), remote)
     values = _seen(work, remote)
+    work.step.detail["state"] = remote.state
     codec = work.codec
     if codec is None:
         work.done({**work.step.detail, "warnings": found}, **values)
@@ -241,16 +243,18 @@ async def live(work: PublicationWork) -> Postponement | None:
 
 
 async def _unscheduled(work: PublicationWork) -> None:
-    """Leave the post as a draft: the site may have been told to publish it at a time."""
-    if not work.step.detail.get("native"):
+    """Leave the post as a draft: it may be in the trash, or the site may have been told to publish it at a time."""
+    state = work.held.steps["read_back"].detail.get("state", "draft")
+    if state == "draft" and not work.step.detail.get("native"):
         work.done()
         return
     remote = await work.site.read(work.row.external_id)
-    if remote.state == "scheduled":
+    if remote.state in ("scheduled", "trashed"):
         work.held.lease.check()
         await work.site.set_state(remote.id, "draft")
         remote = await work.site.read(remote.id)
-    work.done({**work.step.detail, "native": False}, **_seen(work, remote))
+    warnings = [_LIVE_THERE] if remote.state == "live" else []
+    work.done({**work.step.detail, "native": False, "warnings": warnings}, **_seen(work, remote))
 
 
 async def _until_its_time(work: PublicationWork, remote: RemotePost) -> Postponement | None:

@@ -204,6 +204,9 @@ async def look(plugin: PluginContext, publication: Publication) -> RemoteState:
         if publication.status == "published" and remote.state != "live":
             lost = True
             drift.append(f"the post is {remote.state} on the site and not live; publish_content brings it back")
+        if publication.status == "draft" and remote.state != "draft":
+            lost = remote.state == "trashed"
+            drift.append(f"the post is {remote.state} on the site, although it is a draft here")
     except SiteGone:
         lost = True
         drift.append("the post is not on the site any more; publish_content makes it anew")
