@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 from pressroom.testing import RunningHost
 from pressroom_content.contract import Post, PostState, RemotePost, SiteGone
+from pressroom_content.tables import BuiltinPostRow
 from pressroom_content.websites.store import Websites
+from sqlalchemy import select
+from support.publication_walks import OwnersPost, Walked, walk
 from support.sizes import rounds
 
 from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
@@ -131,3 +134,17 @@ def test_visitors_see_every_state_of_a_post_as_it_is_told(host: RunningHost, ada
 
     sizes = settings(max_examples=WALKS, stateful_step_count=STEPS, deadline=None, derandomize=WALKS < 100)
     run_state_machine_as_test(Walk, settings=sizes)
+
+
+def test_what_is_told_is_what_the_site_has_after_every_step(host: RunningHost, ada: Client) -> None:
+    site = Site(host, ada, "Told walks")
+
+    async def rows(word: str) -> Sequence[BuiltinPostRow]:
+        wanted = select(BuiltinPostRow).where(BuiltinPostRow.website_id == site.id, BuiltinPostRow.title.contains(word))
+        async with ada.plugin.services.database.reading() as session:
+            return list(await session.scalars(wanted))
+
+    def posts(word: str) -> Sequence[OwnersPost]:
+        return [OwnersPost(row.id, row.state, row.title, row.publish_at) for row in host.run(rows(word))]
+
+    walk(Walked(ada, site.id, posts, has_trash=True))

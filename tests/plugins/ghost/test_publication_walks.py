@@ -1,0 +1,36 @@
+"""Random walks of articles through the states of their posts on a real Ghost, by the tools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+import httpx
+import pytest
+from pressroom_ghost.credential import token
+from support.ghost import Ghost
+from support.publication_walks import OwnersPost, walk, walking
+
+pytestmark = pytest.mark.timeout(3600)  # the first test on a machine installs Ghost
+
+STATES = {"published": "live", "scheduled": "scheduled", "draft": "draft"}
+
+
+def test_what_is_told_is_what_the_site_has_after_every_step(blog: Ghost, tmp_path: Path) -> None:
+    def posts(word: str) -> Sequence[OwnersPost]:
+        query = {"limit": "100", "filter": f"title:~'{word}'"}
+        headers = {"Authorization": f"Ghost {token(blog.admin_key)}", "Accept-Version": "v5.0"}
+        answer = httpx.get(f"{blog.url}/ghost/api/admin/posts/", params=query, headers=headers, timeout=30)
+        return [
+            OwnersPost(
+                id=row["id"],
+                state=STATES[row["status"]],
+                title=row["title"],
+                at=datetime.fromisoformat(row["published_at"]) if row["status"] == "scheduled" else None,
+            )
+            for row in answer.json()["posts"]
+        ]
+
+    with walking(tmp_path, "ghost", blog.url, {"admin_api_key": blog.admin_key}, posts, has_trash=False) as walked:
+        walk(walked)

@@ -1,0 +1,191 @@
+"""Random walks of an article through the states of its post, by the tools: what is told is what the site has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from pressroom_content.websites.store import Websites
+
+from support.content_client import Client, client_of
+from support.sizes import rounds
+
+WALKS: Final = rounds("PRESSROOM_TEST_WALKS", 1, soak=200)
+STEPS: Final = 8
+
+HOURS: Final = st.integers(min_value=2, max_value=9000)
+
+_TOLD: Final = {"published": "live", "scheduled": "scheduled", "draft": "draft"}
+_DOWN: Final = {"draft": "draft", "trash": "trashed", "delete": "gone"}
+
+
+@dataclass(frozen=True, slots=True)
+class OwnersPost:
+    """A post as its site shows it to the owner: `at` is when it is to go live, where it is scheduled."""
+
+    id: str
+    state: str
+    title: str
+    at: datetime | None = None
+
+
+Posts = Callable[[str], Sequence[OwnersPost]]
+"""Asks a site for all posts with a word in the title, whatever their state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """A client of an account with a website. `has_trash` tells whether the platform has one."""
+
+    client: Client
+    website: str
+    posts: Posts
+    has_trash: bool
+
+
+class PublicationWalk(RuleBasedStateMachine):
+    """One article, and what its post should be. `walked` is set by the test."""
+
+    walked: Walked
+    _numbers = count(1)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.word = f"Walk{next(self._numbers):04d}"
+        self.version = 1
+        self.title = self.sent = f"{self.word} begins"
+        self.state = "gone"
+        self.at: datetime | None = None
+        self.publication = ""
+
+    @property
+    def pair(self) -> dict[str, str]:
+        return {"content_id": self.content_id, "website_id": self.walked.website}
+
+    @initialize()
+    def write(self) -> None:
+        made = self.walked.client.data("create_content", title=self.title, slug=self.word.lower(), body="Some words.")
+        self.content_id = str(made["content_id"])
+
+    def sends(self, state: str, at: datetime | None = None, **arguments: Any) -> None:
+        """Publish, and see that it is told and there as it should be."""
+        done = self.walked.client.data("publish_content", **self.pair, **arguments)
+        assert (done["error"], done["conflict"]) == ("", None), done
+        assert _TOLD[done["status"]] == state, done
+        self.state, self.at, self.sent = state, at, self.title
+        self.publication = done["publication_id"]
+        self.agree()
+
+    def is_refused(self, tool: str, **arguments: Any) -> None:
+        assert self.walked.client.refusal(tool, **arguments)
+        self.agree()
+
+    def agree(self) -> None:
+        """Compare what is told with what the owner sees on the site: one post, in that state, or none."""
+        rows = self.walked.client.data("list_publications", content_id=self.content_id)["publications"]
+        there = self.walked.posts(self.word)
+        if not rows:
+            assert there == []
+            return
+        [row] = rows
+        assert not row["error"], row
+        if row["status"] == "unpublished":
+            assert self.state in _DOWN.values(), row
+        else:
+            assert _TOLD[row["status"]] == self.state, row
+        if self.state == "gone":
+            assert there == []
+            return
+        [post] = there
+        assert (post.id, post.state, post.title) == (row["external_id"], self.state, self.sent)
+        if self.state == "scheduled":
+            assert post.at == self.at == datetime.fromisoformat(row["publish_at"])
+
+    @rule()
+    def publish(self) -> None:
+        self.sends("live", mode="publish")
+
+    @precondition(lambda self: self.state not in ("gone", "trashed"))
+    @rule()
+    def publish_as_it_is(self) -> None:
+        taken_down = self.is_down()
+        self.sends("live" if taken_down else self.state, None if taken_down else self.at)
+
+    @rule()
+    def save_as_draft_or_cancel(self) -> None:
+        if self.state == "live":
+            self.is_refused("publish_content", **self.pair, mode="draft")
+        else:
+            self.sends("draft", mode="draft")
+
+    @rule(hours=HOURS)
+    def schedule_or_move(self, hours: int) -> None:
+        at = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=hours)
+        if self.state == "live":
+            self.is_refused("publish_content", **self.pair, publish_at=at.isoformat())
+        else:
+            self.sends("scheduled", at, publish_at=at.isoformat())
+
+    @precondition(lambda self: self.publication)
+    @rule(mode=st.sampled_from(["draft", "trash", "delete"]))
+    def take_down(self, mode: Literal["draft", "trash", "delete"]) -> None:
+        asked = {"publication_id": self.publication, "mode": mode, "confirm": True}
+        if mode == "trash" and not self.walked.has_trash and self.state != "gone":
+            self.is_refused("unpublish_content", **asked)
+            return
+        done = self.walked.client.data("unpublish_content", **asked)
+        assert done["status"] == "unpublished"
+        if self.state != "gone":
+            self.state, self.at = _DOWN[mode], None
+        self.agree()
+
+    @rule(number=st.integers(min_value=1, max_value=9))
+    def edit(self, number: int) -> None:
+        self.title = f"{self.word} for the {number}. time"
+        done = self.walked.client.data(
+            "update_content",
+            content_id=self.content_id,
+            expected_version=self.version,
+            fields={"title": self.title},
+        )
+        self.version = done["version"]
+        self.agree()
+
+    def is_down(self) -> bool:
+        [row] = self.walked.client.data("list_publications", content_id=self.content_id)["publications"]
+        return bool(row["status"] == "unpublished")
+
+
+@contextmanager
+def walking(
+    folder: Path, platform: str, url: str, credential: Mapping[str, str], posts: Posts, *, has_trash: bool
+) -> Iterator[Walked]:
+    """Give a client on a server that is connected with a website."""
+    config = {"fetch": {"private_networks": ["127.0.0.0/8"]}, "plugins": {"content": {}, platform: {}}}
+    with RunningHost(settings_for_test({"builtin_plugins": False, **config}, folder / "data")) as host:
+        ada = client_of(host, "ada@example.com")
+        website = host.run(Websites(ada.plugin).add(ada.user_id, platform, name="Blog", url=url, credential=credential))
+        yield Walked(ada, website.id, posts, has_trash)
+
+
+def walk(walked: Walked) -> None:
+    """Take many articles through random changes."""
+    machine = type("PublicationWalkOnSite", (PublicationWalk,), {"walked": walked})
+    sizes = settings(
+        max_examples=WALKS,
+        stateful_step_count=STEPS,
+        deadline=None,
+        derandomize=WALKS < 100,
+        suppress_health_check=[*HealthCheck],
+    )
+    run_state_machine_as_test(machine, settings=sizes)
