@@ -209,6 +209,30 @@ async def test_force_writes_over_an_edit(plugin: PluginContext, platform: StandI
     assert (done.error, blog.post["html"], blog.post["title"]) == ("", RAW, "Back")
 
 
+@pytest.mark.parametrize("arrives", [False, True])
+async def test_a_lost_answer_is_not_mistaken_when_a_long_post_is_edited_there_meanwhile(
+    plugin: PluginContext, platform: StandInPlatform, *, arrives: bool
+) -> None:
+    blog = await blog_on(plugin, platform)
+    long = "\n\n".join(f"<p>Paragraph {number} of many words, which nobody edits.</p>" for number in range(200))
+    written(platform, html=f"{RAW}</p>\n\n{long}\n\n<p>The end.</p>")
+    found = await blog.adopted()
+    await blog.replaced(found.article.id, "Two words.", "Two better words.")
+
+    def edit() -> None:
+        platform.edit("old", html=blog.post["html"].replace("The end.", "Their end."))
+
+    platform.fault("PUT /api/posts/old", when="after" if arrives else "before", act=edit)
+    done = await blog.publish(found.article.id)
+    if not arrives:
+        assert "Their end." in done.error
+        assert "Two better words." not in blog.post["html"]
+        assert (await merge_edits(plugin, ADA, found.publication_id, {})).made is not None
+        done = await blog.publish(found.article.id)
+    assert (done.status, done.error) == ("published", "")
+    assert ("Two better words." in blog.post["html"], "Their end." in blog.post["html"]) == (True, True)
+
+
 async def test_a_block_that_the_article_lost_is_warned_of(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
     found = await blog.adopted()

@@ -68,6 +68,23 @@ def is_ours(post: Post, remote: RemotePost) -> bool:
     )
 
 
+def has_arrived(seen: Mapping[str, Any], post: Post, remote: RemotePost) -> bool:
+    """Tell whether a change of a post's text is on its site. `seen` is a `snapshot` from before it was sent.
+
+    Of a long post few words may be new, which `is_ours` does not notice the lack of.
+    """
+    known = set(seen.get("passages", ()))
+    mine, there = (_passages(html)[:_MAX_PASSAGES] for html in (post.html, remote.html))
+    if not known:
+        return True
+    new = [one for one in mine if _digest(one) not in known]
+    if new:
+        text = f" {' '.join(map(plain, there))} "
+        return all(f" {words} " in text for one in new if (words := plain(one)))
+    left_out = known.difference(map(_digest, mine))
+    return not left_out or not left_out.issubset(map(_digest, there))
+
+
 def fingerprint(remote: RemotePost) -> bytes:
     """Return a hash of what people can edit in a post, to notice when they do."""
     return _hash_of(remote, sorted(remote.fields))

@@ -14,6 +14,7 @@ from pressroom_content.publishing.comparing import (
     differences,
     edits_in_words,
     fingerprint,
+    has_arrived,
     is_another,
     is_as_it_was,
     is_ours,
@@ -165,11 +166,12 @@ async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
     known = shortened(remote.revision) == row.revision or is_as_it_was(remote, row.sent_hash)
     edited = bool(row.sent_hash) and not known
     if edited and not work.force:
-        if "update" in work.step.detail.get("sent", {}) and is_ours(post, remote):
+        seen = work.held.steps["read_back"].detail.get("seen") or {}
+        was_sent = "update" in work.step.detail.get("sent", {})
+        if was_sent and is_ours(post, remote) and (work.connector.markdown or has_arrived(seen, post, remote)):
             return remote  # it was our own request, whose answer never came
         at = remote.publish_at.isoformat() if remote.publish_at else None
         work.note("running", {**work.step.detail, "remote_state": remote.state, "remote_at": at})
-        seen = work.held.steps["read_back"].detail.get("seen")
         instead = "; ".join(differences(post, remote)) if not seen else ""
         raise RemoteChanged(
             edits_in_words(seen, remote) + (f". Compared with what would be written: {instead}" if instead else ""),
