@@ -85,6 +85,18 @@ def test_a_site_is_crawled_and_its_report_is_read_by_section(ada: ToolClient) ->
         assert orphans["complete"]
         assert orphans["orphans"] == [{"url": site.url("/lonely"), "inlinks": 0, "depth": None}]
         assert f"- {site.url('/lonely')} (0 pages link to it" in result["content"][0]["text"]
+        assert "import_content takes over a page that is not an article yet" in result["content"][0]["text"]
+        assert orphans["content_ids"] == {}
+
+
+def test_the_pages_of_a_report_name_their_articles(ada: ToolClient) -> None:
+    website = ada.data("connect_website", platform="builtin", name="Named pages")["website_id"]
+    article = ada.data("create_content", title="Bees in winter", body="Some words.")["content_id"]
+    url = ada.data("publish_content", content_id=article, website_id=website)["url"]
+    crawl(ada, website)
+    result = ada.call("get_seo_report", website_id=website, section="pages")
+    assert result["structuredContent"]["content_ids"] == {url: article}
+    assert f"Article {article}: {url}" in result["content"][0]["text"]
 
 
 def test_times_are_in_the_time_zone_of_the_website(ada: ToolClient) -> None:

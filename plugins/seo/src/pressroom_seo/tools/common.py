@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,6 +10,8 @@ from pressroom.sdk import Call, InvalidInput, PluginContext
 from pydantic import BaseModel, Field
 
 if TYPE_CHECKING:
+    from pressroom_content.contract import Website
+
     from pressroom_seo.crawler.links import LinkReport
 
 ContentId = Annotated[str, Field(min_length=1, max_length=64, description="From list_content.")]
@@ -57,3 +60,21 @@ def exactly_one(**given: Any) -> None:
 def short(text: str, most: int = 200) -> str:
     """Return a text cut for the model."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+async def articles_at(plugin: PluginContext, website: Website, urls: Sequence[str]) -> dict[str, str]:
+    """Return the ids of the articles that are live at URLs of a website, by those URLs."""
+    from pressroom_content.contract import content_services  # noqa: PLC0415
+
+    pages = list(dict.fromkeys(urls))
+    return dict(await content_services(plugin).publications.at_urls(website.user_id, website.id, pages))
+
+
+def article_lines(website: Website, urls: Sequence[str], content_ids: Mapping[str, str]) -> Iterator[str]:
+    """Yield which URLs are of articles, and how the others become articles."""
+    from pressroom_content.contract import BUILTIN  # noqa: PLC0415
+
+    for url, content_id in content_ids.items():
+        yield f"Article {content_id}: {url}"
+    if website.platform != BUILTIN and any(url not in content_ids for url in urls):
+        yield "import_content takes over a page that is not an article yet; then publish_content updates it."

@@ -11,7 +11,7 @@ from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, Plug
 from pydantic import BaseModel, Field
 
 from pressroom_seo.tools.article_parts import begin_link_job
-from pressroom_seo.tools.common import LinkOut, WebsiteId, context, short
+from pressroom_seo.tools.common import LinkOut, WebsiteId, article_lines, articles_at, context, short
 from pressroom_seo.tools.pages import LlmsPart, llms_lines, llms_part
 
 if TYPE_CHECKING:
@@ -130,6 +130,7 @@ class ReportAnswer(BaseModel):
     orphans: list[OrphanRow] = Field(
         description="With section orphans: pages that nothing links to, then those more than four links away."
     )
+    content_ids: dict[str, str] = Field(description="Articles of URLs listed here; import_content takes over others.")
     llms_txt: LlmsPart | None = Field(description="With section llms_txt: what the site says to language models now.")
     trend: TrendRow | None = Field(description="Against the report before; null for the first.")
     history: list[PastRow] = Field(description="In the summary: the last reports, newest first.")
@@ -192,7 +193,10 @@ async def get_seo_report(params: ReportParams, call: Call) -> ToolResult:
         answer.job_id, doing = await _try_links(plugin, user_id, website), "The links are being tried"
     if params.section == "llms_txt":
         await _add_llms_txt(plugin, website, answer)
-    text = "\n".join(_lines(answer, params.section, doing))
+    rows: list[PageOut | OrphanRow | StructuredRow] = [*answer.page_rows, *answer.orphans, *answer.structured_data]
+    urls = [*(one.url for one in rows), *(url for one in answer.issues for url in one.sample_urls)]
+    answer.content_ids = await articles_at(plugin, website, urls)
+    text = "\n".join([*_lines(answer, params.section, doing), *article_lines(website, urls, answer.content_ids)])
     return ToolResult(text, answer, counts=begun or not _counts(params))
 
 
@@ -251,6 +255,7 @@ def _head(website_id: str, newest: CrawlRow | None, active: CrawlRow | None, zon
         links=[],
         structured_data=[],
         orphans=[],
+        content_ids={},
         llms_txt=None,
         trend=trend,
         history=[],
