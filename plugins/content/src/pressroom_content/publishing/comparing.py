@@ -71,7 +71,7 @@ def is_ours(post: Post, remote: RemotePost) -> bool:
 def has_arrived(seen: Mapping[str, Any], post: Post, remote: RemotePost) -> bool:
     """Tell whether a change of a post's text is on its site. `seen` is a `snapshot` from before it was sent.
 
-    Of a long post few words may be new, which `is_ours` does not notice the lack of.
+    `is_ours` does not notice that a few words are missing.
     """
     known = set(seen.get("passages", ()))
     mine, there = (_passages(html)[:_MAX_PASSAGES] for html in (post.html, remote.html))
