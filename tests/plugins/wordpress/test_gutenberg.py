@@ -101,6 +101,13 @@ def test_an_image_with_its_caption() -> None:
     )
 
 
+def test_an_image_keeps_a_width_alone() -> None:
+    assert one_block('<figure class="alignleft"><img src="/a.png" alt="A" width="300"></figure>') == (
+        '<!-- wp:image {"align":"left","width":300} -->\n<figure class="wp-block-image alignleft is-resized">'
+        '<img src="/a.png" alt="A" width="300"></figure>\n<!-- /wp:image -->'
+    )
+
+
 @pytest.mark.parametrize(
     ("html", "name"),
     [

@@ -296,9 +296,10 @@ def _image(element: HtmlElement) -> str | None:
         shown["class"] = identifier[0]
     if "title" in known:
         shown["title"] = known["title"]
-    if all(_PIXELS.fullmatch(known.get(side, "")) for side in ("width", "height")):
-        attributes |= {"width": int(known["width"]), "height": int(known["height"])}
-        shown |= {"width": known["width"], "height": known["height"]}
+    sides = [side for side in ("width", "height") if _PIXELS.fullmatch(known.get(side, ""))]
+    if sides:
+        attributes |= {side: int(known[side]) for side in sides}
+        shown |= {side: known[side] for side in sides}
         names.append("is-resized")
     if linked:
         attributes["linkDestination"] = "custom"
