@@ -148,8 +148,14 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
             revision="" if work.able.read_back else work.row.revision,
             sent_hash=b"",
         )
+        if work.bound:  # the terms that it had on the site are sent from here now
+            work.held.note("terms", "pending", work.held.steps["terms"].detail)
         work.unbind()
         await work.held.save(lambda session: unbind(session, work.row.id))
+        if work.held.steps["terms"].state != "done":
+            work.current = "terms"
+            await terms(work)
+            work.current = "draft"
         return await draft(work)  # somebody deleted it there: it is made anew
     work.done(
         {**work.without_note("update"), **_written(work, post)},
