@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from pressroom.fetch import GuardedFetcher
-from pressroom_content.contract import BlockSite, Post, RemotePost, SiteRefused
+from pressroom_content.contract import BlockSite, Post, RemoteChanged, RemotePost, SiteGone, SiteRefused
 from pressroom_wordpress.site import WordPressSite
 from support.sizes import rounds
 from support.wordpress import WordPress
@@ -248,10 +248,36 @@ async def test_a_post_is_located_by_its_urls(blog: WordPress, site: WordPressSit
     assert await located(post["link"]) == str(number)
 
 
-async def test_a_post_that_became_a_page_is_named(blog: WordPress, site: WordPressSite) -> None:
-    page = somebodys(blog, "pages")
-    with pytest.raises(SiteRefused, match="was turned into a page"):
+async def test_a_post_that_became_a_page_is_named_and_a_page_that_became_a_post(
+    blog: WordPress, site: WordPressSite
+) -> None:
+    page, post = somebodys(blog, "pages"), somebodys(blog)
+    with pytest.raises(SiteRefused, match="the post was turned into a page in WordPress"):
         await site.read(str(page["id"]))
+    with pytest.raises(SiteRefused, match="the page was turned into a post in WordPress"):
+        await site.read(f"page-{post['id']}")
+    for gone in ("999999", "page-999999"):
+        with pytest.raises(SiteGone):
+            await site.read(gone)
+
+
+async def test_what_somebody_types_in_an_open_editor_is_neither_lost_nor_written_over(
+    blog: WordPress, site: WordPressSite, fetcher: GuardedFetcher
+) -> None:
+    row = somebodys(blog, content="One\n\nTwo")
+    number, remote = row["id"], await site.read(str(row["id"]))
+    typed = {"title": row["title"]["raw"], "content": "One\n\nTwo, typed"}
+    blog.send("POST", f"/wp/v2/posts/{number}/autosaves", typed).raise_for_status()
+
+    done = await site.update(remote.id, to_write(remote, "One of ours\n\nTwo"), remote.revision)
+    [autosave] = blog.get(f"/wp/v2/posts/{number}/autosaves", context="edit").json()
+    assert autosave["content"]["raw"] == "One\n\nTwo, typed"
+
+    # Whoever has the editor open saves: from then on the post is as they typed it, until both sides are merged.
+    blog.send("POST", f"/wp/v2/posts/{number}", typed).raise_for_status()
+    with pytest.raises(RemoteChanged):
+        await site_of(blog, fetcher).update(remote.id, to_write(remote, "One more of ours\n\nTwo"), done.revision)
+    assert (await site.read(remote.id)).raw == "One\n\nTwo, typed"
 
 
 async def test_authors_are_listed_with_oneself(blog: WordPress, fetcher: GuardedFetcher) -> None:

@@ -158,10 +158,12 @@ class WordPressPosts:
         try:
             return (await self._client.get(_path(post_id), _WHOLE)).row(written=False)
         except SiteGone:
-            if not post_id.isdigit() or await self._numbered(post_id, "pages") is None:
+            was, now = ("page", "post") if post_id.startswith(PAGE) else ("post", "page")
+            if await self._numbered(post_id.removeprefix(PAGE), f"{now}s") is None:
                 raise
         raise SiteRefused(
-            f"the post was turned into a page in WordPress; turn it into a post again, or bind the page {post_id}"
+            f"the {was} was turned into a {now} in WordPress; turn it into a {was} again, or take the {now} over with "
+            "import_content"
         )
 
     async def _fresh(self, post_id: str) -> tuple[Mapping[str, Any], RemotePost]:
