@@ -514,6 +514,80 @@ CONSTRUCTS: Final[Sequence[Construct]] = (
         _in("p", "fxstraight"),
         "quotes, dashes and dots are set as in print",
     ),
+    Construct(
+        "small_headings",
+        "Headings, levels 5 and 6",
+        "fxheadingfive",
+        "##### Small fxheadingfive\n\n###### Smallest fxheadingsix",
+        _both(_in("h5", "fxheadingfive"), _in("h6", "fxheadingsix")),
+    ),
+    Construct(
+        "inline_images",
+        "Images in a line of text",
+        "fxinline",
+        f"Text before fxinline ![An icon fxicon](https://library.example/{DRAWING}.png) and after fxafter it.",
+        _both(_in("p", "fxinline"), _in("p", "fxafter"), lambda page: bool(page.tree.css("p img[alt*=fxicon]"))),
+        _both(_in("p", "fxinline"), _in("p", "fxafter"), lambda page: bool(page.tree.css("img[alt*=fxicon]"))),
+        "images stand by themselves",
+    ),
+    Construct(
+        "linked_images",
+        "Images that are links",
+        "fxlinkedalt",
+        f"[![A photo fxlinkedalt](https://library.example/{DRAWING}.png)](https://example.com/fxlinkedtarget)",
+        lambda page: bool(page.tree.css("a[href*=fxlinkedtarget] img[alt*=fxlinkedalt]")),
+    ),
+    Construct(
+        "blocks_in_lists",
+        "Paragraphs, code and quotes in a list item",
+        "fxfirstpart",
+        "1. first fxfirstpart\n\n   second fxsecondpart\n\n   ```python\n   fxlistcode = 1\n   ```\n\n"
+        "   > quoted fxlistquote\n\n2. next fxnextitem",
+        _both(
+            *(_in(f"ol li {tag}", word) for tag, word in (("pre", "fxlistcode"), ("blockquote", "fxlistquote"))),
+            _in("ol li", "fxsecondpart"),
+            lambda page: any("fxfirstpart" in one.text() and "fxnextitem" in one.text() for one in page.tree.css("ol")),
+        ),
+        _both(_in("li", "fxfirstpart"), _in("pre", "fxlistcode"), _in("blockquote", "fxlistquote")),
+        "code and quotes follow the list",
+        warned=r"fxfirstpart|fxsecondpart|fxlistquote|fxnextitem|code block 8 ",
+    ),
+    Construct(
+        "merged_cells",
+        "Tables with merged cells",
+        "fxmerged",
+        "<table><thead><tr><th>One fxmergedhead</th><th>Two fxmergedtwo</th></tr></thead>"
+        '<tbody><tr><td colspan="2">Both fxmerged</td></tr></tbody></table>',
+        lambda page: any("fxmerged" in one.text() for one in page.tree.css("td[colspan='2']")),
+        _in("td", "fxmerged"),
+        "cells are by themselves",
+    ),
+    Construct(
+        "direction_of_blocks",
+        "Headings, lists and quotes from right to left",
+        "عنوان",
+        '<h3 dir="rtl">عنوان القهوة</h3>\n\n<ul dir="rtl"><li>بند القهوة</li></ul>\n\n'
+        '<blockquote dir="rtl"><p>اقتباس القهوة</p></blockquote>',
+        _both(
+            _attribute("h3", "عنوان", "dir", "rtl"),
+            _attribute("li", "بند", "dir", "rtl"),
+            _attribute("blockquote", "اقتباس", "dir", "rtl"),
+        ),
+        warned=r"القهوة.* (lost its direction|is not)",
+    ),
+    Construct(
+        "code_in_words",
+        "Code and emphasis in links, headings and tables",
+        "fxcodelink",
+        "### The `fxcodehead()` *call*\n\n[The `fxcodelink()` **call**](https://example.com/c)\n\n"
+        "| Name `fxcodecell` |\n|---|\n| a \\| pipe fxpipe |",
+        _both(
+            _in("h3 code", "fxcodehead()"),
+            _in("a code", "fxcodelink()"),
+            _in("th code", "fxcodecell"),
+            lambda page: "a | pipe" in (page.find("td", "fxpipe") or page.tree.body).text(),  # type: ignore[union-attr]
+        ),
+    ),
 )
 
 BODY: Final = "\n\n".join(one.source for one in CONSTRUCTS if one.source)
@@ -553,14 +627,20 @@ def _around(page: ShownPage, one: Construct) -> str:
 
 
 async def publish_everything(
-    plugin: PluginContext, platform: str, url: str, credential: Mapping[str, str]
+    plugin: PluginContext,
+    platform: str,
+    url: str,
+    credential: Mapping[str, str],
+    *,
+    title: str = EVERYTHING,
+    body: str = BODY,
 ) -> Publication:
-    """Publish the article on a platform, and return the publication once it is there."""
+    """Publish the article, or another one, on a platform, and return the publication once it is there."""
     made = await Websites(plugin).add(ADA, platform, name="Fidelity", url=url, credential=credential)
     article = await write(
         plugin,
-        title=EVERYTHING,
-        body=BODY,
+        title=title,
+        body=body,
         author="",
         tags=(),
         categories=(),

@@ -10,6 +10,7 @@ from pressroom.testing.running import settings_for_test
 from pressroom_webhook.connector import CONNECTOR
 from support.fidelity import compare, notes_of, publish_everything
 from support.installing import on_path
+from support.long_articles import TITLE, long_body, shows_all
 from support.publishing_world import configuration, world
 from support.standin_plugin import distribution
 from support.webhook_receiver import Receiver
@@ -25,3 +26,13 @@ async def test_what_readers_get(receiver: Receiver, tmp_path: Path) -> None:
             page = (await asyncio.to_thread(httpx.get, done.url, timeout=60)).text
             notes = await notes_of(plugin, done, page)
     compare(notes, CONNECTOR, "webhook/src/pressroom_webhook/fidelity.py")
+
+
+async def test_a_long_article_arrives_whole(receiver: Receiver, tmp_path: Path) -> None:
+    config = configuration({}, lease_seconds=60)  # this process does the workers' work besides
+    config["plugins"]["webhook"] = {}
+    credential = receiver.credential
+    with on_path(distribution(tmp_path / "site")):
+        async with world(settings_for_test(config, tmp_path / "data")) as plugin:
+            done = await publish_everything(plugin, "webhook", receiver.site, credential, title=TITLE, body=long_body())
+    shows_all((await asyncio.to_thread(httpx.get, done.url, timeout=60)).text, done)

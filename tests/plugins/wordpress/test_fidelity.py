@@ -11,6 +11,7 @@ from pressroom.testing.running import settings_for_test
 from pressroom_wordpress.connector import CONNECTOR
 from support.fidelity import compare, notes_of, publish_everything
 from support.installing import on_path
+from support.long_articles import TITLE, long_body, shows_all
 from support.publishing_world import configuration, world
 from support.standin_plugin import distribution
 from support.wordpress import WordPress
@@ -28,3 +29,13 @@ async def test_what_readers_get(blog: WordPress, tmp_path: Path) -> None:
             page = (await asyncio.to_thread(httpx.get, done.url, timeout=60)).text
             notes = await notes_of(plugin, done, page)
     compare(notes, CONNECTOR, "wordpress/src/pressroom_wordpress/fidelity.py")
+
+
+async def test_a_long_article_arrives_whole(blog: WordPress, tmp_path: Path) -> None:
+    config = configuration({}, lease_seconds=60)  # this process does the workers' work besides
+    config["plugins"]["wordpress"] = {}
+    credential = {"username": "admin", "application_password": blog.passwords["admin"]}
+    with on_path(distribution(tmp_path / "site")):
+        async with world(settings_for_test(config, tmp_path / "data")) as plugin:
+            done = await publish_everything(plugin, "wordpress", blog.url, credential, title=TITLE, body=long_body())
+    shows_all((await asyncio.to_thread(httpx.get, done.url, timeout=60)).text, done)

@@ -16,5 +16,7 @@ FIDELITY: Final[Mapping[str, str]] = MappingProxyType(
         "direction": "lost with a warning",
         "languages": "lost with a warning",
         "typography": "converted: quotes, dashes and dots are set as in print",
+        "merged_cells": "converted: cells are by themselves",
+        "direction_of_blocks": "lost with a warning",
     }
 )

@@ -9,6 +9,7 @@ from pressroom_content.builtin_site.connector import builtin_connector
 from pressroom_content.builtin_site.serving import BuiltinPages
 from support.fidelity import compare, notes_of, publish_everything
 from support.installing import on_path
+from support.long_articles import TITLE, long_body, shows_all
 from support.publishing_world import configuration, world
 from support.standin_plugin import distribution
 
@@ -20,3 +21,11 @@ async def test_what_readers_get(tmp_path: Path) -> None:
             page = (await BuiltinPages(plugin).fetched(done.url)).content.decode()
             notes = await notes_of(plugin, done, page)
             compare(notes, builtin_connector(plugin), "content/src/pressroom_content/builtin_site/fidelity.py")
+
+
+async def test_a_long_article_arrives_whole(tmp_path: Path) -> None:
+    config = configuration({}, lease_seconds=60)  # this process does the workers' work besides
+    with on_path(distribution(tmp_path / "site")):
+        async with world(settings_for_test(config, tmp_path / "data")) as plugin:
+            done = await publish_everything(plugin, "builtin", "", {}, title=TITLE, body=long_body())
+            shows_all((await BuiltinPages(plugin).fetched(done.url)).content.decode(), done)
