@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import pickle
+import sys
 from collections.abc import Iterable
+from typing import Final
 
 from pressroom.sdk import Check, CheckResult, PluginContext
 
@@ -10,7 +14,18 @@ from pressroom_content.articles.analysis import scorer_of
 from pressroom_content.config import config_of
 from pressroom_content.contract import article_scorers
 from pressroom_content.language import SUPPORTED
-from pressroom_content.language.starting import contributed_languages
+from pressroom_content.language.contributed import ContributedLanguage
+from pressroom_content.language.starting import contributed_languages, try_stemmer
+
+_STEMMER_SECONDS: Final = 8.0
+_TRY: Final = """
+import pickle, sys
+given = sys.stdin.buffer
+sys.path[:] = pickle.load(given)
+(function,) = pickle.load(given)
+function(pickle.load(given))
+"""
+"""A process that calls a function, since a stemmer may hang, or end it."""
 
 _SETTING = "scorer in [plugins.content.config]"
 
@@ -22,16 +37,57 @@ def checks(plugin: PluginContext) -> Iterable[Check]:
         return scorer_result(plugin)
 
     async def languages() -> CheckResult:
-        return languages_result(plugin)
+        return await languages_result(plugin)
 
     return [Check("scorer", scorer), Check("languages", languages)]
 
 
-def languages_result(plugin: PluginContext) -> CheckResult:
-    """Name the languages with rules, and the plugins of those that do not come with Pressroom."""
-    added = {one.code: one for one in contributed_languages(plugin)}
-    names = [*SUPPORTED, *(f"{code} (plugin {one.plugin})" for code, one in sorted(added.items()))]
-    return CheckResult("ok", f"rules for {', '.join(names)}")
+async def languages_result(plugin: PluginContext) -> CheckResult:
+    """Name the languages with rules, and the plugins of those that do not come with Pressroom.
+
+    The stemmers of these are tried as they are when a server starts, which leaves out the languages of those that fail.
+    """
+    added = sorted(contributed_languages(plugin), key=lambda one: one.code)
+    problems = await asyncio.gather(*(_problem_of_stemmer(one) for one in added))
+    works = [one for one, problem in zip(added, problems, strict=True) if not problem]
+    names = ", ".join([*SUPPORTED, *(f"{one.code} (plugin {one.plugin})" for one in works)])
+    broken = [
+        f"{one.code} is left out, since its stemmer does not work (plugin {one.plugin}: {problem})"
+        for one, problem in zip(added, problems, strict=True)
+        if problem
+    ]
+    if broken:
+        hint = "upgrade the plugin, or report it to its authors; articles in the language are judged without its rules"
+        return CheckResult("error", f"{'; '.join(broken)}; rules for {names}", hint)
+    return CheckResult("ok", f"rules for {names}")
+
+
+async def _problem_of_stemmer(language: ContributedLanguage) -> str:
+    """Return why the stemmer of a language does not work, or an empty text."""
+    if language.stemmer is None:
+        return ""
+    given = b"".join(map(pickle.dumps, (sys.path, (try_stemmer,), language)))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        _TRY,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(_STEMMER_SECONDS):
+            _, said = await process.communicate(given)
+    except TimeoutError:
+        return f"no answer within {_STEMMER_SECONDS:g} s"
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode == 0:
+        return ""
+    last = said.decode(errors="replace").strip().rpartition("\n")[2]
+    return last[:200] or f"it ended its process with {process.returncode}"
 
 
 def scorer_result(plugin: PluginContext) -> CheckResult:

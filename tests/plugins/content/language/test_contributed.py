@@ -17,6 +17,7 @@ from pressroom.host.loaded_app import LoadedApp
 from pressroom.plugins.records import PluginRecord
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
+from pressroom_content import diagnosis
 from pressroom_content.contract.languages import built_in_codes
 from pressroom_content.language import SUPPORTED, language_pack, stem, supported
 from pressroom_content.language.rules import LanguageRules, read_rules
@@ -128,6 +129,30 @@ async def test_doctor_names_the_language_and_its_plugin(tmp_path: Path) -> None:
         findings = await diagnose(LoadedApp(settings_for_test(config, tmp_path / "data")), lambda: None)
     (found,) = (one.result for one in findings if one.check == "content: languages")
     assert f"nl, pt, eo (plugin {id_})" in found.message
+
+
+@pytest.mark.parametrize(
+    ("stemmer", "told"),
+    [
+        ("def stem(word):\n    raise ZeroDivisionError('no way')\n", "ZeroDivisionError: no way"),
+        ("import os\n\ndef stem(word):\n    os._exit(3)\n", "it ended its process with 3"),
+        ("import time\n\ndef stem(word):\n    time.sleep(600)\n", "no answer within 0.5 s"),
+    ],
+    ids=["raises", "ends its process", "hangs"],
+)
+async def test_doctor_names_a_stemmer_that_does_not_work(
+    tmp_path: Path, stemmer: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(diagnosis, "_STEMMER_SECONDS", 0.5 if "sleep" in stemmer else 60.0)
+    with installed(tmp_path / "site", stemmer=stemmer) as id_:
+        config = {"builtin_plugins": False, "plugins": {"content": {}, id_: {}}}
+        plugins = LoadedApp(settings_for_test(config, tmp_path / "data")).plugins
+        result = await diagnosis.languages_result(plugins.contexts["content"])
+    assert result.status == "error"
+    assert "eo is left out" in result.message
+    assert f"plugin {id_}: " in result.message
+    assert told in result.message
+    assert result.hint
 
 
 def test_after_the_server_the_languages_are_gone(tmp_path: Path) -> None:
