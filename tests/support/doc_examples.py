@@ -40,6 +40,7 @@ from typing import Any, Final, Self
 from pressroom.config import InvalidConfig, load
 
 from support.downloads import MYPY_CACHE
+from support.forked_command import command_script
 from support.needs import free_port, program
 
 ROOT: Final = Path(__file__).parents[2]
@@ -286,7 +287,7 @@ def _environment(folder: Path) -> dict[str, str]:
     installed = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n"
     (Path(paths["purelib"]) / "installed.pth").write_text(installed)
     command = Path(paths["scripts"]) / "pressroom"
-    command.write_text(f"#!{reader}/bin/python\nimport sys\nfrom pressroom.cli import main\nsys.exit(main())\n")
+    command.write_text(command_script(reader / "bin/python", Path(paths["purelib"])))
     command.chmod(0o755)
     kept = {name: os.environ[name] for name in ("TMPDIR", "CI") if name in os.environ}
     return {

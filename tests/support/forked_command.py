@@ -15,8 +15,10 @@ import io
 import json
 import os
 import random
+import secrets
 import select
 import signal
+import site
 import socket
 import subprocess
 import sys
@@ -27,10 +29,13 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any, Final
 
+from support.run import run_id
+
 TESTS: Final = Path(__file__).parents[1]
 
 _MAX_REQUEST: Final = 1 << 20
 _STREAMS: Final = 3
+_READY: Final = b"ready\n"
 
 
 class ForkedCommand:
@@ -46,16 +51,16 @@ class ForkedCommand:
     def __init__(self, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], stderr: IO[str]) -> None:
         self.args = ["pressroom", *arguments]
         self.returncode: int | None = None
+        request = {"arguments": list(arguments), "cwd": str(cwd), "env": dict(env)}
         output, output_end = os.pipe()
         self._ended, status_end = os.pipe()
-        with Path(os.devnull).open("rb") as nothing:
-            streams = [nothing.fileno(), output_end, stderr.fileno(), status_end]
-            request = {"arguments": list(arguments), "cwd": str(cwd), "env": dict(env)}
-            try:
-                self.pid: int = _forks().begin(request, streams)
-            finally:
-                os.close(output_end)
-                os.close(status_end)
+        try:
+            with Path(os.devnull).open("rb") as nothing:
+                streams = [nothing.fileno(), output_end, stderr.fileno(), status_end]
+                self.pid: int = begin(_forks(), request, streams)
+        finally:
+            os.close(output_end)
+            os.close(status_end)
         self.stdout: IO[str] = os.fdopen(output, encoding="utf-8")
 
     def poll(self) -> int | None:
@@ -89,37 +94,66 @@ class ForkedCommand:
         self.send_signal(signal.SIGKILL)
 
 
-class _Forks:
-    """The process that forks, as the tests see it. It ends when its socket closes, which is when the tests end."""
-
-    def __init__(self) -> None:
-        own, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
-        with other:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "support.forked_command", str(other.fileno())],
-                cwd=TESTS,
-                env={**environment, "PYTHONPATH": str(TESTS)},
-                pass_fds=[other.fileno()],
-            )
-        self._socket = own
-        self._lock = threading.Lock()
-        atexit.register(self._end)
-
-    def begin(self, request: Mapping[str, Any], streams: Sequence[int]) -> int:
-        """Return the id of a new process; `streams` are its three, and where its exit code is written to."""
-        with self._lock:
-            socket.send_fds(self._socket, [json.dumps(request).encode()], streams)
-            return int(self._socket.recv(32))
-
-    def _end(self) -> None:
-        self._socket.close()
-        self._process.wait()
+def begin(address: Path, request: Mapping[str, Any], streams: Sequence[int]) -> int:
+    """Return the id of a new process; `streams` are its three, and where its exit code is written to."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+        connection.connect(str(address))
+        socket.send_fds(connection, [json.dumps(request).encode()], streams)
+        return int(connection.recv(32))
 
 
 @cache
-def _forks() -> _Forks:
-    return _Forks()
+def _forks() -> Path:
+    """Start the process that forks, and return the path of its socket. It ends with the tests."""
+    address = Path(tempfile.gettempdir(), f"pressroom-{run_id()}-{secrets.token_hex(4)}.sock")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "support.forked_command", str(address)],
+        cwd=TESTS,
+        env={**environment, "PYTHONPATH": str(TESTS)},
+        stdin=subprocess.PIPE,  # it closes when this process ends, however that happens
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdin
+    assert process.stdout
+    assert process.stdout.readline() == _READY, "the process that forks commands did not start"
+    atexit.register(process.wait)
+    atexit.register(process.stdin.close)
+    return address
+
+
+def command_script(python: Path, packages: Path) -> str:
+    """Return a script that is the `pressroom` of a virtual environment, without the time that importing takes.
+
+    `python` is the environment's interpreter, `packages` its `site-packages`.
+    """
+    return _SCRIPT.format(python=str(python), packages=str(packages), address=str(_forks()))
+
+
+_SCRIPT: Final = """#!{python} -ES
+import json, os, select, signal, socket, sys
+
+ended, status = os.pipe()
+request = {{
+    "arguments": sys.argv[1:],
+    "cwd": os.getcwd(),
+    "env": dict(os.environ),
+    "python": {python!r},
+    "packages": {packages!r},
+}}
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+    connection.connect({address!r})
+    socket.send_fds(connection, [json.dumps(request).encode()], [0, 1, 2, status])
+    process = int(connection.recv(32))
+os.close(status)
+for number in (signal.SIGTERM, signal.SIGINT):
+    signal.signal(number, lambda number, _: os.kill(process, number))
+code = int(os.read(ended, 16))
+if code < 0:
+    signal.signal(-code, signal.SIG_DFL)
+    os.kill(os.getpid(), -code)
+sys.exit(code)
+"""
 
 
 def _import_everything() -> None:
@@ -139,8 +173,11 @@ def _import_everything() -> None:
     gc.freeze()
 
 
-def _serve(requests: socket.socket) -> int:
-    """Fork for each request until the socket closes. Returns in each child as well, with its exit code."""
+def _serve(address: Path) -> int:
+    """Fork for each request until standard input closes. Returns in each child as well, with its exit code."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    listener.bind(str(address))
+    listener.listen()
     woken, wake = os.pipe()
     for end in (woken, wake):
         os.set_blocking(end, False)
@@ -148,26 +185,33 @@ def _serve(requests: socket.socket) -> int:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the tests: they end the socket
     running: dict[int, int] = {}
+    sys.stdout.buffer.write(_READY)
+    sys.stdout.flush()
     while True:
-        readable: Sequence[object] = select.select([requests.fileno(), woken], [], [])[0]
+        readable: Sequence[int] = select.select([0, listener.fileno(), woken], [], [])[0]
         if woken in readable:
             with contextlib.suppress(BlockingIOError):
                 os.read(woken, 4096)
             _tell_ended(running)
-        if requests.fileno() in readable:
-            content, streams, _, _ = socket.recv_fds(requests, _MAX_REQUEST, _STREAMS + 1)
-            if not content:
-                return 0
+        if 0 in readable:
+            address.unlink(missing_ok=True)
+            return 0
+        if listener.fileno() in readable:
+            connection, _ = listener.accept()
+            content, streams, _, _ = socket.recv_fds(connection, _MAX_REQUEST, _STREAMS + 1)
             child = os.fork()
             if child == 0:
                 signal.set_wakeup_fd(-1)
-                for end in (requests.fileno(), woken, wake, streams[_STREAMS], *running.values()):
+                for end in (connection.fileno(), listener.fileno(), woken, wake, streams[_STREAMS], *running.values()):
                     os.close(end)
+                connection.detach()
+                listener.detach()
                 return _run(json.loads(content), streams[:_STREAMS])
             running[child] = streams[_STREAMS]
             for stream in streams[:_STREAMS]:
                 os.close(stream)
-            requests.send(str(child).encode())
+            with connection, contextlib.suppress(BrokenPipeError):
+                connection.send(str(child).encode())
 
 
 def _tell_ended(running: dict[int, int]) -> None:
@@ -200,6 +244,10 @@ def _run(request: Mapping[str, Any], streams: Sequence[int]) -> int:
     sys.stderr = _text(2, errors="backslashreplace", line_buffering=True)
     given = [folder for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder]
     sys.path[:] = [*given, *(folder for folder in sys.path if folder not in given and folder != str(TESTS))]
+    if "packages" in request:
+        site.addsitedir(request["packages"])
+        sys.executable, sys.prefix = request["python"], str(Path(request["python"]).parents[1])
+        sys.exec_prefix = sys.prefix
     importlib.invalidate_caches()
     sys.argv = ["pressroom", *request["arguments"]]
     random.seed()
@@ -210,4 +258,4 @@ def _run(request: Mapping[str, Any], streams: Sequence[int]) -> int:
 
 if __name__ == "__main__":
     _import_everything()
-    sys.exit(_serve(socket.socket(fileno=int(sys.argv[1]))))
+    sys.exit(_serve(Path(sys.argv[1])))
