@@ -204,3 +204,11 @@ def test_a_long_body_is_read_and_sent(part: str) -> None:
     raw = part * 3000
     body = read_body(raw, CODEC)
     assert sent(body, text_of(body)) == raw
+
+
+def test_thousands_of_the_same_block_have_keys_of_their_own() -> None:
+    raw = "[gallery]\n\n" * 5000
+    body = read_body(raw, CODEC)
+    keys = [one.key for one in body.segments]
+    assert len(keys) == len(set(keys)) == 5000
+    assert keys[:2] == [keys[0], f"{keys[0]}-2"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -219,18 +220,15 @@ def _text(block: BodyBlock) -> str | None:
 
 def _numbered(segments: Sequence[BodySegment]) -> list[BodySegment]:
     """Return segments in which each block that cannot be edited has a key, and its placeholder as the text."""
-    taken: set[str] = set()
+    times = Counter[str]()
     found = []
     for one in segments:
         if not one.key:
             found.append(one)
             continue
-        digest = sha256("\0".join(one.sources).encode(errors="surrogatepass")).hexdigest()
-        key, number = digest[:_KEY_LENGTH], 1
-        while key in taken:
-            number += 1
-            key = f"{digest[:_KEY_LENGTH]}-{number}"
-        taken.add(key)
+        digest = sha256("\0".join(one.sources).encode(errors="surrogatepass")).hexdigest()[:_KEY_LENGTH]
+        times[digest] += 1
+        key = digest if times[digest] == 1 else f"{digest}-{times[digest]}"
         found.append(replace(one, key=key, text=placeholder(key, one.name)))
     return found
 
