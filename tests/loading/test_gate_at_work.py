@@ -156,7 +156,7 @@ def pressroom_checks(): return [Check("own", check)]
 
 async def measure(session, subject):
     if AT == "storage":
-        raise_it(FAULT)
+        await fault()
     return 0
 
 @hookimpl
@@ -240,6 +240,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faulty]:
             "CHECK_SECONDS",
             "TARGETS_SECONDS",
             "OVERVIEW_SECONDS",
+            "STORAGE_SECONDS",
         ):
             patch.setattr(gated, name, 0.3)
         patch.setattr(gated, "JOB_CANCEL_SECONDS", 1.0)
@@ -367,7 +368,7 @@ POINTS: Final[dict[str, tuple[str, Callable[[Faulty, str], Any], tuple[str, ...]
     "targets": ("publishing targets", _targets, FAULTS),
     "section": ("overview section", _section, FAULTS),
     "check": ("check", _check, FAULTS),
-    "storage": ("storage", _storage, _RAISED),
+    "storage": ("storage", _storage, FAULTS),
     "cache_get": ("backend", _cache("get"), FAULTS),
     "cache_put": ("backend", _cache("put"), FAULTS),
     "tool": ("tool", _tool, ("hang", *_RAISED)),

@@ -202,6 +202,19 @@ def test_a_tool_that_will_not_be_cancelled_does_not_keep_the_server_from_ending(
         assert "of plugin hanging" in str(server.logged("the process does not end by itself")["tasks"])
 
 
+@pytest.mark.parametrize("tool", ["import os; os._exit(3)", "import os; await asyncio.to_thread(os._exit, 3)"])
+def test_a_tool_that_would_end_the_process_costs_its_own_call_alone(tmp_path: Path, tool: str) -> None:
+    with serving(tmp_path, source(tool=tool)) as server:
+        url = server.started()["url"]
+        answer = httpx.post(f"{url}/tools/hanging/api/generate", json={"text": "hello"}, timeout=30)
+        assert answer.status_code == 500
+        logged = server.logged("tool failed")
+        assert (logged["plugin"], logged["tool"]) == ("hanging", "hanging")
+        assert "it called os._exit(3)" in logged["exception"]
+        assert httpx.get(f"{url}/healthz").status_code == 200
+        assert server.end() == 0
+
+
 def test_who_blocks_the_event_loop_is_named_and_counted(tmp_path: Path) -> None:
     with serving(tmp_path, source(tool="time.sleep(2)"), "[metrics]\ntoken = 'sesame'\n") as server:
         url = server.started()["url"]

@@ -50,6 +50,9 @@ OBSERVER_SECONDS: Final = 30.0
 INDEX_SECONDS: Final = 10.0
 """How long a plugin may take to list its entries of the text index."""
 
+STORAGE_SECONDS: Final = 20.0
+"""How long a plugin may take to measure or free what an account stores: others wait to write meanwhile."""
+
 CHECK_SECONDS: Final = 30.0
 """How long a check of `pressroom doctor` may take."""
 
@@ -165,13 +168,14 @@ class Gated:
             return list(islice(values, MAX_LISTED))
 
     async def _measure(self, record: StorageKind, session: Any, subject: str) -> int:
-        with self.gate.calling(self._call("storage", record.name), passes=(PressroomError,)):
-            return await record.measure(session, subject)
+        call, measure = self._call("storage", record.name), partial(record.measure, session, subject)
+        return await self.gate.run(call, STORAGE_SECONDS, measure, passes=(PressroomError,))
 
     async def _make_room(self, record: StorageKind, session: Any, subject: str, size: int) -> None:
-        with self.gate.calling(self._call("storage", record.name), passes=(PressroomError,)):
-            if record.make_room is not None:
-                await record.make_room(session, subject, size)
+        if record.make_room is None:
+            return
+        call, make_room = self._call("storage", record.name), partial(record.make_room, session, subject, size)
+        await self.gate.run(call, STORAGE_SECONDS, make_room, passes=(PressroomError,))
 
     def _read_keys(self, record: SharedKeys) -> Sequence[bytes]:
         with self.gate.loading(self._call("shared keys", record.name), self.start_seconds):

@@ -21,6 +21,7 @@ from sanic.server.async_server import AsyncioServer
 
 from pressroom.config.models import Settings
 from pressroom.errors import BackendError
+from pressroom.gate.alarm import no_exit
 from pressroom.host.host import Host
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.host.server_status import ServerStatusFile
@@ -113,7 +114,9 @@ async def serve_until_told(compiled: LoadedApp, listener: socket.socket, started
 
     code = 1
     try:
-        await serve(compiled, listener, stop, announce, hurry)
+        # A tool that ends its process, as only worker processes may, fails instead.
+        with no_exit():
+            await serve(compiled, listener, stop, announce, hurry)
         code = 0
     finally:
         # Everything of the host is closed by now: what still runs is a task or a thread that a plugin left behind.

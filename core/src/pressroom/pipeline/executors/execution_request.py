@@ -16,7 +16,8 @@ class ExecutionRequest:
     `reference` (`package.module:name`) is what a worker process imports: a `Generator`, an `McpTool` or a plain
     function. `function` is what the other executors call, a coroutine function in the async executor. `params` and
     `call` can be pickled. `timeout` is in seconds, counted from when the tool begins; a call waits at most as long
-    again for its turn. `memory_mib` is what a worker process may allocate for this run.
+    again for its turn. `memory_mib` is what a worker process may allocate for this run. `plugin` is the id of the
+    plugin that the tool came from, for the log.
     """
 
     reference: str
@@ -25,3 +26,4 @@ class ExecutionRequest:
     call: Call
     timeout: float
     memory_mib: int
+    plugin: str = ""

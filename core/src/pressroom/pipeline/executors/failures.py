@@ -50,7 +50,7 @@ def timed_out(work: ExecutionRequest, retry_after: int) -> CallTimeout:
 
 
 def _where(work: ExecutionRequest, executor: ExecutorName) -> dict[str, str]:
-    return {"tool": work.call.tool, "request_id": work.call.request_id, "executor": executor}
+    return {"plugin": work.plugin, "tool": work.call.tool, "request_id": work.call.request_id, "executor": executor}
 
 
 def _failed(work: ExecutionRequest) -> InternalError:

@@ -106,6 +106,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
             call=replace(told, plugin=None) if declaration.executor == "process" else told,
             timeout=tool.timeout,
             memory_mib=declaration.memory_mib,
+            plugin=tool.info.plugin,
         )
         started = time.perf_counter()
         try:
