@@ -102,11 +102,24 @@ def pressroom_shared_keys():
     return [SharedKeys('own_$id', 'own', read=fault, configured=False, lost='nothing')]
 """,
     ),
+    "migration": (
+        "lifespan",
+        SOUND
+        + """{tools}
+@hookimpl
+def pressroom_models():
+    from sqlalchemy import MetaData
+    return [Models(MetaData(), 'acme_$id.migrations')]
+""",
+    ),
 }
 """Where the code runs: the phase that the record of the plugin names, and its source."""
 
 _LATE: Final = frozenset({"hang", "loop", "stubborn", "lock"})
-_CASES: Final = [(point, name) for point in POINTS for name in FAULTS]
+_CASES: Final = [
+    (point, name) for point in POINTS for name in FAULTS if point != "migration" or name == "hang" or name not in _LATE
+]
+MIGRATION: Final = "revision = '0001'\ndown_revision = None\n{tools}\ndef upgrade():\n    fault()\n"
 
 
 def id_of(point: str, name: str) -> str:
@@ -126,6 +139,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for point, name in _CASES:
         source = POINTS[point][1].replace("{tools}", TOOLS.replace("FAULT", FAULTS[name]))
         install_plugin(folder / "own", id_of(point, name), source)
+        if point == "migration":
+            migrations = folder / "own" / f"acme_{id_of(point, name)}" / "migrations"
+            (migrations / "versions").mkdir(parents=True)
+            (migrations / "__init__.py").touch()
+            upgrade = MIGRATION.replace("{tools}", TOOLS.replace("FAULT", FAULTS[name]))
+            (migrations / "versions" / "0001.py").write_text(upgrade)
     install_plugin(folder / "own", "sound")
     return folder
 

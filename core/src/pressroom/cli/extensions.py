@@ -57,14 +57,20 @@ class _PluginGroup(click.Group):
         """Run a command.
 
         Raises:
-            PluginFailed: the command raised something that is not meant for the user.
+            PluginError: the command raised something that is not meant for the user.
         """
-        from pressroom.gate import PluginCall  # noqa: PLC0415 - not needed by --help
+        from pressroom.errors import PluginError  # noqa: PLC0415 - not needed by --help
+        from pressroom.gate import PluginCall, PluginFailed  # noqa: PLC0415
 
         self._gate.logs = True  # with the traceback, which the authors need
-        call = PluginCall(self._plugin, "command", ctx.invoked_subcommand or "")
-        with self._gate.calling(call, passes=_FOR_THE_USER):
-            return super().invoke(ctx)
+        try:
+            with self._gate.calling(PluginCall(self._plugin, "command"), passes=_FOR_THE_USER):
+                return super().invoke(ctx)
+        except PluginFailed as failure:
+            raise PluginError(
+                f"the command {ctx.invoked_subcommand} of the plugin {self._plugin} failed: {failure.message}",
+                hint="report it to the plugin's authors, with the traceback above",
+            ) from failure
 
 
 @click.command(cls=PluginCommands, name="x")

@@ -259,7 +259,10 @@ def ends_the_caller(error: BaseException) -> bool:
         return True
     if not isinstance(error, asyncio.CancelledError):
         return False
-    task = asyncio.current_task()
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        return False  # outside an event loop, such as in a command, nobody cancels
     return task is None or task.cancelling() > 0
 
 

@@ -1,0 +1,45 @@
+"""Commands of plugins that fail with what nobody catches: the message names the plugin, and the exit code tells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.commands import run_command
+from support.plugin_source import SOUND, install_plugin
+
+COMMANDS = """
+import asyncio, click
+
+class Panic(BaseException): ...
+
+@click.command()
+@click.argument("how")
+def go(how):
+    match how:
+        case "panic": raise Panic("no way")
+        case "cancel": raise asyncio.CancelledError
+        case "error": raise ZeroDivisionError("no way")
+        case "told": raise NotFound("no such thing")
+
+@hookimpl
+def pressroom_commands(): return [go]
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "said"),
+    [
+        ("panic", 1, "the command go of the plugin own failed: Panic: no way"),
+        ("cancel", 1, "the command go of the plugin own failed: CancelledError"),
+        ("error", 1, "the command go of the plugin own failed: ZeroDivisionError: no way"),
+        ("told", 1, "no such thing"),
+    ],
+)
+def test_a_command_that_fails_names_its_plugin(tmp_path: Path, how: str, code: int, said: str) -> None:
+    install_plugin(tmp_path / "site", "own", SOUND + COMMANDS)
+    (tmp_path / "pressroom.toml").write_text("builtin_plugins = false\n[plugins.own]\n")
+    done = run_command(["x", "own", "go", how], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / "site")})
+    assert done.returncode == code
+    assert said in done.stderr
+    assert done.stdout == ""
