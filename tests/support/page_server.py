@@ -55,6 +55,10 @@ def meta(tool: Descriptor, remaining: int) -> dict[str, Any]:
     }
 
 
+def _extension(slug: str) -> str:
+    return "zip" if slug == "favicon-generator" else "svg"
+
+
 class PageServer:
     """Serves on a free loopback port while it is entered.
 
@@ -69,9 +73,10 @@ class PageServer:
             PageFrame(branding(**brand), self.url),
             {"favicon-generator": Preview(kind="icons")},
             {tool["slug"]: images for tool in descriptors},
+            image_links=True,
         )
         self.previews: list[dict[str, Any]] = []
-        self.tools = {tool["slug"]: tool for tool in descriptors}
+        self.tools = {tool["slug"]: {"extension": _extension(tool["slug"]), **tool} for tool in descriptors}
         self.inputs: list[dict[str, Any]] = []
         self.problems: list[str] = []
         self.api: Api = self.succeed
@@ -91,7 +96,7 @@ class PageServer:
         tool = self.tools[slug]
         if slug == "qr-code-generator" and not 64 <= values.get("size", 512) <= 2048:
             return self.refuse(slug, f"size: must be between 64 and 2048 (got {values['size']})")
-        suffix = "zip" if slug == "favicon-generator" else "svg"
+        suffix = _extension(slug)
         data = {
             "id": "5f0c7a1d9be2436884c15d3e7a90b2cf",
             "url": f"{self.url}/files/{slug}/5f0c7a1d.{suffix}?expires=1&signature=ab",
@@ -144,6 +149,11 @@ class PageServer:
 
     def _post(self, path: str, body: bytes) -> tuple[int, bytes, str, Mapping[str, str]]:
         _, slug, *rest = path.strip("/").split("/")
+        if rest == ["link"]:
+            status, answer = self._call(slug, json.loads(body))
+            if status == 200:
+                answer["data"] |= {"url": f"{self.url}/tools/{slug}/image?design=abc&signature=def", "expiresAt": None}
+            return status, json.dumps(answer).encode(), "application/json", {}
         if rest in (["api", "generate"], ["preview"]):
             return self._answer_script(slug, json.loads(body), preview=rest == ["preview"])
         tool, form = self._tool(slug), parse_form(body)

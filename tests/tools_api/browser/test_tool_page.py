@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, ConsoleMessage, Error, Page, expect
-from pressroom.interfaces.tools_api.pages.samples import code_samples, curl_command
+from pressroom.interfaces.tools_api.pages.samples import code_samples, curl_command, lasting_texts
 from support.page_server import PageServer, branding
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -154,7 +154,7 @@ async def test_a_link_brings_the_design_back(browser: Browser, server: PageServe
     async with opened(browser, server, QR, permissions=["clipboard-read", "clipboard-write"]) as page:
         await page.get_by_label("Text").fill(text)
         await page.get_by_label("Size").fill("300")
-        await page.get_by_role("button", name="Copy link to this design").click()
+        await page.get_by_role("button", name="Copy design link").click()
         await expect(page.get_by_role("button", name="Copied")).to_be_visible()
         url = await page.evaluate("navigator.clipboard.readText()")
         await page.goto("about:blank")
@@ -192,6 +192,29 @@ async def test_swatches_set_a_colour(page: Page, server: PageServer) -> None:
     await expect(page.get_by_label("Foreground colour", exact=True)).to_have_value("#2f6f62")
     await expect(page.locator(CANVAS)).to_have_attribute("src", re.compile("^blob:"))
     assert server.previews[-1]["fgColor"] == "#2f6f62"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+async def test_a_lasting_link_is_made_from_the_keyboard_for_every_place_to_paste_it(
+    browser: Browser, server: PageServer, width: int
+) -> None:
+    title = 'A [year] of "small" & quick releases'
+    async with opened(browser, server, "/tools/code-to-image", viewport={"width": width, "height": 800}) as page:
+        await page.get_by_label("Title").fill(title)
+        await page.get_by_role("button", name="Lasting link").press("Enter")
+        panel = page.get_by_role("region", name="Lasting link")
+        await expect(panel).to_be_focused()
+        url = f"{server.url}/tools/code-to-image/image?design=abc&signature=def"
+        tool = server.tools["code-to-image"]
+        answer = server.succeed("code-to-image", server.inputs[0])[1]
+        for one in lasting_texts(tool, answer["data"], url, title):
+            assert await page.locator(f"#{one.id}").text_content() == one.text
+        assert await page.locator("#lasting-url").text_content() == url
+        await panel.get_by_role("button", name="Copy HTML").scroll_into_view_if_needed()
+        await expect(panel.get_by_role("button", name="Copy HTML")).to_be_in_viewport()
+        assert len(server.inputs) == 1
+        await page.get_by_label("Title").fill("Another")
+        await expect(panel).to_be_hidden()
 
 
 @pytest.mark.parametrize(("width", "share"), [(1280, 0.6), (390, 0.85)])

@@ -18,6 +18,8 @@ HOST_PATHS: Final = (
     "/tools/<slug>/examples/<number>/<size>",
     "/tools/<slug>/choices/<name>/<value>",
     "/tools/<slug>/preview",
+    "/tools/<slug>/link",
+    "/tools/<slug>/image",
     "/tools/<slug>",
     "/tools/<slug>/api",
     "/tools/<slug>/api/generate",

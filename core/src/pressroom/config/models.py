@@ -179,6 +179,18 @@ class PreviewsSettings(Section):
     )
 
 
+class ImageLinksSettings(Section):
+    """`[image_links]`: lasting URLs of images, which are drawn when somebody fetches them."""
+
+    enabled: bool = Field(True, description="Give lasting URLs, and draw what they hold. Otherwise both answer 404.")
+    rate_limit: RateText = Field(
+        "600/hour", description="Images that are drawn for one IP address; those from the cache are not counted."
+    )
+    blocked: tuple[str, ...] = Field(
+        (), description="Values of `signature` in URLs that were withdrawn: they answer 403."
+    )
+
+
 class CacheSettings(Section):
     """`[cache]`: which results are remembered."""
 
@@ -391,6 +403,7 @@ class Settings(Section):
     storage: StorageSettings = Field(default_factory=StorageSettings)
     limits: LimitsSettings = LimitsSettings()
     previews: PreviewsSettings = PreviewsSettings()
+    image_links: ImageLinksSettings = ImageLinksSettings()
     cache: CacheSettings = CacheSettings()
     middleware: MiddlewareSettings = MiddlewareSettings()
     executors: ExecutorsSettings = ExecutorsSettings()

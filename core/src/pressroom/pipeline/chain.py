@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, get_args
 
@@ -157,11 +157,17 @@ class Pipeline:
             error = InternalError("something failed inside; the request id tells the operator where")
         return await self._conclude(call, error)
 
-    async def run_internally(self, tool_name: str, arguments: Mapping[str, Any], request_id: str) -> ValidatedCall:
+    async def run_internally(
+        self,
+        tool_name: str,
+        arguments: Mapping[str, Any],
+        request_id: str,
+        before_run: Callable[[], Awaitable[None]] | None = None,
+    ) -> ValidatedCall:
         """Run a generator for the server itself, and return the call with the file's bytes.
 
         No limit or quota applies, and no observer counts it. It is for content that the server knows in advance, such
-        as a generator's examples.
+        as a generator's examples. `before_run` is awaited where the file is not there yet: it may wait, or refuse.
 
         Raises:
             CallError: it could not be made.
@@ -171,7 +177,13 @@ class Pipeline:
         for stage in self._from_identified:
             call = await stage.enter(call)
         if isinstance(call, ResolvedCall):
-            for stage in self._chains["http"][id(call.plan_tool)].internal:
+            stages = self._chains["http"][id(call.plan_tool)].internal
+            for stage in stages:
+                if before_run is not None and stage.name == Run.name and not _validated(call).cached:
+                    await before_run()
+                    # Somebody else may have made the file meanwhile.
+                    for cache in (one for one in stages if isinstance(one, Cache)):
+                        call = await cache.enter(_validated(call))
                 call = await stage.enter(call)
         return _validated(call)
 

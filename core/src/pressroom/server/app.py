@@ -53,6 +53,7 @@ from pressroom.interfaces.dashboard.routes import Dashboard
 from pressroom.interfaces.mcp.routes import McpEndpoint
 from pressroom.interfaces.oauth.routes import OAuthEndpoints
 from pressroom.interfaces.tools_api.gallery import Gallery
+from pressroom.interfaces.tools_api.image_links import ImageLinks
 from pressroom.interfaces.tools_api.openapi import openapi_document
 from pressroom.interfaces.tools_api.page_routes import ToolPages
 from pressroom.interfaces.tools_api.preview_routes import PreviewRoutes
@@ -118,7 +119,8 @@ class _Application:
             fonts=WebFonts(settings.storage.path / "fonts"),
         )
         self._site_files = ServerFiles(host, site)
-        self._pages = ToolPages(self._api, site, Gallery(host))
+        self._image_links = ImageLinks(host, self._api)
+        self._pages = ToolPages(self._api, site, Gallery(host), self._image_links)
         self._routes: set[tuple[str, str]] = set()
         self._add_tools_api()
         self._add_pages(site)
@@ -180,6 +182,11 @@ class _Application:
         previews = PreviewRoutes(self._host, self._api, pages.descriptors)
         self._add("/tools/<slug:str>/preview", ("POST",), previews.posted)
         self._add("/tools/<slug:str>/preview", ("GET",), previews.linked)
+        links = self._image_links
+        self._add("/tools/<slug:str>/link", ("POST",), links.link)
+        self._add("/tools/<slug:str>/link", ("OPTIONS",), TOOLS_API.preflight("POST"))
+        self._add("/tools/<slug:str>/image", ("GET",), links.image)
+        self._add("/tools/<slug:str>/image", ("OPTIONS",), TOOLS_API.preflight("GET"))
         for endpoint in self._site_files.endpoints():
             self._add_endpoint(endpoint)
 

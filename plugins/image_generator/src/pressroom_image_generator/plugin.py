@@ -60,17 +60,13 @@ PAGE = Page(
         Snippet(
             title="og:image tags",
             text=(
-                "<!-- The image URL stops working at {expiresAt}. Put the file on your own site and use its URL. -->\n"
                 '<meta property="og:image" content="{url}">\n'
                 '<meta property="og:image:type" content="image/{format}">\n'
                 '<meta property="og:image:width" content="{width}">\n'
                 '<meta property="og:image:height" content="{height}">\n'
                 '<meta name="twitter:card" content="summary_large_image">'
             ),
-            note=(
-                "The URL works for 3 hours only, enough to try the tags. Before you publish them, put the file on your "
-                "own site and use its URL instead: networks fetch the image again and again."
-            ),
+            note="The button “Lasting link” makes these tags with a URL that does not expire.",
         ),
     ),
 )

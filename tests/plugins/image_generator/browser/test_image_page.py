@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import AsyncIterator, Iterator
@@ -12,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from PIL import Image
 from playwright.async_api import Browser, Page, Request, Response, expect
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
@@ -160,23 +162,20 @@ async def test_a_list_is_written_one_item_per_line(browser: Browser, host: Runni
         await expect(items).to_have_accessible_description(re.compile("Item 2: must be at most 80"))
 
 
-async def test_the_tags_to_copy_name_the_image_that_was_made(browser: Browser, host: RunningHost) -> None:
+async def test_the_tags_to_copy_name_the_image_that_was_made_for_good(browser: Browser, host: RunningHost) -> None:
     async with opened(browser, host, example("Square post"), java_script_enabled=False) as page:
-        tags = page.locator("#snippet-0")
-        await expect(tags).to_contain_text('<meta property="og:image" content="')
+        await expect(page.locator("#snippet-0")).to_contain_text('<meta property="og:image" content="')
         await generate(page)
-        download = page.get_by_role("link", name="Download")
-        await expect(download).to_be_visible()
-        address = await download.get_attribute("href") or ""
-        text = await tags.text_content() or ""
-        assert unescape(re.findall(r'og:image" content="([^"]*)"', text)[0]) == address
+        panel = page.get_by_role("region", name="Lasting link")
+        await expect(panel).to_be_visible()
+        text = await page.locator("#snippet-0").text_content() or ""
+        assert await page.locator("#lasting-tags-0").text_content() == text
         assert '<meta property="og:image:width" content="1080">' in text
-        # The tags are on somebody's page for years, and this URL is not.
-        ends = datetime.fromtimestamp(int(parse_qs(urlsplit(address).query)["expires"][0]), UTC)
-        assert text.startswith(
-            f"<!-- The image URL stops working at {ends:%Y-%m-%dT%H:%M:%SZ}. Put the file on your own"
-        )
-        await expect(page.get_by_text("The URL works for 3 hours only")).to_be_visible()
+        url = unescape(re.findall(r'og:image" content="([^"]*)"', text)[0])
+        assert await page.locator("#lasting-url").text_content() == url
+        assert "expires" not in parse_qs(urlsplit(url).query)
+        image = await page.request.get(url)
+        assert Image.open(io.BytesIO(await image.body())).size == (1080, 1080)
         assert "{" not in text
 
 

@@ -63,6 +63,7 @@ class Tool {
       "[data-copy-image]": (button) => this.copying(button, () => this.copyImage()),
       "[data-copy-markup]": (button) => this.copying(button, () => copy(this.markup)),
       "[data-copy-design]": (button) => this.copying(button, () => this.copyDesign()),
+      "[data-make-link]": (button) => this.makeLink(button),
     };
     for (const [selector, action] of Object.entries(tools)) {
       const button = $(selector, form);
@@ -70,7 +71,7 @@ class Tool {
     }
     for (const name of ["[data-generate]", "[data-made]"]) $(name, form)?.setAttribute("hidden", "");
     $("[data-download]", form).hidden = false;
-    $("[data-copy-design]", form).hidden = false;
+    for (const name of ["[data-copy-design]", "[data-make-link]"]) $(name, form)?.removeAttribute("hidden");
     const copiesImages = $("[data-copy-image]", form);
     if (copiesImages) copiesImages.hidden = !(navigator.clipboard?.write && window.ClipboardItem);
     this.label();
@@ -130,6 +131,7 @@ class Tool {
 
   changed() {
     this.label();
+    $("#lasting")?.setAttribute("hidden", "");
     try {
       fillSamples(this.input());
     } catch {
@@ -286,7 +288,7 @@ class Tool {
   }
 
   // Returns the response with the file, or nothing where it was refused; then the page says why.
-  async make(changes = {}) {
+  async make(changes = {}, endpoint = this.form.dataset.endpoint) {
     if (!this.check()) return undefined;
     let input;
     try {
@@ -298,7 +300,7 @@ class Tool {
       return undefined;
     }
     try {
-      const response = await fetch(this.form.dataset.endpoint, {
+      const response = await fetch(endpoint, {
         method: "POST",
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify(input),
@@ -333,9 +335,8 @@ class Tool {
   }
 
   stem() {
-    const title = this.fields.find((field) => (field.spec.path ?? [field.spec.name]).at(-1) === "title")?.text ?? "";
     const scale = Number(this.all.find((field) => field.spec.name === "scale")?.text ?? 1) || 1;
-    return (fileStem(title) || this.form.dataset.tool) + (scale > 1 ? `@${scale}x` : "");
+    return (fileStem(this.title()) || this.form.dataset.tool) + (scale > 1 ? `@${scale}x` : "");
   }
 
   async copying(button, action) {
@@ -370,6 +371,29 @@ class Tool {
     if (!url) return "Too long for a link: shorten the text";
     await copy(url);
     return undefined;
+  }
+
+  // The lasting URL: one call of the API, which the server signs
+
+  async makeLink(button) {
+    if (button.ariaDisabled === "true") return;
+    button.setAttribute("aria-disabled", "true");
+    try {
+      const response = await this.make({}, this.form.dataset.link);
+      if (!response) return;
+      const { data } = await response.json();
+      const panel = $("#lasting");
+      for (const place of $$("[data-lasting]", panel)) place.textContent = lastingText(place.id, place.dataset.lasting, data, this.title());
+      panel.hidden = false;
+      panel.focus();
+      this.announce("The lasting link is ready to copy.");
+    } finally {
+      button.removeAttribute("aria-disabled");
+    }
+  }
+
+  title() {
+    return this.fields.find((field) => (field.spec.path ?? [field.spec.name]).at(-1) === "title")?.text ?? "";
   }
 
   refused(status, answer, { quiet = false } = {}) {

@@ -110,6 +110,24 @@ function designIn(fragment) {
   }
 }
 
+// A lasting URL in the notations in which people paste one, by the same rules as the server's `lasting_texts`
+
+function escapeHtml(text) {
+  return String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#x27;");
+}
+
+function lastingText(id, template, data, title) {
+  if (id === "lasting-url" || id === "lasting-markdown") {
+    return template.replaceAll("{alt}", () => title.replace(/[[\]]/g, "")).replaceAll("{url}", () => data.url);
+  }
+  const [width, height] = "width" in data ? [data.width, data.height] : [data.size, data.size];
+  const sized = Number.isInteger(width) && Number.isInteger(height);
+  const members = { ...data, alt: title };
+  return template
+    .replaceAll("{dimensions}", sized ? ` width="${width}" height="${height}"` : "")
+    .replace(/\{(\w+)\}/g, (whole, name) => (name in members ? escapeHtml(members[name]) : whole));
+}
+
 // Swatches beside a colour or a background
 
 const COLOURS = ["#1d1a17", "#ffffff", "#b9502a", "#d4a017", "#2f6f62", "#1f5a86", "#6d3f73", "#a8261c"];

@@ -17,6 +17,7 @@ from pressroom.http.errors import error_headers, status_of
 from pressroom.http.page_frame import PageFrame
 from pressroom.http.responses import INERT_CONTENT, matches_etag
 from pressroom.interfaces.tools_api.gallery import Gallery
+from pressroom.interfaces.tools_api.image_links import ImageLinks
 from pressroom.interfaces.tools_api.pages import FormState, Pages, input_from_form, page_descriptor, parse_form
 from pressroom.interfaces.tools_api.routes import ToolsApi, file_of, read_beside
 from pressroom.interfaces.tools_api.text_pages import SUFFIX, index_text, tool_text
@@ -33,11 +34,12 @@ FORM = "application/x-www-form-urlencoded"
 class ToolPages:
     """Answers `/tools` and `/tools/<slug>`, which work without JavaScript, and what they load."""
 
-    def __init__(self, api: ToolsApi, site: PageFrame, gallery: Gallery) -> None:
+    def __init__(self, api: ToolsApi, site: PageFrame, gallery: Gallery, links: ImageLinks) -> None:
         self._api = api
+        self._links = links
         self._gallery = gallery
         previews = {slug: generator.preview for slug, generator in api.generators.items()}
-        self._pages = Pages(site, previews, gallery.urls)
+        self._pages = Pages(site, previews, gallery.urls, image_links=links.enabled)
         self.descriptors = {
             slug: page_descriptor(descriptor, api.generators[slug]) for slug, descriptor in api.descriptors.items()
         }
@@ -84,10 +86,13 @@ class ToolPages:
         if isinstance(outcome, RefusedCall):
             body = envelopes.failure(outcome.error, slug, GENERATE, outcome.limit_status)
             status, headers, preview_url = status_of(outcome.error), error_headers(outcome.error), ""
+            lasting_url = ""
         else:
-            body = envelopes.success(outcome, file_of(outcome), GENERATE)
+            file = file_of(outcome)
+            body = envelopes.success(outcome, file, GENERATE)
+            lasting_url = self._links.url_or_nothing(slug, arguments, file.entry.media_type)
             status, headers, preview_url = 200, {}, outcome.preview_url
-        page = self._pages.tool(descriptor, FormState(form, orjson.loads(body), preview_url))
+        page = self._pages.tool(descriptor, FormState(form, orjson.loads(body), preview_url, lasting_url=lasting_url))
         response = self._html(page, status, cache="no-store")
         response.headers.update(headers)
         return response

@@ -49,12 +49,14 @@ class FormState:
     `form` holds the texts to keep in the fields. `answer` is the API's envelope for them, a success or an error
     (interface contract, sections 2.6 and 2.9); without one, nothing has run yet. `preview_url` is the URL of an image
     that represents the file, if there is one. `example` is the number of the example that the fields hold.
+    `lasting_url` is the URL of the image that does not expire, if there is one.
     """
 
     form: Form = field(default_factory=dict)
     answer: Mapping[str, Any] | None = None
     preview_url: str = ""
     example: int | None = None
+    lasting_url: str = ""
 
     @classmethod
     def at_first(cls, descriptor: Descriptor) -> Self:

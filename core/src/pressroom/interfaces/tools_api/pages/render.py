@@ -24,8 +24,8 @@ from pressroom.interfaces.tools_api.pages.forms import (
     input_from_form,
     members_of,
 )
-from pressroom.interfaces.tools_api.pages.results import ResultView, problems_of, result_view
-from pressroom.interfaces.tools_api.pages.samples import code_samples, response_sample, snippets
+from pressroom.interfaces.tools_api.pages.results import IMAGES, ResultView, problems_of, result_view
+from pressroom.interfaces.tools_api.pages.samples import code_samples, lasting_texts, response_sample, snippets
 from pressroom.interfaces.tools_api.pages.views import ERRORS, LINK_LIFETIME, ImageUrls, ToolView, tool_view
 from pressroom.sdk import Branding, Preview
 
@@ -193,7 +193,8 @@ class Pages:
     """Renders the pages of the tools of one server. Templates are compiled when they are used first.
 
     `previews` says how the pages show what was made, by the tool's slug; the others show images as they are.
-    `images` holds the URLs of images, for the tools that make any: their pages have a canvas.
+    `images` holds the URLs of images, for the tools that make any: their pages have a canvas. `image_links` tells that
+    the server gives lasting URLs of images.
     """
 
     def __init__(
@@ -201,10 +202,13 @@ class Pages:
         site: PageFrame,
         previews: Mapping[str, Preview] = MappingProxyType({}),
         images: Mapping[str, ImageUrls] = MappingProxyType({}),
+        *,
+        image_links: bool = False,
     ) -> None:
         self.site = site
         self._previews = previews
         self._images = images
+        self._image_links = image_links
         self._templates = site.templates(__package__ or "")
 
     def index(self, descriptors: Sequence[Descriptor]) -> bytes:
@@ -224,6 +228,7 @@ class Pages:
         failed = result is not None and not result.url
         page = descriptor.get("page") or {}
         images = self._images.get(tool.slug)
+        lasts = self._image_links and (descriptor.get("extension") or "") in IMAGES
         samples = (
             code_samples(
                 tool.endpoints[0].url, descriptor.get("mcpName", ""), self.site.branding, _request(endpoint, state)
@@ -246,7 +251,22 @@ class Pages:
             response=response_sample(descriptor, self.site.branding, self.site.base_url, state.answer)
             if tool.endpoints
             else "",
-            snippets=snippets(descriptor, self.site.branding, self.site.base_url, state.answer),
+            snippets=snippets(
+                descriptor,
+                self.site.branding,
+                self.site.base_url,
+                state.answer,
+                state.lasting_url if lasts else None,
+            ),
+            lasting=lasting_texts(
+                descriptor,
+                (state.answer or {}).get("data") or {},
+                state.lasting_url,
+                title_in(params, state.form),
+            )
+            if lasts
+            else (),
+            lasting_url=state.lasting_url,
             errors=ERRORS,
             link_lifetime=LINK_LIFETIME,
         )

@@ -15,7 +15,7 @@ from pressroom.interfaces.tools_api.pages.fields import label_of
 from pressroom.interfaces.tools_api.pages.forms import Param, form_params, text_of
 from pressroom.interfaces.tools_api.pages.views import ToolView
 
-_IMAGES: Final = frozenset({"png", "jpeg", "jpg", "svg", "webp", "gif"})
+IMAGES: Final = frozenset({"png", "jpeg", "jpg", "svg", "webp", "gif"})
 _OWN_FACTS: Final = frozenset(
     {"id", "url", "expiresAt", "cached", "width", "height", "size", "format", "files", "warnings"}
 )
@@ -85,7 +85,7 @@ def result_view(
     url = safe_link(data["url"])
     return ResultView(
         url=url,
-        image_url=safe_link(preview_url) or (url if kind in _IMAGES else ""),
+        image_url=safe_link(preview_url) or (url if kind in IMAGES else ""),
         width=width if sized else 0,
         height=height if sized else 0,
         filename=f"{file_stem(title) or tool.slug}.{suffix}",

@@ -133,17 +133,78 @@ def response_sample(descriptor: Descriptor, branding: Branding, base_url: str, a
 
 
 def snippets(
-    descriptor: Descriptor, branding: Branding, base_url: str, answer: Mapping[str, Any] | None
+    descriptor: Descriptor,
+    branding: Branding,
+    base_url: str,
+    answer: Mapping[str, Any] | None,
+    lasting_url: str | None = None,
 ) -> list[SnippetView]:
-    """Return the tool's texts to copy, filled with what was made, else with what is typical."""
+    """Return the tool's texts to copy, filled with what was made, else with what is typical.
+
+    Their URL is `lasting_url`, or an example where that is empty. `None` says that there are no such URLs: the texts
+    show the one of the file then, and a note tells that it expires.
+    """
     given = (descriptor.get("page") or {}).get("snippets", ())
     if not given:
         return []
     made = answer if answer is not None and answer.get("ok") else _typical(descriptor, branding, base_url)
+    data = dict(made["data"])
+    if lasting_url is not None:
+        data["url"] = lasting_url or f"{base_url}/tools/{descriptor['slug']}/image?design=…&signature=…"
     return [
-        SnippetView(f"snippet-{number}", one["title"], _filled(one["text"], made["data"]), one["text"], one["note"])
+        SnippetView(
+            f"snippet-{number}",
+            one["title"],
+            _filled(one["text"], data),
+            one["text"],
+            " ".join(filter(None, (one["note"], _EXPIRES if lasting_url is None and "{url}" in one["text"] else ""))),
+        )
         for number, one in enumerate(given)
     ]
+
+
+_EXPIRES: Final = (
+    "The URL works for 3 hours only, enough to try it. Before you publish it, put the file on your own site and use "
+    "its URL instead."
+)
+
+_LASTING: Final = (
+    ("url", "URL", "{url}"),
+    ("html", "HTML", '<img src="{url}"{dimensions} alt="{alt}">'),
+    ("markdown", "Markdown", "![{alt}]({url})"),
+)
+
+
+def lasting_texts(
+    descriptor: Descriptor, data: Mapping[str, Any], lasting_url: str, title: str = ""
+) -> list[SnippetView]:
+    """Return a lasting URL in the notations in which people paste one; empty ones, for the script, without a URL."""
+    width, height = (data.get("width"), data.get("height")) if "width" in data else (data.get("size"),) * 2
+    sized = isinstance(width, int) and isinstance(height, int)
+    members = {
+        **data,
+        "url": lasting_url,
+        "alt": title,
+        "dimensions": f' width="{width}" height="{height}"' if sized else "",
+    }
+    own = ((f"tags-{number}", one["title"], one["text"]) for number, one in _url_snippets(descriptor))
+    return [
+        SnippetView(f"lasting-{name}", label, _pasted(name, text, members) if lasting_url else "", text, "")
+        for name, label, text in (*_LASTING, *own)
+    ]
+
+
+def _url_snippets(descriptor: Descriptor) -> list[tuple[int, Mapping[str, Any]]]:
+    given = (descriptor.get("page") or {}).get("snippets", ())
+    return [(number, one) for number, one in enumerate(given) if "{url}" in one["text"]]
+
+
+def _pasted(name: str, text: str, members: Mapping[str, Any]) -> str:
+    """Fill a text: `dimensions` are HTML already, and Markdown and plain URLs are not escaped for HTML."""
+    if name in ("url", "markdown"):
+        alt = str(members["alt"]).replace("[", "").replace("]", "")
+        return text.replace("{alt}", alt).replace("{url}", str(members["url"]))
+    return _filled(text.replace("{dimensions}", str(members["dimensions"])), members)
 
 
 def _filled(text: str, data: Mapping[str, Any]) -> str:

@@ -1,0 +1,230 @@
+"""Lasting URLs of images: they hold the design, signed, and the image is drawn when somebody fetches it."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import zlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import orjson
+from sanic import HTTPResponse, Request
+
+from pressroom.config.values import parse_rate
+from pressroom.errors import BackendError, CallError, Forbidden, InvalidInput, NotFound, Overloaded
+from pressroom.host.host import Host
+from pressroom.http.cors import TOOLS_API
+from pressroom.http.errors import error_headers, status_of
+from pressroom.http.responses import INERT_CONTENT, RawResponse, content_type, encode_headers, matches_etag
+from pressroom.interfaces.tools_api.routes import (
+    ToolsApi,
+    body_object,
+    file_of,
+    rate_limit_headers,
+    read_beside,
+)
+from pressroom.pipeline.context import CallRequest, IdentifiedCall, RefusedCall
+from pressroom.pipeline.executors.process import default_processes
+from pressroom.pipeline.stages.limit import limit_refusal
+from pressroom.sdk import Caller
+from pressroom.storage.files.keys import extension_of
+from pressroom.storage.files.signing import signing_secret
+
+LINK: Final = "/link"
+IMAGE: Final = "/image"
+
+MAX_DESIGN_LENGTH: Final = 1800
+"""The longest design in a URL, compressed: networks and mail programs cut URLs of more than about 2,000 characters."""
+
+_MAX_WAITING: Final = 64
+_RETRY_SECONDS: Final = 5
+_DAY: Final = 86_400
+
+_SHOWN: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml"})
+_HEADERS: Final = {
+    **TOOLS_API.headers(),
+    "Content-Security-Policy": INERT_CONTENT,
+    "Cross-Origin-Resource-Policy": "cross-origin",
+}
+_KEPT: Final = encode_headers({**_HEADERS, "Cache-Control": f"public, max-age={_DAY}"})
+_NOT_KEPT: Final = encode_headers({**_HEADERS, "Cache-Control": "no-store"})
+
+
+class DesignSigner:
+    """Writes designs into URLs, and reads those that it signed: HMAC-SHA256 over the tool and the design."""
+
+    def __init__(self, secret: bytes) -> None:
+        # A key of its own, so that nothing else that is made from the same secret passes as a signed design.
+        self._key = hmac.digest(secret, b"pressroom signed design", "sha256")
+
+    def query(self, slug: str, arguments: Mapping[str, Any]) -> dict[str, str]:
+        """Return the query parameters of a design. Raises `InvalidInput` where it is too long for a URL."""
+        text = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
+        design = _encoded(zlib.compress(text, 9))
+        if len(design) > MAX_DESIGN_LENGTH:
+            raise InvalidInput(
+                "",
+                f"the design is too long for a link: it takes {len(design):,} characters, compressed, of at most "
+                f"{MAX_DESIGN_LENGTH:,}. Shorten its texts, or download the image and put it on your own site",
+            )
+        return {"design": design, "signature": self._signature(slug, design)}
+
+    def arguments(self, slug: str, design: str, signature: str) -> dict[str, Any]:
+        """Return the design in a URL. Raises `Forbidden` where this server did not sign it for that tool."""
+        if not hmac.compare_digest(self._signature(slug, design).encode(), signature.encode(errors="replace")):
+            raise Forbidden("this image URL was altered, or another server signed it: make the link again")
+        arguments: dict[str, Any] = orjson.loads(zlib.decompress(urlsafe_b64decode(design + "=" * (-len(design) % 4))))
+        return arguments
+
+    def _signature(self, slug: str, design: str) -> str:
+        return _encoded(hmac.digest(self._key, f"{slug}\n{design}".encode(errors="replace"), "sha256"))
+
+
+class ImageLinks:
+    """Answers `/tools/<slug>/link` with the lasting URL of an image, and `/tools/<slug>/image` with the image.
+
+    To make a link counts as a call of the API, which draws the image once. Fetching it counts where it has to be drawn
+    again: `[image_links] rate_limit` for each IP address, and half of the worker processes at most.
+    """
+
+    def __init__(self, host: Host, api: ToolsApi) -> None:
+        settings = host.settings
+        self.enabled = settings.image_links.enabled
+        self._rate = parse_rate(settings.image_links.rate_limit)
+        self._blocked = frozenset(settings.image_links.blocked)
+        self._public_url = settings.public_url
+        self._signer = DesignSigner(signing_secret(settings))
+        self._host = host
+        self._api = api
+        self._turns = asyncio.Semaphore(max(1, (settings.executors.processes or default_processes()) // 2))
+        self._waiting = 0
+
+    def url(self, slug: str, arguments: Mapping[str, Any]) -> str:
+        """Return the lasting URL of what a tool makes of these arguments. Raises `InvalidInput` for long ones."""
+        return f"{self._public_url}/tools/{slug}{IMAGE}?{urlencode(self._signer.query(slug, arguments))}"
+
+    def url_or_nothing(self, slug: str, arguments: dict[str, Any] | CallError, media_type: str) -> str:
+        """Return the same, and nothing where there is no such URL."""
+        if not self.enabled or media_type not in _SHOWN or isinstance(arguments, CallError):
+            return ""
+        try:
+            return self.url(slug, arguments)
+        except InvalidInput:
+            return ""
+
+    async def link(self, request: Request, slug: str) -> HTTPResponse:
+        """`POST /tools/<slug>/link`: make the image of a JSON body, as the API takes it, and return its lasting URL."""
+        arguments = await read_beside(lambda: _read(request), request.body)
+        try:
+            self._check_tool(slug)
+            # An unreadable body is refused below, as the API refuses it.
+            url = "" if isinstance(arguments, CallError) else self.url(slug, arguments)
+        except CallError as error:
+            return self._refusal(slug, LINK, error)
+        outcome = await self._api.call(request, slug, arguments)
+        if isinstance(outcome, RefusedCall):
+            return self._refusal(slug, LINK, outcome.error)
+        file = file_of(outcome)
+        if file.entry.media_type not in _SHOWN:
+            return self._refusal(slug, LINK, _no_image(slug))
+        answer = orjson.loads(self._api.envelopes.success(outcome, file, LINK))
+        answer["data"] |= {"url": url, "expiresAt": None}
+        limits = rate_limit_headers(outcome.limit_status)
+        return RawResponse(orjson.dumps(answer), encoded=_NOT_KEPT + limits)
+
+    async def image(self, request: Request, slug: str) -> HTTPResponse:
+        """`GET /tools/<slug>/image?design=…&signature=…`: the image of a design that this server signed."""
+        try:
+            return await self._image(request, slug)
+        except CallError as error:
+            return self._refusal(slug, IMAGE, error)
+
+    async def _image(self, request: Request, slug: str) -> HTTPResponse:
+        self._check_tool(slug)
+        signature = request.args.get("signature", "")
+        arguments = self._signer.arguments(slug, request.args.get("design", ""), signature)
+        if signature in self._blocked:
+            raise Forbidden("the operator of this server has withdrawn this image")
+        asked = CallRequest(slug, arguments, request.ctx.request_id, "http", "binary")
+        checked = await self._host.pipeline.check(IdentifiedCall(asked, Caller("")))
+        tag = ((b"ETag", f'"{checked.content_id}"'.encode("ascii")),)
+        if matches_etag(request.headers.get("if-none-match", ""), f'"{checked.content_id}"'):
+            return RawResponse(b"", status=304, encoded=(*_KEPT, *tag))
+        address = self._host.pipeline.admit(request.ip, request.headers).client_ip
+        drawing = False
+
+        async def before_run() -> None:
+            nonlocal drawing
+            await self._count(address)
+            await self._enter()
+            drawing = True
+
+        try:
+            call = await self._host.pipeline.run_internally(slug, arguments, request.ctx.request_id, before_run)
+        finally:
+            if drawing:
+                self._turns.release()
+        entry = file_of(call).entry
+        if entry.media_type not in _SHOWN:
+            raise _no_image(slug)
+        name = f'inline; filename="{slug}.{extension_of(entry.key)}"'
+        own = (*_KEPT, *tag, (b"Content-Disposition", name.encode("ascii")))
+        return RawResponse(call.content, encoded=own, content_type=content_type(entry.media_type))
+
+    def _check_tool(self, slug: str) -> None:
+        if not self.enabled:
+            raise NotFound("this server gives no lasting links to images ([image_links] enabled)")
+        if slug not in self._api.generators:
+            raise NotFound(f"there is no tool {slug[:64]!r}; GET /tools/api lists the tools")
+        if not _SHOWN & set(self._api.generators[slug].produces):
+            raise _no_image(slug)
+
+    async def _count(self, address: str) -> None:
+        services = self._host.services
+        try:
+            status = await services.limiter.take(self._rate, f"image links\n{address}", 1.0)
+        except BackendError as error:
+            services.metrics.backend_failure("limits")
+            if services.settings.limits.on_outage == "refuse":
+                raise Overloaded("images cannot be counted at the moment; try again shortly") from error
+            return
+        if not status.allowed:
+            raise limit_refusal(self._rate, status)
+
+    async def _enter(self) -> None:
+        if self._waiting >= _MAX_WAITING:
+            raise Overloaded("too many images are being drawn; try again in a moment", retry_after=_RETRY_SECONDS)
+        self._waiting += 1
+        try:
+            await self._turns.acquire()
+        finally:
+            self._waiting -= 1
+
+    def _refusal(self, slug: str, endpoint: str, error: CallError) -> HTTPResponse:
+        return RawResponse(
+            self._api.envelopes.failure(error, slug, endpoint),
+            status=status_of(error),
+            encoded=_NOT_KEPT,
+            headers=error_headers(error),
+            content_type="application/json",
+        )
+
+
+def _read(request: Request) -> dict[str, Any] | CallError:
+    try:
+        arguments = body_object(request)
+    except CallError as error:
+        return error
+    arguments.pop("response", None)
+    return arguments
+
+
+def _no_image(slug: str) -> InvalidInput:
+    return InvalidInput("", f"{slug} makes no images that a page can show, so there is no lasting link to one")
+
+
+def _encoded(content: bytes) -> str:
+    return urlsafe_b64encode(content).rstrip(b"=").decode("ascii")
