@@ -83,6 +83,11 @@ def style_of(settings: WebsiteSettings) -> tuple[bytes, str]:
     return style(settings.theme, settings.color_scheme, settings.accent_color)
 
 
+def theme_colors(theme: str) -> Mapping[str, str]:
+    """Return the light colours of a theme by name, such as `paper`, `surface`, `ink` and `line`."""
+    return _LIGHT[theme]
+
+
 def grounds(settings: WebsiteSettings) -> tuple[str, str]:
     """Return the colours that browsers may give to what is around the page: in light and in dark."""
     light, dark = _LIGHT[settings.theme]["paper"], _DARK[settings.theme]["paper"]

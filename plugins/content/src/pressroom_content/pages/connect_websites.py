@@ -11,6 +11,7 @@ from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput
 from pressroom_content.contract import BUILTIN, control_of
 from pressroom_content.contract.control import FILE_NAME, META_NAME
 from pressroom_content.language import language_pack, supported
+from pressroom_content.pages import website_look
 from pressroom_content.pages.connect import WEBSITES, form_of, fragment, root_of, see_other
 from pressroom_content.pages.shown import moment
 from pressroom_content.records import Website
@@ -36,6 +37,7 @@ _MESSAGES: Mapping[str, str] = {
 _TOOLS: Mapping[str, str] = {
     "check": "get_website",
     "settings": "update_website_settings",
+    website_look.DO: "update_website_settings",
     "resume": "update_website_settings",
     "reconnect": "connect_website",
 }
@@ -114,9 +116,11 @@ class WebsitePages:
                 )
                 return see_other(self._plugin, link.removeprefix(self._plugin.base_url))
             case "settings":
-                version = typed.get("version", "")
-                expected = int(version) if version.isascii() and version.isdecimal() and len(version) < 10 else 0
-                await websites.update_settings(user_id, website.id, _changes(typed), expected)
+                await websites.update_settings(user_id, website.id, _changes(typed), _version(typed))
+                return "saved"
+            case website_look.DO:
+                changes = website_look.look_changes(typed)
+                await websites.update_settings(user_id, website.id, changes, _version(typed))
                 return "saved"
             case _:
                 raise InvalidInput("", "that button is not known; reload the page")
@@ -158,7 +162,8 @@ class WebsitePages:
         settings: dict[str, Any] = site_settings.read(website.settings).model_dump()
         if typed and typed.get("do") == "settings":
             settings |= {name: typed[name] for name in settings if name in typed and name != "indexnow"}
-        shown = {"name", "description", "timezone", "language"}
+        look = website_look.look_view(website, typed or {}, errors)
+        shown = {"name", "description", "timezone", "language"} | (website_look.names() if look else frozenset())
         known, controls = control_of(website), Controls(self._plugin)
         unproven = bool(website.url) and not known.proven
         now, zone = datetime.now(UTC), site_settings.zone_of(website.settings)
@@ -182,7 +187,8 @@ class WebsitePages:
             action=f"{root_of(self._plugin)}{WEBSITES}/{website.id}",
             errors=dict(errors),
             message=_message(request),
-            problem=" ".join(text for name, text in errors.items() if name not in shown),
+            look=look,
+            problem=" ".join(text for name, text in errors.items() if name.partition(".")[0] not in shown),
         )
 
 
@@ -192,6 +198,11 @@ def _changes(typed: Mapping[str, str]) -> dict[str, Any]:
     if "indexnow" in typed:
         changes["indexnow"] = typed["indexnow"] == "true"
     return changes
+
+
+def _version(typed: Mapping[str, str]) -> int:
+    version = typed.get("version", "")
+    return int(version) if version.isascii() and version.isdecimal() and len(version) < 10 else 0
 
 
 def _message(request: HttpRequest) -> str:
