@@ -35,8 +35,8 @@ def pressroom_mcp_tools():
 """
 )
 SCHEMES: list[Scheme] = ["light", "dark"]
-OPEN = ["/sign-in", "/sign-up", "/setup?token=none"]
-PAGES = ["/dashboard", "/dashboard?show=errors", "/dashboard/connections", "/dashboard/account"]
+OPEN = ["/sign-in", "/sign-up", "/setup?token=none", "/password?token=none"]
+PAGES = ["/dashboard", "/dashboard?show=errors", "/dashboard/connections", "/dashboard/account", "/dashboard/users"]
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,8 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
     """Return a host with twenty tools more than its own."""
     site = tmp_path_factory.mktemp("site")
     plugin = third_party.write_plugin(site, MANY_TOOLS)
-    config = {"plans": PLANS, "accounts": {"sign_up": True}, "plugins": {plugin: {}}}
+    accounts = {"sign_up": True, "operators": [EMAIL]}
+    config = {"plans": PLANS, "accounts": accounts, "plugins": {plugin: {}}}
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(site))
         with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("data"))) as running:

@@ -38,6 +38,7 @@ HOST_PATHS: Final = (
     "/.well-known/openid-configuration",
     "/oauth/<endpoint>",
     "/setup",
+    "/password",
     "/sign-in",
     "/sign-in/provider",
     "/sign-in/callback",
@@ -48,6 +49,8 @@ HOST_PATHS: Final = (
     "/dashboard/connections",
     "/dashboard/connections/<connection>",
     "/dashboard/account",
+    "/dashboard/users",
+    "/dashboard/users/<user>",
 )
 """All of them, whatever the configuration switches on."""
 

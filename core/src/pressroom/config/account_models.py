@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field, SecretStr
 
 from pressroom.config.values import Duration, HttpUrl, RateText, Section, WholeNumber
@@ -46,6 +48,9 @@ class AccountsSettings(Section):
 
     default_plan: str = Field("free", pattern=r"^[a-z][a-z0-9_-]{0,31}$", description="Plan of a new account.")
     sign_up: bool = Field(False, description="Whether anyone may make an account with e-mail and password.")
+    operators: tuple[Annotated[str, Field(pattern=r"^\S+@\S+$", max_length=254)], ...] = Field(
+        (), description="E-mail addresses of accounts that see and manage all accounts on the dashboard."
+    )
     password_sign_in: bool = Field(True, description="Whether local accounts may sign in with a password.")
     identity_provider: IdentityProviderSettings = IdentityProviderSettings()
     session_lifetime: Duration = Field(2_592_000, ge=300, description="How long a sign-in lasts at most.")

@@ -71,6 +71,7 @@ DASHBOARD: Final = "/dashboard"
 ACTIVITY: Final = "/dashboard/activity"
 CONNECTIONS: Final = "/dashboard/connections"
 ACCOUNT: Final = "/dashboard/account"
+USERS: Final = "/dashboard/users"
 
 _RETRY_SECONDS: Final = 10
 _STATUS: Final[Mapping[str, tuple[int, str]]] = {
@@ -144,7 +145,17 @@ class DashboardFrame:
                 ),
             ),
         )
+        self._operators = frozenset(one.strip().lower() for one in host.settings.accounts.operators)
+        self._operators_groups = (*self._groups, NavigationGroup("Server", (NavigationLink("Users", USERS),)))
         self._links = tuple(link for group in self._groups for link in group.links)
+
+    def is_operator(self, user: User) -> bool:
+        """Tell whether somebody may see the pages for operators."""
+        return self.is_operators_email(user.email)
+
+    def is_operators_email(self, email: str) -> bool:
+        """Tell whether an e-mail address is one of an operator. Nobody may make an account with it by themselves."""
+        return email.strip().lower() in self._operators
 
     def public(self, path: str, handler: Handler, *, methods: tuple[str, ...] = ("GET",)) -> Endpoint:
         """Return the endpoint of a page for anyone: `handler(request, **path)`."""
@@ -209,7 +220,8 @@ class DashboardFrame:
         `current` is the path of the navigation's entry that it belongs to; `redirecting` tells whether one of its forms
         may end in a redirect to another site.
         """
-        values |= {"user": visit.user, "navigation": self._groups, "current": current}
+        groups = self._operators_groups if self.is_operator(visit.user) else self._groups
+        values |= {"user": visit.user, "navigation": groups, "current": current}
         body = self._render(visit.request, template, title, f"{title} of your account.", values)
         site = self.site
         policy = site.redirecting_security_policy if redirecting else site.content_security_policy

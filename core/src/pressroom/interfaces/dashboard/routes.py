@@ -14,6 +14,7 @@ from pressroom.interfaces.dashboard.frame import DashboardFrame
 from pressroom.interfaces.dashboard.overview import Overview
 from pressroom.interfaces.dashboard.plugin_pages import PluginPages
 from pressroom.interfaces.dashboard.sign_in_pages import KnownBrowsers, SignInPages
+from pressroom.interfaces.dashboard.users_pages import UsersPages
 from pressroom.storage.files.signing import signing_secret
 
 
@@ -39,6 +40,7 @@ class Dashboard:
             *ActivityPage(frame).endpoints(),
             *ConnectionPages(frame).endpoints(),
             *AccountPage(frame, sign_in, name).endpoints(),
+            *UsersPages(frame, CookieCipher(secret, "links to choose a password")).endpoints(),
             *PluginPages(frame).endpoints(),
         ]
         if provider is not None:

@@ -182,6 +182,9 @@ class SignInPages:
         fields = self._browser.form(request)
         return_to = return_path(first(fields, "return_to"), "")
         await self._count_sign_up(request.ctx.client_ip)
+        if self._frame.is_operators_email(first(fields, "email")):
+            taken = InvalidInput("email", "is an operator's: make that account with `pressroom users add`")
+            return self._sign_up_form(request, fields, taken)
         try:
             user = await self._accounts.users.add(
                 first(fields, "email"), name=first(fields, "name"), password=first(fields, "password")

@@ -1,0 +1,248 @@
+"""`/dashboard/users`, for operators: the accounts of the server; and `/password`, where a link of theirs leads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+from urllib.parse import urlencode
+
+import structlog
+from sanic import HTTPResponse, Request
+
+from pressroom.accounts.records import User
+from pressroom.errors import InvalidInput, NotFound
+from pressroom.http.browser_sessions import CookieCipher
+from pressroom.http.page_frame import sentence
+from pressroom.http.responses import Endpoint, Handler
+from pressroom.interfaces.dashboard.frame import DASHBOARD, USERS, DashboardFrame, DashboardRequest, first
+from pressroom.interfaces.dashboard.sign_in_pages import PASSWORD_HELP
+from pressroom.interfaces.dashboard.views import ago, day, meter, storage_meter
+
+log = structlog.get_logger()
+
+CHOOSE: Final = "/password"
+
+LINK_SECONDS: Final = 86_400
+"""How long a link works with which somebody chooses a password."""
+
+PAGE: Final = 50
+"""How many accounts one page lists."""
+
+_MAX_TOKEN_LENGTH: Final = 2000
+_MAX_EMAIL_LENGTH: Final = 254
+
+_MESSAGES: Final = {
+    "plan": "The plan is changed. It holds for calls from now on.",
+    "disable": "The account is disabled: its sessions have ended, and its keys and tokens do not work.",
+    "enable": "The account works again.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class UserRow:
+    """An account in the list."""
+
+    id: str
+    email: str
+    name: str
+    plan: str
+    disabled: bool
+    operator: bool
+    seen: str
+
+
+class UsersPages:
+    """Answers `/dashboard/users` for the operators that `[accounts] operators` names, and `/password` for anyone.
+
+    To everybody else the pages of operators do not exist.
+    """
+
+    def __init__(self, frame: DashboardFrame, links: CookieCipher) -> None:
+        settings = frame.host.settings
+        self._frame = frame
+        self._browser = frame.browser
+        self._accounts = frame.host.accounts
+        self._links = links
+        self._plans = sorted({settings.accounts.default_plan, *settings.plans})
+        self._passwords = settings.accounts.password_sign_in
+
+    def endpoints(self) -> list[Endpoint]:
+        """Return the routes to serve."""
+        frame, one = self._frame, f"{USERS}/<user:str>"
+        found = [
+            frame.person(USERS, self._for_operators(self.show_all)),
+            frame.person(USERS, self._for_operators(self.add), methods=("POST",)),
+            frame.person(one, self._for_operators(self.show)),
+            frame.person(one, self._for_operators(self.change), methods=("POST",)),
+        ]
+        if self._passwords:
+            found += [
+                frame.public(CHOOSE, self.show_password),
+                frame.public(CHOOSE, self.set_password, methods=("POST",)),
+            ]
+        return found
+
+    def _for_operators(self, handler: Handler) -> Handler:
+        async def guarded(visit: DashboardRequest, **path: str) -> HTTPResponse:
+            if not self._frame.is_operator(visit.user):
+                raise NotFound("there is no such page")
+            return await handler(visit, **path)
+
+        return guarded
+
+    async def show_all(self, visit: DashboardRequest) -> HTTPResponse:
+        """`GET /dashboard/users`: `?after=<e-mail>` lists those after it, `?find=<e-mail>` leads to one account."""
+        wanted = visit.request.args.get("find", "").strip()
+        if wanted:
+            user = await self._accounts.users.by_email(wanted)
+            if user is not None:
+                return self._frame.redirect(f"{USERS}/{user.id}")
+            return await self._list(visit, problem=f"There is no account with the e-mail address {wanted[:254]}.")
+        return await self._list(visit)
+
+    async def add(self, visit: DashboardRequest) -> HTTPResponse:
+        """`POST /dashboard/users`: make an account, and show the link with which its person chooses a password."""
+        fields = self._browser.form(visit.request)
+        try:
+            user = await self._accounts.users.add(
+                first(fields, "email"), name=" ".join(first(fields, "name").split()), plan=first(fields, "plan")
+            )
+        except InvalidInput as error:
+            return await self._list(visit, errors={error.field: sentence(error.problem)}, fields=fields, status=400)
+        log.info("an operator made an account", operator=visit.user.id, account=user.id, plan=user.plan)
+        return await self._one(visit, user, message="The account is made.", link=self._link(user))
+
+    async def show(self, visit: DashboardRequest, user: str) -> HTTPResponse:
+        """`GET /dashboard/users/<user>`."""
+        message = _MESSAGES.get(visit.request.args.get("done", ""), "")
+        return await self._one(visit, await self._accounts.users.get(user), message=message)
+
+    async def change(self, visit: DashboardRequest, user: str) -> HTTPResponse:
+        """`POST /dashboard/users/<user>`: change the plan, disable or enable the account, or make a link."""
+        fields = self._browser.form(visit.request, lambda given: first(given, "action"))
+        account, action = await self._accounts.users.get(user), first(fields, "action")
+        match action:
+            case "plan":
+                await self._accounts.users.set_plan(account.id, first(fields, "plan"))
+            case "disable":
+                if account.id == visit.user.id:
+                    raise InvalidInput("", "you cannot disable the account that you are signed in with")
+                await self._accounts.users.set_disabled(account.id, True)
+            case "enable":
+                await self._accounts.users.set_disabled(account.id, False)
+            case "link" if self._passwords and not account.disabled:
+                log.info("an operator made a sign-in link", operator=visit.user.id, account=account.id)
+                return await self._one(visit, account, link=self._link(account))
+            case _:
+                raise InvalidInput("action", "is unknown; reload the page and use its buttons")
+        log.info("an operator changed an account", operator=visit.user.id, account=account.id, change=action)
+        return self._frame.redirect(f"{USERS}/{account.id}?done={action}")
+
+    async def show_password(self, request: Request) -> HTTPResponse:
+        """`GET /password?token=…`: the form for a password, behind a link that an operator made."""
+        token = request.args.get("token", "")[:_MAX_TOKEN_LENGTH]
+        return self._password_form(request, token, await self._linked(token))
+
+    async def set_password(self, request: Request) -> HTTPResponse:
+        """`POST /password`: set the password, end all sessions of the account, and sign in."""
+        fields = self._browser.form(request)
+        token = first(fields, "token")[:_MAX_TOKEN_LENGTH]
+        user = await self._linked(token)
+        try:
+            changed = await self._accounts.users.set_password(user.id, first(fields, "password"))
+        except InvalidInput as error:
+            return self._password_form(request, token, user, sentence(error.problem))
+        response = self._frame.redirect(DASHBOARD)
+        await self._browser.sign_in(request, response, changed)
+        return response
+
+    def _link(self, user: User) -> str:
+        """Return a link that lets its holder choose a password. It works once: the next password has another stamp."""
+        if not self._passwords:
+            return ""
+        token = self._links.seal({"user": user.id, "stamp": user.password_stamp.hex()}, seconds=LINK_SECONDS)
+        return f"{self._frame.host.settings.public_url}{CHOOSE}?{urlencode({'token': token})}"
+
+    async def _linked(self, token: str) -> User:
+        texts = self._links.open(token) or {}
+        try:
+            user = await self._accounts.users.get(texts.get("user", ""))
+        except NotFound:
+            user = None
+        if user is None or user.disabled or user.password_stamp.hex() != texts.get("stamp"):
+            raise NotFound("this link has expired or was used already: ask the operator of this server for another one")
+        return user
+
+    def _password_form(self, request: Request, token: str, user: User, problem: str = "") -> HTTPResponse:
+        return self._frame.card(
+            request,
+            "password.html",
+            "Choose a password",
+            status=400 if problem else 200,
+            email=user.email,
+            token=token,
+            error=problem,
+            password_help=PASSWORD_HELP,
+        )
+
+    async def _list(
+        self,
+        visit: DashboardRequest,
+        *,
+        problem: str = "",
+        errors: Mapping[str, str] | None = None,
+        fields: Mapping[str, list[str]] | None = None,
+        status: int = 200,
+    ) -> HTTPResponse:
+        after, now = visit.request.args.get("after", "")[:_MAX_EMAIL_LENGTH].lower(), datetime.now(UTC)
+        found = list(await self._accounts.users.list(limit=PAGE + 1, after=after))
+        return self._frame.page(
+            visit,
+            "users.html",
+            "Users",
+            current=USERS,
+            status=status,
+            rows=[
+                UserRow(
+                    user.id,
+                    user.email,
+                    user.name,
+                    user.plan,
+                    user.disabled,
+                    self._frame.is_operator(user),
+                    ago(user.last_sign_in_at, now) if user.last_sign_in_at else "",
+                )
+                for user in found[:PAGE]
+            ],
+            next_page=urlencode({"after": found[PAGE - 1].email}) if len(found) > PAGE else "",
+            later=bool(after),
+            plans=self._plans,
+            default_plan=self._frame.host.settings.accounts.default_plan,
+            values={name: first(fields or {}, name)[:300] for name in ("email", "name", "plan")},
+            errors={"email": "", "name": "", "plan": "", **(errors or {})},
+            problem=problem,
+        )
+
+    async def _one(self, visit: DashboardRequest, user: User, *, message: str = "", link: str = "") -> HTTPResponse:
+        usage = await self._accounts.usage(user.id)
+        now = datetime.now(UTC)
+        return self._frame.page(
+            visit,
+            "user.html",
+            user.email,
+            current=USERS,
+            account=user,
+            is_operator=self._frame.is_operator(user),
+            is_self=user.id == visit.user.id,
+            created=day(user.created_at),
+            seen=ago(user.last_sign_in_at, now) if user.last_sign_in_at else "",
+            plans=self._plans,
+            meters=[meter(use) for use in usage.quotas],
+            storage=storage_meter(usage.storage) if usage.storage and usage.storage.kinds else None,
+            connections=usage.connections,
+            passwords=self._passwords,
+            link=link,
+            message=message,
+        )

@@ -1,0 +1,145 @@
+"""The pages for operators: the accounts of the server, and the links with which people choose a password."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pressroom.accounts.records import User
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support.people import EMAIL, HOSTILE, PLANS, BrowserWithoutScreen, Page, add_person
+
+USERS = "/dashboard/users"
+PASSWORD = "seven quiet otters climb"
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    config = {
+        "builtin_plugins": False,
+        "plugins": {"account": {}},
+        "plans": PLANS,
+        "accounts": {"operators": [f" {EMAIL.upper()}".strip(), "root@example.org"], "sign_up": True},
+    }
+    with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("data"))) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def operator(host: RunningHost) -> Iterator[BrowserWithoutScreen]:
+    person = add_person(host)
+    with BrowserWithoutScreen(host) as browser:
+        browser.enter(host, person)
+        yield browser
+
+
+@pytest.fixture
+def person(host: RunningHost, request: pytest.FixtureRequest) -> User:
+    name = "".join(char if char.isascii() and char.isalnum() else "-" for char in request.node.name)[:40]
+    return add_person(host, f"{name}@example.net", name=HOSTILE)
+
+
+def press(operator: BrowserWithoutScreen, user: User, action: str, **typed: str) -> Page:
+    path = f"{USERS}/{user.id}"
+    fields = operator.get(path).fields(path, action)
+    return operator.post(path, fields | {"action": action} | typed)
+
+
+def test_operators_find_every_account(operator: BrowserWithoutScreen, person: User) -> None:
+    page = operator.get(USERS)
+    assert page.one(".account-nav [aria-current]") == "Users"
+    assert person.email in page.text
+    assert HOSTILE in page.html.replace("&lt;", "<").replace("&gt;", ">").replace("&#34;", '"').replace(
+        "&#39;", "'"
+    ).replace("&amp;", "&")
+    assert not page.tree.css("main img")
+    assert operator.get(f"{USERS}?find={person.email}").path == f"{USERS}/{person.id}"
+    assert "There is no account with the e-mail address x@y.example." in operator.get(f"{USERS}?find=x@y.example").text
+    assert person.email not in operator.get(f"{USERS}?after=zz").text
+
+
+def test_for_everybody_else_the_pages_do_not_exist(host: RunningHost, person: User) -> None:
+    with BrowserWithoutScreen(host) as browser:
+        assert browser.get(USERS).path == "/sign-in"
+        browser.enter(host, person)
+        assert USERS not in browser.get("/dashboard").html
+        for path in (USERS, f"{USERS}/{person.id}"):
+            assert browser.get(path).status == 404
+            assert browser.post(path, {"action": "plan", "plan": "pro"}).status == 404
+    assert host.run(host.host.accounts.users.get(person.id)).plan == "free"
+
+
+def test_the_plan_of_an_account_is_changed(host: RunningHost, operator: BrowserWithoutScreen, person: User) -> None:
+    done = press(operator, person, "plan", plan="pro")
+    assert "The plan is changed." in done.text
+    assert host.run(host.host.accounts.users.get(person.id)).plan == "pro"
+    refused = press(operator, person, "plan", plan="gold")
+    assert (refused.status, "there is no plan" in refused.html.lower()) == (400, True)
+
+
+def test_an_account_is_disabled_and_enabled(host: RunningHost, operator: BrowserWithoutScreen, person: User) -> None:
+    with BrowserWithoutScreen(host) as browser:
+        browser.enter(host, person)
+        assert "is disabled" in press(operator, person, "disable").text
+        assert browser.get("/dashboard").path == "/sign-in"
+        assert "The account works again." in press(operator, person, "enable").text
+        browser.enter(host, person)
+        assert browser.get("/dashboard").status == 200
+
+
+def test_operators_cannot_lock_themselves_out(host: RunningHost, operator: BrowserWithoutScreen) -> None:
+    own = host.run(host.host.accounts.users.by_email(EMAIL))
+    assert own is not None
+    path = f"{USERS}/{own.id}"
+    assert not operator.get(path).tree.css("button[value=disable]")
+    fields = operator.get(path).fields(path, "plan")
+    assert operator.post(path, fields | {"action": "disable"}).status == 403
+    assert not host.run(host.host.accounts.users.get(own.id)).disabled
+
+
+def test_a_new_account_begins_with_a_link_that_works_once(host: RunningHost, operator: BrowserWithoutScreen) -> None:
+    fields = operator.get(USERS).fields(USERS)
+    made = operator.post(USERS, fields | {"email": "New@example.net", "name": "", "plan": "pro"})
+    assert made.one("h1") == "new@example.net"
+    link = made.one("#sign-in-link")
+    path = link.removeprefix(host.url)
+    with BrowserWithoutScreen(host) as browser:
+        form = browser.get(path)
+        assert "new@example.net" in form.text
+        weak = browser.post("/password", form.fields("/password") | {"password": "short"})
+        assert (weak.status, weak.tree.css_first("#f-password-error") is not None) == (400, True)
+        inside = browser.post("/password", form.fields("/password") | {"password": PASSWORD})
+        assert inside.path == "/dashboard"
+        again = browser.get(path)
+        assert (again.status, "was used already" in again.text) == (404, True)
+        assert browser.post("/password", form.fields("/password") | {"password": PASSWORD}).status in (403, 404)
+    with BrowserWithoutScreen(host) as other:
+        assert other.sign_in("new@example.net", PASSWORD).path == "/dashboard"
+    twice = operator.post(USERS, operator.get(USERS).fields(USERS) | {"email": "new@example.net", "plan": "pro"})
+    assert (twice.status, "new@example.net" in twice.one("#f-email-error")) == (400, True)
+
+
+@pytest.mark.parametrize("token", ["", "x", "AAAA.BBBB", "%00", "é" * 300])
+def test_a_link_that_nobody_made_leads_nowhere(host: RunningHost, token: str) -> None:
+    with BrowserWithoutScreen(host) as browser:
+        page = browser.get(f"/password?token={token}")
+        assert (page.status, "ask the operator of this server" in page.text) == (404, True)
+
+
+def test_a_link_ends_when_the_account_is_disabled(
+    host: RunningHost, operator: BrowserWithoutScreen, person: User
+) -> None:
+    link = press(operator, person, "link").one("#sign-in-link").removeprefix(host.url)
+    press(operator, person, "disable")
+    assert not operator.get(f"{USERS}/{person.id}").tree.css("button[value=link]")
+    with BrowserWithoutScreen(host) as browser:
+        assert browser.get(link).status == 404
+
+
+def test_nobody_signs_up_as_an_operator(host: RunningHost) -> None:
+    with BrowserWithoutScreen(host) as browser:
+        form = browser.get("/sign-up").fields("/sign-up")
+        refused = browser.post("/sign-up", form | {"email": "Root@Example.org ", "name": "", "password": PASSWORD})
+        assert (refused.status, "is an operator's" in refused.one("#f-email-error").lower()) == (400, True)
+    assert host.run(host.host.accounts.users.by_email("root@example.org")) is None
