@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import re
@@ -14,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from PIL import Image
-from playwright.async_api import Browser, Page, Request, Response, expect
+from playwright.async_api import Browser, Page, Request, Response, Route, expect
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
 from pressroom_image_generator.guidance import EXAMPLES
@@ -295,3 +296,24 @@ async def test_the_parameters_of_a_template_are_in_the_table(browser: Browser, h
     async with opened(browser, host) as page:
         names = await page.locator(".table th[scope=row] code").all_text_contents()
         assert {"props", "props.title", "props.accentColor", "aspectRatio"} <= set(names)
+
+
+async def test_nothing_moves_when_the_first_image_arrives(browser: Browser, host: RunningHost) -> None:
+    context = await browser.new_context(viewport={"width": 1280, "height": 800})
+    page = await context.new_page()
+    measured = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await measured.wait()
+        await route.continue_()
+
+    await page.route("**/examples/0/large*", hold)
+    await page.goto(f"{host.url}/tools/image-generator", wait_until="commit")
+    bar = page.locator(".canvas-bar")
+    await expect(bar).to_be_visible()
+    await page.evaluate("document.fonts.ready.then(() => null)")
+    before = await bar.bounding_box()
+    measured.set()
+    assert await page.locator("img[data-canvas]").evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
+    assert await bar.bounding_box() == before
+    await context.close()
