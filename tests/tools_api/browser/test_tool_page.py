@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, ConsoleMessage, Error, Page, expect
 from pressroom.interfaces.tools_api.pages.samples import code_samples, curl_command, lasting_texts
+from support.axe import violations
 from support.page_server import PageServer, branding
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -213,6 +214,7 @@ async def test_a_lasting_link_is_made_from_the_keyboard_for_every_place_to_paste
         await panel.get_by_role("button", name="Copy HTML").scroll_into_view_if_needed()
         await expect(panel.get_by_role("button", name="Copy HTML")).to_be_in_viewport()
         assert len(server.inputs) == 1
+        assert await violations(page) == []
         await page.get_by_label("Title").fill("Another")
         await expect(panel).to_be_hidden()
 
