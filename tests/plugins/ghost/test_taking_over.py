@@ -151,7 +151,21 @@ async def test_posts_and_pages_are_found_by_their_url(blog: Ghost, owner: Owner,
     assert there is not None
     assert (there.id, there.kind) == (f"page-{page['id']}", "page")
 
+    drawn = owner.write([block("paragraph", words("y"))], "pages", status="draft")
+    for url, identifier in (
+        (f"{blog.url}/p/{draft['uuid']}/", draft["id"]),
+        (f"{blog.url}/p/{draft['uuid']}/?member_status=paid", draft["id"]),
+        (f"{blog.url}/ghost/#/editor/post/{draft['id']}", draft["id"]),
+        (f"{blog.url}/ghost/#/editor/page/{drawn['id']}/", f"page-{drawn['id']}"),
+    ):
+        shown = await site.locate(url)
+        assert shown is not None, url
+        assert (shown.id, shown.state) == (identifier, "draft")
+
     for url in (
+        f"https://elsewhere.example/p/{draft['uuid']}/",
+        f"https://elsewhere.example/ghost/#/editor/post/{draft['id']}",
+        f"{blog.url}/ghost/#/editor/post/{'0' * 24}",
         f"{blog.url}/nothing/",
         blog.url,
         f"{blog.url}/tag/{post['slug']}/",

@@ -29,6 +29,9 @@ _STATES: Final[Mapping[str, PostState]] = {
 _TAG = re.compile(r"<[^<>]*+>")
 _MARKER = re.compile(r"<!-- pressroom:([A-Za-z0-9_-]+) -->")
 
+_EDITOR = re.compile(r"editor/(post|page)/([0-9a-f]{24})")
+_PREVIEW = re.compile(r"(?:^|/)p/([0-9a-f-]{36})$")
+
 MAX_LENGTHS: Final = {"title": 255, "slug": 185, "custom_excerpt": 300, "meta_title": 300, "meta_description": 500}
 """What Ghost takes, in characters; it refuses a whole post for one field that is longer."""
 
@@ -171,6 +174,25 @@ def is_settled(post: RemotePost, date: str) -> bool:
     except ValueError:
         return False
     return post.updated_at is not None and post.updated_at < answered.astimezone(UTC)
+
+
+def looked_for(url: str, site: str) -> list[tuple[Kind, str]]:
+    """Return the filters with which the API finds what a URL shows, and the kinds that they go with.
+
+    Only what is live has a page with its slug; previews and the editor show drafts and scheduled posts too.
+    """
+    try:
+        parts, own = urlsplit(url), urlsplit(site)
+        path = unquote(parts.path).strip("/")
+    except ValueError:
+        return []
+    if parts.netloc.lower() == own.netloc.lower():
+        if match := _EDITOR.search(parts.fragment):
+            return [("page" if match[1] == "page" else "post", f"id:'{match[2]}'")]
+        if match := _PREVIEW.search(path):
+            return [(kind, f"uuid:'{match[1]}'") for kind in RESOURCES]
+    slug = path.rpartition("/")[2]
+    return [(kind, f"slug:'{quoted(slug)}'") for kind in RESOURCES] if slug else []
 
 
 def is_at(shown: str, url: str, site: str) -> bool:

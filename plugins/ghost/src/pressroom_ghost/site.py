@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Final, Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from pressroom.sdk import Fetcher, FetchFailed, FetchRefused
 from pressroom_content.contract import (
@@ -47,6 +47,7 @@ from pressroom_ghost.posts import (
     is_at,
     is_body_kept,
     is_settled,
+    looked_for,
     moment,
     post_of,
     quoted,
@@ -232,16 +233,11 @@ class GhostSite(BasicSite):
         return found[0] if found else None
 
     async def locate(self, url: str) -> RemotePost | None:
-        """Ask for the post, then for the page, whose slug the URL ends with, and which Ghost shows there."""
-        try:
-            path = unquote(urlsplit(url).path).strip("/")
-        except ValueError:
-            return None
-        for kind in RESOURCES if path else ():
-            filters = f"slug:'{quoted(path.rpartition('/')[2])}'"
+        """Ask for the post or page at a URL: that of its page, of its preview, or of the editor with it."""
+        for kind, filters in looked_for(url, self._address.url):
             for row in await self._browse(kind, {"filter": filters, "limit": 1}):
                 found = post_of(row, kind)
-                if is_at(found.url, url, self._address.url):
+                if not filters.startswith("slug:") or is_at(found.url, url, self._address.url):
                     return found
         return None
 
