@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pressroom_content.contract import BodyCodec, render_body
 from pressroom_ghost.lexical import LexicalCodec, document_of, is_document
 from selectolax.lexbor import LexborHTMLParser
+from support.merged_notes import edits_beside_notes_are_merged
 from support.sizes import SOAK
 
 CODEC: BodyCodec = LexicalCodec()
@@ -329,3 +330,7 @@ def test_a_large_body_stays_a_document_that_can_be_read_again() -> None:
 
 def test_the_codec_goes_to_other_processes() -> None:
     assert pickle.loads(pickle.dumps(CODEC)) == CODEC
+
+
+def test_an_edit_beside_footnotes_is_merged() -> None:
+    edits_beside_notes_are_merged(LexicalCodec())

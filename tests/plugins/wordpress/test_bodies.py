@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pressroom_content.contract import BodyCodec
 from pressroom_content.rendering.sanitising import sanitise
 from pressroom_wordpress.codec import WordPressCodec
+from support.merged_notes import edits_beside_notes_are_merged
 from support.sizes import SOAK, examples
 
 CODEC: BodyCodec = WordPressCodec()
@@ -236,3 +237,7 @@ def test_a_new_block_in_a_classic_body_leaves_wordpress_making_its_paragraphs() 
     first, second = (one.source for one in CODEC.split(raw))
     assert CODEC.join([first, *NEW, second], raw) == "one\n\n<p>new line</p>\n\ntwo"
     assert CODEC.join(NEW, raw) == NEW[0]
+
+
+def test_an_edit_beside_footnotes_is_merged() -> None:
+    edits_beside_notes_are_merged(WordPressCodec())

@@ -136,16 +136,17 @@ def compose(
 
 
 def remembered(sent: SiteBody, raw: str, codec: BodyCodec) -> SiteBody:
-    """Return a body as its website keeps it after it was `sent`: platforms rewrite some of what they get."""
-    if raw == sent.raw:
-        return sent
+    """Return a body as its website keeps it after it was `sent`: platforms rewrite some of what they get.
+
+    Its sources are those that the codec reads, which have the white space between blocks.
+    """
     blocks = codec.split(raw)
-    before = [source for one in sent.segments for source in one.sources]
+    before = [source.strip() for one in sent.segments for source in one.sources]
     owners = [number for number, one in enumerate(sent.segments) for _ in one.sources]
     now = [block.source for block in blocks]
     found: list[BodySegment] = []
     done: set[int] = set()
-    for begin, end, first, last in ranges_of(before, now):
+    for begin, end, first, last in ranges_of(before, [source.strip() for source in now]):
         segments = list(dict.fromkeys(owners[begin:end]))
         paired = end - begin == last - first and not done.intersection(segments)
         whole = all(owners[begin:end].count(one) == len(sent.segments[one].sources) for one in segments)
@@ -159,6 +160,32 @@ def remembered(sent: SiteBody, raw: str, codec: BodyCodec) -> SiteBody:
         else:
             found += _segments(blocks[first:last])
     return SiteBody(raw, tuple(_numbered(found)))
+
+
+def with_known_texts(known: SiteBody, now: SiteBody) -> SiteBody:
+    """Return a body as it is on its website with the article's own words for the segments that are as they were.
+
+    A segment of several blocks, such as the section of footnotes, is one again.
+    """
+    same = {one.sources: one for one in known.segments if not one.key}
+    longest: dict[str, int] = {}
+    for sources in same:
+        longest[sources[0]] = max(len(sources), longest.get(sources[0], 0))
+    found: list[BodySegment] = []
+    at = 0
+    while at < len(now.segments):
+        most, sources, end, segment = 0, (), at + 1, now.segments[at]
+        if not segment.key:
+            most = longest.get(segment.sources[0], 0)
+        for number in range(at, len(now.segments)):
+            if len(sources) >= most or now.segments[number].key:
+                break
+            sources += now.segments[number].sources
+            if sources in same:
+                end, segment = number + 1, same[sources]
+        found.append(segment)
+        at = end
+    return SiteBody(now.raw, tuple(found))
 
 
 def ranges_of(before: Sequence[str], now: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
@@ -14,6 +15,12 @@ Side = Literal["article", "site", "both"]
 """Whose text is taken; `both` has the website's, then the article's."""
 
 _CONTEXT: Final = 1
+_DEFINITION: Final = re.compile(
+    r"^ {0,3}\[([^\[\]\n]{1,200})\]:[^\n]*+"
+    r"(?:\n(?![ \t]*+$)(?! {0,3}\[[^\[\]\n]{1,200}\]:)[^\n]++|\n++(?= {4}\S)[^\n]++)*+",
+    re.MULTILINE,
+)
+"""A footnote, or the target of links, in markdown: its lines, and indented paragraphs below them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +82,27 @@ def merge(known: SiteBody, site: SiteBody, pieces: Sequence[BodyPiece], choices:
         texts += forms["article"] if chosen in ("article", "both") else ()
     texts += [text for number in range(at, len(known.segments)) for text in stable[number]]
     undecided = tuple(one for one in conflicts if one.number not in choices)
-    return MergedBody(joined_text([text for text in texts if text]), undecided)
+    text = _with_definitions(joined_text([text for text in texts if text]), pieces)
+    return MergedBody(text, undecided)
 
 
 def diff_of(known: SiteBody, site: SiteBody) -> str:
     """Return what was edited on the website, as a unified diff of markdown; empty where nothing readable was."""
-    before, now = (joined_text([one.text for one in body.segments if one.text]) for body in (known, site))
+    shown = ([_DEFINITION.sub("", one.text).rstrip() for one in body.segments] for body in (known, site))
+    before, now = (joined_text([text for text in texts if text]) for texts in shown)
     lines = unified_diff(before.split("\n"), now.split("\n"), "before", "website", lineterm="", n=_CONTEXT)
     return "\n".join(lines)
+
+
+def _with_definitions(text: str, pieces: Sequence[BodyPiece]) -> str:
+    """Return a text with the notes and the targets of links that it names and lost.
+
+    Articles have them below a paragraph, which the website's own words replace where it was edited there.
+    """
+    there = {match[1] for match in _DEFINITION.finditer(text)}
+    found = {match[1]: match[0].rstrip() for piece in pieces for match in _DEFINITION.finditer(piece.text)}
+    lost = [definition for label, definition in found.items() if label not in there and f"[{label}]" in text]
+    return "\n\n".join([text.rstrip("\n"), *lost]) + "\n" if lost else text
 
 
 def _edits_of_article(

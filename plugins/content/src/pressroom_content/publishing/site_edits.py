@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles, ArticleUpdate
 from pressroom_content.contract import BlockSite, Post, RemotePost
-from pressroom_content.publishing.bodies import SiteBody, read_body
+from pressroom_content.publishing.bodies import SiteBody, read_body, with_known_texts
 from pressroom_content.publishing.comparing import fingerprint, is_as_it_was, snapshot
 from pressroom_content.publishing.known import KnownBody, can_be_kept, known_body, remember_body, shown_fields
 from pressroom_content.publishing.merging import MergeConflict, MergedBody, Side, diff_of, merge
@@ -130,16 +130,9 @@ async def merge_edits(
 def _merged(
     known: SiteBody, raw: str, codec: Any, article: Article, choices: Mapping[int, Side]
 ) -> tuple[MergedBody, SiteBody, str]:
-    now = read_body(raw, codec)
-    now = replace(now, segments=_with_known_texts(known, now))
+    now = with_known_texts(known, read_body(raw, codec))
     pieces = pieces_of(article.body, article.body_format)
     return merge(known, now, pieces, choices), now, diff_of(known, now)
-
-
-def _with_known_texts(known: SiteBody, now: SiteBody) -> tuple[Any, ...]:
-    """Return segments with the article's own words for those that are as they were."""
-    texts = {one.sources: one.text for one in known.segments if not one.key}
-    return tuple(replace(one, text=texts.get(one.sources, one.text)) if not one.key else one for one in now.segments)
 
 
 def _post(plugin: PluginContext, website: Website, article: Article, options: Mapping[str, Any]) -> Post:

@@ -179,8 +179,6 @@ class PublicationWork:
     async def remembered(self, raw: str, codec: BodyCodec) -> SiteBody:
         """Return the body that was sent as the site keeps it. Raises what `manuscript` does."""
         sent = (await self._in_blocks(codec)).body
-        if raw == sent.raw:
-            return sent
         run = self.plugin.services.workers.run
         return await run(remembered, sent, raw, codec, owner=self.row.user_id, what="the post")
 
