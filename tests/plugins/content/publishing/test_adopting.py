@@ -257,6 +257,7 @@ async def test_a_post_that_was_deleted_there_comes_back_only_when_asked_for(
     made = platform.posts[done.external_id]
     assert (made["title"], made["html"], made["tags"]) == ("Again", RAW, ["news"])
     assert [len(made["term_ids"][kind]) for kind in ("tag", "category")] == [1, 1]
+    assert [one for one in done.warnings if "made anew" in one]
     assert made["marker"] != ""
 
 

@@ -38,6 +38,10 @@ _MAX_COPIED: Final = 100_000
 _LATE: Final = timedelta(minutes=2)
 _LIVE_THERE: Final = "somebody published the post on the site, so it is live there; unpublish_content takes it down"
 _LOOK: Final = timedelta(seconds=5)
+_MADE_ANEW: Final = (
+    "the post was not on the site any more and was made anew: what only the site knew of it is gone, such as its date, "
+    "comments, featured image, and who may read it"
+)
 
 
 async def terms(work: PublicationWork) -> None:
@@ -150,6 +154,7 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
         )
         if work.bound:  # the terms that it had on the site are sent from here now
             work.held.note("terms", "pending", work.held.steps["terms"].detail)
+            work.step.detail["warnings"] = [_MADE_ANEW]
         work.unbind()
         await work.held.save(lambda session: unbind(session, work.row.id))
         if work.held.steps["terms"].state != "done":
