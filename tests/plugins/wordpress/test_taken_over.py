@@ -117,6 +117,7 @@ def state_of(blog: WordPress, path: str, number: int) -> Sequence[object]:
     ]
 
 
+@pytest.mark.timeout(3600)
 async def test_posts_that_were_there_keep_every_byte(blog: WordPress, site: WordPressSite) -> None:
     dice = random.Random(7)
     author = blog.get("/wp/v2/users", search="author").json()[0]["id"]
