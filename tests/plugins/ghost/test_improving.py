@@ -23,7 +23,7 @@ class TheirGhost:
 
     def __init__(self, blog: Ghost) -> None:
         self.url = blog.url
-        self._owner = Owner(blog)
+        self.owner = Owner(blog)
         self._ids: dict[str, tuple[str, str]] = {}
 
     def write(self, number: int) -> str:
@@ -31,21 +31,25 @@ class TheirGhost:
         fields = various(number) | {"visibility": "public"}
         blocks = [BLOCKS[(number * 5 + at * 11) % len(BLOCKS)] for at in range(number % 6)]
         blocks.insert(number % (len(blocks) + 1), block("paragraph", words(SENTENCE)))
-        row = self._owner.write(resource=resource, **fields | {"blocks": blocks})
+        return self.make(resource, **fields | {"blocks": blocks})
+
+    def make(self, resource: str, **fields: Any) -> str:
+        """Publish a post or a page, and return its URL."""
+        row = self.owner.write(resource=resource, **fields)
         self._ids[row["url"]] = (resource, row["id"])
         return str(row["url"])
 
     def state(self, url: str) -> tuple[str, Mapping[str, Any]]:
         resource, identifier = self._ids[url]
-        row = self._owner.read(identifier, resource)
+        row = self.owner.read(identifier, resource)
         return row["lexical"], {name: row.get(name) for name in UNCHANGED if name not in ("lexical", "html")}
 
     def replace(self, url: str, old: str, new: str) -> None:
         resource, identifier = self._ids[url]
-        row = self._owner.read(identifier, resource)
+        row = self.owner.read(identifier, resource)
         assert old in row["lexical"]
         changed = {"lexical": row["lexical"].replace(old, new), "updated_at": row["updated_at"]}
-        self._owner.send("PUT", f"/{resource}/{identifier}/", {resource: [changed]})
+        self.owner.send("PUT", f"/{resource}/{identifier}/", {resource: [changed]})
 
 
 @pytest.fixture(scope="module")

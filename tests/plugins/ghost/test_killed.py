@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,9 +12,16 @@ from pressroom_ghost.credential import token
 from support.ghost import Ghost
 from support.holding_proxy import holding
 from support.killed_server import Point, Shown, Stage, killed_at_each_step, staged
+from support.killed_updates import LONG, OTHER, updates_killed_at_each_step
 from support.sizes import rounds
+from support.taking_over import SENTENCE
+
+from .test_improving import TheirGhost
+from .test_lexical import block, words
+from .test_taking_over import BLOCKS, various
 
 ROUNDS = rounds("PRESSROOM_TEST_KILLS", 1, soak=50)
+UPDATES = rounds("PRESSROOM_TEST_KILLS", 1, soak=50)
 
 API = "/ghost/api/admin"
 
@@ -77,3 +85,28 @@ def test_a_server_that_is_killed_at_each_step_leaves_one_post(
     stage: Stage, record_testsuite_property: Callable[[str, object], None]
 ) -> None:
     record_testsuite_property("kills on Ghost", killed_at_each_step(stage, ROUNDS))
+
+
+class OldPosts(TheirGhost):
+    """A Ghost with posts of two paragraphs that are edited, amid blocks that only it understands."""
+
+    def write(self, number: int) -> str:
+        first, long, last = (block("paragraph", words(text)) for text in (SENTENCE, LONG, OTHER))
+        amid = [BLOCKS[(number * 5 + at * 11) % len(BLOCKS)] for at in range(3)]
+        fields = various(number) | {"visibility": "public", "title": f"Old post {number}"}
+        return self.make("posts", **fields | {"blocks": [first, *amid, *[long] * 30, last]})
+
+    def blocks(self, raw: str) -> Sequence[str]:
+        return [json.dumps(one) for one in json.loads(raw)["root"]["children"]]
+
+    def count(self) -> int:
+        answer = self.owner.send("GET", "/posts/?limit=1&fields=id&filter=title:~'Old post'")
+        return int(answer["meta"]["pagination"]["total"])
+
+
+@pytest.mark.timeout(3600)
+def test_a_post_that_was_taken_over_is_updated_once_whenever_the_server_is_killed(
+    stage: Stage, blog: Ghost, record_testsuite_property: Callable[[str, object], None]
+) -> None:
+    killed = updates_killed_at_each_step(stage, OldPosts(blog), UPDATES)
+    record_testsuite_property("kills while Ghost posts were updated", killed)

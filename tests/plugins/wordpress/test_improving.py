@@ -23,7 +23,7 @@ class TheirWordPress:
 
     def __init__(self, blog: WordPress) -> None:
         self.url = blog.url
-        self._blog = blog
+        self.blog = blog
         self._ids: dict[str, str] = {}
 
     def write(self, number: int) -> str:
@@ -38,29 +38,33 @@ class TheirWordPress:
         fields = {
             "title": f"Improved {number}",
             "slug": f"improved-{path}-{number}",
-            "status": "publish",
             "content": content,
             "excerpt": "Theirs" if number % 3 else "",
             "date_gmt": f"2021-03-0{number % 9 + 1}T04:05:06",
         }
-        row = self._blog.send("POST", f"/wp/v2/{path}?context=edit", fields).raise_for_status().json()
+        return self.make(path, commented=number % 3 == 0 and path == "posts", **fields)
+
+    def make(self, path: str, *, commented: bool = True, **fields: object) -> str:
+        """Publish a post or a page, and return its URL."""
+        asked = {"status": "publish", **fields}
+        row = self.blog.send("POST", f"/wp/v2/{path}?context=edit", asked).raise_for_status().json()
         self._ids[row["link"]] = f"/wp/v2/{path}/{row['id']}"
-        if number % 3 == 0 and path == "posts":
+        if commented:
             said = {"post": row["id"], "content": f"Comment {row['id']}"}
-            self._blog.send("POST", "/wp/v2/comments", said).raise_for_status()
+            self.blog.send("POST", "/wp/v2/comments", said).raise_for_status()
         return str(row["link"])
 
     def state(self, url: str) -> tuple[str, Mapping[str, Any]]:
-        row = self._blog.get(self._ids[url], context="edit").raise_for_status().json()
+        row = self.blog.get(self._ids[url], context="edit").raise_for_status().json()
         names = ("id", "date_gmt", "author", "slug", "link", "status", "featured_media", "tags", "categories", "meta")
-        comments = self._blog.get("/wp/v2/comments", post=row["id"]).headers["x-wp-total"]
+        comments = self.blog.get("/wp/v2/comments", post=row["id"]).headers["x-wp-total"]
         others = {name: row.get(name) for name in names} | {name: row[name]["raw"] for name in ("title", "excerpt")}
         return row["content"]["raw"], others | {"comments": comments}
 
     def replace(self, url: str, old: str, new: str) -> None:
         raw, _ = self.state(url)
         assert old in raw
-        self._blog.send("POST", self._ids[url], {"content": raw.replace(old, new)}).raise_for_status()
+        self.blog.send("POST", self._ids[url], {"content": raw.replace(old, new)}).raise_for_status()
 
 
 @pytest.fixture(scope="module")

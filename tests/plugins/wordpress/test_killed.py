@@ -8,10 +8,16 @@ from dataclasses import dataclass
 import pytest
 from support.holding_proxy import holding
 from support.killed_server import Point, Shown, Stage, killed_at_each_step, staged
+from support.killed_updates import LONG, OTHER, updates_killed_at_each_step
 from support.sizes import rounds
+from support.taking_over import SENTENCE
 from support.wordpress import WordPress
 
+from .test_improving import TheirWordPress
+from .test_taken_over import BLOCKS
+
 ROUNDS = rounds("PRESSROOM_TEST_KILLS", 1, soak=50)
+UPDATES = rounds("PRESSROOM_TEST_KILLS", 1, soak=50)
 
 POINTS: list[Point] = [
     ("POST /wp/v2/media", "after"),
@@ -76,3 +82,32 @@ def test_a_server_that_is_killed_at_each_step_leaves_one_post(
     stage: Stage, record_testsuite_property: Callable[[str, object], None]
 ) -> None:
     record_testsuite_property("kills on WordPress", killed_at_each_step(stage, ROUNDS))
+
+
+class OldPosts(TheirWordPress):
+    """A WordPress with posts of two paragraphs that are edited, amid blocks that only it understands."""
+
+    def write(self, number: int) -> str:
+        first, long, last = (
+            f"<!-- wp:paragraph -->\n<p>{text}</p>\n<!-- /wp:paragraph -->" for text in (SENTENCE, LONG, OTHER)
+        )
+        amid = [BLOCKS[(number * 3 + at) % len(BLOCKS)] for at in range(3)]
+        closed = [one for one in amid if "missing" not in one and not one.startswith("<!-- /")]
+        content = "\n\n".join([first, *closed, *[long] * 30, last])
+        return self.make("posts", title=f"Old post {number}", slug=f"old-post-{number}", content=content)
+
+    def blocks(self, raw: str) -> Sequence[str]:
+        return raw.split("\n\n")
+
+    def count(self) -> int:
+        statuses = "publish,future,draft,pending,private,trash"
+        answer = self.blog.get("/wp/v2/posts", search="Old post", status=statuses, context="edit", per_page=1)
+        return int(answer.headers["x-wp-total"])
+
+
+@pytest.mark.timeout(3600)
+def test_a_post_that_was_taken_over_is_updated_once_whenever_the_server_is_killed(
+    stage: Stage, blog: WordPress, record_testsuite_property: Callable[[str, object], None]
+) -> None:
+    killed = updates_killed_at_each_step(stage, OldPosts(blog), UPDATES)
+    record_testsuite_property("kills while WordPress posts were updated", killed)

@@ -1,0 +1,138 @@
+"""A server that is killed while it updates posts that a real site had before, and what has to be there in the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from support.holding_proxy import When
+from support.killed_server import Point, Stage
+from support.taking_over import SENTENCE
+
+OTHER: Final = "Another paragraph, which its owner edits."
+"""Every post has it once too, in a paragraph of its own."""
+
+LONG: Final = "A long post has many paragraphs like this one, which nobody on any side ever edits."
+"""With thirty of it, a change of one sentence is few of a post's words."""
+
+_WRITES: Final = ("POST ", "PUT ")
+
+
+class OldPosts(Protocol):
+    """A website with posts, as its owner works on it beside the server."""
+
+    url: str
+
+    def write(self, number: int) -> str:
+        """Make a post, each number another, with `SENTENCE` and `OTHER` in it, and return its URL."""
+
+    def state(self, url: str) -> tuple[str, Mapping[str, Any]]:
+        """Return the body of the post at a URL as it is kept, and everything else that matters of it."""
+
+    def replace(self, url: str, old: str, new: str) -> None:
+        """Edit the body of the post at a URL."""
+
+    def blocks(self, raw: str) -> Sequence[str]:
+        """Return the blocks of a body as they are kept."""
+
+    def count(self) -> int:
+        """Return how many posts and pages there are, in whatever state."""
+
+
+@dataclass(slots=True)
+class _TakenOver:
+    """A post that was taken over, and how it was before."""
+
+    url: str
+    content_id: str
+    version: int
+    raw: str
+    others: Mapping[str, Any]
+    sentence: str = SENTENCE
+
+
+def _take_over(stage: Stage, site: OldPosts, number: int) -> _TakenOver:
+    url = site.write(number)
+    raw, others = site.state(url)
+    assert (raw.count(SENTENCE), raw.count(OTHER)) == (1, 1)
+    asked = {"url": url.replace(site.url, stage.proxy.url), "website_id": stage.website_id}
+    taken = stage.call("import_content", **asked)
+    assert taken["publication_id"], taken
+    found = stage.call("get_content", content_id=taken["content_id"])["content"]
+    return _TakenOver(url, str(taken["content_id"]), found["version"], raw, others)
+
+
+def _edit(stage: Stage, post: _TakenOver, new: str) -> None:
+    edits = [{"find": post.sentence, "replace": new}]
+    done = stage.call("update_content", content_id=post.content_id, expected_version=post.version, edits=edits)
+    post.version, post.sentence = done["version"], new
+
+
+def _check(stage: Stage, site: OldPosts, post: _TakenOver, other: str) -> None:
+    """See that the post has the article's sentence and its owner's paragraph, and is as it was in all else."""
+    raw, others = site.state(post.url)
+    assert (raw.count(post.sentence), raw.count(other)) == (1, 1), raw
+    before = [one for one in site.blocks(post.raw) if SENTENCE not in one and OTHER not in one]
+    assert [one for one in site.blocks(raw) if post.sentence not in one and other not in one] == before
+    assert others == post.others
+
+
+def _publish(stage: Stage, post: _TakenOver) -> None:
+    """Publish in peace."""
+    stage.call("publish_content", content_id=post.content_id, website_id=stage.website_id)
+    done = stage.stands(post.content_id, "published", "failed")
+    assert (done["status"], done["error"]) == ("published", ""), done
+
+
+def points_of_an_update(stage: Stage, site: OldPosts, number: int) -> Sequence[Point]:
+    """Update a post in peace; return every request that it takes, writes first, and where each may be stopped."""
+    post = _take_over(stage, site, number)
+    _edit(stage, post, "A sentence of the article.")
+    stage.proxy.requests.clear()
+    _publish(stage, post)
+    _check(stage, site, post, OTHER)
+    ways: Mapping[bool, tuple[When, ...]] = {True: ("before", "after", "late"), False: ("before",)}
+    requests = sorted(dict.fromkeys(stage.proxy.requests), key=lambda one: not one.startswith(_WRITES))
+    return [(request, when) for request in requests for when in ways[request.startswith(_WRITES)]]
+
+
+def updates_killed_at_each_step(stage: Stage, site: OldPosts, rounds: int) -> dict[str, int]:
+    """Take over and update so many posts; kill the server once during each, at every point in turn.
+
+    In every other round the owner edits the post while the server is dead. Return how often it was killed at each
+    point.
+    """
+    points = points_of_an_update(stage, site, 0)
+    before, posts = Counter(stage.kills), site.count()
+    for number in range(1, rounds + 1):
+        point = points[(number - 1) % len(points)]
+        post, other = _take_over(stage, site, number), OTHER
+        _edit(stage, post, f"The sentence of round {number}.")
+        held = stage.proxy.hold(*point)
+        stage.publish(post.content_id)
+        assert held.met.wait(120), f"nobody asked {point[0]}"
+        stage.kill()
+        stage.kills[point] += 1
+        stage.proxy.release()
+        if point[1] == "late":
+            assert held.over.wait(60)
+        if (number // len(points) + number) % 2:
+            other = f"What the owner wrote in round {number}."
+            site.replace(post.url, OTHER, other)
+        stage.start()
+        done = stage.stands(post.content_id, "published", "failed")
+        assert done["status"] == "published", done
+        if done["error"]:
+            assert other != OTHER, done
+            raw, _ = site.state(post.url)
+            assert (raw.count(other), raw.count(OTHER)) == (1, 0), raw
+            merged = stage.call("merge_site_edits", publication_id=done["publication_id"])
+            assert merged["conflicts"] == [], merged
+            _publish(stage, post)
+        _check(stage, site, post, other)
+    assert site.count() == posts + rounds
+    kills = stage.kills - before
+    assert kills.total() == rounds
+    return {f"{request} {when}": count for (request, when), count in kills.items()}
