@@ -13,7 +13,6 @@ from typing import cast
 
 import httpx
 import pytest
-from dulwich.objects import Blob, Tree
 from dulwich.repo import Repo
 from PIL import Image
 from pressroom.config.models import ExecutorsSettings
@@ -31,9 +30,7 @@ from pressroom_content.publishing.images import PostImage, placed
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
 from pressroom_git.post_files import PostFile
-from pressroom_git.remote import _Snapshot
 from pressroom_git.site import GitSite
-from pressroom_git.smart_http import RemoteRefs
 from pressroom_images.library.inspecting import InspectedImage
 from pressroom_images.library.store import Library
 from pressroom_search_performance.sources.google import key_file
@@ -143,8 +140,6 @@ THREADS: Mapping[str, str] = {
     "pressroom.validation.json": "JSON, whose brackets are counted before it is parsed, in linear time",
     "pressroom.storage.files.local": "the end of threads that write files",
     "pressroom_content.builtin_site.cards": "at most 660 characters, which are looked up in fonts",
-    "pressroom_git.remote": "packs and trees of bounded size, in linear time",
-    "pressroom_git.smart_http": "packs and trees of bounded size, in linear time",
     "pressroom_git.local": "repositories of the operator on this machine",
     "pressroom_search_performance.sources.google": "a signature with a key of at most 4096 bits",
     "pressroom_seo.jobs": "the import of parsers, which is given no text",
@@ -168,25 +163,6 @@ def test_threads_are_used_only_where_nobody_can_keep_them_busy() -> None:
             used.add(module.__name__)
     assert used <= THREADS.keys(), "use plugin.services.workers, or say why nobody can keep this thread busy"
     assert used >= THREADS.keys() - {"pressroom.storage.files.local"}, "leave out what uses no thread any more"
-
-
-def test_a_stranger_cannot_fill_the_memory_with_folders_inside_each_other() -> None:
-    found = _Snapshot(RemoteRefs({}, "", 2, filters=True), "refs/heads/main", "0" * 40)
-    inside = Blob.from_string(b"a")
-    found.store.add_object(inside)
-    name, mode, sha = b"a", 0o100644, inside.id
-    for _ in range(5_000):
-        tree = Tree()
-        tree.add(b"f", 0o100644, inside.id)
-        tree.add(name, mode, sha)
-        found.store.add_object(tree)
-        name, mode, sha = b"t" * 20, 0o40000, tree.id
-    root = Tree()
-    root.add(b"posts", mode, sha)
-    found.store.add_object(root)
-    found.tree = root.id
-    with pytest.raises(SiteRefused, match="paths of more than 1000 characters"):
-        found.paths("posts")
 
 
 def test_a_stranger_cannot_have_a_key_read_that_takes_minutes() -> None:

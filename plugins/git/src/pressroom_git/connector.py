@@ -82,12 +82,16 @@ def connector(config: GitConfig) -> SiteConnector:
     """Return the connector for the repositories that the operator listed, and those on GitHub."""
 
     def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
-        repository, layout = _repository(config, credential, fetcher), SiteLayout.of(credential)
+        repository = _repository(config, credential, fetcher, address.user_id)
+        layout = SiteLayout.of(credential)
         shared = isinstance(repository, LocalRepository)
         if shared:
             name = credential.get("repository", "")
             check_folders(layout, name, config.folders.get(name, ()))
-        return GitSite(address, repository, layout, shared=shared)
+        site = GitSite(address, repository, layout, shared=shared)
+        if isinstance(repository, HttpRepository):
+            repository.work_with(site.beside)
+        return site
 
     return SiteConnector(
         platform="git",
@@ -101,7 +105,7 @@ def connector(config: GitConfig) -> SiteConnector:
     )
 
 
-def _repository(config: GitConfig, credential: Mapping[str, str], fetcher: Fetcher) -> Repository:
+def _repository(config: GitConfig, credential: Mapping[str, str], fetcher: Fetcher, owner: str) -> Repository:
     name, branch = credential.get("repository", ""), credential.get("branch", "")
     token, author, sign_off = (
         credential.get("token", ""),
@@ -110,7 +114,7 @@ def _repository(config: GitConfig, credential: Mapping[str, str], fetcher: Fetch
     )
     authorship = Authorship(author or config.author, sign_off=sign_off)
     if name.startswith(("https://", "http://")):
-        return HttpRepository(name, branch, credential.get("user", ""), token, authorship, fetcher)
+        return HttpRepository(name, branch, credential.get("user", ""), token, authorship, fetcher, owner)
     if "/" in name:
         if sign_off and not author:
             raise SiteRefused("commits on GitHub can be signed off only by an author; fill in the author of commits")

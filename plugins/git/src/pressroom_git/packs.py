@@ -12,7 +12,7 @@ from dulwich.objects import ShaFile
 from pressroom_content.contract import SiteUnavailable
 
 _MAX_OBJECTS: Final = 200_000
-_MAX_INFLATED: Final = 256_000_000
+_MAX_INFLATED: Final = 128_000_000
 _MAX_BITS: Final = 63
 _CHUNK: Final = 16_384
 _NAMES: Final[Mapping[int, bytes]] = {1: b"commit", 2: b"tree", 3: b"blob", 4: b"tag"}
@@ -22,7 +22,7 @@ Objects = dict[str, tuple[int, bytes]]
 """Kinds and contents of objects by their names."""
 
 
-def read_pack(data: bytes) -> Objects:
+def read_pack(data: bytes | bytearray) -> Objects:
     """Return the objects of a pack. Raises `SiteUnavailable` where it is broken, too large, or not whole."""
     try:
         return _read(data)
@@ -46,7 +46,7 @@ def write_pack(objects: Iterable[ShaFile]) -> bytes:
     return made + hashlib.sha1(made, usedforsecurity=False).digest()
 
 
-def _read(data: bytes) -> Objects:
+def _read(data: bytes | bytearray) -> Objects:
     if data[:4] != b"PACK" or hashlib.sha1(data[:-20], usedforsecurity=False).digest() != data[-20:]:
         raise ValueError("not a whole pack")
     version, count = struct.unpack(">II", data[4:12])
@@ -78,7 +78,7 @@ def _read(data: bytes) -> Objects:
     return found
 
 
-def _head(data: bytes, at: int) -> tuple[int, int, int]:
+def _head(data: bytes | bytearray, at: int) -> tuple[int, int, int]:
     byte = data[at]
     kind, size, shift = (byte >> 4) & 7, byte & 15, 4
     while byte & 0x80:
@@ -89,7 +89,7 @@ def _head(data: bytes, at: int) -> tuple[int, int, int]:
     return kind, size, at + 1
 
 
-def _offset(data: bytes, at: int) -> tuple[int, int]:
+def _offset(data: bytes | bytearray, at: int) -> tuple[int, int]:
     byte = data[at]
     value, shift = byte & 0x7F, 0
     while byte & 0x80:
@@ -107,7 +107,7 @@ def _more(shift: int) -> int:
     return shift + 7
 
 
-def _inflated(data: bytes, at: int, size: int) -> tuple[bytes, int]:
+def _inflated(data: bytes | bytearray, at: int, size: int) -> tuple[bytes, int]:
     inflating, parts, length = zlib.decompressobj(), [], 0
     while not inflating.eof:
         chunk = data[at : at + _CHUNK]
@@ -128,7 +128,7 @@ def _applied(delta: bytes, base: bytes, most: int) -> bytes:
     size, at = _size(delta, at)
     if source != len(base) or size > most:
         raise ValueError("a delta of something else")
-    parts, length = [], 0
+    made = bytearray()  # in one piece: parts of a byte or two would take many times their size
     while at < len(delta):
         command = delta[at]
         at += 1
@@ -143,13 +143,12 @@ def _applied(delta: bytes, base: bytes, most: int) -> bytes:
         else:
             count, part = command, delta[at : at + command]
             at += command
-        length += count
-        if not command or len(part) != count or length > size:
+        made += part
+        if not command or len(part) != count or len(made) > size:
             raise ValueError("a delta that leads nowhere")
-        parts.append(part)
-    if length != size:
+    if len(made) != size:
         raise ValueError("a delta of another size")
-    return b"".join(parts)
+    return bytes(made)
 
 
 def _size(delta: bytes, at: int) -> tuple[int, int]:

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from functools import partial
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from pressroom.sdk import Fetched, Fetcher, FetchFailed, FetchRefused, FetchUnknown
-from pressroom_content.contract import SiteErrors, SiteRefused, SiteRejected, SiteUnavailable, UnknownOutcome
+from pressroom_content.contract import (
+    SiteErrors,
+    SiteRefused,
+    SiteRejected,
+    SiteUnavailable,
+    UnknownOutcome,
+    work_beside,
+)
 
 from pressroom_git.packs import Objects, read_pack
 
-MAX_PACK_BYTES: Final = 128_000_000
+Beside: TypeAlias = Callable[..., Awaitable[Any]]
+
+MAX_PACK_BYTES: Final = 64_000_000
 _MAX_REFS_BYTES: Final = 8_000_000
+_MAX_REPORT_BYTES: Final = 65_536
+_QUICK_BYTES: Final = 65_536
+"""Bytes of an answer that are read on the event loop; more are read in a worker process."""
+
 _SECONDS: Final = 60.0
 _ZERO: Final = "0" * 40
 _SIDE_BANDS: Final = 3
@@ -44,6 +57,9 @@ class SmartHttp:
         self._fetcher = fetcher
         self._url = url.rstrip("/")
         self.title = f"git at {urlsplit(url).netloc}"
+        self.beside: Beside = partial(work_beside, None)
+        """What runs a function in a worker process; see `BasicSite.beside`."""
+
         self._headers = {"Git-Protocol": "version=2"}
         if token:
             pair = base64.b64encode(f"{user or 'oauth2'}:{token}".encode()).decode()
@@ -59,25 +75,26 @@ class SmartHttp:
             )
         if answer.media_type != "application/x-git-upload-pack-advertisement":
             raise SiteRefused(f"{self.title} has no repository at this URL, or does not speak git's protocol")
-        lines = [line for line in _packets(answer.content) if line is not None and not line.startswith(b"# service=")]
-        if not lines or lines[0].strip() != b"version 2":
-            return _first_version(lines, base)
-        filters = any(line.startswith(b"fetch=") and b"filter" in line.split(b"=", 1)[1].split() for line in lines)
+        filters = await self._read(_filters_of, answer.content)
+        if filters is None:
+            refs: RemoteRefs = await self._read(_first_version, answer.content, base)
+            return refs
         prefix = f"refs/heads/{branch}" if branch else "refs/heads/"
         sent = [b"command=ls-refs\n", None, b"symrefs\n", b"ref-prefix HEAD\n", f"ref-prefix {prefix}\n".encode()]
         listed = await self._sent("POST", f"{base}/git-upload-pack", _lines(sent), kind="upload", most=_MAX_REFS_BYTES)
-        names, default = {}, ""
-        for line in _packets(listed.content):
-            name, _, rest = (line or b"").decode(errors="replace").strip().partition(" ")
-            ref, *attributes = rest.split(" ")
-            if ref == "HEAD":
-                default = next((one[14:] for one in attributes if one.startswith("symref-target:")), default)
-            elif ref.startswith("refs/heads/"):
-                names[ref] = name
+        names, default = await self._read(_listed, listed.content)
         return RemoteRefs(names, default, 2, filters, base)
 
-    async def objects(self, refs: RemoteRefs, wanted: Sequence[str], *, commit: bool) -> Objects:
-        """Return objects by their names: a commit with its trees (with all files where the server has no filters)."""
+    async def _read(self, function: Callable[..., Any], content: bytes, *more: str) -> Any:
+        if len(content) <= _QUICK_BYTES:
+            return function(content, *more)
+        return await self.beside(function, content, *more, what="the list of branches")
+
+    async def pack(self, refs: RemoteRefs, wanted: Sequence[str], *, commit: bool) -> bytes:
+        """Return what the server sends of objects by their names, for `objects_of`.
+
+        A commit comes with its trees, and with all files where the server has no filters.
+        """
         if refs.version == 2:
             body: list[bytes | None] = [b"command=fetch\n", None, b"no-progress\n", b"ofs-delta\n"]
             if commit:
@@ -91,13 +108,15 @@ class SmartHttp:
             )
             content += _packet(b"deepen 1\n") + b"0000" + _packet(b"done\n")
         answer = await self._sent("POST", f"{refs.base}/git-upload-pack", content, kind="upload", most=MAX_PACK_BYTES)
-        return await asyncio.to_thread(lambda: read_pack(self._packed(answer.content)))
+        return answer.content
 
     async def push(self, base: str, ref: str, old: str, new: str, pack: bytes) -> str:
         """Move a branch to a new commit, and return why the server did not; empty where it did."""
         command = f"{old or _ZERO} {new} {ref}\0 report-status agent=pressroom\n".encode()
         content = _packet(command) + b"0000" + pack
-        answer = await self._sent("POST", f"{base}/git-receive-pack", content, kind="receive", changes=True)
+        answer = await self._sent(
+            "POST", f"{base}/git-receive-pack", content, kind="receive", most=_MAX_REPORT_BYTES, changes=True
+        )
         status = [line.decode(errors="replace").strip() for line in _packets(answer.content) if line]
         told = next((line for line in status if line.startswith(("ok ", "ng "))), "")
         if told == f"ok {ref}":
@@ -107,19 +126,6 @@ class SmartHttp:
             raise UnknownOutcome(f"{self.title} did not say whether it took the commit")
         why = told.removeprefix(f"ng {ref}").strip() or unpacked
         return why[:_REPORTED]
-
-    def _packed(self, content: bytes) -> bytes:
-        made = bytearray()
-        for line in _packets(content):
-            if line is None or not line:
-                continue
-            if line.startswith(b"ERR "):
-                raise SiteRefused(f"{self.title} refused this: {line[4:].decode(errors='replace').strip()[:_REPORTED]}")
-            if line[0] == 1:
-                made += line[1:]
-            elif line[0] == _SIDE_BANDS:
-                raise SiteUnavailable(f"{self.title} failed: {line[1:].decode(errors='replace').strip()[:_REPORTED]}")
-        return bytes(made)
 
     async def _sent(
         self,
@@ -167,10 +173,55 @@ class SmartHttp:
         raise SiteRefused(f"{self.title} refused this ({told})")
 
 
-def _first_version(lines: Sequence[bytes], base: str) -> RemoteRefs:
+def objects_of(answer: bytes, title: str) -> Objects:
+    """Return the objects in an answer with a pack. It is anybody's: call it in a worker process.
+
+    Raises:
+        SiteUnavailable: the server failed, or what it sent cannot be read.
+        SiteRefused: the server refused the request.
+    """
+    made = bytearray()
+    for line in _packets(answer):
+        if line is None or not line:
+            continue
+        if line.startswith(b"ERR "):
+            raise SiteRefused(f"{title} refused this: {line[4:].decode(errors='replace').strip()[:_REPORTED]}")
+        if line[0] == 1:
+            made += line[1:]
+        elif line[0] == _SIDE_BANDS:
+            raise SiteUnavailable(f"{title} failed: {line[1:].decode(errors='replace').strip()[:_REPORTED]}")
+    return read_pack(made)
+
+
+def _filters_of(content: bytes) -> bool | None:
+    """Tell whether a server can leave files out; `None` where it speaks the first version of the protocol."""
+    lines = _advertised(content)
+    if next(lines, b"").strip() != b"version 2":
+        return None
+    return any(line.startswith(b"fetch=") and b"filter" in line.split(b"=", 1)[1].split() for line in lines)
+
+
+def _listed(content: bytes) -> tuple[Mapping[str, str], str]:
+    """Return the branches by their full names, and which one the repository calls its own."""
+    names, default = {}, ""
+    for line in _packets(content):
+        name, _, rest = (line or b"").decode(errors="replace").strip().partition(" ")
+        ref, *attributes = rest.split(" ")
+        if ref == "HEAD":
+            default = next((one[14:] for one in attributes if one.startswith("symref-target:")), default)
+        elif ref.startswith("refs/heads/"):
+            names[ref] = name
+    return names, default
+
+
+def _advertised(content: bytes) -> Iterator[bytes]:
+    return (line for line in _packets(content) if line is not None and not line.startswith(b"# service="))
+
+
+def _first_version(content: bytes, base: str) -> RemoteRefs:
     """Return the branches as servers list them that speak the first version of the protocol."""
     names, default, able = {}, "", b""
-    for number, line in enumerate(lines):
+    for number, line in enumerate(_advertised(content)):
         listed, _, more = line.partition(b"\0")
         able = more if number == 0 else able
         name, _, ref = listed.decode(errors="replace").strip().partition(" ")

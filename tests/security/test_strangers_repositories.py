@@ -1,0 +1,122 @@
+"""A git server may be anybody's: what it sends cannot stop the server, nor fill its memory."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import tracemalloc
+import zlib
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import cast
+
+import pytest
+from dulwich.objects import Blob, Tree
+from pressroom.config.models import ExecutorsSettings
+from pressroom.fetch import GuardedFetcher
+from pressroom.pipeline.executors.workers import WorkerPool
+from pressroom_content.contract import Post, SiteAddress, SiteRefused, SiteUnavailable
+from pressroom_git import smart_http
+from pressroom_git.config import GitConfig
+from pressroom_git.connector import connector
+from pressroom_git.packs import read_pack
+from pressroom_git.site import GitSite
+from pressroom_git.snapshot import Snapshot, snapshot_of
+from support.git_server import TOKEN, serving_git
+
+_BLOB, _TREE, _REF_DELTA = 3, 2, 7
+
+
+def _pack(*objects: bytes) -> bytes:
+    made = b"PACK" + struct.pack(">II", 2, len(objects)) + b"".join(objects)
+    return made + hashlib.sha1(made, usedforsecurity=False).digest()
+
+
+def _head(kind: int, size: int) -> bytes:
+    head = bytearray([(kind << 4) | (size & 15)])
+    size >>= 4
+    while size:
+        head[-1] |= 0x80
+        head.append(size & 0x7F)
+        size >>= 7
+    return bytes(head)
+
+
+def _number(value: int) -> bytes:
+    made = bytearray()
+    while value >= 0x80:
+        made.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*made, value])
+
+
+def test_a_stranger_cannot_fill_the_memory_with_a_pack_of_many_small_pieces() -> None:
+    count = 60_000
+    base = Blob.from_string(b"a" * 16)
+    delta = _number(16) + _number(2 * count) + b"\x02ab" * count
+    pack = _pack(
+        _head(_BLOB, 16) + zlib.compress(base.data),
+        _head(_REF_DELTA, len(delta)) + bytes.fromhex(base.id.decode()) + zlib.compress(delta),
+    )
+    assert len(pack) < 1_000
+    tracemalloc.start()
+    try:
+        made = read_pack(pack)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert [len(content) for _, content in made.values()] == [16, 2 * count]
+    assert peak < 1_500_000
+
+
+def test_a_stranger_cannot_fill_the_memory_with_folders_inside_each_other() -> None:
+    inside = Blob.from_string(b"a")
+    trees = {}
+    name, mode, sha = b"a", 0o100644, inside.id
+    for _ in range(5_000):
+        tree = Tree()
+        tree.add(b"f", 0o100644, inside.id)
+        tree.add(name, mode, sha)
+        trees[tree.id.decode()] = tree.as_raw_string()
+        name, mode, sha = b"t" * 20, 0o40000, tree.id
+    root = Tree()
+    root.add(b"posts", mode, sha)
+    trees[root.id.decode()] = root.as_raw_string()
+    with pytest.raises(SiteRefused, match="paths of more than 1000 characters"):
+        Snapshot(root.id.decode(), trees).paths("posts")
+
+
+def test_a_stranger_cannot_fill_the_memory_with_folders() -> None:
+    head = "1" * 40
+    commit = f"tree {'2' * 40}\nauthor A <a@b.example> 1 +0000\ncommitter A <a@b.example> 1 +0000\n\na\n".encode()
+    trees = {f"{number:040}": (_TREE, bytes(100_000)) for number in range(100)}
+    with pytest.raises(SiteRefused, match="too many files"):
+        snapshot_of({head: (1, commit), **trees}, head)
+    with pytest.raises(SiteUnavailable, match="cannot be read"):
+        snapshot_of({head: (1, commit)}, head)
+    with pytest.raises(SiteUnavailable, match="cannot be read"):
+        Snapshot("2" * 40, {"2" * 40: b"broken"}).blob("posts/tea.md")
+
+
+async def test_nothing_that_a_git_server_sends_is_read_in_the_server_itself(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(_pack: bytes) -> None:
+        raise AssertionError("a pack of a stranger is read in the server itself")
+
+    monkeypatch.setattr(smart_http, "read_pack", refuse)  # workers have the function as it is
+    monkeypatch.setattr(smart_http, "_QUICK_BYTES", 0)  # as if there were very many branches
+    workers = WorkerPool(ExecutorsSettings(plugin_processes=1, niceness=0))
+    try:
+        async with GuardedFetcher(private_networks=[IPv4Network("127.0.0.0/8")]) as fetcher:
+            with serving_git(tmp_path / "repositories") as server:
+                server.commit({"content/posts/tea.md": "---\ntitle: Tea\n---\nWords.\n"})
+                values = {"repository": server.url, "token": TOKEN, "generator": "hugo"}
+                address = SiteAddress("w_1", "u_1", "Test", "https://blog.example.org")
+                site = cast("GitSite", connector(GitConfig()).open(address, values, fetcher))
+                site.workers = workers
+                made = await site.create(Post(marker="m", title="Milk", slug="milk", html="<p>a</p>", markdown="a"))
+                await site.set_state(made.id, "live")
+                assert sorted([one.fields["title"] async for one in site.posts(None, 10)]) == ["Milk", "Tea"]
+    finally:
+        await workers.close()
