@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from base64 import urlsafe_b64encode
 from dataclasses import replace
+from typing import Final
 
 import pytest
+from joserfc.jwk import RSAKey
 from pressroom.sdk import InvalidInput
 from pressroom.testing import RunningHost
 from pressroom_search_performance.connecting.ownership import check_property
@@ -15,6 +18,17 @@ from support.people import BrowserWithoutScreen, Page
 from support.standin_google import EMAIL, Google, key_file
 
 from .conftest import Site, new_site
+
+LARGE_PRIME: Final = int(
+    "debf53bff9b16fdf1a8284fc399dc38277895f705d0d609ba1803e203fa49d9e2354dcd6af54373c51362e432827bd1c7fe9"
+    "08a246b8f5a8f507d42006ac074decf34d8ab0000d7cc051a0ca7be6afd10c2a56af54083070b3618ac52a029bdff45df2f9"
+    "b08285f7e122de80b8010c10ab199e6a76dae7084ca46b37fe0e4f812b54d48fe39c3480694172b7f2dbe711340e5ab969de"
+    "5d83b0eb958900be835db4656ac5fac69a8db0d79ceb743ebc7ed821477319f2b1386f0410ae5939ddeb17490832a3c68352"
+    "3cae4f0eb70ed02bf62bc3f42e6a393573ceb307671bba3726848b7faaf27d0eb6ea2eae784a7069543c82710ef24bf1e1fd"
+    "a5d07b80abc13d972fc2b575f",
+    16,
+)
+"""Of 2100 bits. Whether one of 4000 is a prime takes seconds to check."""
 
 
 class Person:
@@ -86,6 +100,21 @@ def test_what_is_wrong_is_said_at_the_form(site: Site, typed: dict[str, str], pr
         assert page.status == 400
         assert problem in page.text
         assert "<script>alert" not in page.html
+
+
+def test_a_stranger_cannot_have_a_key_checked_that_takes_seconds(site: Site) -> None:
+    numbers = {"n": 5 * LARGE_PRIME, "e": 65537, "p": LARGE_PRIME, "q": 5}
+    private = pow(65537, -1, 4 * (LARGE_PRIME - 1))
+    numbers |= {"d": private, "dp": private % (LARGE_PRIME - 1), "dq": private % 4, "qi": pow(5, -1, LARGE_PRIME)}
+    made_up = RSAKey.import_key({"kty": "RSA", **{name: _base64url(value) for name, value in numbers.items()}})
+    with BrowserWithoutScreen(site.client.host) as browser:
+        page = Person(site, browser).connect(service_account=key_file(made_up))
+        assert (page.status, "with factors of one size" in page.text) == (400, True)
+
+
+def _base64url(number: int) -> str:
+    content = number.to_bytes((number.bit_length() + 7) // 8, "big")
+    return urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
 def test_a_property_of_the_operators_account_belongs_to_one_account(host: RunningHost, google: Google) -> None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pressroom.sdk import BackendError, InvalidInput, PluginContext, Rejected
+from pressroom.sdk import BackendError, CallError, InvalidInput, PluginContext, Rejected
 from pressroom_content.contract import CheckSite, ControlNotProven, CredentialField, Website
 
 from pressroom_search_performance.connecting.ownership import check_property, require_owner
@@ -15,10 +15,11 @@ from pressroom_search_performance.connecting.store import SourceConnection, Sour
 from pressroom_search_performance.figures.fetching import wake
 from pressroom_search_performance.host import analytics_of, config_of, sources_of
 from pressroom_search_performance.sources import google
-from pressroom_search_performance.sources.google import key_file
+from pressroom_search_performance.sources.google import check_key_file
 
 _MAX_LENGTHS: dict[str, int] = {"service_account": 8192}
 _DEFAULT_MAX_LENGTH = 2048
+_KEY_SECONDS = 5.0
 _VISITS = "Visits by page, source, country, device and date, fetched on demand."
 
 
@@ -83,6 +84,8 @@ async def connect(
     if not site_url or len(site_url) > _DEFAULT_MAX_LENGTH or not site_url.isprintable():
         raise InvalidInput("property", f"must be given as {offer.title} names the site")
     credential = _credential(offer, typed)
+    if offer.name == google.NAME and "service_account" in credential:
+        await _check_key(plugin, user_id, credential["service_account"])
     if offer.fetched:
         check_property(site_url, website.url, operators=not credential, hint=offer.hint)
         if not credential:
@@ -107,6 +110,17 @@ async def _check_owner(plugin: PluginContext, user_id: str, website: Website, si
         raise InvalidInput("", f"{error.message} Or enter a credential of your own.") from None
 
 
+async def _check_key(plugin: PluginContext, user_id: str, text: str) -> None:
+    run = plugin.services.workers.run
+    try:
+        await run(check_key_file, text, owner=user_id, what="the key", seconds=_KEY_SECONDS)
+    except CallError as error:
+        if error.code != "timeout":
+            raise
+        problem = "has a private key that takes too long to check; those of Google do not"
+        raise InvalidInput("service_account", problem) from None
+
+
 def _credential(offer: Offer, typed: Mapping[str, str]) -> Mapping[str, str]:
     given = {field.name: typed.get(field.name, "").strip() for field in offer.fields}
     given = {name: value for name, value in given.items() if value}
@@ -127,7 +141,6 @@ def _credential(offer: Offer, typed: Mapping[str, str]) -> Mapping[str, str]:
 
 def _check_google(given: Mapping[str, str]) -> None:
     if "service_account" in given:
-        key_file(given["service_account"])
         return
     missing = [name for name in ("client_id", "client_secret", "refresh_token") if name not in given]
     if len(missing) == 3:

@@ -91,7 +91,7 @@ class GoogleAuth:
             raise Rejected(error.problem) from None
 
     def _assertion(self, account: str) -> str:
-        """Return the signed assertion. Signing takes milliseconds: call it in a thread."""
+        """Return the signed assertion. Call it in a thread: it takes milliseconds, as the key was checked before."""
         document, key = key_file(account)
         now = int(time.time())
         claims = {
@@ -126,6 +126,22 @@ def key_file(text: str) -> tuple[Mapping[str, Any], RSAKey]:
     if not isinstance(email, str) or not email or not key.is_private:
         raise InvalidInput("service_account", problem)
     return document, key
+
+
+_MAX_NUMBERS: Final = {"n": 683, "p": 342, "q": 342, "e": 8}
+"""Base64url characters of the numbers of a key of 4096 bits, whose factors have half of them."""
+
+
+def check_key_file(text: str) -> None:
+    """Check what somebody sent as a key file. Made-up factors take seconds: call it in a worker process.
+
+    Raises:
+        InvalidInput: it is not a key file, or its key is not of a kind that Google makes.
+    """
+    _, key = key_file(text)
+    numbers = key.as_dict(private=True)
+    if any(len(str(numbers.get(name, ""))) > most for name, most in _MAX_NUMBERS.items()):
+        raise InvalidInput("service_account", "must have a private key of at most 4096 bits, with factors of one size")
 
 
 def _name_of(credential: Mapping[str, str]) -> str:
