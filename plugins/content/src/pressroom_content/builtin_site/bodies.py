@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Final
 
 import structlog
 from markupsafe import escape
@@ -20,55 +20,88 @@ _IMG = re.compile(r"<img [^<>]*+>")
 _SRC = re.compile(r'\ssrc="([^"<>]*)"')
 _SIZE = re.compile(r"\s(?:width|height)=")
 _MAX_KEPT: Final = 16_000_000
-"""Characters of highlighted bodies that are kept."""
+"""Characters of bodies that are kept of each kind: highlighted ones, and ones as readers get them."""
+
+_QUICK_LENGTH: Final = 65_536
+"""Characters of a body that is worked on for a reader at once; a longer one takes up to a quarter of a second."""
 
 _SECONDS: Final = 5.0
 log = structlog.get_logger()
 
 
 class _Kept:
-    """Highlighted bodies by the ids of their posts, those that were shown last."""
+    """Bodies by the ids of their posts, those that were shown last. A body is made anew for another version."""
 
     def __init__(self) -> None:
-        self._bodies: OrderedDict[str, tuple[int, str]] = OrderedDict()
+        self._bodies: OrderedDict[str, tuple[Hashable, str]] = OrderedDict()
         self._size = 0
 
-    def get(self, row: BuiltinPostRow) -> str | None:
-        known = self._bodies.get(row.id)
-        if known is None or known[0] != row.revision:
+    def get(self, post_id: str, version: Hashable) -> str | None:
+        known = self._bodies.get(post_id)
+        if known is None or known[0] != version:
             return None
-        self._bodies.move_to_end(row.id)
+        self._bodies.move_to_end(post_id)
         return known[1]
 
-    def keep(self, row: BuiltinPostRow, html: str) -> None:
-        if (earlier := self._bodies.pop(row.id, None)) is not None:
+    def keep(self, post_id: str, version: Hashable, html: str) -> None:
+        if (earlier := self._bodies.pop(post_id, None)) is not None:
             self._size -= len(earlier[1])
-        self._bodies[row.id] = (row.revision, html)
+        self._bodies[post_id] = (version, html)
         self._size += len(html)
         while self._size > _MAX_KEPT:
             _, (_, oldest) = self._bodies.popitem(last=False)
             self._size -= len(oldest)
 
 
-_kept = _Kept()
+_highlighted, _shown = _Kept(), _Kept()
 
 
 async def body_of(plugin: PluginContext, row: BuiltinPostRow, owner: str) -> str:
     """Return the body of a post with its code highlighted; as it is where that takes too long."""
     if not has_code(row.html):
         return row.html
-    if (known := _kept.get(row)) is not None:
+    return await _made(plugin, _highlighted, row, row.revision, owner, highlighted, row.html)
+
+
+async def shown_body(
+    plugin: PluginContext,
+    row: BuiltinPostRow,
+    owner: str,
+    images: Mapping[str, SiteImage],
+    root: str,
+    table_label: str,
+) -> str:
+    """Return the body of a post as readers get it; see `for_readers`. A long one is worked on in a worker process."""
+    html = await body_of(plugin, row, owner)
+    if len(html) <= _QUICK_LENGTH:
+        return for_readers(html, images, root, table_label)
+    version = (row.revision, len(html), repr(sorted(images.items())), root, table_label)
+    return await _made(plugin, _shown, row, version, owner, for_readers, html, images, root, table_label)
+
+
+async def _made(
+    plugin: PluginContext,
+    kept: _Kept,
+    row: BuiltinPostRow,
+    version: Hashable,
+    owner: str,
+    work: Callable[..., str],
+    html: str,
+    *more: Any,
+) -> str:
+    """Return what a worker process makes of a body: kept, or made now; the body itself where that takes too long."""
+    if (known := kept.get(row.id, version)) is not None:
         return known
     run = plugin.services.workers.run
     try:
-        html = await run(highlighted, row.html, owner=owner, what="the code of a post", seconds=_SECONDS)
+        made = await run(work, html, *more, owner=owner, what="the body of a post", seconds=_SECONDS)
     except CallError as error:
-        log.warning("the code of a post is shown plain", post=row.id, error=error.message)
+        log.warning("the body of a post is shown plain", post=row.id, error=error.message)
         if error.code != "timeout":
-            return row.html
-        html = row.html
-    _kept.keep(row, html)
-    return html
+            return html
+        made = html
+    kept.keep(row.id, version, made)
+    return made
 
 
 def for_readers(html: str, images: Mapping[str, SiteImage], root: str, table_label: str) -> str:

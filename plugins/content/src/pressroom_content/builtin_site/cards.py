@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Final
+from weakref import WeakKeyDictionary
 
 import structlog
 from pressroom.sdk import CallError, NotFound, PluginContext
@@ -20,6 +21,10 @@ HEIGHT: Final = 630
 _ASK_AGAIN: Final = 300.0
 _MAX_SHOWN: Final = 10
 _NAMES: Final = {"subtitle": "excerpt", "siteName": "name of the site", "author": "author", "eyebrow": "category"}
+_AT_ONCE: Final = 2
+"""Images that are drawn at once: readers of a site with many posts must not keep the callers of generators waiting."""
+
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 _known: dict[int, tuple[float, bool]] = {}
 
 
@@ -68,8 +73,10 @@ async def draw(plugin: PluginContext, card: Card) -> tuple[bytes, str]:
     """Return the image and its media type; the generator keeps it for the next time. Raises `NotFound`."""
     if not card.props:
         raise NotFound("there is no image of this post: no font of the server has the characters of its title")
+    turns = _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(_AT_ONCE))
     try:
-        return await plugin.services.tools.make_file(GENERATOR, {"template": "og", "props": dict(card.props)})
+        async with turns:
+            return await plugin.services.tools.make_file(GENERATOR, {"template": "og", "props": dict(card.props)})
     except CallError as error:
         log.warning("an image of a post could not be made", error=error.message)
         raise NotFound("there is no image of this post") from error

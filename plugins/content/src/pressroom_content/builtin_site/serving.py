@@ -10,7 +10,7 @@ from markupsafe import Markup
 from pressroom.sdk import Fetched, HttpResponse, NotFound
 
 from pressroom_content.builtin_site.appearance import style_of
-from pressroom_content.builtin_site.bodies import body_of, for_readers
+from pressroom_content.builtin_site.bodies import shown_body
 from pressroom_content.builtin_site.documents import MAX_SITEMAP_URLS, json_script, robots_txt, sitemap
 from pressroom_content.builtin_site.files import names_in
 from pressroom_content.builtin_site.frame import ASK_AGAIN, PER_PAGE, BlogImage, ShownPost, date_of, files_path, url_of
@@ -52,9 +52,7 @@ class BuiltinPages(ListPages):
         words = wording(language or site_settings.read(website.settings).language)
         shown = self.shown(website, row, html=row.html, language=language)
         description = description_of(fields, row.html)
-        body = for_readers(
-            await body_of(self._plugin, row, website.user_id), images, files_path(website), words["table"]
-        )
+        body = await shown_body(self._plugin, row, website.user_id, images, files_path(website), words["table"])
         return await self.page(
             website,
             "page.html" if row.kind == "page" else "post.html",

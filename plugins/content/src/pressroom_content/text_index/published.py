@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections import OrderedDict
+import time
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,7 +13,9 @@ from typing import Any, Final, Literal
 from urllib.parse import quote, unquote
 
 from pressroom.columns import as_id
+from pressroom.errors import Overloaded
 from pressroom.sdk import (
+    CallError,
     HttpRequest,
     HttpResponse,
     IndexEntries,
@@ -34,6 +38,7 @@ from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.control import speaks_for
 
 Twin = Literal["markdown", "text"]
+_Key = tuple[str, int, Twin]
 
 MAX_ENTRIES: Final = 1_000
 """How many articles the index names, and how many built-in sites."""
@@ -41,6 +46,12 @@ MAX_ENTRIES: Final = 1_000
 _MEDIA: Final[Mapping[Twin, str]] = {"markdown": "text/markdown; charset=utf-8", "text": "text/plain; charset=utf-8"}
 _MAX_KEPT: Final = 8_000_000
 """Characters that the kept texts may have together."""
+
+_MAX_WAITING: Final = 16
+"""Readers that wait for texts of one account: each of them holds an article in memory."""
+
+_TRY_AGAIN: Final = 60.0
+"""Seconds after which a text is tried again that could not be made."""
 
 _NOTE: Final = 300
 _PATH: Final = case((WebsiteRow.platform == BUILTIN, PublicationRow.path), else_="").label("path")
@@ -62,8 +73,11 @@ class TextTwins:
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
-        self._texts: OrderedDict[tuple[str, int, Twin], str] = OrderedDict()
+        self._texts: OrderedDict[_Key, str] = OrderedDict()
         self._size = 0
+        self._waiting: Counter[str] = Counter()
+        self._making: dict[_Key, asyncio.Task[str]] = {}
+        self._refusals: OrderedDict[_Key, tuple[float, CallError]] = OrderedDict()
 
     async def at(self, path: str) -> PublishedArticle:
         """Return what is published under a path of this server: a built-in site's page, or `/articles/…`.
@@ -98,18 +112,49 @@ class TextTwins:
         if known is not None:
             self._texts.move_to_end(key)
             return known
+        if (refusal := self._refused(key)) is not None:
+            raise refusal
+        if self._waiting[article.user_id] >= _MAX_WAITING:
+            raise Overloaded("Many readers wait for texts of this author already. Try again in some seconds.")
+        # However many ask for it: the work is done once, since it takes from what the article's owner may have done.
+        making = self._making.get(key)
+        if making is None:
+            making = self._making[key] = asyncio.create_task(self._made(key, article))
+            making.add_done_callback(lambda done: self._ended(key, done))
+        self._waiting[article.user_id] += 1
+        try:
+            return await asyncio.shield(making)
+        finally:
+            self._waiting[article.user_id] -= 1
+            if not self._waiting[article.user_id]:
+                del self._waiting[article.user_id]
+
+    async def _made(self, key: _Key, article: Article) -> str:
+        twin = key[2]
         try:
             body = await read_as(self._plugin, article, twin)
         except InvalidInput:
             body = article.body  # it was stored under bounds that were wider
         made = f"{'# ' if twin == 'markdown' else ''}{article.title}\n\n{body.strip()}\n"
-        if key not in self._texts:
-            self._texts[key] = made
-            self._size += len(made)
-            while self._size > _MAX_KEPT and len(self._texts) > 1:
-                _, oldest = self._texts.popitem(last=False)
-                self._size -= len(oldest)
+        self._texts[key] = made
+        self._size += len(made)
+        while self._size > _MAX_KEPT and len(self._texts) > 1:
+            _, oldest = self._texts.popitem(last=False)
+            self._size -= len(oldest)
         return made
+
+    def _ended(self, key: _Key, done: asyncio.Task[str]) -> None:
+        self._making.pop(key, None)
+        error = None if done.cancelled() else done.exception()
+        if isinstance(error, CallError):
+            self._refusals[key] = time.monotonic() + _TRY_AGAIN, error
+            while len(self._refusals) > MAX_ENTRIES:
+                self._refusals.popitem(last=False)
+
+    def _refused(self, key: _Key) -> CallError | None:
+        """Return why a text could not be made a short while ago."""
+        until, error = self._refusals.get(key, (0.0, None))
+        return error if time.monotonic() < until else None
 
     async def answer(self, request: HttpRequest, path: str, twin: Twin) -> HttpResponse:
         """Return the twin of the page at a path, or that the reader has it already. Raises `NotFound`."""
