@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pressroom.cli.diagnosis import weaknesses
+from pressroom.cli.weak_settings import weaknesses
 from pressroom.config import Settings
 
 WEAK: dict[str, tuple[dict[str, Any], str]] = {
@@ -15,6 +15,10 @@ WEAK: dict[str, tuple[dict[str, Any], str]] = {
     "any number of runs": ({"limits": {"anonymous_concurrency": 0}}, "anonymous_concurrency is 0"),
     "any number of connections": ({"server": {"connections_per_client": 0}}, "connections_per_client is 0"),
     "any number of bytes": ({"plans": {"gold": {"storage": 0}}}, "the plan gold has no bound on storage"),
+    "any number of fetched bytes": ({"fetch": {"anonymous_bytes": 0}}, "anonymous_bytes is 0"),
+    "any number of files": ({"storage": {"max_total_bytes": 0}}, "max_total_bytes is 0"),
+    "stolen refresh tokens": ({"oauth": {"refresh_grace": 30}}, "refresh_grace is 30 s"),
+    "all web pages": ({"mcp": {"allowed_origins": ["*"]}}, "allowed_origins has *"),
 }
 
 

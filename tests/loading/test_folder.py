@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from pressroom.cli.diagnosis import weaknesses
+from pressroom.cli.weak_settings import weaknesses
 from pressroom.plugins.folder import writable_by_others
 from pressroom.plugins.records import PluginRecord
 from support.compiling import Compile

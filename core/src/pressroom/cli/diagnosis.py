@@ -1,15 +1,13 @@
-"""What `pressroom doctor` checks, weak settings included."""
+"""What `pressroom doctor` checks."""
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
-from pressroom.config import Settings
+from pressroom.cli.weak_settings import weaknesses
 from pressroom.errors import BackendError, ConfigError, PressroomError
 from pressroom.gate import PluginFailed
 from pressroom.host.loaded_app import LoadedApp
@@ -17,7 +15,6 @@ from pressroom.host.server_status import RunningServer, running_servers
 from pressroom.host.shared_keys import key_state
 from pressroom.host.stores import open_backends
 from pressroom.plugins.contributions import Contribution
-from pressroom.plugins.folder import writable_by_others
 from pressroom.plugins.gated import class_name
 from pressroom.plugins.records import PluginRecord
 from pressroom.plugins.select import HOST_ID
@@ -25,75 +22,6 @@ from pressroom.sdk import API, Check, CheckResult, SharedKeys, per_hour
 from pressroom.storage.database import Migrator, SqlDatabase
 from pressroom.storage.private import open_to_others
 from pressroom.validation.echo import counted
-
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-
-
-def weaknesses(settings: Settings) -> Iterator[CheckResult]:
-    """Yield a warning for each setting that opens to everyone what is closed by default."""
-    yield from _of_addresses(settings)
-    yield from _of_bounds(settings)
-    yield from _of_plugins_dir(settings)
-    if settings.safe_mode:
-        yield CheckResult(
-            "warning",
-            "safe mode is on: built-in plugins alone are loaded",
-            "start without --safe-mode, or remove safe_mode, once the others work",
-        )
-
-
-def _of_addresses(settings: Settings) -> Iterator[CheckResult]:
-    server = settings.server
-    public = urlsplit(settings.base_url or "")
-    is_public = bool(public.hostname) and public.hostname not in _LOOPBACK
-    if is_public and public.scheme == "http":
-        yield CheckResult(
-            "warning",
-            f"base_url is {settings.base_url}: passwords, keys and tokens travel in the clear",
-            "put a proxy with TLS in front, and set base_url to its https URL",
-        )
-    if is_public and server.host in _LOOPBACK and not (server.trusted_proxies or server.forwarded_secret):
-        yield CheckResult(
-            "warning",
-            "a proxy seems to be in front, but none is trusted: all clients share one IP address, and its limits",
-            "set [server] trusted_proxies to the number of proxies, or forwarded_secret",
-        )
-    if settings.fetch.private_networks:
-        networks = ", ".join(map(str, settings.fetch.private_networks))
-        yield CheckResult(
-            "warning",
-            f"URLs in {networks} may be fetched, by everybody who may name a URL",
-            "leave [fetch] private_networks empty, unless only people whom you trust have accounts",
-        )
-
-
-def _of_bounds(settings: Settings) -> Iterator[CheckResult]:
-    bounds = {
-        "[limits] anonymous_concurrency": settings.limits.anonymous_concurrency,
-        "[server] connections_per_client": settings.server.connections_per_client,
-    }
-    for name, bound in bounds.items():
-        if bound == 0:
-            message = f"{name} is 0: one client may take the whole server"
-            yield CheckResult("warning", message, "leave it out, or set a number that one honest client needs")
-    for name, plan in settings.plans.items():
-        if plan.storage == 0:
-            yield CheckResult(
-                "warning",
-                f"the plan {name} has no bound on storage: one account may fill the disk",
-                f"set [plans.{name}] storage",
-            )
-
-
-def _of_plugins_dir(settings: Settings) -> Iterator[CheckResult]:
-    for path in writable_by_others(settings.plugins_dir) if settings.plugins_dir else ():
-        quoted = shlex.quote(str(path))
-        yield CheckResult(
-            "warning",
-            f"other users of this machine may write to {path}: what they put there runs as this server",
-            f"run: chown {os.geteuid()} {quoted} && chmod o-w {quoted}",
-        )
-
 
 _NO_CONTENT = "0" * 32
 

@@ -1,0 +1,109 @@
+"""What `pressroom doctor` warns of: settings that open to everyone what is closed by default."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from pressroom.config import Settings
+from pressroom.plugins.folder import writable_by_others
+from pressroom.sdk import CheckResult
+
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+def weaknesses(settings: Settings) -> Iterator[CheckResult]:
+    """Yield a warning for each setting that opens to everyone what is closed by default."""
+    yield from _of_addresses(settings)
+    yield from _of_bounds(settings)
+    yield from _of_clients(settings)
+    yield from _of_plugins_dir(settings)
+    if settings.safe_mode:
+        yield CheckResult(
+            "warning",
+            "safe mode is on: built-in plugins alone are loaded",
+            "start without --safe-mode, or remove safe_mode, once the others work",
+        )
+
+
+def _of_addresses(settings: Settings) -> Iterator[CheckResult]:
+    server = settings.server
+    public = urlsplit(settings.base_url or "")
+    is_public = bool(public.hostname) and public.hostname not in _LOOPBACK
+    if is_public and public.scheme == "http":
+        yield CheckResult(
+            "warning",
+            f"base_url is {settings.base_url}: passwords, keys and tokens travel in the clear",
+            "put a proxy with TLS in front, and set base_url to its https URL",
+        )
+    if is_public and server.host in _LOOPBACK and not (server.trusted_proxies or server.forwarded_secret):
+        yield CheckResult(
+            "warning",
+            "a proxy seems to be in front, but none is trusted: all clients share one IP address, and its limits",
+            "set [server] trusted_proxies to the number of proxies, or forwarded_secret",
+        )
+    if settings.fetch.private_networks:
+        networks = ", ".join(map(str, settings.fetch.private_networks))
+        yield CheckResult(
+            "warning",
+            f"URLs in {networks} may be fetched, by everybody who may name a URL",
+            "leave [fetch] private_networks empty, unless only people whom you trust have accounts",
+        )
+
+
+def _of_bounds(settings: Settings) -> Iterator[CheckResult]:
+    bounds = {
+        "[limits] anonymous_concurrency": settings.limits.anonymous_concurrency,
+        "[server] connections_per_client": settings.server.connections_per_client,
+    }
+    for name, bound in bounds.items():
+        if bound == 0:
+            message = f"{name} is 0: one client may take the whole server"
+            yield CheckResult("warning", message, "leave it out, or set a number that one honest client needs")
+    if settings.fetch.anonymous_bytes == 0:
+        yield CheckResult(
+            "warning",
+            "[fetch] anonymous_bytes is 0: images that callers without an account name may fill the memory",
+            "leave it out, or set what the machine has to spare",
+        )
+    if settings.storage.max_total_bytes == 0 and settings.storage.files == "local":
+        yield CheckResult(
+            "warning",
+            "[storage] max_total_bytes is 0: generated files may fill the disk",
+            "leave it out, or set what the disk has to spare",
+        )
+    for name, plan in settings.plans.items():
+        if plan.storage == 0:
+            yield CheckResult(
+                "warning",
+                f"the plan {name} has no bound on storage: one account may fill the disk",
+                f"set [plans.{name}] storage",
+            )
+
+
+def _of_clients(settings: Settings) -> Iterator[CheckResult]:
+    if settings.oauth.refresh_grace:
+        yield CheckResult(
+            "warning",
+            f"[oauth] refresh_grace is {settings.oauth.refresh_grace:g} s: a refresh token that was stolen works once "
+            "more within that time",
+            "leave it out, unless clients lose answers",
+        )
+    if "*" in settings.mcp.allowed_origins:
+        yield CheckResult(
+            "warning",
+            "[mcp] allowed_origins has *: every web page that somebody opens may call the endpoint from their browser",
+            "name the origins that need it",
+        )
+
+
+def _of_plugins_dir(settings: Settings) -> Iterator[CheckResult]:
+    for path in writable_by_others(settings.plugins_dir) if settings.plugins_dir else ():
+        quoted = shlex.quote(str(path))
+        yield CheckResult(
+            "warning",
+            f"other users of this machine may write to {path}: what they put there runs as this server",
+            f"run: chown {os.geteuid()} {quoted} && chmod o-w {quoted}",
+        )
