@@ -28,8 +28,7 @@ Progress = Callable[[float, str], Awaitable[None]]
 Checkpoint = Callable[[dict[str, Any]], Awaitable[None]]
 
 _VERSION: Final = 1
-_CHECKPOINT_EVERY = 50
-_LINKS_AT_ONCE = 8
+_CHECKPOINT_EVERY, _LINKS_AT_ONCE = 50, 8
 _FILES = re.compile(
     r"\.(?:7z|avi|avif|bin|bmp|css|csv|dmg|docx?|epub|exe|gif|gz|ico|iso|jpe?g|js|json|mov|mp[34]|mpe?g|og[gv]|otf|pdf|"
     r"png|pptx?|rar|svg|tar|tiff?|ttf|wav|webm|webp|woff2?|xlsx?|xml|zip)",
@@ -177,18 +176,17 @@ class Crawl:
         await self._tell(1.0, f"{self._pages} pages read")
         return facts
 
-    def _is_paused(self) -> bool:
-        return self._pause is not None
-
     async def _paused(self, facts: SiteFacts) -> SiteFacts:
-        facts.complete = False
-        facts.stopped, facts.retry_after = "paused", max(self._pause or 0.0, self._own_gate.wait)
+        facts.complete, facts.stopped, facts.retry_after = False, "paused", max(self._pause or 0.0, self._own_gate.wait)
         await self._checkpoint(self.state())
         return facts
 
+    def _is_paused(self) -> bool:
+        return self._pause is not None
+
     @property
     def _stopped(self) -> bool:
-        return self._busy is not None or self._pause is not None
+        return self._busy is not None or self._is_paused()
 
     @property
     def _own_gate(self) -> HostGate:
@@ -313,9 +311,8 @@ class Crawl:
             self._kept = self._pages
             await self._checkpoint(self.state())
         whole = min(self._plan.max_pages, self._pages + len(self._frontier) + self._frontier.under_way)
-        await self._tell(
-            _PAGES_BEGIN + self._pages / max(1, whole) * (_PAGES_END - _PAGES_BEGIN), f"{self._pages} pages read"
-        )
+        share = self._pages / max(1, whole)
+        await self._tell(_PAGES_BEGIN + share * (_PAGES_END - _PAGES_BEGIN), f"{self._pages} pages read")
 
     def _ask_later(self, url: str, wait: float) -> bool:
         """Return whether to request a URL again after a wait, during which the crawl does nothing."""
