@@ -109,7 +109,9 @@ def test_a_stranger_cannot_have_a_key_checked_that_takes_seconds(site: Site) -> 
     made_up = RSAKey.import_key({"kty": "RSA", **{name: _base64url(value) for name, value in numbers.items()}})
     with BrowserWithoutScreen(site.client.host) as browser:
         page = Person(site, browser).connect(service_account=key_file(made_up))
-        assert (page.status, "with factors of one size" in page.text) == (400, True)
+        assert page.status == 400
+        # A busy machine may end the check before it tells.
+        assert "with factors of one size" in page.text or "takes too long to check" in page.text
 
 
 def _base64url(number: int) -> str:

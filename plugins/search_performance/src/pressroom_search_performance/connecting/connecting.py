@@ -19,7 +19,7 @@ from pressroom_search_performance.sources.google import check_key_file
 
 _MAX_LENGTHS: dict[str, int] = {"service_account": 8192}
 _DEFAULT_MAX_LENGTH = 2048
-_KEY_SECONDS = 5.0
+_KEY_SECONDS = 10.0
 _VISITS = "Visits by page, source, country, device and date, fetched on demand."
 
 
