@@ -11,8 +11,9 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from importlib.machinery import ExtensionFileLoader
 from types import CodeType, FrameType
 from typing import Any, Final
 
@@ -35,12 +36,12 @@ def alarm(seconds: float, give_up: Callable[[], None], within: CodeType | None =
 
     With `within` it is raised only while that code is on the stack: for coroutines, beside which other code runs.
     `give_up` is called before the process is ended, because the block cannot be interrupted. In other threads than the
-    main one nothing happens.
+    main one nothing happens. Modules whose import it interrupts can be imported again.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    armed, rings, began = True, 0, time.monotonic()
+    armed, rings, began, imported = True, 0, time.monotonic(), set(sys.modules)
 
     def ring(_number: int, frame: FrameType | None) -> None:
         nonlocal rings
@@ -69,10 +70,26 @@ def alarm(seconds: float, give_up: Callable[[], None], within: CodeType | None =
         armed = False
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
+        if rings:
+            _forget_half_imported(imported)
         if left:
             signal.setitimer(signal.ITIMER_REAL, max(0.001, left - (time.monotonic() - began)), interval)
     if rings and within is None:
         raise Overdue  # it was swallowed, and it took too long all the same
+
+
+def _forget_half_imported(before: Collection[str]) -> None:
+    """Remove what is left of packages whose import was interrupted, so that others can import them anew.
+
+    Python removes the package itself, and leaves those of its modules that were ready: a second import finds them, and
+    not what they are attributes of. Native modules stay, since some can be loaded only once.
+    """
+    for name in sorted(sys.modules.keys() - set(before)):
+        parent = name.rpartition(".")[0]
+        if parent and parent not in sys.modules:
+            spec = getattr(sys.modules[name], "__spec__", None)
+            if not isinstance(getattr(spec, "loader", None), ExtensionFileLoader):
+                del sys.modules[name]
 
 
 def _runs(code: CodeType, frame: FrameType | None) -> bool:

@@ -1,0 +1,43 @@
+"""A plugin that is cut off in the middle of an import leaves a library that others can import."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from support.commands import run_command
+from support.plugin_source import SOUND, install_plugin
+
+LIBRARY = """
+import shared_library.ready
+import shared_library.slow
+
+VALUE = shared_library.ready.VALUE
+"""
+SLOW_ONCE = """
+import time
+from pathlib import Path
+
+first = Path(__file__).with_name("first")
+if first.exists():
+    first.unlink()
+    time.sleep(600)
+"""
+
+
+def test_a_library_whose_import_was_cut_off_works_for_the_next_plugin(tmp_path: Path) -> None:
+    library = tmp_path / "own/shared_library"
+    library.mkdir(parents=True)
+    for name, source in {"__init__": LIBRARY, "ready": "VALUE = 1\n", "slow": SLOW_ONCE}.items():
+        (library / f"{name}.py").write_text(source)
+    (library / "first").touch()
+    for id_ in ("early", "late"):
+        install_plugin(tmp_path / "own", id_, f"import shared_library\n{SOUND}")
+    (tmp_path / "pressroom.toml").write_text("builtin_plugins = false\n[plugins.early]\n[plugins.late]\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "own"), "PRESSROOM_SERVER__START_TIMEOUT": "1"}
+    done = run_command(["plugins", "list", "--json"], cwd=tmp_path, env=environment)
+    states = {one["id"]: (one["status"], one["error"]) for one in json.loads(done.stdout)}
+    assert states["early"][0] == "broken"
+    assert "did not end within 1 s" in states["early"][1]
+    assert states["late"] == ("active", "")
