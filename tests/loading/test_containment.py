@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pressroom.gate.alarm import ProcessExit, end_process, no_exit
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.plugins.load import load_plugins
 from pressroom.plugins.records import PluginRecord
@@ -193,3 +194,14 @@ def test_two_plugins_may_share_a_package_and_one_of_them_be_broken(tmp_path: Pat
     assert "second" in compiled.catalog.tools
     ours = sorted(name for name in sys.modules if name.startswith("acme_pair"))
     assert ours == ["acme_pair", "acme_pair.common", "acme_pair.second"]
+
+
+def test_two_hosts_that_load_at_once_leave_the_process_able_to_end() -> None:
+    first, second = no_exit(), no_exit()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    with pytest.raises(ProcessExit, match=r"os\._exit\(3\)"):
+        os._exit(3)
+    second.__exit__(None, None, None)
+    assert os._exit is end_process

@@ -140,18 +140,31 @@ class ProcessExit(BaseException):
     """A plugin called `os._exit` where that would have ended the server without a word."""
 
 
+_refusing = threading.Lock()
+_blocks = 0
+_process = 0
+
+
+def _refuse(status: int) -> Any:
+    if os.getpid() != _process:
+        end_process(status)
+    raise ProcessExit(f"it called os._exit({status})")
+
+
 @contextmanager
 def no_exit() -> Iterator[None]:
-    """Raise `ProcessExit` where the block would end this process with `os._exit`; a process that it forks may end."""
-    own, before = os.getpid(), os._exit
+    """Raise `ProcessExit` where this process would be ended with `os._exit`; a process that it forks may end.
 
-    def refuse(status: int) -> Any:
-        if os.getpid() != own:
-            end_process(status)
-        raise ProcessExit(f"it called os._exit({status})")
-
-    os._exit = refuse
+    Blocks may overlap, such as those of two hosts in two threads: the last one to end puts `os._exit` back.
+    """
+    global _blocks, _process  # noqa: PLW0603 - as `os._exit` itself is one for all threads
+    with _refusing:
+        _blocks, _process = _blocks + 1, os.getpid()
+        os._exit = _refuse
     try:
         yield
     finally:
-        os._exit = before
+        with _refusing:
+            _blocks -= 1
+            if not _blocks:
+                os._exit = end_process

@@ -41,7 +41,7 @@ _MESSAGES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class UserRow:
+class ListedUser:
     """An account in the list."""
 
     id: str
@@ -205,7 +205,7 @@ class UsersPages:
             current=USERS,
             status=status,
             rows=[
-                UserRow(
+                ListedUser(
                     user.id,
                     user.email,
                     user.name,
