@@ -13,6 +13,7 @@ import pytest
 from pressroom.cli.scaffolding import render_template
 from support.commands import Done, run_command
 from support.databases import postgresql_url
+from support.doc_examples import ROOT
 from support.downloads import MYPY_CACHE
 
 pytestmark = pytest.mark.timeout(600)  # a package is built in an isolated environment
@@ -101,6 +102,22 @@ def test_what_the_template_makes_keeps_every_promise(tmp_path: Path, kind: str) 
     assert {name for name, stage in found.items() if stage["outcome"] == "ok"} >= wanted
     report = ET.parse(tmp_path / "check.xml").getroot()
     assert report.attrib["failures"] == "0"
+
+
+@pytest.mark.parametrize("plugin", sorted(path.parent.name for path in (ROOT / "plugins").glob("*/pyproject.toml")))
+def test_the_built_in_plugins_keep_every_promise(plugin: str, tmp_path: Path) -> None:
+    config = tmp_path / "pressroom.toml"
+    config.write_text("[plugins.devto.config]\nwrite_interval = 0\n" if plugin == "devto" else "")
+    with postgresql_url() as url:
+        done = check(ROOT / "plugins" / plugin, "--json", "--postgresql", url, "--config", str(config))
+    found = stages(done)
+    assert [finding for stage in found.values() for finding in stage["findings"]] == []
+    assert {name for name, stage in found.items() if stage["outcome"] == "ok"} >= {
+        "package",
+        "types",
+        "contracts",
+        "outages",
+    }
 
 
 @pytest.fixture(scope="module")

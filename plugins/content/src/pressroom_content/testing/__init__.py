@@ -30,7 +30,7 @@ SUITES: Final[tuple[ContractSuite[Any], ...]] = (CONNECTOR, CODEC, IMAGE_SOURCE,
 """The contracts of what other plugins add to websites and articles."""
 
 CHECKS: Final[Mapping[str, Callable[[RunningHost, Any], list[Finding]]]] = {
-    "pressroom_site_connectors": lambda running, record: check_connector(record),
+    "pressroom_site_connectors": lambda running, record: check_connector(record, running=running),
     "pressroom_image_sources": check_image_source,
     "pressroom_search_sources": lambda running, record: check_search_source(record),
     "pressroom_languages": lambda running, record: check_language(record),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
-from pressroom.testing import FakeSite
+from pressroom.testing import FakeSite, RunningHost
 from pressroom.testing.contracts import ContractSuite, Finding, PromiseBroken, expect
 from pressroom.testing.contracts.suite import describe_error, run_apart
 from pressroom.testing.fake_site import Trouble
@@ -104,7 +105,9 @@ class ConnectorAtSite:
 CONNECTOR: Final = ContractSuite[ConnectorAtSite]("connector")
 
 
-def check_connector(connector: SiteConnector, credential: Mapping[str, str] | None = None) -> list[Finding]:
+def check_connector(
+    connector: SiteConnector, credential: Mapping[str, str] | None = None, *, running: RunningHost | None = None
+) -> list[Finding]:
     """Check a connector against its contract, and return what it breaks. No request leaves this machine.
 
     Whatever the connector fetches comes from a fake site on 127.0.0.1 that is in trouble, so nothing of the platform
@@ -114,6 +117,7 @@ def check_connector(connector: SiteConnector, credential: Mapping[str, str] | No
     Args:
         connector: what the plugin yields.
         credential: what a person would type into its fields. Left out, values are made up that their patterns take.
+        running: the host in whose event loop the connector works; needed by one that uses the host's database.
     """
     given = made_up_credential(connector.fields) if credential is None else dict(credential)
 
@@ -128,9 +132,14 @@ def check_connector(connector: SiteConnector, credential: Mapping[str, str] | No
             return _codec_of(site)
 
     where = f"connector {connector.platform}"
-    found = run_apart(lambda: CONNECTOR.check(opening, where=where, seconds=_SECONDS))
-    blocks = None if found else run_apart(codec)
+    run = run_apart if running is None else partial(_run_in, running)
+    found: list[Finding] = run(lambda: CONNECTOR.check(opening, where=where, seconds=_SECONDS))
+    blocks = None if found else run(codec)
     return found + ([] if blocks is None else check_codec(blocks, where=where))
+
+
+def _run_in(running: RunningHost, making: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+    return running.run(making())
 
 
 def _reads(site: Site) -> Iterator[tuple[str, Callable[[], Awaitable[Any]]]]:

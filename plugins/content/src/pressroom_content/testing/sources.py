@@ -100,7 +100,7 @@ def check_image_source(running: RunningHost, source: ImageSource) -> list[Findin
         async with troubled_fetcher() as fetcher:
             yield ImageSourceInHost(source, context, running, fetcher)
 
-    return run_apart(lambda: IMAGE_SOURCE.check(opening, where=f"image source {source.name}"))
+    return running.run(IMAGE_SOURCE.check(opening, where=f"image source {source.name}"))
 
 
 @contextmanager
