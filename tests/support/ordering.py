@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +40,13 @@ _NOTED_SECONDS: Final = 1.0
 def unit_of(node_id: str) -> str:
     """Return the name of the unit of work that a test belongs to: a folder or a module."""
     return next((folder for folder in TOGETHER if node_id.startswith(folder)), node_id.partition("::")[0])
+
+
+@cache
+def noted_seconds() -> Mapping[str, int]:
+    """Return what each unit of work took when `durations.json` was written, in seconds; it leaves out the quickest."""
+    noted: dict[str, int] = json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
+    return noted
 
 
 class LongestFirst(LoadScopeScheduling):  # type: ignore[misc]
@@ -78,6 +87,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LongestFi
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    seconds: dict[str, int] = json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
+    seconds = noted_seconds()
     units = {item.nodeid: unit_of(item.nodeid) for item in items}
     items.sort(key=lambda item: (-seconds.get(units[item.nodeid], 0), units[item.nodeid]))

@@ -1,7 +1,8 @@
 """The tests of `make check`: those that need no browser, no other server, no network, and little time.
 
-A plugin of pytest. The marker `quick` is put on tests by where they are and by what they use. A quick test that asks
-for a program or a service after all fails, in every run, so that `make check` stays what it says.
+A plugin of pytest. The marker `quick` is put on tests by where they are, by what they use, and by what their module
+took when `durations.json` was written. A quick test that asks for a program or a service after all fails, in every run,
+so that `make check` stays what it says.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Final
 import pytest
 
 from support.needs import running_tests
+from support.ordering import noted_seconds, unit_of
 
 QUICK: Final = (
     "tests/accounts/",
@@ -40,6 +42,9 @@ QUICK: Final = (
 )
 """Folders and modules whose tests are quick, but for those marked with `services`."""
 
+MAX_SECONDS: Final = 8
+"""What takes longer, of a module or of the tests that share a start, is left to `make test`."""
+
 FIXTURES: Final = frozenset({"connection", "redis_url", "rclone", "server", "swift"})
 """What starts or uses another server."""
 
@@ -50,6 +55,8 @@ SERVICES: Final = frozenset({"postgresql", "rclone", "redis", "swift"})
 def is_quick(item: pytest.Item) -> bool:
     """Tell whether a test belongs to `make check`."""
     if not item.nodeid.startswith(QUICK) or item.get_closest_marker("services") or item.get_closest_marker("browser"):
+        return False
+    if noted_seconds().get(unit_of(item.nodeid), 0) > MAX_SECONDS:
         return False
     parameters = getattr(getattr(item, "callspec", None), "params", {})
     used = {value for value in parameters.values() if isinstance(value, str)}
