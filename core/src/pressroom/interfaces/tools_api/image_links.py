@@ -21,7 +21,7 @@ from pressroom.http.errors import error_headers, status_of
 from pressroom.http.responses import INERT_CONTENT, RawResponse, content_type, encode_headers, matches_etag
 from pressroom.interfaces.tools_api.routes import (
     ToolsApi,
-    body_object,
+    design_in,
     file_of,
     rate_limit_headers,
     read_beside,
@@ -117,7 +117,7 @@ class ImageLinks:
 
     async def link(self, request: Request, slug: str) -> HTTPResponse:
         """`POST /tools/<slug>/link`: make the image of a JSON body, as the API takes it, and return its lasting URL."""
-        arguments = await read_beside(lambda: _read(request), request.body)
+        arguments = await read_beside(lambda: design_in(request), request.body)
         try:
             self._check_tool(slug)
             # An unreadable body is refused below, as the API refuses it.
@@ -211,15 +211,6 @@ class ImageLinks:
             headers=error_headers(error),
             content_type="application/json",
         )
-
-
-def _read(request: Request) -> dict[str, Any] | CallError:
-    try:
-        arguments = body_object(request)
-    except CallError as error:
-        return error
-    arguments.pop("response", None)
-    return arguments
 
 
 def _no_image(slug: str) -> InvalidInput:

@@ -18,7 +18,7 @@ from pressroom.http.responses import INERT_CONTENT, RawResponse, content_type, e
 from pressroom.interfaces.tools_api.pages import input_from_form
 from pressroom.interfaces.tools_api.routes import (
     ToolsApi,
-    body_object,
+    design_in,
     rate_limit_headers,
     read_beside,
     warning_headers,
@@ -51,7 +51,7 @@ class PreviewRoutes:
 
     async def posted(self, request: Request, slug: str) -> HTTPResponse:
         """`POST /tools/<slug>/preview`: the preview of a JSON body, as the API takes it."""
-        arguments = await read_beside(lambda: _read(request), request.body)
+        arguments = await read_beside(lambda: design_in(request), request.body)
         return await self._answer(request, slug, arguments)
 
     async def linked(self, request: Request, slug: str) -> HTTPResponse:
@@ -99,15 +99,6 @@ class PreviewRoutes:
             headers=error_headers(error),
             content_type="application/json",
         )
-
-
-def _read(request: Request) -> dict[str, Any] | CallError:
-    try:
-        arguments = body_object(request)
-    except CallError as error:
-        return error
-    arguments.pop("response", None)
-    return arguments
 
 
 def _check_site(request: Request) -> None:

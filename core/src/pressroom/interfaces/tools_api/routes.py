@@ -279,6 +279,16 @@ def body_object(request: Request) -> dict[str, Any]:
     return parse_object(request.body)
 
 
+def design_in(request: Request) -> dict[str, Any] | CallError:
+    """Return the parameters in a request's body without `response`, or what is wrong with it."""
+    try:
+        arguments = body_object(request)
+    except CallError as error:
+        return error
+    arguments.pop("response", None)
+    return arguments
+
+
 def json_response(body: bytes) -> HTTPResponse:
     """Return a JSON answer that any web page may read and nobody may cache."""
     return RawResponse(body, encoded=_JSON_HEADERS)
