@@ -41,6 +41,15 @@ def test_the_link_makes_the_first_account_once(empty: RunningHost, first: Browse
     assert "its first account already" in again.text
 
 
+@pytest.mark.parametrize("path", ["/setup", "/sign-up"])
+def test_making_an_account_counts_as_signing_in(empty: RunningHost, first: BrowserWithoutScreen, path: str) -> None:
+    page = first.get(f"{path}?token={link(empty)}")
+    first.submit(page, path, email=EMAIL, name="Ada", password=PASSWORD)
+    account = empty.run(empty.host.accounts.users.by_email(EMAIL))
+    assert account is not None
+    assert account.last_sign_in_at is not None
+
+
 def test_a_form_that_was_opened_before_makes_no_second_account(empty: RunningHost, first: BrowserWithoutScreen) -> None:
     page = first.get(f"/setup?token={link(empty)}")
     add_person(empty)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import structlog
@@ -168,7 +169,7 @@ class SignInPages:
             return self._setup_form(request, token, fields, error)
         except NotFound:
             raise await self._bad_link() from None
-        return await self._enter(request, user, f"{DASHBOARD}?done=welcome")
+        return await self._welcome(request, user, f"{DASHBOARD}?done=welcome")
 
     async def show_sign_up(self, request: Request) -> HTTPResponse:
         """`GET /sign-up`: the form for an account."""
@@ -191,7 +192,7 @@ class SignInPages:
             )
         except InvalidInput as error:
             return self._sign_up_form(request, fields, error)
-        return await self._enter(request, user, return_to or f"{DASHBOARD}?done=welcome")
+        return await self._welcome(request, user, return_to or f"{DASHBOARD}?done=welcome")
 
     def form(
         self,
@@ -233,6 +234,11 @@ class SignInPages:
             return not await self._accounts.users.any()
         except BackendError:
             return False  # what there is of the page works without the database
+
+    async def _welcome(self, request: Request, user: User, path: str) -> HTTPResponse:
+        """Sign a new account in; `SignIn` has noted the time of every other one."""
+        await self._accounts.users.signed_in(user.id, datetime.now(UTC))
+        return await self._enter(request, user, path)
 
     async def _enter(self, request: Request, user: User, path: str) -> HTTPResponse:
         response = self._frame.redirect(path)
