@@ -204,16 +204,11 @@ class Engine:
         status = "draft" if row.mode == "draft" else "published"
         published_at = (row.published_at or datetime.now(UTC)) if status == "published" else row.published_at
 
+        await self._remove_unused(work)
         newest = work.article
-        shown = {image.file.id for image in (await work.manuscript()).uploads}
-        unused: Sequence[str] = ()
-        step = work.held.steps["media"]
-        there = {name: at for name, at in step.detail.get("uploaded", {}).items() if name in shown}
-        work.held.note("media", step.state, {**step.detail, "uploaded": there})
 
         async def note(session: AsyncSession) -> None:
-            nonlocal newest, unused
-            unused = await drop_uses(session, work.site, row.website_id, row.id, shown)
+            nonlocal newest
             await note_published(session, row.website_id)
             if status == "published":
                 await note_status(session, row.user_id, row.article_id, "published", published_at)
@@ -229,8 +224,25 @@ class Engine:
             published_at=published_at,
             options={name: value for name, value in (row.options or {}).items() if name != "force"},
         )
-        await remove_unused(work.site, unused)
         await Articles(self._plugin).rescored(newest)
+
+    async def _remove_unused(self, work: PublicationWork) -> None:
+        """Remove images that no post of the website shows any more, while nobody else works on this post."""
+        shown = {image.file.id for image in (await work.manuscript()).uploads}
+        step = work.held.steps["media"]
+        uploaded = step.detail.get("uploaded", {})
+        if uploaded.keys() <= shown:
+            return
+        there = {name: at for name, at in uploaded.items() if name in shown}
+        work.held.note("media", step.state, {**step.detail, "uploaded": there})
+        unused: Sequence[str] = ()
+
+        async def drop(session: AsyncSession) -> None:
+            nonlocal unused
+            unused = await drop_uses(session, work.site, work.row.website_id, work.row.id, shown)
+
+        await work.held.save(drop)
+        await remove_unused(work.site, unused)
 
     async def _unknown(self, held: LeasedPublication, work: PublicationWork | None, error: UnknownOutcome) -> None:
         """Check the outcome of a request soon, then ever less often. Give up in the end, and say what to do."""
