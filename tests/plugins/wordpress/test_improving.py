@@ -83,3 +83,19 @@ def test_only_the_sentence_that_is_edited_changes(over: TakeOver, number: int) -
 @pytest.mark.parametrize("number", [POSTS, POSTS + 1])
 def test_edits_of_both_sides_are_merged(over: TakeOver, number: int) -> None:
     merges_edits(over, number)
+
+
+@pytest.mark.parametrize("form", ["classic", "blocks"])
+def test_links_of_an_edited_paragraph_keep_their_relations_and_targets(over: TakeOver, form: str) -> None:
+    site = over.site
+    assert isinstance(site, TheirWordPress)
+    link = (
+        '<a href="https://shop.example/?a=1&amp;b=2" target="_blank" rel="noreferrer noopener sponsored">the shop</a>'
+    )
+    paragraph = f"{SENTENCE} Bought at {link}."
+    content = paragraph if form == "classic" else f"<!-- wp:paragraph -->\n<p>{paragraph}</p>\n<!-- /wp:paragraph -->"
+    url = site.make("posts", title=f"Links in {form}", slug=f"links-in-{form}", content=content)
+    taken = over.client.data("import_content", url=url, website_id=over.website)
+    over.edit(taken["content_id"], SENTENCE, "Another plain sentence.")
+    assert over.publish(taken["content_id"])["status"] == "published"
+    assert f"Another plain sentence. Bought at {link}." in site.state(url)[0]

@@ -12,6 +12,7 @@ from .conftest import Make, publish
 BODY = """# Green tea at home
 
 Everybody can make green tea at home. `green tea leaves` are code, and [green tea leaves](https://x.example) a link.
+So are <a href="https://shop.example" rel="sponsored">good green tea leaves</a>.
 
 ## Green tea leaves
 

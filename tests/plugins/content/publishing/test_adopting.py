@@ -121,6 +121,51 @@ async def test_a_post_that_was_taken_down_is_a_draft_where_a_draft_is_asked_for(
     assert (done.status, blog.post["state"], done.warnings) == ("draft", "draft", ())
 
 
+async def test_a_post_that_its_owner_moved_to_the_trash_stays_there(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    blog = await blog_on(plugin, platform)
+    found = await blog.adopted()
+    await blog.change(found.article.id, title="A better title")
+    blog.post.update(state="trashed")
+    done = await blog.publish(found.article.id)
+    assert "to the trash of its site; nothing was written" in done.error
+    assert (blog.post["state"], blog.post["title"]) == ("trashed", "An old post")
+    done = await blog.publish(found.article.id, force=True)
+    assert (done.status, done.error, blog.post["state"]) == ("published", "", "live")
+    assert [one for one in done.warnings if "somebody had moved the post to the trash" in one]
+
+
+@pytest.mark.parametrize("down", ["trash", "draft"])
+async def test_a_post_that_was_taken_down_from_here_comes_back_without_a_warning(
+    plugin: PluginContext, platform: StandInPlatform, down: Literal["trash", "draft"]
+) -> None:
+    blog = await blog_on(plugin, platform)
+    found = await blog.adopted()
+    await blog.change(found.article.id, title="A better title")
+    await unpublish(plugin, ADA, found.publication_id, down)
+    done = await blog.publish(found.article.id)
+    assert (done.status, blog.post["state"], blog.post["title"]) == ("published", "live", "A better title")
+    assert not [one for one in done.warnings if "trash" in one]
+
+    blog.post.update(state="trashed")
+    await blog.change(found.article.id, title="The best title")
+    assert "to the trash of its site" in (await blog.publish(found.article.id)).error
+
+
+async def test_an_own_post_that_its_owner_moved_to_the_trash_comes_back_with_a_warning(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    blog = await blog_on(plugin, platform)
+    article = await write(plugin, slug="ours", featured_media_id="")
+    post = platform.posts[(await blog.publish(article)).external_id]
+    post.update(state="trashed", revision=post["revision"] + 1)
+    await blog.change(article, title="A better title")
+    done = await blog.publish(article)
+    assert (done.status, done.error, post["state"]) == ("published", "", "live")
+    assert [one for one in done.warnings if "somebody had moved the post to the trash" in one]
+
+
 async def test_a_draft_that_its_owner_published_is_not_told_as_a_draft_without_a_warning(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:

@@ -184,6 +184,18 @@ def test_plain_text() -> None:
         ("<p># a</p><p>1. b</p><p>- c</p><p>a_b *c* [d]</p>", "\\# a\n\n1\\. b\n\n\\- c\n\na_b \\*c\\* \\[d\\]\n"),
         ("a<br>b", "a\\\nb\n"),
         ("H<sub>2</sub>O", "H<sub>2</sub>O\n"),
+        (
+            '<a href="https://shop.example/?a=1&amp;b=2" rel="sponsored nofollow" target="_blank">a <b>shop</b> </a>',
+            '<a href="https://shop.example/?a=1&amp;b=2" rel="sponsored nofollow" target="_blank">a **shop**</a>\n',
+        ),
+        (
+            '<a href="/de" hreflang="de" title="&quot;Hallo&quot;">b</a>',
+            '<a href="/de" hreflang="de" title="&quot;Hallo&quot;">b</a>\n',
+        ),
+        ('<abbr title="World Wide Web">WWW</abbr>', '<abbr title="World Wide Web">WWW</abbr>\n'),
+        ('<time datetime="2026-01-02">today</time>', '<time datetime="2026-01-02">today</time>\n'),
+        ('a <span lang="fr">mot</span> <span>b</span>', 'a <span lang="fr">mot</span> b\n'),
+        ('<a href="/x" class="footnote-ref" id="r1">1</a>', "[1](/x)\n"),
     ],
 )
 def test_html_to_markdown(html: str, markdown: str) -> None:
@@ -210,6 +222,19 @@ def test_markdown_says_the_same_as_the_html_that_it_came_from(html: str) -> None
     before = "".join(text_of(render(html, "html").html).split())
     after = "".join(text_of(render(to_markdown(html), "markdown").html).split())
     assert after == before
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<p>a <a href="/x?a=1&amp;b=2" rel="sponsored" target="_blank">b <em>c</em></a> d</p>',
+        '<p><abbr title="&quot;A&quot; &amp; B">AB</abbr> <q cite="/y">z</q></p>',
+        '<ul>\n<li><a href="/x" hreflang="de">b</a></li>\n</ul>',
+        '<p><span dir="rtl">a</span></p>',
+    ],
+)
+def test_attributes_survive_the_way_through_markdown(html: str) -> None:
+    assert render(to_markdown(html), "markdown").html.strip() == html
 
 
 @given(st.text(max_size=100))

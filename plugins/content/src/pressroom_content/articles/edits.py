@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import islice, pairwise
@@ -36,6 +36,7 @@ _MARKDOWN = re.compile(
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
 _HTML = re.compile(r"<!--|<(/?)([a-zA-Z][\w-]*+)[^<>]*+>|<[^<>]*+>|&#?\w{1,40};")
+_ANCHOR = re.compile(r"<(/?)a(?=[\s>])", re.IGNORECASE)
 _CLOSED: Final = frozenset(
     {"a", "button", "code", "figcaption", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "script", "style", "textarea"}
 )
@@ -53,13 +54,32 @@ class Place:
 def free_text(body: str, body_format: BodyFormat) -> str:
     """Return a body of the same length in which everything that no link may be in is blanked out."""
     if body_format == "markdown":
-        return _MARKDOWN.sub(lambda match: _BLANK * len(match[0]), body)
+        return _blanked(_MARKDOWN.sub(lambda match: _BLANK * len(match[0]), body), _anchors(body))
+    return _blanked(body, _markup(body))
+
+
+def _blanked(body: str, ranges: Iterable[tuple[int, int]]) -> str:
     parts: list[str] = []
     end = 0
-    for start, stop in _markup(body):
+    for start, stop in ranges:
         parts += [body[end:start], _BLANK * (stop - start)]
         end = stop
     return "".join([*parts, body[end:]])
+
+
+def _anchors(body: str) -> Iterator[tuple[int, int]]:
+    """Yield where links that markdown has as HTML begin and end."""
+    opened = -1
+    for match in _MARKDOWN.finditer(body):
+        tag = _ANCHOR.match(match[0])
+        if tag is None:
+            continue
+        if not tag[1]:
+            opened = match.start()
+        elif opened >= 0:
+            if "\n\n" not in body[opened : match.start()]:
+                yield opened, match.end()
+            opened = -1
 
 
 def _markup(body: str) -> Iterator[tuple[int, int]]:

@@ -38,6 +38,10 @@ _MAX_COPIED: Final = 100_000
 _LATE: Final = timedelta(minutes=2)
 _LIVE_THERE: Final = "somebody published the post on the site, so it is live there; unpublish_content takes it down"
 _LOOK: Final = timedelta(seconds=5)
+_FROM_THE_TRASH: Final = (
+    "somebody had moved the post to the trash of its site, from which it was brought back; unpublish_content takes it "
+    "down again"
+)
 _MADE_ANEW: Final = (
     "the post was not on the site any more and was made anew: what only the site knew of it is gone, such as its date, "
     "comments, featured image, and who may read it"
@@ -133,6 +137,8 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
                 f"{left_alone(remote)}. Take this publication down with unpublish_content, which leaves that post "
                 "alone too; after that, publish_content makes a new post"
             )
+        if remote.state == "trashed":
+            _note_trashed(work)
         as_it_was = work.step.detail.get("post_hash") == digest or await work.is_as_on_site()
         if as_it_was and not work.force:
             # Only its state changes; edits made there are kept.
@@ -169,6 +175,18 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
     )
     await work.held.save()
     return None
+
+
+def _note_trashed(work: PublicationWork) -> None:
+    """Warn that a post comes back that somebody moved to the trash there. Raises `SiteRefused` where it is theirs."""
+    if "taken_down" in work.held.steps["live"].detail:
+        return
+    if work.bound and not work.force:
+        raise SiteRefused(
+            "somebody moved the post that the article was taken over from to the trash of its site; nothing was "
+            "written. publish_content with force brings it back"
+        )
+    work.step.detail["warnings"] = [_FROM_THE_TRASH]
 
 
 async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
@@ -250,7 +268,7 @@ async def live(work: PublicationWork) -> Postponement | None:
         remote = await work.site.read(remote.id)
         if remote.state != "live":
             raise SiteRefused(f"the site took the post, but it is {remote.state} there and not live")
-    work.done(**_seen(work, remote))
+    work.done(_up_again(work), **_seen(work, remote))
     await work.held.save()  # looking at the page may take a while
     return None
 
@@ -259,7 +277,7 @@ async def _unscheduled(work: PublicationWork) -> None:
     """Leave the post as a draft: it may be in the trash, or the site may have been told to publish it at a time."""
     state = work.held.steps["read_back"].detail.get("state", "draft")
     if state == "draft" and not work.step.detail.get("native"):
-        work.done()
+        work.done(_up_again(work))
         return
     remote = await work.site.read(work.row.external_id)
     if remote.state in ("scheduled", "trashed"):
@@ -267,7 +285,12 @@ async def _unscheduled(work: PublicationWork) -> None:
         await work.site.set_state(remote.id, "draft")
         remote = await work.site.read(remote.id)
     warnings = [_LIVE_THERE] if remote.state == "live" else []
-    work.done({**work.step.detail, "native": False, "warnings": warnings}, **_seen(work, remote))
+    work.done({**_up_again(work), "native": False, "warnings": warnings}, **_seen(work, remote))
+
+
+def _up_again(work: PublicationWork) -> dict[str, Any]:
+    """Return the current step's detail without the note that the post was taken down from here."""
+    return {name: value for name, value in work.step.detail.items() if name != "taken_down"}
 
 
 async def _until_its_time(work: PublicationWork, remote: RemotePost) -> Postponement | None:

@@ -176,7 +176,9 @@ async def begin_attempt(session: AsyncSession, row: PublicationRow, *, resume: b
         session.add(StepRow(publication_id=row.id, position=position, name=name, state="pending", detail=kept))
 
 
-_KEPT: Final = frozenset({"uploaded", "sent", "post_hash", "version", "seen", "overwritten", "native", "native_at"})
+_KEPT: Final = frozenset(
+    {"uploaded", "sent", "post_hash", "version", "seen", "overwritten", "native", "native_at", "taken_down"}
+)
 """What the details of steps hand on to the next attempt: what is on the site, and how it was last seen there."""
 
 

@@ -75,6 +75,9 @@ async def unpublish(plugin: PluginContext, user_id: str, publication_id: str, mo
         if forgets and "media" in held.steps:
             step = held.steps["media"]
             held.note("media", step.state, {**step.detail, "uploaded": {}})
+        if "live" in held.steps:
+            step = held.steps["live"]
+            held.note("live", step.state, {**step.detail, "taken_down": mode})
         await held.save(*([forget] if forgets else []), **values)
         if site is not None:
             await remove_unused(site, unused)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from html import escape
 from types import MappingProxyType
 from typing import Final
 
@@ -24,6 +25,9 @@ _AS_HTML: Final = frozenset({"dl", "figure", "details", "iframe"})
 _INLINE_HTML: Final = frozenset(
     {"abbr", "cite", "ins", "kbd", "mark", "q", "samp", "small", "sub", "sup", "time", "u", "var"}
 )
+_LINK_HTML: Final = frozenset({"dir", "hreflang", "lang", "rel", "target"})
+"""What a link in markdown cannot say: `rel="sponsored"` is an obligation, a lost `target` a surprise."""
+
 _MARKS: Final[Mapping[str, str]] = MappingProxyType(
     {"strong": "**", "b": "**", "em": "*", "i": "*", "del": "~~", "s": "~~"}
 )
@@ -149,7 +153,9 @@ def _inline(node: LexborNode) -> str:
     if tag in _MARKS:
         return _marked(text, _MARKS[tag])
     if tag in _INLINE_HTML:
-        return f"<{tag}>{text}</{tag}>"
+        return f"<{tag}{_attributes(node)}>{text}</{tag}>"
+    if tag == "span" and node.attributes.keys() & {"dir", "lang"} and text.strip():
+        return f"<span{_attributes(node)}>{text}</span>"
     return f" {text} " if tag in _BLOCKS else text
 
 
@@ -178,6 +184,8 @@ def _link(node: LexborNode) -> str:
         return text
     inner = text.strip()
     before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    if node.attributes.keys() & _LINK_HTML:
+        return f"{before}<a{_attributes(node)}>{inner}</a>{after}"
     return f"{before}[{inner}]({_target(href)}{_title(node)}){after}"
 
 
@@ -197,6 +205,12 @@ _INLINE_WRITERS: Final[Mapping[str, Callable[[LexborNode], str]]] = MappingProxy
 def _target(url: str) -> str:
     url = url.replace("\n", "").replace("\r", "").replace("<", "%3C").replace(">", "%3E")
     return f"<{url}>" if re.search(r"[\s()]", url) else url.replace("\\", "%5C")
+
+
+def _attributes(node: LexborNode) -> str:
+    """Return the attributes of an element as its tag has them, on one line."""
+    pairs = ((name, _SPACES.sub(" ", value or "")) for name, value in node.attributes.items())
+    return "".join(f' {name}="{escape(value)}"' for name, value in pairs)
 
 
 def _title(node: LexborNode) -> str:
