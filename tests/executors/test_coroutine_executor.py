@@ -7,7 +7,7 @@ from pressroom.errors import CallTimeout, InternalError, InvalidInput, Overloade
 from pressroom.pipeline.executors.executors import Executors
 from structlog.testing import capture_logs
 from support import executor_tools
-from support.executor_tools import until, work
+from support.executor_tools import assert_timeout_is_logged, until, work
 
 
 async def test_the_result_of_a_coroutine_comes_back(executors: Executors) -> None:
@@ -15,8 +15,9 @@ async def test_the_result_of_a_coroutine_comes_back(executors: Executors) -> Non
 
 
 async def test_a_tool_that_runs_out_of_time_is_cancelled(executors: Executors) -> None:
-    with pytest.raises(CallTimeout, match=r"0\.05 s"):
+    with capture_logs() as logs, pytest.raises(CallTimeout, match=r"0\.05 s"):
         await executors.run("async", work(executor_tools.wait_for_ever, timeout=0.05))
+    assert_timeout_is_logged(logs, "async", 0.05)
     assert executors.running("async") == 0
 
 

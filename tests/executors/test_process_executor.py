@@ -17,7 +17,7 @@ from pressroom.pipeline.executors.process import ProcessExecutor, usable_cores
 from pressroom.sdk import Artifact
 from structlog.testing import capture_logs
 from support import executor_tools
-from support.executor_tools import Tool, ended, until, work
+from support.executor_tools import Tool, assert_timeout_is_logged, ended, until, work
 
 
 async def workers(executors: Executors) -> set[int]:
@@ -143,8 +143,9 @@ async def test_the_memory_limit_is_each_calls_own(executors: Executors) -> None:
 @pytest.mark.parametrize("tool", [executor_tools.loop_for_ever, executor_tools.loop_in_c, executor_tools.loop_deaf])
 async def test_a_tool_that_never_returns_is_killed_and_replaced(executors: Executors, tool: Tool) -> None:
     before = await workers(executors)
-    with pytest.raises(CallTimeout) as caught:
+    with capture_logs() as logs, pytest.raises(CallTimeout) as caught:
         await executors.run("process", work(tool, timeout=0.3))
+    assert_timeout_is_logged(logs, "process", 0.3)
     assert "0.3 s" in caught.value.message
     assert caught.value.retry_after >= 1
     after = await workers(executors)

@@ -127,6 +127,7 @@ async def test_a_signal_to_the_whole_service_lets_the_server_finish_what_is_in_f
 
 async def test_a_thread_that_never_returns_does_not_keep_the_server_from_ending() -> None:
     async with server("leave_a_thread") as process:
+        assert "tool timed out" in await line(process)  # the log
         assert await line(process) == "timed out"
         assert await asyncio.wait_for(process.wait(), 60) == 0
 

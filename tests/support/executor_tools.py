@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -75,6 +75,14 @@ def work(
     call = Call(function.__name__, "req-1", Caller("192.0.2.1"), "https://example.com", timeout, config)
     reference = f"{__name__}:{function.__name__}"
     return ExecutionRequest(reference, function, ToolParams(**params), call, timeout, memory_mib)
+
+
+def assert_timeout_is_logged(logs: Sequence[Mapping[str, Any]], executor: str, seconds: float) -> None:
+    """See that the log has one line of a tool that took too long, and whose it is."""
+    (line,) = logs
+    assert (line["event"], line["log_level"], line["executor"]) == ("tool timed out", "warning", executor)
+    assert (line["plugin"], line["request_id"], line["seconds"]) == ("", "req-1", seconds)
+    assert line["tool"]
 
 
 async def until(condition: Callable[[], bool]) -> None:

@@ -11,7 +11,7 @@ import httpx
 import pytest
 import structlog
 from pressroom.catalog.reserved_paths import host_path_taken
-from pressroom.errors import BackendError, ConfigError
+from pressroom.errors import BackendError, CallError, ConfigError
 from pressroom.server.app import create_app
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
@@ -127,6 +127,38 @@ def test_hook_generators(plugins: Plugins) -> None:
     host = plugins.start("")
 
     assert shout(host, response="binary").text == "HELLO for all"
+
+
+def test_an_error_of_a_generators_own_has_its_own_code_and_status(plugins: Plugins) -> None:
+    source = """
+class FeedUnavailable(CallError):
+    code = "feed_unavailable"
+    http_status = 502
+
+
+class Unnamed(CallError):
+    code = "unnamed"
+
+
+async def refuse(params, call):
+    raise {"away": FeedUnavailable, "unnamed": Unnamed, "missing": NotFound}[params.text]("the feed is away")
+
+
+shout = dataclasses.replace(shout, function=refuse, reference="")
+"""
+    host = plugins.start(f"import dataclasses\n{source}")
+
+    assert [code(shout(host, text)) for text in ("away", "unnamed", "missing")] == [
+        (502, "feed_unavailable"),
+        (500, "unnamed"),
+        (404, "not_found"),
+    ]
+
+
+@pytest.mark.parametrize("status", [200, 302, 399, 600])
+def test_no_error_is_answered_as_a_success(status: int) -> None:
+    with pytest.raises(ValueError, match=f"Odd.http_status is {status}; a failure has a status from 400 to 599"):
+        type("Odd", (CallError,), {"http_status": status})
 
 
 def test_hook_mcp_tools(plugins: Plugins) -> None:

@@ -77,12 +77,21 @@ class CallError(PressroomError):
 
     Raise one of the classes for it, such as `InvalidInput` or `NotFound`. For anything else, such as a service that is
     away, derive one with a `code` of its own: `code = "feed_unavailable"`. Clients, the log and metrics go by the code,
-    and that of `CallError` itself counts as a fault of the server.
+    and that of `CallError` itself counts as a fault of the server. Over HTTP such an error has the status
+    `http_status`, from 400 to 599 (RFC 9110, section 15); `http_status = 502` says that another server failed. The
+    codes of the classes here keep their own statuses.
 
     `spent` tells that a run had begun and that the request itself made it fail: such a call costs what a result costs.
     """
 
+    http_status: ClassVar[int] = 500
     spent: bool = False
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Refuse a status that says no failure. Raises `ValueError`."""
+        super().__init_subclass__(**more)
+        if not 400 <= cls.http_status <= 599:
+            raise ValueError(f"{cls.__name__}.http_status is {cls.http_status}; a failure has a status from 400 to 599")
 
 
 class InvalidJson(CallError):

@@ -26,7 +26,7 @@ STATUS: Final[Mapping[str, int]] = {
 
 def status_of(error: CallError) -> int:
     """Return the HTTP status of an error."""
-    return STATUS.get(error.code, 500)
+    return STATUS.get(error.code, error.http_status)
 
 
 def error_headers(error: CallError) -> dict[str, str]:

@@ -40,7 +40,7 @@ class CoroutineExecutor(BaseExecutor):
         try:
             return await within(work.timeout, work.function(work.params, work.call))
         except OutOfTime:
-            raise timed_out(work, self.gate.retry_after()) from None
+            raise timed_out(work, self.name, self.gate.retry_after()) from None
         except PressroomError:
             raise
         except asyncio.CancelledError as error:
@@ -75,7 +75,7 @@ class ThreadExecutor(TaskExecutor):
             async with asyncio.timeout(work.timeout):
                 return await self._outcome(asyncio.shield(task))
         except TimeoutError:
-            raise timed_out(work, self.gate.retry_after()) from None
+            raise timed_out(work, self.name, self.gate.retry_after()) from None
 
     async def _execute(self, work: ExecutionRequest) -> Any:
         return await on_daemon_thread(f"thread executor: {work.call.tool}", work.function, work.params, work.call)

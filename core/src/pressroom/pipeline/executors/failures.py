@@ -39,8 +39,9 @@ def worker_lost(work: ExecutionRequest, reason: str) -> InternalError:
     return InternalError(f"The tool's process ended before it answered (request {work.call.request_id}).")
 
 
-def timed_out(work: ExecutionRequest, retry_after: int) -> CallTimeout:
-    """Return the error for a tool that did not finish in time."""
+def timed_out(work: ExecutionRequest, executor: ExecutorName, retry_after: int) -> CallTimeout:
+    """Log that a tool did not finish in time, and return what the client is told."""
+    _log.warning("tool timed out", **_where(work, executor), seconds=work.timeout)
     error = CallTimeout(
         f"The tool did not finish within {work.timeout:g} s; ask for something smaller, or try again later.",
         retry_after=retry_after,

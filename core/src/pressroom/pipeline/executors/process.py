@@ -215,7 +215,7 @@ class ProcessExecutor(TaskExecutor):
         try:
             reply = await worker.run(work.reference, arguments, work.memory_mib, work.timeout)
         except TimeoutError:
-            raise timed_out(work, self.gate.retry_after()) from None
+            raise timed_out(work, self.name, self.gate.retry_after()) from None
         except WorkerLost as error:
             raise worker_lost(work, str(error)) from None
         finally:
