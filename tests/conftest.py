@@ -1,5 +1,9 @@
 """What holds for all tests."""
 
+import support.measuring  # noqa: F401 - first: it holds for what is imported after it
+
+# isort: split
+
 import faulthandler
 import gc
 import os

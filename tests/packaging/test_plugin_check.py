@@ -13,6 +13,7 @@ import pytest
 from pressroom.cli.scaffolding import render_template
 from support.commands import Done, run_command
 from support.databases import postgresql_url
+from support.distributions import Built
 from support.doc_examples import ROOT
 from support.downloads import MYPY_CACHE
 
@@ -77,12 +78,15 @@ packages = ["src/acme_{id_}"]
     return folder
 
 
-def check(path: Path, *options: str) -> Done:
+def check(*arguments: str | Path, cwd: Path | None = None) -> Done:
+    """Check what the first argument, and any further one that is no option, names."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
     environment["MYPY_CACHE_DIR"] = str(MYPY_CACHE)
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment.get('PATH', '')}"
-    cwd = path if path.is_dir() else path.parent
-    return run_command(["plugins", "check", str(path), *options], cwd=cwd, env=environment)
+    path = Path(arguments[0])
+    return run_command(
+        ["plugins", "check", *map(str, arguments)], cwd=cwd or (path if path.is_dir() else path.parent), env=environment
+    )
 
 
 def stages(done: Done) -> dict[str, Any]:
@@ -104,20 +108,49 @@ def test_what_the_template_makes_keeps_every_promise(tmp_path: Path, kind: str) 
     assert report.attrib["failures"] == "0"
 
 
-@pytest.mark.parametrize("plugin", sorted(path.parent.name for path in (ROOT / "plugins").glob("*/pyproject.toml")))
-def test_the_built_in_plugins_keep_every_promise(plugin: str, tmp_path: Path) -> None:
-    config = tmp_path / "pressroom.toml"
-    config.write_text("[plugins.devto.config]\nwrite_interval = 0\n" if plugin == "devto" else "")
+@pytest.fixture(scope="module")
+def built_in(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Done:
+    """The check of all built-in plugins at once, each from its wheel."""
+    config = tmp_path_factory.mktemp("built_in") / "pressroom.toml"
+    config.write_text("[plugins.devto.config]\nwrite_interval = 0\n")
+    wheels = [wheel for project, wheel in sorted(built.wheels.items()) if project.startswith("plugins/")]
     with postgresql_url() as url:
-        done = check(ROOT / "plugins" / plugin, "--json", "--postgresql", url, "--config", str(config))
-    found = stages(done)
-    assert [finding for stage in found.values() for finding in stage["findings"]] == []
-    assert {name for name, stage in found.items() if stage["outcome"] == "ok"} >= {
+        return check(*wheels, "--json", "--postgresql", url, "--config", str(config), cwd=ROOT)
+
+
+@pytest.mark.parametrize("plugin", sorted(path.parent.name for path in (ROOT / "plugins").glob("*/pyproject.toml")))
+def test_the_built_in_plugins_keep_every_promise(plugin: str, built_in: Done) -> None:
+    found = [stage for stage in json.loads(built_in.stdout)["stages"] if stage["plugin"] == plugin]
+    assert [finding for stage in found for finding in stage["findings"]] == []
+    assert {stage["name"] for stage in found if stage["outcome"] == "ok"} >= {
         "package",
         "types",
         "contracts",
         "outages",
     }
+
+
+def test_a_plugin_may_need_another_one_that_is_checked_with_it(tmp_path: Path) -> None:
+    first = project(tmp_path / "one", "lending", "NUMBER: int = 1\n")
+    module = TOOL.replace("import yaml", "from acme_lending.plugin import NUMBER as NUMBER")
+    second = project(tmp_path / "two", "borrowing", module, dependencies='"pressroom>=0.1", "acme-lending"')
+    done = check(second, first, "--json")
+    packages = [stage for stage in json.loads(done.stdout)["stages"] if stage["name"] == "package"]
+    assert [stage["plugin"] for stage in packages] == ["borrowing", "lending"]
+    promises = {finding["promise"] for stage in packages for finding in stage["findings"]}
+    assert not promises & {"it can be built and installed", "it needs what it imports"}
+    assert "No module named" not in done.stdout
+
+
+def test_of_several_packages_the_one_that_cannot_be_built_is_named(tmp_path: Path) -> None:
+    sound, broken = project(tmp_path / "sound", "sound", TOOL), project(tmp_path / "broken", "broken", TOOL)
+    (broken / "pyproject.toml").write_text("[project]\nname = 7\n")
+    packages = json.loads(check(sound, broken, "--json").stdout)["stages"]
+    assert [stage["name"] for stage in packages] == ["package", "package"]
+    wrong = [
+        one for stage in packages for one in stage["findings"] if one["promise"] == "it can be built and installed"
+    ]
+    assert [one["where"] for one in wrong] == [str(broken)]
 
 
 @pytest.fixture(scope="module")

@@ -42,6 +42,7 @@ from pressroom.config import InvalidConfig, load
 from support.downloads import MYPY_CACHE
 from support.forked_command import command_script
 from support.needs import free_port, program
+from support.server import PROCESSES_WHEN_NEEDED
 
 ROOT: Final = Path(__file__).parents[2]
 DOCS: Final = ROOT / "docs"
@@ -243,7 +244,7 @@ class PageExamples:
         self._server = subprocess.Popen(
             ["bash", "-c", f"[ -f '{self._state}' ] && . '{self._state}'; cd \"$PWD\"; exec {command}"],
             cwd=self._folder,
-            env={**self._environment, "PRESSROOM_SERVER__PORT": str(self._port)},
+            env={**self._environment, **PROCESSES_WHEN_NEEDED, "PRESSROOM_SERVER__PORT": str(self._port)},
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,

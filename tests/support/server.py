@@ -16,6 +16,9 @@ from support.forked_command import ForkedCommand
 
 TESTS = Path(__file__).parents[1]
 
+PROCESSES_WHEN_NEEDED = {"PRESSROOM_EXECUTORS__START_PLUGIN_PROCESSES": "false"}
+"""Has a server start plugins' processes with the first work for them: few tests have any, loading takes a second."""
+
 
 class Server:
     """A running `pressroom serve`. `log` is what it wrote to standard error, once it has ended.
@@ -84,7 +87,7 @@ def serving(
             command = [*prefix, sys.executable, "-m", "pressroom", *arguments]
             process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=log, text=True)
         else:
-            process = ForkedCommand(arguments, cwd=Path.cwd(), env=env, stderr=log)
+            process = ForkedCommand(arguments, cwd=Path.cwd(), env={**PROCESSES_WHEN_NEEDED, **env}, stderr=log)
     try:
         yield Server(process, announced(process, log_file), log_file)
     finally:

@@ -22,6 +22,7 @@ from pressroom.cli.options import Invocation, command_options
 from pressroom.cli.output import FINE, FOUND_WRONG, Output
 
 if TYPE_CHECKING:
+    from pressroom.cli.installing import InstallFailed
     from pressroom.cli.plugin_environment import BuiltPackage
 
 _PROCESS: Final = "pressroom.testing.check_process"
@@ -66,16 +67,19 @@ class Stage:
 
 
 @click.command("check")
-@click.argument("path", type=click.Path(exists=True, path_type=Path), default=Path())
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--postgresql", metavar="URL", envvar="PRESSROOM_CHECK_POSTGRESQL", help="Check on this server too.")
 @click.option("--junit", metavar="FILE", type=click.Path(path_type=Path), help="Write a JUnit report, for CI.")
 @click.option("--timeout", type=click.FloatRange(1), default=900.0, help="Seconds for the whole.  [default: 900]")
 @command_options
-def check(invocation: Invocation, path: Path, postgresql: str | None, junit: Path | None, timeout: float) -> int:
+def check(
+    invocation: Invocation, paths: tuple[Path, ...], postgresql: str | None, junit: Path | None, timeout: float
+) -> int:
     """Check the plugin of a project, a wheel or a single file: its package, its types, and every record that it offers.
 
-    PATH is built, installed into a clean environment, and started there. The exit code is 1 if it breaks a promise.
-    pressroom.toml beside it, or --config, is the configuration of the server.
+    PATH, by default the current folder, is built, installed into a clean environment, and started there. The exit code
+    is 1 if it breaks a promise. pressroom.toml beside it, or --config, is the configuration of the server. Several
+    projects or wheels are installed together, so that a plugin may need another one of them.
     """
     if postgresql:
         _try_postgresql(postgresql)
@@ -86,7 +90,8 @@ def check(invocation: Invocation, path: Path, postgresql: str | None, junit: Pat
             stages.append(stage)
             progress.advance()
 
-        _check(path.resolve(), invocation.config_file, postgresql or "", time.monotonic() + timeout, advance)
+        given = [path.resolve() for path in paths or (Path(),)]
+        _check(given, invocation.config_file, postgresql or "", time.monotonic() + timeout, advance)
     if junit is not None:
         junit.write_text(junit_report(stages), encoding="utf-8")
     failed = any(stage.findings for stage in stages)
@@ -129,45 +134,88 @@ def _try_postgresql(url: str) -> None:
 
 
 def _check(
-    path: Path, config_file: Path | None, postgresql: str, deadline: float, advance: Callable[[Stage], None]
+    paths: Sequence[Path], config_file: Path | None, postgresql: str, deadline: float, advance: Callable[[Stage], None]
 ) -> None:
-    config = _config(path, config_file)
-    if path.suffix == ".py":
+    config = _config(paths[0], config_file)
+    files = [path for path in paths if path.suffix == ".py"]
+    for path in files:
         _check_file(path, config, postgresql, deadline, advance)
-        return
+    if len(files) < len(paths):
+        _check_packages([path for path in paths if path not in files], config, postgresql, deadline, advance)
+
+
+def _check_packages(
+    paths: Sequence[Path],
+    config: Mapping[str, Any],
+    postgresql: str,
+    deadline: float,
+    advance: Callable[[Stage], None],
+) -> None:
     with tempfile.TemporaryDirectory(prefix="pressroom-check-") as name:
         folder = Path(name)
-        stage, began = Stage("package"), time.monotonic()
-        installed = _install(path, folder, stage)
-        stage.seconds = time.monotonic() - began
-        advance(stage)
-        if installed is None:
+        built = {path: _built(path, folder / str(number)) for number, path in enumerate(paths)}
+        python = _install(built, folder / "environment")
+        for stage, _ in built.values():
+            advance(stage)
+        if python is None:
             return
-        package, python = installed
-        advance(_types(path, package, python))
-        request = {"plugins": list(package.plugins), "config": config, "postgresql": postgresql}
+        packages = {path: package for path, (_, package) in built.items() if package}
+        for path, package in packages.items():
+            advance(_types(path, package, python))
+        ids = [id_ for package in packages.values() for id_ in package.plugins]
+        request = {"plugins": ids, "config": config, "postgresql": postgresql}
         for one in _run_contracts(python, request, deadline, folder):
             advance(one)
         if not postgresql:
             advance(Stage("PostgreSQL", skipped=True, note="give the URL of a database with --postgresql"))
 
 
-def _install(path: Path, folder: Path, stage: Stage) -> tuple[BuiltPackage, Path] | None:
-    """Build a package and install it. Return it with the Python of its environment, or `None` where that failed."""
+def _built(path: Path, folder: Path) -> tuple[Stage, BuiltPackage | None]:
+    """Build a package. Return the stage of it, and the package, or `None` where it cannot be built."""
     from pressroom.cli.installing import InstallFailed  # noqa: PLC0415 - not needed by --help
-    from pressroom.cli.plugin_environment import PluginEnvironment, build  # noqa: PLC0415
+    from pressroom.cli.plugin_environment import build  # noqa: PLC0415
 
+    stage, began = Stage("package"), time.monotonic()
+    package = None
     try:
         package = build(path, folder)
+        stage.plugin = ", ".join(package.plugins)
+        stage.note = f"{package.name} {package.version}"
         stage.findings += package_findings(package)
-        environment = PluginEnvironment(folder / "environment")
-        further = environment.install(package)
     except InstallFailed as error:
-        seen = " | ".join((error.message, *error.output))
-        stage.findings.append(BrokenPromise("package", "it can be built and installed", str(path), seen, error.hint))
+        stage.findings.append(_uninstallable(str(path), error))
+    stage.seconds = time.monotonic() - began
+    return stage, package
+
+
+def _install(built: Mapping[Path, tuple[Stage, BuiltPackage | None]], folder: Path) -> Path | None:
+    """Install packages into a new environment, and note in their stages what came of it.
+
+    They are installed together: what one needs may be another of them. Returns the environment's Python, or `None`
+    where anything cannot be built or installed.
+    """
+    from pressroom.cli.installing import InstallFailed  # noqa: PLC0415 - not needed by --help
+    from pressroom.cli.plugin_environment import PluginEnvironment  # noqa: PLC0415
+
+    if any(package is None for _, package in built.values()):
         return None
-    stage.note = f"{package.name} {package.version}" + (f", with {', '.join(further)}" if further else "")
-    return package, environment.python
+    began = time.monotonic()
+    environment = PluginEnvironment(folder)
+    first = next(stage for stage, _ in built.values())
+    try:
+        further = environment.install([package for _, package in built.values() if package])
+    except InstallFailed as error:
+        first.findings.append(_uninstallable(", ".join(map(str, built)), error))
+        return None
+    finally:
+        first.seconds += time.monotonic() - began
+    first.note += f", with {', '.join(further)}" if further else ""
+    return environment.python
+
+
+def _uninstallable(where: str, error: InstallFailed) -> BrokenPromise:
+    seen = " | ".join((error.message, *error.output))
+    return BrokenPromise("package", "it can be built and installed", where, seen, error.hint)
 
 
 def _check_file(
@@ -246,9 +294,9 @@ def _types(path: Path, package: BuiltPackage, python: Path) -> Stage:
     """
     import importlib.util  # noqa: PLC0415 - not needed by --help
 
-    stage = Stage("types")
+    stage = Stage("types", ", ".join(package.plugins))
     if importlib.util.find_spec("mypy") is None:
-        return Stage("types", skipped=True, note="install mypy beside the server to check them")
+        return Stage("types", stage.plugin, skipped=True, note="install mypy beside the server to check them")
     began = time.monotonic()
     project = path / "pyproject.toml"
     configured = path.is_dir() and project.is_file() and "[tool.mypy]" in project.read_text(encoding="utf-8")
@@ -349,10 +397,6 @@ def _tell(output: Output, stages: Sequence[Stage]) -> None:
     failed = sum(len(stage.findings) for stage in stages)
     output.line("")
     output.line("Every promise is kept." if not failed else f"Broken promises: {failed}")
-
-
-def _shown_time(seconds: float) -> str:
-    return f"{seconds:.1f} s" if seconds else ""
 
 
 def _brief(stage: Stage) -> str:

@@ -112,14 +112,16 @@ class PluginEnvironment:
         lines = [f"import site; site.addsitedir({path!r})" for path in _own_packages()]
         (packages / "server_of_this_process.pth").write_text("\n".join(lines) + "\n")
 
-    def install(self, package: BuiltPackage) -> list[str]:
-        """Install a plugin and what it needs that this server does not have. Return what was installed for it.
+    def install(self, packages: Sequence[BuiltPackage]) -> list[str]:
+        """Install plugins and what they need that this server does not have. Return what was installed for them.
 
         Raises:
             InstallFailed: something cannot be installed.
         """
-        missing = [str(one) for one in package.requirements if not _is_here(one)]
-        self._install([str(package.wheel)], "--no-deps")
+        own = {canonicalize_name(package.name) for package in packages}
+        needed = [one for package in packages for one in package.requirements]
+        missing = [str(one) for one in needed if canonicalize_name(one.name) not in own and not _is_here(one)]
+        self._install([str(package.wheel) for package in packages], "--no-deps")
         if missing:
             self._install(missing)
         return missing
