@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom.config import ConfigProblem, InvalidConfig, LoadedConfig, load
+from pressroom.config import ConfigProblem, InvalidConfig, LoadedConfig, Settings, load
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +55,15 @@ def test_a_variable_is_named_after_its_key(name: str, text: str, path: str, valu
 
 def test_an_empty_variable_sets_nothing() -> None:
     assert loaded("base_url = 'https://a'", BASE_URL="").settings.base_url == "https://a"
+
+
+@pytest.mark.parametrize("name", ["CONFIG", "SOURCE", "CHECK_POSTGRESQL", "TEST_RECORD"])
+def test_what_commands_and_the_ci_of_plugins_read_is_no_setting(name: str) -> None:
+    assert loaded(**{name: "1"}).settings == loaded().settings
+
+
+def test_no_setting_has_the_name_of_one_of_those() -> None:
+    assert not [name for name in Settings.model_fields if name.startswith(("config", "source", "check", "test"))]
 
 
 def test_variables_without_the_prefix_are_none_of_our_business() -> None:

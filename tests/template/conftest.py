@@ -20,7 +20,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 def workshop(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """An environment of somebody who writes a plugin: the installed host, and what it takes to test one."""
     environment = Environment(tmp_path_factory.mktemp("workshop"))
-    host, content = f"{built.wheels['core']}[template,testing]", built.wheels["plugins/content"]
+    host, content = f"{built.wheels['core']}[postgresql,template,testing]", built.wheels["plugins/content"]
     environment.install(host, content, "mypy", "ruff", "hatchling", "editables")
     return environment
 

@@ -19,6 +19,7 @@ import httpx
 import pytest
 import yaml
 from pressroom.cli.scaffolding import render_template
+from support.databases import postgresql_url
 from support.distributions import Built, Environment, copy_repository, run
 from support.needs import program
 
@@ -45,24 +46,45 @@ def steps(project: Path) -> list[str]:
     return [step["run"] for step in job["steps"] if "run" in step]
 
 
+@pytest.fixture(scope="module")
+def postgresql() -> Iterator[str]:
+    """The URL of an empty database, on which `plugins check` tries plugins as well."""
+    with postgresql_url() as url:
+        yield url
+
+
+def assert_every_promise_is_kept(told: str, project: Path, *, tables: bool = False) -> None:
+    """Assert what `plugins check` tells people of a sound plugin, and CI services in its JUnit report."""
+    assert "Every promise is kept." in told
+    passed = set(re.findall(r"^ok +(\S+)", told, re.MULTILINE))
+    assert passed >= {"package", "types", "contracts", "outages", *(["PostgreSQL"] if tables else [])}
+    assert ET.parse(project / "check.xml").getroot().attrib["failures"] == "0"
+
+
 @pytest.mark.parametrize("command", ci_commands())
-def test_the_ci_of_the_project_passes(workshop: Environment, project: Path, command: str) -> None:
-    done = workshop.run_tool(*command.split(), cwd=project)
+def test_the_ci_of_the_project_passes(workshop: Environment, project: Path, postgresql: str, command: str) -> None:
+    done = workshop.run_tool(*command.split(), cwd=project, PRESSROOM_CHECK_POSTGRESQL=postgresql)
     if command == "pytest":
         assert re.search(r"\b\d\d passed", done.stdout)
         assert not re.search("failed|skipped|warning", done.stdout)
+    if " plugins check " in command:
+        assert_every_promise_is_kept(done.stdout, project)
 
 
 @pytest.mark.parametrize("kind", ["tools", "connector", "backend"])
-def test_the_ci_of_every_other_kind_passes(workshop: Environment, tmp_path: Path, kind: str) -> None:
+def test_the_ci_of_every_other_kind_passes(workshop: Environment, tmp_path: Path, postgresql: str, kind: str) -> None:
     workshop.pressroom("new", f"a-{kind}", "--kind", kind, "--into", tmp_path)
     made = tmp_path / f"pressroom-a-{kind}"
     workshop.install("--no-build-isolation", "--editable", f"{made}[test,lint]")
-    written = {command: workshop.run_tool(*command.split(), cwd=made).stdout for command in commands_of(made)}
+    # What its CI sets is there for every step.
+    source = "git+https://example.org/pressroom"
+    run_step = partial(workshop.run_tool, cwd=made, PRESSROOM_SOURCE=source, PRESSROOM_CHECK_POSTGRESQL=postgresql)
+    written = {command: run_step(*command.split()).stdout for command in commands_of(made)}
     assert any("migrations check" in command for command in written) == (kind == "tools")
     assert re.search(r"\b\d passed", written["pytest"])
     assert not re.search("failed|skipped|warning", written["pytest"])
-    assert "Every promise is kept." in next(text for command, text in written.items() if " plugins check " in command)
+    (told,) = (text for command, text in written.items() if " plugins check " in command)
+    assert_every_promise_is_kept(told, made, tables=kind == "tools")
 
 
 @contextmanager

@@ -34,6 +34,11 @@ DELIMITER: Final = "__"
 CONFIG_VARIABLE: Final = "PRESSROOM_CONFIG"
 """Names the configuration file, so it is not a setting itself."""
 
+_NOT_SETTINGS: Final = frozenset({CONFIG_VARIABLE, "PRESSROOM_SOURCE", "PRESSROOM_CHECK_POSTGRESQL"})
+"""What commands and the CI of plugins read. The tests of plugins have variables of their own, too."""
+
+_OF_TESTS: Final = "PRESSROOM_TEST_"
+
 _SERVICE_LINK = re.compile(
     r"_SERVICE_(HOST|PORT(_[A-Z0-9_]{1,200})?)\Z|_PORT_\d{1,5}_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?\Z"
 )
@@ -47,7 +52,7 @@ class Environment:
         self._variables = {
             name: text
             for name, text in environ.items()
-            if name.startswith(PREFIX) and name != CONFIG_VARIABLE and text and not _is_service_link(name, text)
+            if name.startswith(PREFIX) and text and not (_is_no_setting(name) or _is_service_link(name, text))
         }
         self._file_values = file_values
         self._origins = origins
@@ -113,6 +118,10 @@ class _Unusable(Exception):
 
 def _fail(name: str, problem: str, hint: str = "") -> NoReturn:
     raise _Unusable(ConfigProblem("", problem, Origin("environment", name), hint))
+
+
+def _is_no_setting(name: str) -> bool:
+    return name in _NOT_SETTINGS or name.startswith(_OF_TESTS)
 
 
 def _is_service_link(name: str, text: str) -> bool:
