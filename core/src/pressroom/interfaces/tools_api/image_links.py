@@ -19,6 +19,7 @@ from pressroom.host.host import Host
 from pressroom.http.cors import TOOLS_API
 from pressroom.http.errors import error_headers, status_of
 from pressroom.http.responses import INERT_CONTENT, RawResponse, content_type, encode_headers, matches_etag
+from pressroom.interfaces.tools_api.openapi_parts import IMAGE, LINK, SHOWN_TYPES
 from pressroom.interfaces.tools_api.routes import (
     ToolsApi,
     design_in,
@@ -33,9 +34,6 @@ from pressroom.sdk import Caller
 from pressroom.storage.files.keys import extension_of
 from pressroom.storage.files.signing import signing_secret
 
-LINK: Final = "/link"
-IMAGE: Final = "/image"
-
 MAX_DESIGN_LENGTH: Final = 1800
 """The longest design in a URL, compressed: networks and mail programs cut URLs of more than about 2,000 characters."""
 
@@ -43,7 +41,6 @@ _MAX_WAITING: Final = 64
 _RETRY_SECONDS: Final = 5
 _DAY: Final = 86_400
 
-_SHOWN: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml"})
 _HEADERS: Final = {
     **TOOLS_API.headers(),
     "Content-Security-Policy": INERT_CONTENT,
@@ -108,7 +105,7 @@ class ImageLinks:
 
     def url_or_nothing(self, slug: str, arguments: dict[str, Any] | CallError, media_type: str) -> str:
         """Return the same, and nothing where there is no such URL."""
-        if not self.enabled or media_type not in _SHOWN or isinstance(arguments, CallError):
+        if not self.enabled or media_type not in SHOWN_TYPES or isinstance(arguments, CallError):
             return ""
         try:
             return self.url(slug, arguments)
@@ -128,7 +125,7 @@ class ImageLinks:
         if isinstance(outcome, RefusedCall):
             return self._refusal(slug, LINK, outcome.error)
         file = file_of(outcome)
-        if file.entry.media_type not in _SHOWN:
+        if file.entry.media_type not in SHOWN_TYPES:
             return self._refusal(slug, LINK, _no_image(slug))
         answer = orjson.loads(self._api.envelopes.success(outcome, file, LINK))
         answer["data"] |= {"url": url, "expiresAt": None}
@@ -168,7 +165,7 @@ class ImageLinks:
             if drawing:
                 self._turns.release()
         entry = file_of(call).entry
-        if entry.media_type not in _SHOWN:
+        if entry.media_type not in SHOWN_TYPES:
             raise _no_image(slug)
         name = f'inline; filename="{slug}.{extension_of(entry.key)}"'
         own = (*_KEPT, *tag, (b"Content-Disposition", name.encode("ascii")))
@@ -179,7 +176,7 @@ class ImageLinks:
             raise NotFound("this server gives no lasting links to images ([image_links] enabled)")
         if slug not in self._api.generators:
             raise NotFound(f"there is no tool {slug[:64]!r}; GET /tools/api lists the tools")
-        if not _SHOWN & set(self._api.generators[slug].produces):
+        if not SHOWN_TYPES & set(self._api.generators[slug].produces):
             raise _no_image(slug)
 
     async def _count(self, address: str) -> None:

@@ -13,7 +13,10 @@ from pressroom.http.errors import STATUS
 from pressroom.interfaces.tools_api.openapi_parts import (
     COMMON_HEADERS,
     HEADERS,
+    IMAGE,
+    LINK,
     RATE_LIMIT_HEADERS,
+    SHOWN_TYPES,
     VERSION,
     brand_schema,
     descriptor_schema,
@@ -23,8 +26,11 @@ from pressroom.interfaces.tools_api.openapi_parts import (
 )
 from pressroom.sdk import Generator
 
+_FORBIDDEN: Final = 403
+
 _REASONS: Final = {
     400: ("InvalidInput", "The body is not JSON, or a parameter is missing, unknown or out of bounds."),
+    _FORBIDDEN: ("Forbidden", "The URL was altered, or the operator of the server has withdrawn its image."),
     404: ("NotFound", "There is no such tool."),
     405: ("MethodNotAllowed", "The path takes another method."),
     413: ("PayloadTooLarge", "The body is larger than the server reads."),
@@ -52,6 +58,8 @@ def openapi_document(compiled: LoadedApp) -> dict[str, Any]:
     }
     for entry in entries:
         paths |= _paths(entry, branding.key)
+        if compiled.settings.image_links.enabled and SHOWN_TYPES & set(generator_of(entry).produces):
+            paths |= _lasting_paths(entry, branding.key)
     return {
         "openapi": "3.1.1",
         "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
@@ -109,27 +117,89 @@ def _paths(entry: PlanTool, brand_key: str) -> dict[str, Any]:
                 "summary": generator.summary,
                 "description": "\n\n".join([generator.description, *(f"Note: {note}" for note in generator.notes)]),
                 "tags": [generator.name],
-                "requestBody": {
-                    "required": True,
-                    "content": {
-                        "application/json": {
-                            "schema": {"$ref": f"#/components/schemas/{_name(generator)}"},
-                            "examples": {
-                                f"example{number}": {"summary": one.title, "value": dict(one.params)}
-                                for number, one in enumerate(generator.examples, start=1)
-                            },
-                        }
-                    },
-                },
+                "requestBody": _body(generator),
+                "responses": {"200": _success(entry, brand_key), **_refusals()},
+            }
+        },
+    }
+
+
+def _lasting_paths(entry: PlanTool, brand_key: str) -> dict[str, Any]:
+    """Return the paths of an image's lasting URL: of making it, and of the image itself."""
+    generator = generator_of(entry)
+    data = _data_schema(generator)
+    lasting = {
+        "url": {"type": "string", "format": "uri", "description": "URL of the image; it does not expire."},
+        "expiresAt": {"type": "null"},
+    }
+    answer = {
+        "data": {**data, "properties": {**data["properties"], **lasting}},
+        "meta": {"$ref": "#/components/schemas/Meta"},
+    }
+    query = {"design": "What is drawn, compressed.", "signature": "The server's signature of it."}
+    kept = {name: {"$ref": f"#/components/headers/{name}"} for name in ("ETag", "Cache-Control")}
+    image = {
+        "description": "The image.",
+        "headers": {**COMMON_HEADERS, **kept},
+        "content": {
+            media_type: {"schema": {"type": "string", "format": "binary"}}
+            for media_type in generator.produces
+            if media_type in SHOWN_TYPES
+        },
+    }
+    link = _json("The file, with a URL that lasts.", success_envelope(brand_key, answer))
+    return {
+        f"/tools/{generator.slug}{LINK}": {
+            "post": {
+                "operationId": f"link{_name(generator)}",
+                "summary": f"Lasting URL: {generator.name}",
+                "description": (
+                    "Makes the image, and returns a URL that draws it whenever somebody fetches it, such as for "
+                    "`og:image`. `response` is ignored. A design that is too long for a URL is refused."
+                ),
+                "tags": [generator.name],
+                "requestBody": _body(generator),
                 "responses": {
-                    "200": _success(entry, brand_key),
-                    **{
-                        str(status): {"$ref": f"#/components/responses/{name}"}
-                        for status, (name, _) in _REASONS.items()
-                    },
+                    "200": {**link, "headers": {**COMMON_HEADERS, **RATE_LIMIT_HEADERS}},
+                    **_refusals(),
                 },
             }
         },
+        f"/tools/{generator.slug}{IMAGE}": {
+            "get": {
+                "operationId": f"image{_name(generator)}",
+                "summary": f"Image of a lasting URL: {generator.name}",
+                "description": "The whole URL comes from the answer of the operation above.",
+                "tags": [generator.name],
+                "parameters": [
+                    {"name": name, "in": "query", "required": True, "description": text, "schema": {"type": "string"}}
+                    for name, text in query.items()
+                ],
+                "responses": {
+                    "200": image,
+                    "304": {"description": "The image is what `If-None-Match` names.", "headers": kept},
+                    **_refusals(_FORBIDDEN, 404, 405, 429, 500, 503),
+                },
+            }
+        },
+    }
+
+
+def _body(generator: Generator) -> dict[str, Any]:
+    examples = {
+        f"example{number}": {"summary": one.title, "value": dict(one.params)}
+        for number, one in enumerate(generator.examples, start=1)
+    }
+    schema = {"$ref": f"#/components/schemas/{_name(generator)}"}
+    return {"required": True, "content": {"application/json": {"schema": schema, "examples": examples}}}
+
+
+def _refusals(*statuses: int) -> dict[str, Any]:
+    """Return the responses with these statuses, or all that a request with parameters may get."""
+    return {
+        str(status): {"$ref": f"#/components/responses/{name}"}
+        for status, (name, _) in _REASONS.items()
+        if (status in statuses if statuses else status != _FORBIDDEN)
     }
 
 

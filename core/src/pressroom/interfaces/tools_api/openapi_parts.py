@@ -14,10 +14,18 @@ _TIME: Final = {"type": "string", "format": "date-time"}
 VERSION: Final = "1.0"
 """The version of the Tools API."""
 
+LINK: Final = "/link"
+IMAGE: Final = "/image"
+"""Where a tool's image has a URL that lasts, below the URL of its page."""
+
+SHOWN_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml"})
+"""What pages can show as an image."""
+
 HEADERS: Final[dict[str, Any]] = {
     "Allow": {"description": "The methods that the path takes.", "schema": _TEXT},
-    "Content-Disposition": {"description": "A file name (`response: binary`).", "schema": _TEXT},
-    "ETag": {"description": "The id of the content, strong (`response: binary`).", "schema": _TEXT},
+    "Cache-Control": {"description": "How long it may be kept.", "schema": _TEXT},
+    "Content-Disposition": {"description": "A file name.", "schema": _TEXT},
+    "ETag": {"description": "The id of the content, strong.", "schema": _TEXT},
     "RateLimit-Limit": {"description": "Requests that the window allows.", "schema": _INTEGER},
     "RateLimit-Remaining": {"description": "Whole requests that are left.", "schema": _INTEGER},
     "RateLimit-Reset": {"description": "Seconds until at least one more request is free.", "schema": _INTEGER},
