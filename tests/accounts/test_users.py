@@ -95,6 +95,26 @@ async def test_accounts_are_listed_in_pages(users: Users) -> None:
     assert [user.email for user in (*first, *rest)] == [f"p{number}@example.com" for number in range(7)]
 
 
+@pytest.mark.parametrize(
+    ("find", "found"),
+    [
+        ("example.com", ["a_da@example.com", "bob@example.com"]),
+        ("EXAMPLE.ORG", ["carl@example.org"]),
+        ("lovelace", ["a_da@example.com"]),
+        ("_", ["a_da@example.com"]),
+        ("%", []),
+        ("\\", []),
+        ("' OR 1=1 --", []),
+        ("", ["a_da@example.com", "bob@example.com", "carl@example.org"]),
+    ],
+)
+async def test_accounts_are_found_by_a_part_of_their_address_or_name(users: Users, find: str, found: list[str]) -> None:
+    for email, name in (("a_da@example.com", "Ada Lovelace"), ("bob@example.com", ""), ("carl@example.org", "")):
+        await users.add(email, name=name)
+    assert [user.email for user in await users.list(find=find)] == found
+    assert [user.email for user in await users.list(find=find, after="b")] == [one for one in found if one > "b"]
+
+
 async def test_the_right_password_is_the_only_one(users: Users, database: SqlDatabase) -> None:
     user = await users.add("ada@example.com", password=PASSWORD)
     assert user.has_password
@@ -235,3 +255,5 @@ async def test_an_id_that_nobody_has_is_not_found(users: Users, user_id: str) ->
 async def test_a_list_begins_after_what_can_be_compared(users: Users, after: str) -> None:
     with pytest.raises(InvalidInput, match="after: must not contain"):
         await users.list(after=after)
+    with pytest.raises(InvalidInput, match="find: must not contain"):
+        await users.list(find=after)

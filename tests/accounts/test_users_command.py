@@ -139,6 +139,11 @@ def test_accounts_are_listed_in_pages(embedded: Command) -> None:
     rest = embedded.json("list", "--limit", "2", "--after", first["next"])
     assert ([user["email"] for user in rest["users"]], rest["next"]) == (["c@example.com"], None)
     assert "There are more: --after b@example.com" in embedded("list", "--limit", "2").stderr
+    assert [user["email"] for user in embedded.json("list", "--find", "C@")["users"]] == ["c@example.com"]
+    assert (
+        embedded("list", "--find", "nobody").stdout
+        == "There is no account with 'nobody' in its e-mail address or name.\n"
+    )
 
 
 @pytest.mark.services

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Select, delete, select, update
+from sqlalchemy import Select, delete, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -149,11 +149,21 @@ class Users:
         """Tell whether there is an account at all."""
         return await self._first(select(UserRow)) is not None
 
-    async def list(self, *, limit: int = 100, after: str = "") -> Sequence[User]:
-        """Return accounts in the order of e-mail address, those after the e-mail address `after`."""
-        if not is_line(after):
-            raise InvalidInput("after", "must not contain control characters")
+    async def list(self, *, limit: int = 100, after: str = "", find: str = "") -> Sequence[User]:
+        """Return accounts in the order of e-mail address, those after the e-mail address `after`.
+
+        With `find`, those whose e-mail address or name contains it, in upper or lower case.
+
+        Raises:
+            InvalidInput: a text has control characters.
+        """
+        for name, text in (("after", after), ("find", find)):
+            if not is_line(text):
+                raise InvalidInput(name, "must not contain control characters")
         statement = select(UserRow).where(UserRow.email > after).order_by(UserRow.email).limit(limit)
+        if find:
+            columns = (UserRow.email, UserRow.name)
+            statement = statement.where(or_(*(column.icontains(find, autoescape=True) for column in columns)))
         async with self._database.reading() as session:
             return [user_of(row) for row in await session.scalars(statement)]
 

@@ -47,16 +47,21 @@ def add(invocation: Invocation, email: str, name: str, plan: str, password_stdin
 @users.command("list")
 @click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True, help="Maximum number.")
 @click.option("--after", metavar="EMAIL", default="", help="Start after this e-mail address.")
+@click.option("--find", metavar="TEXT", default="", help="Only accounts with this in their e-mail address or name.")
 @command_options
-def list_users(invocation: Invocation, limit: int, after: str) -> None:
+def list_users(invocation: Invocation, limit: int, after: str, find: str) -> None:
     """List the accounts, ordered by e-mail address."""
-    found = list(with_accounts(invocation, lambda accounts: accounts.users.list(limit=limit + 1, after=after.lower())))
+    begin = after.lower()
+    found = list(
+        with_accounts(invocation, lambda accounts: accounts.users.list(limit=limit + 1, after=begin, find=find))
+    )
     more, found = len(found) > limit, found[:limit]
     if invocation.json:
         invocation.output.data({"users": [as_data(user) for user in found], "next": found[-1].email if more else None})
         return
     if not found:
-        invocation.output.line("There is no account." if not after else f"There is no account after {after}.")
+        named = f" with {find!r} in its e-mail address or name" if find else ""
+        invocation.output.line(f"There is no account{named}{f' after {after}' if after else ''}.")
         return
     rows = [(user.email, user.name, user.plan, _state(user), _shown_time(user)) for user in found]
     invocation.output.table(["E-mail", "Name", "Plan", "State", "Last sign-in"], rows)

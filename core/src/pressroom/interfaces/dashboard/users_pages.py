@@ -93,14 +93,15 @@ class UsersPages:
         return guarded
 
     async def show_all(self, visit: DashboardRequest) -> HTTPResponse:
-        """`GET /dashboard/users`: `?after=<e-mail>` lists those after it, `?find=<e-mail>` leads to one account."""
-        wanted = visit.request.args.get("find", "").strip()
-        if wanted:
-            user = await self._accounts.users.by_email(wanted)
-            if user is not None:
-                return self._frame.redirect(f"{USERS}/{user.id}")
-            return await self._list(visit, problem=f"There is no account with the e-mail address {wanted[:254]}.")
-        return await self._list(visit)
+        """`GET /dashboard/users`: `?after=<e-mail>` lists those after it.
+
+        `?find=<text>` lists those whose e-mail address or name has it; a whole e-mail address leads to its account.
+        """
+        wanted = visit.request.args.get("find", "").strip()[:_MAX_EMAIL_LENGTH]
+        user = await self._accounts.users.by_email(wanted) if wanted else None
+        if user is not None:
+            return self._frame.redirect(f"{USERS}/{user.id}")
+        return await self._list(visit, find=wanted)
 
     async def add(self, visit: DashboardRequest) -> HTTPResponse:
         """`POST /dashboard/users`: make an account, and show the link with which its person chooses a password."""
@@ -191,13 +192,14 @@ class UsersPages:
         self,
         visit: DashboardRequest,
         *,
-        problem: str = "",
+        find: str = "",
         errors: Mapping[str, str] | None = None,
         fields: Mapping[str, list[str]] | None = None,
         status: int = 200,
     ) -> HTTPResponse:
         after, now = visit.request.args.get("after", "")[:_MAX_EMAIL_LENGTH].lower(), datetime.now(UTC)
-        found = list(await self._accounts.users.list(limit=PAGE + 1, after=after))
+        found = list(await self._accounts.users.list(limit=PAGE + 1, after=after, find=find))
+        further = {"find": find} if find else {}
         return self._frame.page(
             visit,
             "users.html",
@@ -216,13 +218,14 @@ class UsersPages:
                 )
                 for user in found[:PAGE]
             ],
-            next_page=urlencode({"after": found[PAGE - 1].email}) if len(found) > PAGE else "",
+            next_page=urlencode({**further, "after": found[PAGE - 1].email}) if len(found) > PAGE else "",
+            first_page=f"?{urlencode(further)}" if further else "",
             later=bool(after),
+            find=find,
             plans=self._plans,
             default_plan=self._frame.host.settings.accounts.default_plan,
             values={name: first(fields or {}, name)[:300] for name in ("email", "name", "plan")},
             errors={"email": "", "name": "", "plan": "", **(errors or {})},
-            problem=problem,
         )
 
     async def _one(self, visit: DashboardRequest, user: User, *, message: str = "", link: str = "") -> HTTPResponse:
