@@ -94,7 +94,7 @@ def command(folder: Path) -> Iterator[Reloading]:
     (folder / "plugins" / "said.py").write_text(PLUGIN.replace("$WORD", "one"))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    with (folder / "output").open("w") as output:
+    with (folder / "output").open("w") as output, interruptible():
         process = subprocess.Popen(
             [sys.executable, "-m", "pressroom", "serve", "--reload", "--port", str(port)],
             cwd=folder,
@@ -110,6 +110,19 @@ def command(folder: Path) -> Iterator[Reloading]:
         if process.poll() is None:
             process.terminate()
             process.wait(40)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Have processes that are started in this block end on SIGINT, also where the tests run in the background.
+
+    A shell without job control lets those ignore it, and what they start would do so as well.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def session(leader: int) -> list[str]:

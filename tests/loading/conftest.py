@@ -1,6 +1,5 @@
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,16 @@ from support.installing import on_path
 from support.plugin_distributions import Distribution
 
 
-@cache
+@pytest.fixture(scope="session", autouse=True)
 def _installed() -> frozenset[str]:
+    """The distributions of plugins that are there before any test, or fixture of a module, installs its own."""
     return frozenset(candidate.distribution for candidate in discover())
 
 
 @pytest.fixture(autouse=True)
-def only_one_builtin_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+def only_one_builtin_plugin(_installed: frozenset[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide what is installed already but for one plugin, so that what these tests list is theirs."""
-    hidden = _installed() - {"pressroom-qr-code-generator"}
+    hidden = _installed - {"pressroom-qr-code-generator"}
 
     def without_hidden() -> tuple[Candidate, ...]:
         return tuple(candidate for candidate in discover() if candidate.distribution not in hidden)

@@ -22,8 +22,19 @@ class PluginCommands(click.Group):
         return sorted(self._groups(ctx))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the group of one plugin's commands."""
-        return self._groups(ctx).get(cmd_name)
+        """Return the group of one plugin's commands.
+
+        Raises:
+            PluginError: that plugin did not load, or is not installed.
+        """
+        group = self._groups(ctx).get(cmd_name)
+        if group is None:
+            from pressroom.errors import PluginError  # noqa: PLC0415 - not needed by --help
+
+            for record in compiled(ctx.ensure_object(Invocation)).plugins.records:
+                if record.id == cmd_name and record.error:
+                    raise PluginError(f"the plugin {record.id} is {record.status}: {record.error}", hint=record.hint)
+        return group
 
     def _groups(self, ctx: click.Context) -> dict[str, click.Group]:
         groups: dict[str, click.Group] = {}
