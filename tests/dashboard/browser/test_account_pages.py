@@ -239,6 +239,14 @@ async def test_axe_finds_nothing_serious_outside(browser: Browser, host: Running
     await page.close()
 
 
+async def test_a_page_opens_at_its_top_in_a_low_window(browser: Browser, host: RunningHost, person: User) -> None:
+    async with signed_in(browser, host, person) as page:
+        await page.set_viewport_size({"width": 1000, "height": 400})
+        await page.goto(f"{host.url}/dashboard/users")
+        assert not await page.locator(".account-nav [aria-current]").evaluate("(one) => one.offsetTop < innerHeight")
+        assert await page.evaluate("scrollY") == 0
+
+
 async def test_no_page_scrolls_sideways(browser: Browser, host: RunningHost, person: User, connection: str) -> None:
     async with signed_in(browser, host, person) as page:
         for path in [*PAGES, connection]:

@@ -136,6 +136,8 @@ if (drop) {
   });
 }
 
-// On a phone the dashboard's navigation is one row that scrolls.
+// On a phone the dashboard's navigation is one row that scrolls: that alone, not the page around it.
 
-$(".account-nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+const current = $(".account-nav [aria-current]");
+const row = current?.closest("nav");
+if (row) row.scrollLeft += current.getBoundingClientRect().left - row.getBoundingClientRect().left - (row.clientWidth - current.offsetWidth) / 2;
