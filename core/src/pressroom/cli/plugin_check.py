@@ -12,14 +12,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from pressroom.cli.options import Invocation, command_options
-from pressroom.cli.output import FINE, FOUND_WRONG, Output
+from pressroom.cli.output import FINE, FOUND_WRONG
+from pressroom.cli.plugin_check_report import BrokenPromise, Stage, junit_report, tell
 
 if TYPE_CHECKING:
     from pressroom.cli.installing import InstallFailed
@@ -27,43 +28,6 @@ if TYPE_CHECKING:
 
 _PROCESS: Final = "pressroom.testing.check_process"
 _MAX_TYPE_ERRORS: Final = 20
-
-Outcome = Literal["ok", "failed", "skipped"]
-
-
-@dataclass(slots=True)
-class BrokenPromise:
-    """A promise that is broken: where, what was seen, and what to do. The process that checks writes them as JSON."""
-
-    contract: str
-    promise: str
-    where: str
-    seen: str
-    fix: str = ""
-
-    def __str__(self) -> str:
-        subject = f"{self.where}: " if self.where else ""
-        seen = f"\n    seen: {self.seen}" if self.seen else ""
-        return f"{subject}{self.promise}{seen}{f'{chr(10)}    fix: {self.fix}' if self.fix else ''}"
-
-
-@dataclass(slots=True)
-class Stage:
-    """One part of the check, with what it found. `note` says why it was skipped, or what it did."""
-
-    name: str
-    plugin: str = ""
-    findings: list[BrokenPromise] = field(default_factory=list)
-    skipped: bool = False
-    note: str = ""
-    seconds: float = 0.0
-
-    @property
-    def outcome(self) -> Outcome:
-        """How it ended."""
-        if self.findings:
-            return "failed"
-        return "skipped" if self.skipped else "ok"
 
 
 @click.command("check")
@@ -100,7 +64,7 @@ def check(
             {"ok": not failed, "stages": [{**asdict(one), "outcome": one.outcome} for one in stages]}
         )
     else:
-        _tell(invocation.output, stages)
+        tell(invocation.output, stages)
     return FOUND_WRONG if failed else FINE
 
 
@@ -382,46 +346,3 @@ def _kill(process: subprocess.Popen[str]) -> None:
     """End a process and all that it started."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-
-
-def _tell(output: Output, stages: Sequence[Stage]) -> None:
-    rows = [
-        (one.outcome, one.name, one.plugin, f"{one.seconds:.1f} s" if one.seconds else "", _brief(one))
-        for one in stages
-    ]
-    output.table(["Outcome", "Stage", "Plugin", "Time", "Notes"], rows)
-    for stage in stages:
-        for finding in stage.findings:
-            output.line("")
-            output.line(f"{finding.contract}: {finding}")
-    failed = sum(len(stage.findings) for stage in stages)
-    output.line("")
-    output.line("Every promise is kept." if not failed else f"Broken promises: {failed}")
-
-
-def _brief(stage: Stage) -> str:
-    return f"{len(stage.findings)} broken" if stage.findings else stage.note
-
-
-def junit_report(stages: Sequence[Stage]) -> str:
-    """Return the stages as JUnit XML, which CI services show: a test case for each stage and each broken promise."""
-    from xml.etree import ElementTree as ET  # noqa: PLC0415 - not needed by --help; it only writes
-
-    failures = sum(len(one.findings) for one in stages)
-    total = sum(max(1, len(one.findings)) for one in stages)
-    root = ET.Element("testsuites", tests=str(total), failures=str(failures))
-    for stage in stages:
-        name = f"{stage.plugin} {stage.name}".strip()
-        suite = ET.SubElement(root, "testsuite", name=name, tests=str(max(1, len(stage.findings))))
-        suite.set("failures", str(len(stage.findings)))
-        suite.set("time", f"{stage.seconds:.3f}")
-        if not stage.findings:
-            case = ET.SubElement(suite, "testcase", classname=name, name=stage.name)
-            if stage.skipped:
-                ET.SubElement(case, "skipped", message=stage.note)
-        for finding in stage.findings:
-            case = ET.SubElement(suite, "testcase", classname=name, name=f"{finding.where}: {finding.promise}")
-            failure = ET.SubElement(case, "failure", message=finding.seen)
-            failure.text = str(finding)
-    ET.indent(root)
-    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"

@@ -1,0 +1,90 @@
+"""What `pressroom plugins check` found, for people and as JUnit XML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pressroom.cli.output import Output
+
+Outcome = Literal["ok", "failed", "skipped"]
+
+
+@dataclass(slots=True)
+class BrokenPromise:
+    """A promise that is broken: where, what was seen, and what to do. The process that checks writes them as JSON."""
+
+    contract: str
+    promise: str
+    where: str
+    seen: str
+    fix: str = ""
+
+    def __str__(self) -> str:
+        subject = f"{self.where}: " if self.where else ""
+        seen = f"\n    seen: {self.seen}" if self.seen else ""
+        return f"{subject}{self.promise}{seen}{f'{chr(10)}    fix: {self.fix}' if self.fix else ''}"
+
+
+@dataclass(slots=True)
+class Stage:
+    """One part of the check, with what it found. `note` says why it was skipped, or what it did."""
+
+    name: str
+    plugin: str = ""
+    findings: list[BrokenPromise] = field(default_factory=list)
+    skipped: bool = False
+    note: str = ""
+    seconds: float = 0.0
+
+    @property
+    def outcome(self) -> Outcome:
+        """How it ended."""
+        if self.findings:
+            return "failed"
+        return "skipped" if self.skipped else "ok"
+
+
+def tell(output: Output, stages: Sequence[Stage]) -> None:
+    """Write a table of the stages, and each broken promise with its place and fix."""
+    rows = [
+        (one.outcome, one.name, one.plugin, f"{one.seconds:.1f} s" if one.seconds else "", _brief(one))
+        for one in stages
+    ]
+    output.table(["Outcome", "Stage", "Plugin", "Time", "Notes"], rows)
+    for stage in stages:
+        for finding in stage.findings:
+            output.line("")
+            output.line(f"{finding.contract}: {finding}")
+    failed = sum(len(stage.findings) for stage in stages)
+    output.line("")
+    output.line("Every promise is kept." if not failed else f"Broken promises: {failed}")
+
+
+def _brief(stage: Stage) -> str:
+    return f"{len(stage.findings)} broken" if stage.findings else stage.note
+
+
+def junit_report(stages: Sequence[Stage]) -> str:
+    """Return the stages as JUnit XML, which CI services show: a test case for each stage and each broken promise."""
+    from xml.etree import ElementTree as ET  # noqa: PLC0415 - not needed by --help; it only writes
+
+    failures = sum(len(one.findings) for one in stages)
+    total = sum(max(1, len(one.findings)) for one in stages)
+    root = ET.Element("testsuites", tests=str(total), failures=str(failures))
+    for stage in stages:
+        name = f"{stage.plugin} {stage.name}".strip()
+        suite = ET.SubElement(root, "testsuite", name=name, tests=str(max(1, len(stage.findings))))
+        suite.set("failures", str(len(stage.findings)))
+        suite.set("time", f"{stage.seconds:.3f}")
+        if not stage.findings:
+            case = ET.SubElement(suite, "testcase", classname=name, name=stage.name)
+            if stage.skipped:
+                ET.SubElement(case, "skipped", message=stage.note)
+        for finding in stage.findings:
+            case = ET.SubElement(suite, "testcase", classname=name, name=f"{finding.where}: {finding.promise}")
+            failure = ET.SubElement(case, "failure", message=finding.seen)
+            failure.text = str(finding)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
