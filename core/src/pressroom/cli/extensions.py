@@ -12,6 +12,7 @@ from pressroom.errors import PressroomError
 
 if TYPE_CHECKING:
     from pressroom.gate import PluginGate
+    from pressroom.host.loaded_app import LoadedApp
 
 
 class PluginCommands(click.Group):
@@ -19,7 +20,7 @@ class PluginCommands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the ids of the plugins that bring commands."""
-        return sorted(self._groups(ctx))
+        return sorted(_groups(compiled(ctx.ensure_object(Invocation))))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the group of one plugin's commands.
@@ -27,22 +28,23 @@ class PluginCommands(click.Group):
         Raises:
             PluginError: that plugin did not load, or is not installed.
         """
-        group = self._groups(ctx).get(cmd_name)
+        loaded = compiled(ctx.ensure_object(Invocation))
+        group = _groups(loaded).get(cmd_name)
         if group is None:
             from pressroom.errors import PluginError  # noqa: PLC0415 - not needed by --help
 
-            for record in compiled(ctx.ensure_object(Invocation)).plugins.records:
+            for record in loaded.plugins.records:
                 if record.id == cmd_name and record.error:
                     raise PluginError(f"the plugin {record.id} is {record.status}: {record.error}", hint=record.hint)
         return group
 
-    def _groups(self, ctx: click.Context) -> dict[str, click.Group]:
-        groups: dict[str, click.Group] = {}
-        host = compiled(ctx.ensure_object(Invocation))
-        for one in host.plugins.contributions.of(click.Command):
-            group = groups.setdefault(one.plugin, _PluginGroup(host.gate, one.plugin))
-            group.add_command(one.record)
-        return groups
+
+def _groups(loaded: LoadedApp) -> dict[str, click.Group]:
+    groups: dict[str, click.Group] = {}
+    for one in loaded.plugins.contributions.of(click.Command):
+        group = groups.setdefault(one.plugin, _PluginGroup(loaded.gate, one.plugin))
+        group.add_command(one.record)
+    return groups
 
 
 _FOR_THE_USER: Final = (
