@@ -11,12 +11,13 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import URL, event, make_url, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
-from sqlalchemy.pool import ConnectionPoolEntry, NullPool
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool, PoolResetState
 
 from pressroom.config.models import Settings, StorageSettings
 from pressroom.errors import BackendError
 from pressroom.storage.database.failures import hint_for, is_outage, reason_of
 from pressroom.storage.database.probe import ANSWER_SECONDS
+from pressroom.storage.database.sqlite_connection import connect_to_sqlite
 from pressroom.storage.outage import OutageGuard
 from pressroom.storage.private import make_private_folder
 from pressroom.storage.restoring import finish_restore
@@ -218,7 +219,8 @@ class SqlDatabase:
     def _sqlite_engine(
         self, begin: str, timeout: float, *, query_only: bool = False, foreign_keys: str = "ON", **pool: Any
     ) -> AsyncEngine:
-        engine = create_async_engine(self.url, connect_args={"timeout": timeout}, **pool)
+        connecting = {"timeout": timeout, "async_creator_fn": connect_to_sqlite}
+        engine = create_async_engine(self.url, connect_args=connecting, pool_reset_on_return=None, **pool)
         pragmas = ["journal_mode = WAL", "synchronous = NORMAL", f"foreign_keys = {foreign_keys}"]
         if query_only:
             pragmas.append("query_only = ON")
@@ -231,6 +233,12 @@ class SqlDatabase:
             for pragma in pragmas:
                 cursor.execute(f"PRAGMA {pragma}")
             cursor.close()
+
+        @event.listens_for(engine.sync_engine, "reset")
+        def roll_back(connection: Any, _record: Any, _state: PoolResetState) -> None:
+            # Most connections come back after a commit: asking the thread to roll back nothing would take a while.
+            if connection.driver_connection.in_transaction:
+                connection.rollback()
 
         @event.listens_for(engine.sync_engine, "begin")
         def start(connection: Any) -> None:

@@ -1,0 +1,133 @@
+"""Connections to SQLite that go to their thread once for a statement.
+
+A cursor of `aiosqlite` hands each step over to the thread of its connection, and SQLAlchemy takes four for a statement:
+open a cursor, execute, fetch all rows, close the cursor. Handing over takes longer than what most statements do.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, Final, Self
+
+import aiosqlite
+
+FIRST_ROWS: Final = 200
+"""How many rows come with the statement. Those after them are fetched when somebody asks, as `aiosqlite` does."""
+
+_Row = tuple[Any, ...]
+
+
+class SqliteCursor:
+    """A cursor for SQLAlchemy's adapter to `aiosqlite`, whose cursor on the thread is there only while rows are left.
+
+    Has what the adapter calls of `aiosqlite.Cursor`; what those methods return and raise is the same.
+    """
+
+    arraysize = 1
+
+    def __init__(self, connection: aiosqlite.Connection) -> None:
+        self._connection = connection
+        self._open: sqlite3.Cursor | None = None
+        self._rows: deque[_Row] = deque()
+        self.description: Any = None
+        self.rowcount = -1
+        self.lastrowid: int | None = None
+
+    async def __aenter__(self) -> Self:
+        """Return the cursor: there is nothing to open before a statement."""
+        return self
+
+    async def __aiter__(self) -> AsyncIterator[_Row]:
+        """Go through the rows that are left, `FIRST_ROWS` at a time."""
+        while rows := await self.fetchmany(FIRST_ROWS):
+            for row in rows:
+                yield row
+
+    async def execute(self, statement: str, parameters: Iterable[Any] = ()) -> Self:
+        """Run a statement and fetch its first rows."""
+        await self._on_thread(self._run, "execute", statement, parameters)
+        return self
+
+    async def executemany(self, statement: str, parameters: Iterable[Iterable[Any]]) -> Self:
+        """Run a statement once for each set of parameters."""
+        await self._on_thread(self._run, "executemany", statement, parameters)
+        return self
+
+    async def fetchall(self) -> Sequence[_Row]:
+        """Return all rows that are left."""
+        if self._open is not None:
+            await self._on_thread(self._fetch, None)
+        return self._taken(len(self._rows))
+
+    async def fetchmany(self, size: int = 1) -> Sequence[_Row]:
+        """Return up to `size` of the rows that are left."""
+        if self._open is not None and len(self._rows) < size:
+            await self._on_thread(self._fetch, max(size - len(self._rows), FIRST_ROWS))
+        return self._taken(size)
+
+    async def fetchone(self) -> _Row | None:
+        """Return the next row, or `None` after the last."""
+        rows = await self.fetchmany(1)
+        return rows[0] if rows else None
+
+    async def close(self) -> None:
+        """Give up the rows that are left."""
+        self._rows.clear()
+        if self._open is not None:
+            await self._on_thread(self._finish)
+
+    async def _on_thread(self, function: Callable[..., None], *arguments: Any) -> None:
+        # What its own cursors call, and all that they call.
+        await self._connection._execute(function, *arguments)  # type: ignore[no-untyped-call]  # noqa: SLF001
+
+    def _taken(self, size: int) -> Sequence[_Row]:
+        return [self._rows.popleft() for _ in range(min(size, len(self._rows)))]
+
+    def _run(self, method: str, statement: str, parameters: Any) -> None:
+        self._finish()
+        cursor = self._open = self._connection._conn.cursor()  # noqa: SLF001
+        try:
+            getattr(cursor, method)(statement, parameters)
+            self.description, self.lastrowid = cursor.description, cursor.lastrowid
+            self._fetch(FIRST_ROWS)
+        except BaseException:
+            self._finish()
+            raise
+
+    def _fetch(self, size: int | None) -> None:
+        cursor = self._open
+        if cursor is None:
+            return
+        rows = () if cursor.description is None else cursor.fetchall() if size is None else cursor.fetchmany(size)
+        self._rows.extend(rows)
+        self.rowcount = cursor.rowcount
+        if size is None or len(rows) < size:
+            self._finish()
+
+    def _finish(self) -> None:
+        cursor, self._open = self._open, None
+        if cursor is not None:
+            cursor.close()
+
+
+class SqliteConnection(aiosqlite.Connection):
+    """A connection whose cursors are `SqliteCursor`. Its thread ends with the process."""
+
+    def __init__(self, connector: Callable[[], sqlite3.Connection]) -> None:
+        super().__init__(connector, FIRST_ROWS)
+        self._thread.daemon = True
+
+    def cursor(self) -> SqliteCursor:  # type: ignore[override]
+        """Return a cursor, without a wait."""
+        return SqliteCursor(self)
+
+
+def connect_to_sqlite(database: str, **options: Any) -> SqliteConnection:
+    """Return a connection that opens once it is awaited, for `async_creator_fn` of SQLAlchemy.
+
+    `database` is the path of the file; `options` are those of `sqlite3.connect`.
+    """
+    return SqliteConnection(partial(sqlite3.connect, database, **options))
