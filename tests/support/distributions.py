@@ -12,7 +12,7 @@ import sysconfig
 import tarfile
 import venv
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import distribution
 from pathlib import Path
@@ -163,6 +163,25 @@ def _copy_pip(environment: Path) -> None:
             shutil.copy2(str(file.locate()), target)
 
 
+_compiled: list[Path] = [Path(sysconfig.get_path("purelib"))]
+"""Where bytecode is: the packages of this process, and those of environments that ran already."""
+
+
+def _copy_bytecode(packages: Path) -> None:
+    """Give packages the bytecode of others that are the same files: uv links all that it installs to its cache.
+
+    Otherwise each environment would compile what the server imports anew.
+    """
+    for compiled in _compiled:
+        for bytecode in compiled.glob("**/__pycache__/*.pyc"):
+            module = bytecode.relative_to(compiled).parents[1] / f"{bytecode.name.partition('.')[0]}.py"
+            target = packages / module.parent / "__pycache__" / bytecode.name
+            with suppress(OSError):
+                if not target.exists() and (packages / module).samefile(compiled / module):
+                    target.parent.mkdir(exist_ok=True)
+                    shutil.copyfile(bytecode, target)
+
+
 class Environment:
     """A virtual environment that holds nothing but what is installed into it."""
 
@@ -177,6 +196,10 @@ class Environment:
     def install(self, *packages: str | Path) -> None:
         """Install packages with uv, which takes them from its cache where it can."""
         self.run_tool(find_uv_bin(), "pip", "install", "--quiet", "--python", self.bin / "python", *packages)
+        own = Path(sysconfig.get_path("purelib", vars={"base": str(self.folder)}))
+        _copy_bytecode(own)
+        if own not in _compiled:
+            _compiled.append(own)
 
     def run_tool(
         self,
