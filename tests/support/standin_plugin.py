@@ -186,6 +186,7 @@ class StandInSite:
             featured=bool(kept["featured"]),
             publish_at=datetime.fromisoformat(kept["at"]) if kept.get("at") else None,
             marker=kept["marker"],
+            audience=kept.get("audience", ""),
         )
 
 

@@ -50,10 +50,10 @@ class Owner:
         headers = {"Authorization": f"Ghost {token(self._key)}", "Accept-Version": "v5.0"}
         answer = httpx.request(method, f"{self._root}{path}", json=document, headers=headers, timeout=60)
         assert answer.is_success, answer.text
-        return answer.json()
+        return answer.json() if answer.content else None
 
     def read(self, post_id: str, resource: str = "posts") -> dict[str, Any]:
-        path = f"/{resource}/{post_id}/?formats=html,lexical&include=tags,authors"
+        path = f"/{resource}/{post_id}/?formats=html,lexical&include=tags,authors,tiers"
         return dict(self.send("GET", path)[resource][0])
 
     def write(self, blocks: list[Any], resource: str = "posts", **fields: Any) -> dict[str, Any]:
@@ -117,6 +117,25 @@ async def test_posts_that_nobody_edits_stay_as_they_are(
 
         after = owner.read(before["id"])
         assert {name: after[name] for name in UNCHANGED} == {name: before[name] for name in UNCHANGED}
+
+
+@pytest.mark.parametrize("visibility", ["members", "paid", "tiers"])
+async def test_a_post_that_is_made_anew_has_the_readers_of_the_one_before(
+    owner: Owner, site: GhostSite, visibility: str
+) -> None:
+    paid = [one["id"] for one in owner.send("GET", "/tiers/?filter=type:paid")["tiers"]][:1]
+    tiers = [{"id": one} for one in paid] if visibility == "tiers" else []
+    before = owner.write([block("paragraph", words("one"))], visibility=visibility, tiers=tiers)
+    remote = await site.read(before["id"])
+    assert remote.audience == (f"tiers {paid[0]}" if visibility == "tiers" else visibility)
+    owner.send("DELETE", f"/posts/{before['id']}/")
+
+    anew = taken_over(remote, remote.raw, marker=f"anew-{visibility}", kept=frozenset(), audience=remote.audience)
+    made = await site.create(anew)
+
+    after = owner.read(made.id)
+    assert after["visibility"] == visibility
+    assert [one["id"] for one in after["tiers"]] == [one["id"] for one in before["tiers"]]
 
 
 async def test_an_edit_touches_one_block_and_no_other(owner: Owner, site: GhostSite) -> None:

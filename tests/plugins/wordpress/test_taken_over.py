@@ -173,6 +173,13 @@ async def test_footnotes_of_the_block_editor_stay(blog: WordPress, site: WordPre
     assert (kept["content"]["raw"], kept["meta"]["footnotes"]) == (raw.replace("Text &amp; more", "Edited"), notes)
 
 
+async def test_a_post_says_who_may_read_it(blog: WordPress, site: WordPressSite) -> None:
+    protected = somebodys(blog, password="open sesame")
+    made = [somebodys(blog), somebodys(blog, status="private"), protected]
+    read = [await site.read(str(one["id"])) for one in made]
+    assert [one.audience for one in read] == ["", "private", "password"]
+
+
 async def test_a_classic_post_stays_classic(blog: WordPress, site: WordPressSite) -> None:
     row = somebodys(blog, content="One\nline\n\nTwo")
     remote = await site.read(str(row["id"]))

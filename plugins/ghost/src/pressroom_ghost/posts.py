@@ -45,6 +45,9 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What fields of `Post` are called in Ghost, where that is something else."""
 
+_TIERS: Final = "tiers"
+_MAX_AUDIENCE_LENGTH: Final = 1000
+
 _BODY: Final = frozenset({"body", "html", "markdown", "raw"})
 
 
@@ -131,7 +134,26 @@ def post_of(row: Mapping[str, Any], kind: Kind = "post") -> RemotePost:
         updated_at=moment(row.get("updated_at")),
         raw=str(row.get("lexical") or row.get("mobiledoc") or ""),
         kind=kind,
+        audience=_audience_of(row),
     )
+
+
+def _audience_of(row: Mapping[str, Any]) -> str:
+    """Return who may read a post: `members`, `paid`, or `tiers` with their ids; empty for everybody."""
+    visibility = str(row.get("visibility") or "public")
+    if visibility != _TIERS:
+        return "" if visibility == "public" else visibility[:_MAX_AUDIENCE_LENGTH]
+    tiers = row.get("tiers")
+    ids = [str(one.get("id", "")) for one in (tiers if isinstance(tiers, list) else ()) if isinstance(one, dict)]
+    return " ".join([_TIERS, *ids])[:_MAX_AUDIENCE_LENGTH]
+
+
+def visibility_of(audience: str) -> dict[str, Any]:
+    """Return what Ghost is told of who may read a post; nothing where everybody may."""
+    if not audience:
+        return {}
+    visibility, *tiers = audience.split()
+    return {"visibility": visibility} | ({"tiers": [{"id": one} for one in tiers]} if visibility == _TIERS else {})
 
 
 def _names(row: Mapping[str, Any], member: str) -> tuple[str, ...]:

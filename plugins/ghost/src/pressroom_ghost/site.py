@@ -52,6 +52,7 @@ from pressroom_ghost.posts import (
     post_of,
     quoted,
     updated_at,
+    visibility_of,
 )
 from pressroom_ghost.uploads import EXTENSIONS, multipart
 
@@ -69,8 +70,9 @@ CAPABILITIES: Final = Capabilities(
     import_posts=True,
     authors=True,
     featured_caption=True,
+    audience=True,
 )
-_QUERY: Final = {"formats": "html,lexical,mobiledoc", "include": "tags,authors"}
+_QUERY: Final = {"formats": "html,lexical,mobiledoc", "include": "tags,authors,tiers"}
 _PAGE: Final = 20
 """Posts that are asked for at once: answers of more than 16 MiB are not read, and a post may have megabytes."""
 
@@ -247,6 +249,7 @@ class GhostSite(BasicSite):
             **document(replace(post, kept=frozenset())),
             "lexical": await self.beside(body_of, post),
             "status": "draft",
+            **visibility_of(post.audience),
         }
         answer = await self._api().send("POST", "/posts/", query=_QUERY, document={"posts": [changes]})
         return self._one(answer, "post", written=True).post

@@ -89,6 +89,7 @@ def post_of(row: Mapping[str, Any]) -> RemotePost:
         updated_at=_moment(row.get("modified_gmt")),
         raw=content.removesuffix(tail_of(row)) if _is_editable(row) else "",
         kind="page" if row.get("type") == "page" else "post",
+        audience="private" if row.get("status") == "private" else "password" if row.get("password") else "",
     )
 
 

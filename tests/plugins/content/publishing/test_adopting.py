@@ -306,6 +306,21 @@ async def test_a_post_that_was_deleted_there_comes_back_only_when_asked_for(
     assert made["marker"] != ""
 
 
+async def test_a_post_for_some_does_not_become_one_for_all(plugin: PluginContext, platform: StandInPlatform) -> None:
+    blog = await blog_on(plugin, platform)
+    platform.posts["old"]["audience"] = "members"
+    found = await blog.adopted()
+    del platform.posts["old"]
+    for _ in range(2):
+        done = await blog.publish(found.article.id, force=True)
+        assert done.status == "failed"
+        assert "was not for everybody (members)" in done.error
+    assert platform.posts == {}
+    await unpublish(plugin, ADA, found.publication_id, "delete")
+    done = await blog.publish(found.article.id)
+    assert (done.status, len(platform.posts)) == ("published", 1)
+
+
 async def test_another_post_with_its_id_is_never_written_over(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
     found = await blog.adopted()

@@ -89,7 +89,7 @@ class Capabilities:
     `authors` tells that posts are by accounts of the platform: `ensure_terms` returns the id of the one that
     `Post.author` names, and where it returns none, people are told. `featured_caption` tells that
     `Post.featured_caption` is shown. `built` tells that pages of the site appear some time after a post was taken, once
-    the site was built.
+    the site was built. `audience` tells that `create` lets only those read a post whom `Post.audience` names.
     """
 
     draft: bool = False
@@ -109,6 +109,7 @@ class Capabilities:
     authors: bool = False
     featured_caption: bool = False
     built: bool = False
+    audience: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +194,9 @@ class Post:
     `raw` is the body in the platform's own form, for a `BlockSite`; `html` and `markdown` then say what readers are to
     see of it. `kept` are names of fields that an update leaves as they are on the site. `marker` is empty for a post
     that was there before: nothing is hidden in it.
+
+    `audience` is set for `create` alone, where the post takes the place of one that not everybody could read: what
+    `RemotePost.audience` said of that one. Only sites with the capability of this name get it.
     """
 
     marker: str
@@ -216,6 +220,7 @@ class Post:
     options: Mapping[str, Any] = field(default_factory=dict)
     raw: str = ""
     kept: frozenset[str] = frozenset()
+    audience: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +238,8 @@ class RemotePost:
     `html` is the body as it is kept there, for the comparison with what was sent; `fields` are further members by the
     names of `Post` (`title`, `slug`, `excerpt`, `tags`, `categories`, `meta_title`, `meta_description`,
     `canonical_url`), as far as the platform gives them back. `featured` tells whether it has a featured image. `raw` is
-    the whole body in the platform's own form, on a `BlockSite`, and `kind` whether it is a post or a page.
+    the whole body in the platform's own form, on a `BlockSite`, and `kind` whether it is a post or a page. `audience`
+    is empty for a post that everybody may read once it is live, else says in the platform's words who may.
     """
 
     id: str
@@ -248,6 +254,7 @@ class RemotePost:
     updated_at: datetime | None = None
     raw: str = ""
     kind: Literal["post", "page"] = "post"
+    audience: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,7 +200,7 @@ async def _bind(
             bound=f"{website.id}:{remote.id}",
             raw=body.raw,
             segments=body.stored(),
-            fields=shown_fields(remote.fields),
+            fields=shown_fields(remote),
             sent=sent,
             read_at=now,
         )

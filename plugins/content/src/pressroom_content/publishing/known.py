@@ -10,6 +10,7 @@ from typing import Any, Final
 from sqlalchemy import delete, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressroom_content.contract import RemotePost
 from pressroom_content.publishing.bodies import MAX_RAW_LENGTH, SiteBody
 from pressroom_content.publishing.comparing import storable
 from pressroom_content.tables import SiteBodyRow
@@ -21,7 +22,8 @@ _MAX_FIELD_LENGTH: Final = 10_000
 class KnownBody:
     """A body as its website had it, and what was sent of the post's other fields.
 
-    `bound` tells that the post was there before its article. `fields` are those of the post as its website showed them.
+    `bound` tells that the post was there before its article. `fields` are those of the post as its website showed them,
+    with its `audience` where not everybody may read it.
     """
 
     body: SiteBody
@@ -35,12 +37,13 @@ def can_be_kept(raw: str) -> bool:
     return len(raw) <= MAX_RAW_LENGTH and storable(raw) == raw
 
 
-def shown_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a post as its website shows them, as JSON."""
-    return {
+def shown_fields(post: RemotePost) -> dict[str, Any]:
+    """Return the fields of a post as its website shows them, as JSON; `audience` where not everybody may read it."""
+    shown = {
         name: [storable(str(one)) for one in value] if isinstance(value, list | tuple) else _text(value)
-        for name, value in fields.items()
+        for name, value in post.fields.items()
     }
+    return {**shown, "audience": _text(post.audience)} if post.audience else shown
 
 
 async def known_body(session: AsyncSession, publication_id: str) -> KnownBody | None:
@@ -52,9 +55,12 @@ async def known_body(session: AsyncSession, publication_id: str) -> KnownBody | 
 
 
 async def remember_body(
-    session: AsyncSession, publication_id: str, body: SiteBody, fields: Mapping[str, Any], sent: Mapping[str, Any]
+    session: AsyncSession, publication_id: str, body: SiteBody, post: RemotePost, sent: Mapping[str, Any]
 ) -> None:
-    """Keep a body that was just read or written; one that cannot be kept is forgotten, unless its post is bound."""
+    """Keep the body of a post that was just read or written.
+
+    One that cannot be kept is forgotten, unless its post is bound.
+    """
     row = await session.get(SiteBodyRow, publication_id)
     if not can_be_kept(body.raw):
         if row is not None and row.bound is None:
@@ -64,7 +70,7 @@ async def remember_body(
         row = SiteBodyRow(publication_id=publication_id)
         session.add(row)
     row.raw, row.segments = body.raw, body.stored()
-    row.fields, row.sent, row.read_at = shown_fields(fields), dict(sent), datetime.now(UTC)
+    row.fields, row.sent, row.read_at = shown_fields(post), dict(sent), datetime.now(UTC)
 
 
 async def unbind(session: AsyncSession, publication_id: str) -> None:

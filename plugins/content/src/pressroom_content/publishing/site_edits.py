@@ -121,7 +121,7 @@ async def merge_edits(
         sent = {**known.sent, **{name: now_sent[name] for name in fields.edited if choices.get(name) != "article"}}
 
         async def remember(session: AsyncSession) -> None:
-            await remember_body(session, row.id, now, remote.fields, sent)
+            await remember_body(session, row.id, now, remote, sent)
 
         await held.save(remember, revision=shortened(remote.revision), sent_hash=fingerprint(remote), error="")
         return replace(found, made=made)
@@ -144,7 +144,7 @@ def _merged_fields(known: KnownBody, remote: RemotePost, post: Post, choices: Ma
     changes: dict[str, Any] = {}
     edited: dict[str, Any] = {}
     conflicts = []
-    shown, mine = shown_fields(remote.fields), sent_fields(post, "")
+    shown, mine = shown_fields(remote), sent_fields(post, "")
     for name in _FIELDS:
         if name not in shown or name not in known.fields or shown[name] == known.fields[name]:
             continue

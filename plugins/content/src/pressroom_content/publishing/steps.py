@@ -44,7 +44,7 @@ _FROM_THE_TRASH: Final = (
 )
 _MADE_ANEW: Final = (
     "the post was not on the site any more and was made anew: what only the site knew of it is gone, such as its date, "
-    "comments, featured image, and who may read it"
+    "comments and featured image"
 )
 
 
@@ -110,7 +110,8 @@ async def draft(work: PublicationWork) -> Postponement | None:
     """Make the post, or write it again. Whatever was sent before is looked for first."""
     if not work.row.external_id:
         post = await work.post()
-        sent = await work.once("post", look=lambda: work.site.find(post), send=lambda: work.site.create(post))
+        made = replace(post, audience=_audience(work))
+        sent = await work.once("post", look=lambda: work.site.find(post), send=lambda: work.site.create(made))
         if isinstance(sent, Postponement):
             return sent
         remote, found = sent
@@ -124,6 +125,21 @@ async def draft(work: PublicationWork) -> Postponement | None:
         work.note("running", work.without_note("post"), **values)
         await work.held.save()
     return await _rewrite(work)
+
+
+def _audience(work: PublicationWork) -> str:
+    """Return who could read the post that the new one takes the place of, as far as the site can keep to it.
+
+    Raises `SiteRefused` where it cannot: everybody could read what was for some.
+    """
+    audience = work.audience
+    if audience and not work.able.audience:
+        raise SiteRefused(
+            f"the post that was on the site before was not for everybody ({audience}), and this platform cannot be "
+            "told so from here: everybody could read the new post. unpublish_content ends this publication; after "
+            "that, publish_content makes a post for everybody"
+        )
+    return audience
 
 
 async def _rewrite(work: PublicationWork) -> Postponement | None:
@@ -247,7 +263,7 @@ async def read_back(work: PublicationWork) -> None:
     found += [f"{name}, which only the site understood, is not in the article any more" for name in work.dropped()]
     body, sent = await work.remembered(remote.raw, codec), (await work.manuscript()).sent_fields()
     work.done({**work.step.detail, "warnings": found}, **values)
-    work.held.later(lambda session: remember_body(session, work.row.id, body, remote.fields, sent))
+    work.held.later(lambda session: remember_body(session, work.row.id, body, remote, sent))
 
 
 async def live(work: PublicationWork) -> Postponement | None:

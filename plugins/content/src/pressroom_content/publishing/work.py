@@ -97,6 +97,11 @@ class PublicationWork:
         """Whether the post was on its site before the article was here."""
         return self.known is not None and self.known.bound
 
+    @property
+    def audience(self) -> str:
+        """Who may read the post, in the words of its platform, when it was last seen; empty for everybody."""
+        return str(self.known.fields.get("audience") or "") if self.known is not None else ""
+
     def uploaded(self) -> dict[str, RemoteMedia]:
         """Return the images that are on the site by now."""
         kept = self.held.steps["media"].detail.get("uploaded", {})
