@@ -44,8 +44,12 @@ async def letter(request):
     return HttpResponse(form.encode())
 
 
+async def outing(request):
+    return HttpResponse(f"<h1>{request.session}</h1>".encode())
+
+
 async def everyone(request):
-    return HttpResponse(f"nobody:{request.subject}{request.csrf_token}".encode())
+    return HttpResponse(f"nobody:{request.subject}{request.csrf_token}{request.session}".encode())
 
 
 @hookimpl
@@ -55,6 +59,7 @@ def pressroom_routes():
         Route("/dashboard/websites", websites, ("GET", "POST"), page),
         Route("/dashboard/websites/<id>", website, page=page),
         Route("/dashboard/letters/<id>", letter, ("GET", "POST"), DashboardPage("Letter"), max_body_bytes=200_000),
+        Route("/dashboard/outings/<id>", outing, page=DashboardPage("Outing", redirecting=True)),
         Route("/colophon", everyone),
     ]
 """
@@ -164,6 +169,25 @@ def test_a_form_of_another_site_is_not_kept(
 
 def test_other_routes_of_a_plugin_are_for_everyone(browser: BrowserWithoutScreen) -> None:
     assert browser.get("/colophon").html == "nobody:"
+
+
+def test_it_is_told_which_session_asks_and_never_the_cookie(
+    host: RunningHost, signed_in: BrowserWithoutScreen, browser: BrowserWithoutScreen
+) -> None:
+    session = signed_in.get("/dashboard/outings/7").one("h1")
+    assert len(session) == 64
+    assert session == signed_in.get("/dashboard/outings/8").one("h1")
+    assert signed_in.session_cookie() not in session
+    browser.enter(host, add_person(host, "outings@example.org"))
+    assert browser.get("/dashboard/outings/7").one("h1") != session
+
+
+def test_only_a_page_that_says_so_may_redirect_a_form_elsewhere(signed_in: BrowserWithoutScreen) -> None:
+    policies = {
+        path: signed_in.get(path).response.headers["Content-Security-Policy"]
+        for path in ("/dashboard/outings/7", "/dashboard/websites")
+    }
+    assert ["form-action" in policy for policy in policies.values()] == [False, True]
 
 
 def test_a_route_of_the_dashboard_itself_cannot_be_taken_over(tmp_path: Path) -> None:

@@ -189,7 +189,9 @@ class HttpRequest:
     """A request to a plugin's own route. Header names are in lower case.
 
     `subject` and `csrf_token` are those of a page of the dashboard: the account that is signed in, and what the page's
-    forms have to hold. Elsewhere both are empty.
+    forms have to hold. Elsewhere both are empty, as is `session`: a name of the browser's session, the same until the
+    person signs out. Bind to it what only this browser may continue, such as the `state` of an OAuth flow. It opens
+    nothing.
 
     The token is good for forms that are posted to the page's own path. `csrf_token_for(path)` returns one for a form
     that is posted to another page. The path is that of its `Route`, filled in and without a query:
@@ -215,6 +217,7 @@ class HttpRequest:
     charge: Callable[[str], AbstractAsyncContextManager[Callable[[], None]]] = field(
         default=_no_charge, repr=False, compare=False
     )
+    session: str = field(default="", repr=False)
 
     @property
     def form(self) -> Mapping[str, str]:
@@ -277,11 +280,15 @@ class DashboardPage:
 
     `group` is the heading under which the navigation lists the page, such as `Content`. Pages of all plugins with the
     same heading are together; those without one are under `More`.
+
+    `redirecting` says that a form of the page may be answered with a redirect to another site, which browsers block
+    otherwise.
     """
 
     title: str
     tools: Mapping[str, str] = field(default_factory=dict)
     group: str = ""
+    redirecting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

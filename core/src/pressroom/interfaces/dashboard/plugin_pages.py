@@ -54,6 +54,7 @@ class PluginPages:
                 csrf_token=token_for(request.path),
                 csrf_token_for=token_for,
                 charge=partial(self._charged, visit),
+                session=visit.session.token_hash.hex(),
             )
             with plugin_failures(self._frame.host.compiled.gate, plugin, route.path):
                 answer = checked_answer(await route.handler(asked))
@@ -62,7 +63,13 @@ class PluginPages:
                 return HTTPResponse(answer.body, status=answer.status, headers=headers, content_type=answer.media_type)
             fragment = Markup(answer.body.decode("utf-8", "replace"))  # noqa: S704 - the plugin's own HTML
             framed = self._frame.page(
-                visit, "plugin_page.html", page.title, current=current, status=answer.status, body=fragment
+                visit,
+                "plugin_page.html",
+                page.title,
+                current=current,
+                status=answer.status,
+                redirecting=page.redirecting,
+                body=fragment,
             )
             framed.headers.update(answer.headers)
             return framed
