@@ -1,4 +1,4 @@
-"""A stand-in for Google: its token endpoint, and Search Console with the rules that its documentation states.
+"""A stand-in for Google: signing in, tokens, and Search Console with the rules that its documentation states.
 
 It refuses what the real API refuses, holds back days that are not final, leaves rare queries out of rows by query,
 hands out at most 25,000 rows at once, and counts quotas.
@@ -23,6 +23,8 @@ from zoneinfo import ZoneInfo
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import RSAKey
+
+from support.standin_google_accounts import AUTHORIZE, REVOKE, TOKEN, AuthorizationRefused, GoogleAccounts
 
 EMAIL = "figures@pressroom.iam.gserviceaccount.com"
 KEY = RSAKey.generate_key(2048)
@@ -107,6 +109,7 @@ class Google:
         self.searches: list[Search] = []
         self.properties: dict[str, set[str]] = defaultdict(set)
         self.refresh_tokens: dict[str, str] = {}
+        self.accounts = GoogleAccounts()
         self.tokens: dict[str, tuple[str, float]] = {}
         self.token_seconds = 3599
         self.queries: list[tuple[str, dict[str, Any]]] = []
@@ -134,17 +137,19 @@ class Google:
     def token(self, form: Mapping[str, str]) -> dict[str, Any]:
         """Answer the token endpoint (RFC 6749, section 5; RFC 7523)."""
         self.grants += 1
-        if form.get("grant_type") == "refresh_token":
-            whose = self.refresh_tokens.get(form.get("refresh_token", ""))
-            if whose is None or not form.get("client_id") or not form.get("client_secret"):
-                raise Refused(400, "Token has been expired or revoked.", "invalid_grant")
+        more: dict[str, Any] = {}
+        pasted = self.refresh_tokens.get(form.get("refresh_token", ""))
+        if pasted is not None and form.get("client_id") and form.get("client_secret"):
+            whose = pasted
+        elif form.get("grant_type") in ("authorization_code", "refresh_token"):
+            whose, more = self.accounts.exchange(form)
         elif form.get("grant_type") == "urn:ietf:params:oauth:grant-type:jwt-bearer":
             whose = self._account(form.get("assertion", ""))
         else:
             raise Refused(400, "Invalid grant_type", "unsupported_grant_type")
         token = f"ya29.{self.grants}"
         self.tokens[token] = whose, time.monotonic() + self.token_seconds
-        return {"access_token": token, "expires_in": self.token_seconds, "token_type": "Bearer"}
+        return {"access_token": token, "expires_in": self.token_seconds, "token_type": "Bearer", **more}
 
     def _account(self, assertion: str) -> str:
         try:
@@ -163,16 +168,23 @@ class Google:
     ) -> tuple[int, bytes, Mapping[str, str]]:
         """Return status, content and headers of the answer to a request."""
         path = urlsplit(target).path
-        if path != "/token" and self.failing is not None:
+        if path == AUTHORIZE:
+            return self.accounts.respond(method, target, body)
+        if path != TOKEN and self.failing is not None:
             return self.failing
         try:
-            if path == "/token":
+            if path == TOKEN:
                 document: Any = self.token(dict(parse_qsl(body.decode())))
+            elif path == REVOKE:
+                document = self.accounts.revoke(dict(parse_qsl(body.decode())))
             else:
                 document = self.answer(method, path, headers, body)
+        except AuthorizationRefused as refusal:
+            told = {"error": refusal.error, "error_description": str(refusal)}
+            return refusal.status, json.dumps(told).encode(), {}
         except Refused as refusal:
             more = {"Retry-After": str(refusal.retry_after)} if refusal.retry_after else {}
-            if path != "/token":
+            if path != TOKEN:
                 return refusal.status, refusal.body(), more
             told = {"error": refusal.reason, "error_description": str(refusal)}
             return refusal.status, json.dumps(told).encode(), more

@@ -25,6 +25,7 @@ from support.fetching_figures import fetch_slice
 from support.job_queues import eventually
 from support.migrations import migrate
 from support.standin_google import EMAIL, LAG, Google, key_file, serving, today
+from support.standin_google_accounts import AUTHORIZE, CLIENT_ID, CLIENT_SECRET, REVOKE
 from support.tool_client import ToolClient, client_of
 
 from . import dataforseo
@@ -45,6 +46,10 @@ def config_for(google: Google, **more: Any) -> dict[str, Any]:
         "google_service_account": key_file(),
         "google_url": google.url,
         "google_token_url": f"{google.url}/token",
+        "google_client_id": CLIENT_ID,
+        "google_client_secret": CLIENT_SECRET,
+        "google_authorization_url": f"{google.url}{AUTHORIZE}",
+        "google_revocation_url": f"{google.url}{REVOKE}",
         "history_days": HISTORY,
         "slice_days": 9,
         "sweep_seconds": 86_400,

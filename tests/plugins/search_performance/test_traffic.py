@@ -175,7 +175,7 @@ def test_a_secret_is_stored_encrypted_and_shown_nowhere(site: Site, apis: Apis, 
 @pytest.mark.parametrize(
     ("failing", "told"),
     [
-        ((401, b'{"error": "Invalid API key"}', {}), "Enter a new credential at"),
+        ((401, b'{"error": "Invalid API key"}', {}), "Renew the connection at"),
         ((200, b"<html>A page for people</html>", {}), "not JSON"),
         ((429, b'{"error": "Too many API requests"}', {"Retry-After": "77"}), "call again in 77 seconds"),
         ((503, b"<html>down</html>", {}), "does not work at the moment"),

@@ -20,9 +20,24 @@ class SearchPerformanceConfig(PluginConfig):
             "Search Console property. Left out, they enter a credential of their own."
         ),
     )
+    google_client_id: str = Field(
+        "",
+        max_length=256,
+        description=(
+            "ID of an OAuth client of Google, of the type web application, with which people sign in to connect "
+            "Search Console. Its redirect URI is the server's URL with /dashboard/search/google/callback."
+        ),
+    )
+    google_client_secret: SecretStr | None = Field(None, description="Secret of that OAuth client.")
     google_url: str = Field("https://searchconsole.googleapis.com", description="URL of the Search Console API.")
     google_token_url: str = Field(
         "https://oauth2.googleapis.com/token", description="URL at which Google gives out access tokens."
+    )
+    google_authorization_url: str = Field(
+        "https://accounts.google.com/o/oauth2/v2/auth", description="URL at which people sign in with Google."
+    )
+    google_revocation_url: str = Field(
+        "https://oauth2.googleapis.com/revoke", description="URL at which such a sign-in is revoked."
     )
     indexnow_url: str = Field(
         "https://api.indexnow.org/indexnow", description="URL that IndexNow submissions are sent to."
@@ -77,6 +92,9 @@ class SearchPerformanceConfig(PluginConfig):
     def _has_both(self) -> Self:
         if bool(self.dataforseo_login) != (self.dataforseo_password is not None):
             raise ValueError("dataforseo_login and dataforseo_password need each other")
+        secret = self.google_client_secret
+        if bool(self.google_client_id) != bool(secret is not None and secret.get_secret_value()):
+            raise ValueError("google_client_id and google_client_secret need each other")
         return self
 
     @field_validator("google_service_account")

@@ -8,8 +8,10 @@ from pressroom.sdk import Check, CheckResult, PluginContext
 from pressroom_content.contract import search_sources
 
 from pressroom_search_performance.contract import analytics_sources, keyword_sources
-from pressroom_search_performance.host import config_of, keyword_source_of
+from pressroom_search_performance.host import config_of, keyword_source_of, redirect_uri_of
+from pressroom_search_performance.sources.google_auth import OAuthClient, redirect_problem
 
+_CLIENT_ID_SUFFIX = ".apps.googleusercontent.com"
 _SETTING = "keyword_source in [plugins.search_performance.config]"
 
 
@@ -22,7 +24,36 @@ def checks(plugin: PluginContext) -> Iterable[Check]:
     async def names() -> CheckResult:
         return names_result(plugin)
 
-    return [Check("keyword source", keywords), Check("names of sources", names)]
+    async def sign_in() -> CheckResult:
+        return sign_in_result(plugin)
+
+    return [
+        Check("keyword source", keywords),
+        Check("names of sources", names),
+        Check("sign in with Google", sign_in),
+    ]
+
+
+def sign_in_result(plugin: PluginContext) -> CheckResult:
+    """Say whether people can sign in with Google, and which redirect URI the OAuth client has to have."""
+    client, redirect_uri = OAuthClient.of(config_of(plugin)), redirect_uri_of(plugin)
+    if client is None:
+        return CheckResult("ok", "people are not offered to sign in with Google: google_client_id is not set")
+    if problem := redirect_problem(redirect_uri):
+        return CheckResult(
+            "error",
+            f"people are not offered to sign in with Google: {problem}, and the redirect URI is {redirect_uri}",
+            "set base_url to the https URL with which people reach this server",
+        )
+    if not client.client_id.endswith(_CLIENT_ID_SUFFIX):
+        return CheckResult(
+            "warning",
+            f"google_client_id does not end in {_CLIENT_ID_SUFFIX}, as those of Google do",
+            "copy the client ID of an OAuth client of the type web application from the Google Cloud console",
+        )
+    return CheckResult(
+        "ok", f"people can sign in with Google; its OAuth client has to have the redirect URI {redirect_uri}"
+    )
 
 
 def keyword_result(plugin: PluginContext) -> CheckResult:

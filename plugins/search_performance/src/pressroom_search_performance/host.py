@@ -15,6 +15,9 @@ PLUGIN_ID = "search_performance"
 PAGE = "/dashboard/search"
 """Where people connect websites with sources."""
 
+CALLBACK = f"{PAGE}/google/callback"
+"""Where Google sends people back to who sign in there."""
+
 
 def plugin_of(call: Call) -> PluginContext:
     """Return the plugin's context; a call of the process executor, which is not the case here, would have none."""
@@ -64,6 +67,11 @@ def keyword_source_of(plugin: PluginContext) -> KeywordSource | None:
 def root_of(plugin: PluginContext) -> str:
     """Return the path that the server's URLs begin with; usually it is empty."""
     return urlsplit(plugin.base_url).path.rstrip("/")
+
+
+def redirect_uri_of(plugin: PluginContext) -> str:
+    """Return the redirect URI that the operator's OAuth client of Google has to have."""
+    return f"{plugin.base_url}{CALLBACK}"
 
 
 def page_of(plugin: PluginContext, website_id: str) -> str:

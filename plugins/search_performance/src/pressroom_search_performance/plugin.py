@@ -58,10 +58,11 @@ def pressroom_mcp_tools() -> Iterable[McpTool]:
 
 @hookimpl
 def pressroom_jobs(plugin: PluginContext) -> Iterable[Job]:
-    """Fetch figures in the background."""
-    from pressroom_search_performance.figures.fetching import jobs  # noqa: PLC0415
+    """Fetch figures in the background, and forget sign-ins that nobody finished."""
+    from pressroom_search_performance.connecting import signing_in  # noqa: PLC0415
+    from pressroom_search_performance.figures import fetching  # noqa: PLC0415
 
-    return jobs(plugin)
+    return [*fetching.jobs(plugin), *signing_in.jobs(plugin)]
 
 
 @hookimpl

@@ -56,6 +56,26 @@ class ClaimRow(SearchPerformanceBase):
     user_id: Mapped[str] = mapped_column(ID)
 
 
+class GoogleSignInRow(SearchPerformanceBase):
+    """Somebody who is signing in with Google to connect a website. `id` is a hash of the `state` that they left with.
+
+    `session` names the browser that left. `sealed` is a JWE for the website: the code verifier until the browser is
+    back, and the credential while a property is to be chosen, of those that fit, which are in `properties` as JSON.
+    """
+
+    __tablename__ = "search_performance_google_sign_ins"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    user_id: Mapped[str] = mapped_column(ID)
+    website_id: Mapped[str] = mapped_column(ID)
+    session: Mapped[str] = mapped_column(String(64))
+    sealed: Mapped[str] = mapped_column(Text)
+    properties: Mapped[str] = mapped_column(Text, default="")
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+
+    __table_args__ = (Index(None, "user_id"),)
+
+
 class DayRow(SearchPerformanceBase):
     """A day that was fetched. Unless it is `final`, it is fetched again. `truncated`: the source had more rows."""
 

@@ -13,9 +13,10 @@ from pressroom_content.contract import CheckSite, ControlNotProven, CredentialFi
 from pressroom_search_performance.connecting.ownership import check_property, require_owner
 from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
 from pressroom_search_performance.figures.fetching import wake
-from pressroom_search_performance.host import analytics_of, config_of, sources_of
+from pressroom_search_performance.host import analytics_of, config_of, redirect_uri_of, sources_of
 from pressroom_search_performance.sources import google
-from pressroom_search_performance.sources.google import check_key_file
+from pressroom_search_performance.sources.google_auth import OAuthClient, redirect_problem
+from pressroom_search_performance.sources.key_files import check_key_file
 
 _MAX_LENGTHS: dict[str, int] = {"service_account": 8192}
 _DEFAULT_MAX_LENGTH = 2048
@@ -28,7 +29,8 @@ class Offer:
     """A source that websites can be connected with. `fetched`: its figures are fetched nightly, else it is asked live.
 
     `label` is what the source calls that which names a site, `summary` what it tells. `operators` tells whether it can
-    be used with a credential of the operator's; `account` is whom that one acts as.
+    be used with a credential of the operator's; `account` is whom that one acts as. `signs_in` tells whether people can
+    sign in at the source instead of entering a credential.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Offer:
     fetched: bool = True
     operators: bool = False
     account: str = ""
+    signs_in: bool = False
 
 
 def offers(plugin: PluginContext) -> Mapping[str, Offer]:
@@ -62,6 +65,7 @@ def offers(plugin: PluginContext) -> Mapping[str, Offer]:
             summary="Clicks, impressions and positions in search, fetched every night.",
             operators=operators,
             account=email if name == google.NAME else "",
+            signs_in=name == google.NAME and can_sign_in(plugin),
         )
     for kind in analytics_of(plugin).values():
         found.setdefault(
@@ -69,6 +73,11 @@ def offers(plugin: PluginContext) -> Mapping[str, Offer]:
             Offer(kind.name, kind.title, kind.hint, kind.fields, kind.check, kind.label, _VISITS, fetched=False),
         )
     return found
+
+
+def can_sign_in(plugin: PluginContext) -> bool:
+    """Tell whether people can sign in with Google: the operator has an OAuth client, and Google can send them back."""
+    return OAuthClient.of(config_of(plugin)) is not None and not redirect_problem(redirect_uri_of(plugin))
 
 
 async def connect(
@@ -86,6 +95,21 @@ async def connect(
     credential = _credential(offer, typed)
     if offer.name == google.NAME and "service_account" in credential:
         await _check_key(plugin, user_id, credential["service_account"])
+    return await connect_with(plugin, user_id, website, offer, site_url, credential)
+
+
+async def connect_with(
+    plugin: PluginContext,
+    user_id: str,
+    website: Website,
+    offer: Offer,
+    site_url: str,
+    credential: Mapping[str, str],
+) -> SourceConnection:
+    """Try a credential whose fields are valid, keep it, and have the figures fetched; the operator's if it is empty.
+
+    Raises `InvalidInput` as `connect` does.
+    """
     if offer.fetched:
         check_property(site_url, website.url, operators=not credential, hint=offer.hint)
         if not credential:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from html import escape
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -10,10 +11,12 @@ from urllib.parse import parse_qsl, quote, urlsplit
 from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput, NotFound, PluginContext, Route
 from pressroom_content.contract import CredentialField, Website, WebsiteRepository, content_services
 
-from pressroom_search_performance.connecting.connecting import Offer, connect, offers
+from pressroom_search_performance.connecting.connecting import Offer, can_sign_in, connect, offers
+from pressroom_search_performance.connecting.signing_in import GoogleSignIns
 from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
 from pressroom_search_performance.figures.fetching import wake
-from pressroom_search_performance.host import PAGE, config_of, root_of
+from pressroom_search_performance.host import CALLBACK, PAGE, config_of, root_of
+from pressroom_search_performance.sources import google
 
 _MAX_FIELDS = 40
 _NOTHING = '<span class="muted">not connected</span>'
@@ -23,9 +26,13 @@ def routes(plugin: PluginContext) -> Sequence[Route]:
     """Return the pages."""
     pages = SearchPages(plugin)
     page = DashboardPage("Search sources", group="Search")
+    leaving = replace(page, redirecting=can_sign_in(plugin))
+    # A name in its path keeps it out of the navigation.
+    callback = CALLBACK.replace(f"/{google.NAME}/", "/<source>/")
     return [
         Route(PAGE, pages.overview, page=page),
-        Route(f"{PAGE}/<website_id>", pages.website, ("GET", "POST"), page),
+        Route(f"{PAGE}/<website_id>", pages.website, ("GET", "POST"), leaving),
+        Route(callback, pages.back_from_google, page=leaving),
     ]
 
 
@@ -66,18 +73,42 @@ class SearchPages:
         if offer is None:
             raise NotFound("this server does not have that source any more; open the page again")
         try:
-            await self._do(request.subject, website, offer, typed)
+            leads_to = await self._do(request, website, offer, typed)
         except InvalidInput as error:
             return await self._show(request, website, offer.name, typed, error)
+        return HttpResponse(b"", 303, headers={"Location": leads_to or _action(self._plugin, website.id)})
+
+    async def back_from_google(self, request: HttpRequest) -> HttpResponse:
+        """Connect the website of somebody who signed in with Google. Raises `Forbidden`, and `NotFound`."""
+        if request.path_params["source"] != google.NAME:
+            raise NotFound(f"there is nothing at {request.path}")
+        sign_ins = GoogleSignIns(self._plugin)
+        sign_in = await sign_ins.take(request.subject, request.session, request.query.get("state", ""))
+        website = await self._websites.get(request.subject, sign_in.website_id)
+        try:
+            await sign_ins.finish(request.subject, request.session, website, sign_in, request.query)
+        except InvalidInput as error:
+            return await self._show(request, website, google.NAME, {}, error)
         return HttpResponse(b"", 303, headers={"Location": _action(self._plugin, website.id)})
 
-    async def _do(self, user_id: str, website: Website, offer: Offer, typed: Mapping[str, str]) -> None:
-        connections = SourceConnections(self._plugin)
+    async def _do(self, request: HttpRequest, website: Website, offer: Offer, typed: Mapping[str, str]) -> str:
+        """Do what a form asks for, and return the URL that it leads to, or nothing for the page itself."""
+        user_id, session = request.subject, request.session
+        connections, sign_ins = SourceConnections(self._plugin), GoogleSignIns(self._plugin)
+        before = await sign_ins.signed_in_with(user_id, website.id) if offer.signs_in else {}
         match typed.get("do"):
+            case "sign_in":
+                return await sign_ins.begin(user_id, session, website)
+            case "choose":
+                await sign_ins.choose(user_id, session, website, typed.get("property", ""))
+            case "cancel":
+                await sign_ins.cancel(user_id, session, website.id)
             case "connect":
                 await connect(self._plugin, user_id, website, offer, typed)
+                await sign_ins.withdraw(user_id, before)
             case "disconnect":
                 await connections.disconnect(user_id, website.id, offer.name)
+                await sign_ins.withdraw(user_id, before)
             case "fetch":
                 await connections.hurry(user_id, website.id, offer.name)
                 there = (await connections.of(user_id, website.id)).get(offer.name)
@@ -85,6 +116,7 @@ class SearchPages:
                     await wake(self._plugin, there.id, user_id, there.due_at)
             case _:
                 raise InvalidInput("", "use the buttons of the page")
+        return ""
 
     @property
     def _websites(self) -> WebsiteRepository:
@@ -111,13 +143,21 @@ class SearchPages:
     ) -> HttpResponse:
         connections = SourceConnections(self._plugin)
         known = await connections.of(request.subject, website.id)
+        target = _Target(_action(self._plugin, website.id), request.csrf_token_for(f"{PAGE}/{website.id}"))
+        choices = await GoogleSignIns(self._plugin).choices(request.subject, request.session, website.id)
         panels = []
         for offer in offers(self._plugin).values():
             mine = offer.name == source
             days = await connections.days(known[offer.name]) if offer.name in known else 0
             panels.append(
                 self._panel(
-                    request, offer, known.get(offer.name), days, (typed or {}) if mine else {}, error if mine else None
+                    target,
+                    offer,
+                    known.get(offer.name),
+                    days,
+                    (typed or {}) if mine else {},
+                    error if mine else None,
+                    choices if offer.signs_in else (),
                 )
             )
         root = escape(root_of(self._plugin))
@@ -128,12 +168,13 @@ class SearchPages:
 
     def _panel(
         self,
-        request: HttpRequest,
+        target: _Target,
         offer: Offer,
         connection: SourceConnection | None,
         days: int,
         typed: Mapping[str, str],
         error: InvalidInput | None,
+        choices: Sequence[str],
     ) -> str:
         state = _state(connection) if connection is not None else ""
         parts = [f'<div class="panel-head"><h2>{escape(offer.title)}</h2>{state}</div>']
@@ -142,46 +183,94 @@ class SearchPages:
         if error is not None:
             parts.append(f'<p class="notice wrong" role="alert">{escape(_told(offer, error))}</p>')
         if connection is not None:
-            parts.append(self._connected(request, offer, connection, days))
+            parts.append(self._connected(target, offer, connection, days))
+        form = _form(target, offer, connection, typed)
         opening = "Change the connection" if connection is not None else "Connect"
-        form = self._form(request, offer, connection, typed)
-        shown = " open" if error is not None else ""
+        if choices:
+            parts.append(_choice(target, offer, choices))
+            opening = "Connect in another way"
+        elif offer.signs_in and (connection is None or connection.status == "error"):
+            parts.append(_sign_in(target, offer))
+            opening = "Connect in another way"
+        elif offer.signs_in:
+            form = f'<div class="stack">{_sign_in(target, offer)}<p>Or enter a credential:</p>{form}</div>'
+        shown = " open" if error is not None and typed.get("do") == "connect" else ""
         parts.append(f'<details class="more"{shown}><summary>{opening}</summary>{form}</details>')
         return f'<section class="panel" id="source-{escape(offer.name)}">{"".join(parts)}</section>'
 
-    def _connected(self, request: HttpRequest, offer: Offer, connection: SourceConnection, days: int) -> str:
+    def _connected(self, target: _Target, offer: Offer, connection: SourceConnection, days: int) -> str:
         told = [f"<p>{escape(offer.label)}: <strong>{escape(connection.property)}</strong></p>"]
         if offer.fetched:
             fetched = f" Last fetched {_moment(connection.fetched_at)}." if connection.fetched_at else ""
             told.append(f"<p>{days} of {config_of(self._plugin).history_days} days are there.{fetched}</p>")
         if connection.last_error:
             kind = "wrong" if connection.status == "error" else "careful"
-            told.append(f'<p class="notice {kind}">{escape(connection.last_error)}</p>')
+            told.append(f'<p class="notice {kind}">{escape(_sentence(connection.last_error))}</p>')
         buttons = [("fetch", "Fetch now")] if offer.fetched else []
         buttons.append(("disconnect", "Disconnect and delete the figures" if offer.fetched else "Disconnect"))
-        action = _action(self._plugin, connection.website_id)
         forms = "".join(
-            f'<form method="post" action="{action}">{_hidden(request, offer, do)}'
-            f'<button class="button quiet small">{label}</button></form>'
-            for do, label in buttons
+            _posting(target, offer, do, f'<button class="button quiet small">{label}</button>') for do, label in buttons
         )
         return f'{"".join(told)}<div class="actions">{forms}</div>'
 
-    def _form(
-        self, request: HttpRequest, offer: Offer, connection: SourceConnection | None, typed: Mapping[str, str]
-    ) -> str:
-        action = _action(self._plugin, request.path_params["website_id"])
-        value = typed.get("property", connection.property if connection else "")
-        site = CredentialField("property", offer.label, offer.hint, secret=False)
-        fields = [_input(offer, site, value)]
-        if offer.operators:
-            fields.append(_operators(offer))
-        fields += [_input(offer, one, "" if one.secret else typed.get(one.name, "")) for one in offer.fields]
-        return (
-            f'<form method="post" action="{action}" autocomplete="off">'
-            f"{_hidden(request, offer, 'connect')}"
-            f'{"".join(fields)}<p class="actions"><button class="button">Connect</button></p></form>'
-        )
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where the forms of a website's page are posted to, and the token that they have to hold."""
+
+    action: str
+    csrf: str
+
+
+def _posting(target: _Target, offer: Offer, do: str, content: str, attributes: str = "") -> str:
+    """Return a form that asks for something to be done with a source."""
+    values = {"csrf": target.csrf, "source": offer.name, "do": do}
+    hidden = "".join(f'<input type="hidden" name="{name}" value="{escape(value)}">' for name, value in values.items())
+    return f'<form method="post" action="{target.action}"{attributes}>{hidden}{content}</form>'
+
+
+def _form(target: _Target, offer: Offer, connection: SourceConnection | None, typed: Mapping[str, str]) -> str:
+    value = typed.get("property", connection.property if connection else "")
+    site = CredentialField("property", offer.label, offer.hint, secret=False)
+    fields = [_input(offer, site, value)]
+    if offer.operators:
+        fields.append(_operators(offer))
+    fields += [_input(offer, one, "" if one.secret else typed.get(one.name, "")) for one in offer.fields]
+    content = f'{"".join(fields)}<p class="actions"><button class="button">Connect</button></p>'
+    return _posting(target, offer, "connect", content, ' autocomplete="off"')
+
+
+def _sign_in(target: _Target, offer: Offer) -> str:
+    content = (
+        '<p class="actions"><button class="button" aria-describedby="sign-in-note">Sign in with Google</button></p>'
+        '<p class="help" id="sign-in-note">Google asks you to let this server view and manage your Search Console '
+        "data. It reads figures, index status and sitemaps of this website, and changes one thing: it gives Google a "
+        "sitemap when you or your AI client asks for that. You can end the access here or in your Google account.</p>"
+    )
+    return _posting(target, offer, "sign_in", content)
+
+
+def _choice(target: _Target, offer: Offer, choices: Sequence[str]) -> str:
+    """Return the form with which somebody who signed in chooses a property."""
+    options = "".join(
+        f'<label class="option"><input type="radio" name="property" value="{escape(name)}" required'
+        f'{" checked" if number == 0 else ""}><span class="option-text"><strong>{escape(name)}</strong></span>'
+        f'<span class="option-note">{_kind(name)}</span></label>'
+        for number, name in enumerate(choices)
+    )
+    legend = '<legend class="field-label">You signed in. Which property has the figures of this website?</legend>'
+    chosen = (
+        f'<fieldset class="options">{legend}{options}</fieldset>'
+        '<p class="actions"><button class="button">Connect this property</button>'
+        '<button class="button quiet" form="cancel-sign-in" formnovalidate>Cancel</button></p>'
+    )
+    return _posting(target, offer, "choose", chosen) + _posting(target, offer, "cancel", "", ' id="cancel-sign-in"')
+
+
+def _kind(site_url: str) -> str:
+    if site_url.startswith("sc-domain:"):
+        return "The whole domain: every subdomain, http and https."
+    return "Pages below this URL only."
 
 
 def _action(plugin: PluginContext, website_id: str) -> str:
@@ -200,7 +289,12 @@ def _operators(offer: Offer) -> str:
 def _told(offer: Offer, error: InvalidInput) -> str:
     labels = {one.name: one.label for one in offer.fields} | {"property": offer.label}
     label = labels.get(error.field, "")
-    return f"{label}: {error.problem}" if label else f"{error.problem[:1].upper()}{error.problem[1:]}"
+    return f"{label}: {error.problem}" if label else _sentence(error.problem)
+
+
+def _sentence(text: str) -> str:
+    """Return a message with a capital at the beginning and a stop at the end."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
 
 
 def _input(offer: Offer, field: CredentialField, value: str) -> str:
@@ -217,11 +311,6 @@ def _input(offer: Offer, field: CredentialField, value: str) -> str:
     optional = "" if field.required else ' <span class="muted">(optional)</span>'
     label = f'<label class="field-label" for="{id_}">{escape(field.label)}{optional}</label>'
     return f'<div class="field">{label}{control}{hint}</div>'
-
-
-def _hidden(request: HttpRequest, offer: Offer, do: str) -> str:
-    values = {"csrf": request.csrf_token, "source": offer.name, "do": do}
-    return "".join(f'<input type="hidden" name="{name}" value="{escape(value)}">' for name, value in values.items())
 
 
 def _state(connection: SourceConnection, title: str = "") -> str:

@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_search_performance.connecting.ownership import claim_name, require_owner
 from pressroom_search_performance.host import sources_of
+from pressroom_search_performance.sources.stored_credential import StoredCredential
 from pressroom_search_performance.tables import ClaimRow, DayRow, SourceConnectionRow
 
 _MAX_ERROR_LENGTH: Final = 1000
@@ -80,7 +81,8 @@ class SourceConnections:
             if connection.source in sources_of(self._plugin):
                 await self._check_owner(connection)
             return {}
-        return content_services(self._plugin).credentials.open(sealed, connection.website_id)
+        vault = content_services(self._plugin).credentials
+        return StoredCredential(vault.open(sealed, connection.website_id), _Keeper(self._plugin, connection))
 
     async def _check_owner(self, connection: SourceConnection) -> None:
         try:
@@ -206,6 +208,36 @@ class SourceConnections:
         counted = select(func.count(func.distinct(DayRow.day))).where(DayRow.connection_id == connection.id)
         async with self._database.reading() as session:
             return int(await session.scalar(counted) or 0)
+
+
+class _Keeper:
+    """Stores the credential of a connection. It implements `CredentialKeeper`."""
+
+    def __init__(self, plugin: PluginContext, connection: SourceConnection) -> None:
+        self._database = plugin.services.database
+        self._vault = content_services(plugin).credentials
+        self._connection = connection
+
+    async def latest(self) -> Mapping[str, str]:
+        async with self._database.reading() as session:
+            row = await session.get(SourceConnectionRow, self._connection.id)
+        return self._open(row)
+
+    async def replace(self, used: Mapping[str, str], renewed: Mapping[str, str]) -> None:
+        async with self._database.writing() as session:
+            row = await session.get(SourceConnectionRow, self._connection.id, with_for_update=True)
+            if row is not None and self._open(row) == dict(used):
+                row.credential = self._vault.seal(renewed, row.website_id)
+
+    async def ended(self, used: Mapping[str, str], message: str) -> None:
+        async with self._database.writing() as session:
+            row = await session.get(SourceConnectionRow, self._connection.id, with_for_update=True)
+            if row is not None and self._open(row) == dict(used):
+                row.status, row.last_error = "error", message[:_MAX_ERROR_LENGTH]
+                row.last_error_at = datetime.now(UTC)
+
+    def _open(self, row: SourceConnectionRow | None) -> Mapping[str, str]:
+        return self._vault.open(row.credential, row.website_id) if row is not None and row.credential else {}
 
 
 def _one(user_id: str, website_id: str, source: str) -> Select[SourceConnectionRow]:

@@ -220,7 +220,7 @@ def spoken(plugin: PluginContext, website: Website) -> Iterator[None]:
     except SearchLimited as error:
         raise FigureSourceUnavailable(f"{error.message}; call again in {error.retry_after} seconds") from None
     except (Rejected, SiteError) as error:
-        message = f"{error.message}. Enter a new credential at {page_of(plugin, website.id)}"
+        message = f"{error.message}. Renew the connection at {page_of(plugin, website.id)}"
         raise FigureSourceUnavailable(message) from None
     except BackendError as error:
         raise FigureSourceUnavailable(f"{error.message}; call again later") from None

@@ -1,0 +1,56 @@
+"""People who connect a website by signing in with Google: their browser, and what they do at Google."""
+
+from __future__ import annotations
+
+import httpx
+from pressroom.testing import RunningHost
+from selectolax.lexbor import LexborHTMLParser
+
+from support.people import BrowserWithoutScreen, Page
+from support.standin_google import Google
+
+CALLBACK = "/dashboard/search/google/callback"
+
+
+class SigningIn:
+    """The owner of a website in a browser that is signed in, on the page on which the website is connected."""
+
+    def __init__(
+        self, host: RunningHost, google: Google, browser: BrowserWithoutScreen, user_id: str, website_id: str
+    ) -> None:
+        google.accounts.redirect_uris = {f"{host.url}{CALLBACK}"}
+        self.google = google
+        self.browser = browser
+        self.path = f"/dashboard/search/{website_id}"
+        browser.enter(host, host.run(host.host.accounts.users.get(user_id)))
+
+    def look(self) -> Page:
+        """Open the page."""
+        return self.browser.get(self.path)
+
+    def send(self, do: str, /, **typed: str) -> Page:
+        """Send one of the forms of Google's panel."""
+        return self.browser.submit(self.look(), self.path, **{"source": "google", "do": do, **typed})
+
+    def leave(self) -> httpx.Response:
+        """Click the button, and return the answer, which is not followed."""
+        fields = self.look().fields(self.path) | {"source": "google", "do": "sign_in"}
+        headers = {"Origin": self.browser.origin}
+        return self.browser.client.post(self.path, data=fields, headers=headers, follow_redirects=False)
+
+    def consent(self, error: str = "") -> str:
+        """Leave, decide at Google, and return the URL that the browser is sent back to."""
+        return self.google.accounts.consent(self.leave().headers["Location"], error)
+
+    def sign_in(self, error: str = "") -> Page:
+        """Leave, decide at Google, and come back."""
+        return self.browser.get(self.consent(error))
+
+
+def panel(page: Page) -> str:
+    """Return the text of Google's panel, without what is folded away."""
+    tree = LexborHTMLParser(page.html)
+    for folded in tree.css("#source-google details"):
+        folded.decompose()
+    found = tree.css_first("#source-google")
+    return " ".join(found.text(separator=" ").split()) if found is not None else ""
