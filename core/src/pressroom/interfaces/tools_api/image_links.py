@@ -37,6 +37,9 @@ from pressroom.storage.files.signing import signing_secret
 MAX_DESIGN_LENGTH: Final = 1800
 """The longest design in a URL, compressed: networks and mail programs cut URLs of more than about 2,000 characters."""
 
+_MAX_PLAIN_BYTES: Final = 16_384
+"""The longest design that is compressed: some texts take seconds, and nothing else runs meanwhile."""
+
 _MAX_WAITING: Final = 64
 _RETRY_SECONDS: Final = 5
 _DAY: Final = 86_400
@@ -60,13 +63,11 @@ class DesignSigner:
     def query(self, slug: str, arguments: Mapping[str, Any]) -> dict[str, str]:
         """Return the query parameters of a design. Raises `InvalidInput` where it is too long for a URL."""
         text = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
+        if len(text) > _MAX_PLAIN_BYTES:
+            raise _too_long(f"it has {len(text):,} bytes of at most {_MAX_PLAIN_BYTES:,}")
         design = _encoded(zlib.compress(text, 9))
         if len(design) > MAX_DESIGN_LENGTH:
-            raise InvalidInput(
-                "",
-                f"the design is too long for a link: it takes {len(design):,} characters, compressed, of at most "
-                f"{MAX_DESIGN_LENGTH:,}. Shorten its texts, or download the image and put it on your own site",
-            )
+            raise _too_long(f"it takes {len(design):,} characters, compressed, of at most {MAX_DESIGN_LENGTH:,}")
         return {"design": design, "signature": self._signature(slug, design)}
 
     def arguments(self, slug: str, design: str, signature: str) -> dict[str, Any]:
@@ -208,6 +209,11 @@ class ImageLinks:
             headers=error_headers(error),
             content_type="application/json",
         )
+
+
+def _too_long(why: str) -> InvalidInput:
+    advice = "Shorten its texts, or download the image and put it on your own site"
+    return InvalidInput("", f"the design is too long for a link: {why}. {advice}")
 
 
 def _no_image(slug: str) -> InvalidInput:

@@ -1,0 +1,32 @@
+"""Anybody may ask for the lasting URL of a design, and nobody keeps the server busy with one."""
+
+from __future__ import annotations
+
+import random
+import zlib
+
+import pytest
+from pressroom.errors import InvalidInput
+from pressroom.interfaces.tools_api.image_links import DesignSigner
+
+
+def test_an_anonymous_caller_cannot_keep_the_server_busy_compressing_a_design(monkeypatch: pytest.MonkeyPatch) -> None:
+    compressed: list[int] = []
+    usual = zlib.compress
+
+    def compress(text: bytes, level: int) -> bytes:
+        compressed.append(len(text))
+        return usual(text, level)
+
+    monkeypatch.setattr(zlib, "compress", compress)
+    # Two letters at random are what takes longest: a second for 250 KB.
+    text = "".join(random.Random(1).choices("ab", k=250_000))
+    signer = DesignSigner(b"a secret of this server")
+    for length in (250_000, 20_000):
+        with pytest.raises(InvalidInput, match="too long for a link: it has"):
+            signer.query("image-generator", {"html": text[:length]})
+    assert not compressed
+    with pytest.raises(InvalidInput, match="too long for a link: it takes 3,"):
+        signer.query("image-generator", {"html": text[:16_000]})
+    found = signer.query("image-generator", {"html": "ab" * 8_000})
+    assert signer.arguments("image-generator", found["design"], found["signature"]) == {"html": "ab" * 8_000}
