@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
@@ -20,7 +21,7 @@ from pressroom.plugins.records import PluginRecord
 from pressroom.plugins.select import HOST_ID
 from pressroom.sdk import API, Check, CheckResult, SharedKeys, per_hour
 from pressroom.storage.database import Migrator, SqlDatabase
-from pressroom.storage.private import open_to_others
+from pressroom.storage.private import changeable_by_others, open_to_others
 from pressroom.validation.echo import counted
 
 _NO_CONTENT = "0" * 32
@@ -172,12 +173,19 @@ def _tools(compiled: LoadedApp) -> CheckResult:
 def _data_folder(compiled: LoadedApp) -> CheckResult:
     folder = compiled.settings.storage.path
     try:
-        is_open = open_to_others(folder)
+        is_open, is_changeable = open_to_others(folder), changeable_by_others(folder)
     except FileNotFoundError:
         return CheckResult("ok", f"{folder}, not there yet: `pressroom serve` makes it")
     except OSError as error:
         return CheckResult(
             "error", f"{folder} cannot be read: {error.strerror}", "check [storage] path and its permissions"
+        )
+    if is_changeable:
+        quoted = shlex.quote(str(folder))
+        return CheckResult(
+            "warning",
+            f"other users of this machine may replace files in {folder}, which holds the database and keys",
+            f"run as root: chown {os.geteuid()} {quoted} && chmod o= {quoted}",
         )
     if is_open:
         return CheckResult(

@@ -102,8 +102,11 @@ def _of_clients(settings: Settings) -> Iterator[CheckResult]:
 def _of_plugins_dir(settings: Settings) -> Iterator[CheckResult]:
     for path in writable_by_others(settings.plugins_dir) if settings.plugins_dir else ():
         quoted = shlex.quote(str(path))
+        above = settings.plugins_dir is not None and path in settings.plugins_dir.absolute().parents
         yield CheckResult(
             "warning",
             f"other users of this machine may write to {path}: what they put there runs as this server",
-            f"run: chown {os.geteuid()} {quoted} && chmod o-w {quoted}",
+            "move the plugins to a folder above which only root and the server may write"
+            if above
+            else f"run: chown {os.geteuid()} {quoted} && chmod o-w {quoted}",
         )

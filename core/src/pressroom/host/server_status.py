@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import fcntl
 import json
 import os
 import socket
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,6 +25,10 @@ log = structlog.get_logger()
 
 FOLDER: Final = "servers"
 """Where the files are in the data folder, one for each process."""
+
+_MAX_BYTES: Final = 4_194_304
+_AS_IT_IS: Final = os.O_NOFOLLOW | os.O_NONBLOCK
+"""How files are opened that should be files of their own: links are not followed, and pipes are not waited for."""
 
 _WRITE_SECONDS: Final = 0.5
 """How long failures are gathered before they are written: a plugin may fail at every call."""
@@ -72,11 +78,16 @@ class ServerStatusFile:
         try:
             make_private_folder(self._path.parent.parent)
             make_private_folder(self._path.parent)
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            # A link or a pipe in its place was put there by somebody else, who chose what would be written over.
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | _AS_IT_IS, 0o600)
             self._file = os.fdopen(descriptor, "r+b", buffering=0)
+            _check_file(descriptor)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             log.warning("the status of the server cannot be written", file=str(self._path), error=error.strerror)
+            file, self._file = self._file, None
+            if file is not None:
+                file.close()
             return
         self._compiled.gate.on_failure = self._changed
         self.write()
@@ -148,11 +159,19 @@ def running_servers(data_folder: Path) -> Iterator[RunningServer]:
         return
     for path in paths:
         try:
-            with path.open("r+b") as file:
+            with os.fdopen(os.open(path, os.O_RDWR | os.O_CLOEXEC | _AS_IT_IS), "r+b") as file:
+                _check_file(file.fileno())
                 if _is_held(file):
-                    yield _server(json.loads(file.read()))
-        except (OSError, ValueError, KeyError, TypeError):
+                    yield _server(json.loads(file.read(_MAX_BYTES)))
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue  # it ended, or writes at this moment; the next command reads it
+
+
+def _check_file(descriptor: int) -> None:
+    """Raise `OSError` for what is not a file, or a file that has another name elsewhere."""
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        raise OSError(errno.EINVAL, "it is not a file of its own")
 
 
 def _is_held(file: IO[bytes]) -> bool:

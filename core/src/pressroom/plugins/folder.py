@@ -15,6 +15,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +27,7 @@ FOLDER_ID: Final = "plugins_dir"
 """The id of the record that says what is wrong with the folder itself."""
 
 _MAX_BYTES: Final = 4_194_304
+_MAX_FILES: Final = 10_000
 _VERSION_LENGTH: Final = 12
 
 
@@ -65,9 +67,10 @@ def make_importable(folder: Path) -> None:
 
 
 def writable_by_others(folder: Path) -> Iterator[Path]:
-    """Yield the folder, and the plugins in it, that a user other than root and the server's own may change.
+    """Yield the folder, what is run of it, and the folders above it, that others than root and the server may change.
 
-    What a group may do is not looked at. What cannot be read is left out.
+    What a group may do is not looked at. What cannot be read is left out, and so are folders above that are shared
+    (sticky), such as `/tmp`: nobody may replace there what belongs to somebody else.
     """
     if os.name != "posix":
         return
@@ -75,13 +78,28 @@ def writable_by_others(folder: Path) -> Iterator[Path]:
         inside = sorted(filter(_may_be_plugin, folder.iterdir()))
     except OSError:
         inside = []
-    for path in (folder, *inside):
-        try:
-            found = path.stat()
-        except OSError:
-            continue
-        if found.st_mode & stat.S_IWOTH or found.st_uid not in (0, os.geteuid()):
+    for path in (folder, *inside, *islice((one for plugin in inside for one in _modules(plugin)), _MAX_FILES)):
+        if _is_writable_by_others(path):
             yield path
+    for path in folder.absolute().parents:
+        if _is_writable_by_others(path, shared=True):
+            yield path
+
+
+def _modules(plugin: Path) -> Iterator[Path]:
+    """Yield the files and folders of a package, none for a file."""
+    if plugin.is_dir():
+        yield from (one for one in plugin.rglob("*") if one.is_dir() or one.suffix == ".py")
+
+
+def _is_writable_by_others(path: Path, *, shared: bool = False) -> bool:
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    if shared and found.st_mode & stat.S_ISVTX:
+        return False
+    return bool(found.st_mode & stat.S_IWOTH) or found.st_uid not in (0, os.geteuid())
 
 
 def _folder_problem(folder: Path, storage: Path) -> tuple[str, str] | None:

@@ -39,3 +39,14 @@ def open_to_others(folder: str | Path) -> bool:
         return False
     found = Path(folder).stat()
     return found.st_uid == os.geteuid() and bool(found.st_mode & _OTHERS)
+
+
+def changeable_by_others(folder: str | Path) -> bool:
+    """Tell whether a user other than root and this one may put files into a folder, or take them away.
+
+    Root looks at folders of the users that servers run as: whose they are says nothing then.
+    """
+    if os.name != "posix":
+        return False
+    found, user = Path(folder).stat(), os.geteuid()
+    return bool(found.st_mode & stat.S_IWOTH) or (user != 0 and found.st_uid not in (0, user))

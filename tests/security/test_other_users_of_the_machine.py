@@ -1,0 +1,99 @@
+"""Another user of the machine plants files where the server writes, where commands read, and where plugins are."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from pressroom.host.loaded_app import LoadedApp
+from pressroom.host.server_status import FOLDER, ServerStatusFile, running_servers
+from pressroom.plugins.folder import writable_by_others
+from pressroom.storage.private import changeable_by_others
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, pipes and modes are of POSIX")
+
+
+def compiled(data: Path) -> LoadedApp:
+    settings = SimpleNamespace(storage=SimpleNamespace(path=data), public_url="http://127.0.0.1:8000")
+    gate = SimpleNamespace(failures={}, latest={}, on_failure=None)
+    return cast("LoadedApp", SimpleNamespace(settings=settings, gate=gate, plugins=SimpleNamespace(records=[])))
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Path:
+    """Return where the server of this process is to write its status."""
+    (tmp_path / FOLDER).mkdir()
+    return tmp_path / FOLDER / f"{socket.gethostname()}-{os.getpid()}.json"
+
+
+@pytest.mark.parametrize("make", [os.symlink, os.link])
+async def test_a_planted_link_does_not_choose_what_the_server_writes_over(
+    tmp_path: Path, planted: Path, make: Any
+) -> None:
+    victim = tmp_path / "secret.key"
+    victim.write_text("a key of the server")
+    make(victim, planted)
+    status = ServerStatusFile(compiled(tmp_path), "1")
+    status.open()
+    status.write()
+    status.close()
+    assert victim.read_text() == "a key of the server"
+
+
+async def test_a_planted_pipe_does_not_stop_the_server(tmp_path: Path, planted: Path) -> None:
+    os.mkfifo(planted)
+    status = ServerStatusFile(compiled(tmp_path), "1")
+    status.open()
+    status.close()
+    assert list(running_servers(tmp_path)) == []
+
+
+async def test_a_status_of_the_servers_own_is_read(tmp_path: Path) -> None:
+    status = ServerStatusFile(compiled(tmp_path), "1")
+    status.open()
+    [found] = running_servers(tmp_path)
+    assert found.pid == os.getpid()
+    status.close()
+    assert list(running_servers(tmp_path)) == []
+
+
+@pytest.mark.parametrize("content", ["[" * 1_000_000, "[]", json.dumps({"plugins": [1]}), "{" + " " * 5_000_000 + "}"])
+def test_no_planted_status_stops_a_command(tmp_path: Path, planted: Path, content: str) -> None:
+    planted.write_text(content)
+    (tmp_path / FOLDER / "linked.json").symlink_to("/dev/zero")
+    with planted.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert list(running_servers(tmp_path)) == []
+
+
+def test_the_operator_is_told_of_every_file_that_others_may_change_and_the_server_runs(tmp_path: Path) -> None:
+    plugins = tmp_path / "shared" / "plugins"
+    (plugins / "mine" / "inner").mkdir(parents=True)
+    for name in ("one.py", "mine/__init__.py", "mine/inner/work.py"):
+        (plugins / name).write_text("")
+    assert list(writable_by_others(plugins)) == []
+    (plugins / "mine" / "inner" / "work.py").chmod(0o666)
+    (tmp_path / "shared").chmod(0o777)
+    assert list(writable_by_others(plugins)) == [plugins / "mine" / "inner" / "work.py", tmp_path / "shared"]
+    (tmp_path / "shared").chmod(0o1777)
+    assert list(writable_by_others(plugins)) == [plugins / "mine" / "inner" / "work.py"]
+
+
+def test_the_operator_is_told_of_a_data_folder_that_somebody_else_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not changeable_by_others(tmp_path)
+    tmp_path.chmod(0o1777)
+    assert changeable_by_others(tmp_path)
+    tmp_path.chmod(0o700)
+    if os.geteuid() == 0:
+        os.chown(tmp_path, 54_321, -1)
+        assert not changeable_by_others(tmp_path)
+        monkeypatch.setattr(os, "geteuid", lambda: 12_345)
+        assert changeable_by_others(tmp_path)
