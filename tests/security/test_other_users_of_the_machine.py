@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from pressroom.cli import installing
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.host.server_status import FOLDER, ServerStatusFile, running_servers
 from pressroom.plugins.folder import writable_by_others
@@ -97,3 +98,15 @@ def test_the_operator_is_told_of_a_data_folder_that_somebody_else_made(
         assert not changeable_by_others(tmp_path)
         monkeypatch.setattr(os, "geteuid", lambda: 12_345)
         assert changeable_by_others(tmp_path)
+
+
+def test_modules_in_the_current_folder_are_not_run_when_plugins_are_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("json", "pip", "importlib"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    monkeypatch.chdir(tmp_path)
+    assert "pressroom-content" in installing.packages_now()
+    with pytest.raises(installing.InstallFailed):
+        installing.install(["./missing"])
+    assert not (tmp_path / "ran").exists()

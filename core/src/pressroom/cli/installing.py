@@ -26,6 +26,9 @@ from pressroom.errors import PressroomError
 from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS, HOST_ID
 from pressroom.version import VERSION
 
+SAFE_PATH: Final = "-P"
+"""Python is not to import what is in the current folder, where anybody may have put a `pip.py`."""
+
 SHOWN_LINES: Final = 12
 """How many of the last lines of an installer's output people see when it fails."""
 
@@ -81,7 +84,7 @@ def _changed_at(name: str) -> int:
 
 def packages_now() -> dict[str, InstalledPackage]:
     """Return what a process that starts now would find; this one does not see what was just installed."""
-    done = _run([sys.executable, "-c", _LIST_PLUGINS])
+    done = _run([sys.executable, SAFE_PATH, "-c", _LIST_PLUGINS])
     if done.returncode != 0:
         raise InstallFailed(
             "the environment does not work any more",
@@ -142,7 +145,7 @@ def installer(action: str) -> list[str]:
             "run the server in a virtual environment: `python3 -m venv DIR`, then install it there with DIR/bin/pip",
         )
     if importlib.util.find_spec("pip") is not None:
-        return [sys.executable, "-m", "pip", action, "--disable-pip-version-check", "--no-input"]
+        return [sys.executable, SAFE_PATH, "-m", "pip", action, "--disable-pip-version-check", "--no-input"]
     uv = shutil.which("uv")
     if uv is not None:
         return [uv, "pip", action, "--python", sys.executable]

@@ -23,7 +23,7 @@ from zipfile import ZipFile
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from pressroom.cli.installing import SHOWN_LINES, InstallFailed
+from pressroom.cli.installing import SAFE_PATH, SHOWN_LINES, InstallFailed
 
 ENTRY_POINTS: Final = "pressroom.plugins"
 _BUILD_SECONDS: Final = 600.0
@@ -205,7 +205,7 @@ def _own_packages() -> list[str]:
 
 def _build_command(project: Path, folder: Path) -> list[str]:
     if importlib.util.find_spec("pip") is not None:
-        pip = [sys.executable, "-m", "pip", "wheel", "--disable-pip-version-check", "--no-input"]
+        pip = [sys.executable, SAFE_PATH, "-m", "pip", "wheel", "--disable-pip-version-check", "--no-input"]
         return [*pip, "--no-deps", "--wheel-dir", str(folder), str(project)]
     uv = _uv()
     if uv is not None:
@@ -215,7 +215,7 @@ def _build_command(project: Path, folder: Path) -> list[str]:
 
 def _installer(python: Path) -> list[str]:
     if importlib.util.find_spec("pip") is not None:
-        pip = [sys.executable, "-m", "pip", "--python", str(python)]
+        pip = [sys.executable, SAFE_PATH, "-m", "pip", "--python", str(python)]
         return [*pip, "install", "--disable-pip-version-check", "--no-input"]
     uv = _uv()
     if uv is not None:

@@ -119,9 +119,11 @@ def _tell_installed(invocation: Invocation, found: Mapping[str, InstalledPackage
 
 def _described(invocation: Invocation, id_: str) -> dict[str, Any]:
     """Return what a process that starts now says of the plugin if it is switched on."""
+    from pressroom.cli.installing import SAFE_PATH  # noqa: PLC0415 - most commands do without
+
     config = ["--config", str(invocation.config_file)] if invocation.config_file else []
     done = subprocess.run(  # noqa: S603 - no shell, and an id is a word
-        [sys.executable, "-m", "pressroom", "plugins", "show", id_, "--json", *config],
+        [sys.executable, SAFE_PATH, "-m", "pressroom", "plugins", "show", id_, "--json", *config],
         env={**os.environ, f"PRESSROOM_PLUGINS__{id_.upper()}__ENABLED": "true"},
         capture_output=True,
         text=True,

@@ -69,6 +69,7 @@ async def _problem_of_stemmer(language: ContributedLanguage) -> str:
     given = b"".join(map(pickle.dumps, (sys.path, (try_stemmer,), language)))
     process = await asyncio.create_subprocess_exec(
         sys.executable,
+        "-P",  # what is in the current folder is not to be imported
         "-c",
         _TRY,
         stdin=asyncio.subprocess.PIPE,
