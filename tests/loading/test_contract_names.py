@@ -121,6 +121,7 @@ CONTENT = [
     "content_services",
     "control_of",
     "cursor_of",
+    "field_text",
     "image_sources",
     "is_below",
     "languages",

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from pressroom_content.contract import Post, PostState, RemotePost
+from pressroom_content.contract import Post, PostState, RemotePost, field_text
 
 MAX_TAGS: Final = 4
 _MAX_TAG_LENGTH: Final = 30
@@ -57,9 +57,9 @@ def post_of(row: Mapping[str, Any], state: PostState | None = None) -> RemotePos
     if isinstance(row.get("published"), bool):
         state = "live" if row["published"] else "draft"
     fields = {
-        "title": str(row.get("title") or ""),
-        "excerpt": str(row.get("description") or ""),
-        "canonical_url": str(row.get("canonical_url") or ""),
+        "title": field_text(row.get("title")),
+        "excerpt": field_text(row.get("description")),
+        "canonical_url": field_text(row.get("canonical_url")),
         "tags": _tags(row),
     }
     parts = [fields, markdown, bool(row.get("cover_image")), state]
@@ -79,7 +79,7 @@ def post_of(row: Mapping[str, Any], state: PostState | None = None) -> RemotePos
 def _tags(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the tags: lists have them in `tag_list`, where the answers to writes have a text."""
     given = row.get("tag_list")
-    names = given.split(",") if isinstance(given, str) else given if isinstance(given, list) else []
+    names = field_text(given).split(",") if isinstance(given, str) else given if isinstance(given, list) else []
     return tuple(str(name).strip() for name in names if str(name).strip())
 
 

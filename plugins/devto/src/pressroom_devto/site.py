@@ -43,6 +43,9 @@ CAPABILITIES: Final = Capabilities(
 _USERNAME: Final = re.compile(r"[A-Za-z0-9_]{1,100}", re.ASCII)
 _PAGE: Final = 100
 _MAX_PAGES: Final = 100
+_LONG: Final = 50_000
+"""Characters of a body from which on it is not worked on in the event loop."""
+
 _HEADERS: Final = {"Accept": "application/vnd.forem.api-v1+json"}
 
 Row = Mapping[str, Any]
@@ -99,26 +102,26 @@ class DevtoSite(BasicSite):
     async def find(self, post: Post) -> RemotePost | None:
         """Look through the account's posts for the marker."""
         row = await self._look(lambda row: marker_of(str(row.get("body_markdown") or "")) == post.marker)
-        return None if row is None else post_of(row)
+        return None if row is None else await self._post(row)
 
     async def create(self, post: Post) -> RemotePost:
         """Make the post as a draft."""
         answer = await self._api.send("POST", "/articles", document={"article": {**article(post), "published": False}})
-        return _written(answer, "draft")
+        return await self._post(answer.row(written=True), "draft")
 
     async def read(self, post_id: str) -> RemotePost:
         """Return a post, from the account's list: drafts cannot be asked for by their id."""
         row = await self._look(lambda row: str(row.get("id")) == post_id)
         if row is None:
             raise SiteGone("the post is not on DEV any more")
-        return post_of(row)
+        return await self._post(row)
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
         """Write the post again; its state stays."""
         there = await self.read(post_id)
         if revision and there.revision != revision:
             raise RemoteChanged("the post was edited on DEV since it was published from here")
-        return _written(await self._put(post_id, article(post)), there.state)
+        return await self._post((await self._put(post_id, article(post))).row(written=True), there.state)
 
     async def set_state(
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
@@ -126,20 +129,26 @@ class DevtoSite(BasicSite):
         """Publish the post, or make it a draft."""
         del at
         self.require_state(state)
-        return _written(await self._put(post_id, {"published": state == "live"}), state)
+        return await self._post((await self._put(post_id, {"published": state == "live"})).row(written=True), state)
 
     async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
         """Yield published posts, newest first; DEV does not say when one was changed, so `since` leaves none out."""
         del since
         left, page = most, 1
         while left > 0:
-            rows = (await self._api.get("/articles/me/published", {"page": page, "per_page": _PAGE})).rows()
+            rows = (await self._api.get("/articles/me/published", {"page": page, "per_page": _PAGE})).rows(
+                with_ids=True
+            )
             for row in rows[:left]:
-                yield post_of(row, "live")
+                yield await self._post(row, "live")
             left -= len(rows)
             if len(rows) < _PAGE:
                 return
             page += 1
+
+    async def _post(self, row: Row, state: PostState | None = None) -> RemotePost:
+        is_long = len(str(row.get("body_markdown") or "")) > _LONG
+        return await self.beside(post_of, row, state) if is_long else post_of(row, state)
 
     async def _put(self, post_id: str, changes: Mapping[str, Any]) -> SiteResponse:
         if not (post_id.isascii() and post_id.isdigit()):
@@ -163,7 +172,3 @@ class DevtoSite(BasicSite):
             else:
                 raise SiteUnavailable(f"DEV lists more than {_MAX_PAGES * _PAGE} posts: they cannot be looked through")
         return None
-
-
-def _written(answer: SiteResponse, state: PostState) -> RemotePost:
-    return post_of(answer.row(written=True), state)

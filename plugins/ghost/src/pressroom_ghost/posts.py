@@ -11,7 +11,7 @@ from html import escape, unescape
 from typing import Any, Final, Literal
 from urllib.parse import unquote, urlsplit
 
-from pressroom_content.contract import Post, PostState, RemotePost, SiteRefused
+from pressroom_content.contract import Post, PostState, RemotePost, SiteRefused, field_text
 
 from pressroom_ghost.lexical import document_of, is_document
 
@@ -47,7 +47,7 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 
 _TIERS: Final = "tiers"
 _MAX_AUDIENCE_LENGTH: Final = 1000
-
+_MAX_URL_LENGTH: Final = 2048
 _BODY: Final = frozenset({"body", "html", "markdown", "raw"})
 
 
@@ -126,7 +126,7 @@ def post_of(row: Mapping[str, Any], kind: Kind = "post") -> RemotePost:
             "tags": tags,
             "author": authors[0] if authors else "",
             "featured_alt": str(row.get("feature_image_alt") or ""),
-            "featured_caption": unescape(_TAG.sub("", str(row.get("feature_image_caption") or ""))),
+            "featured_caption": unescape(_TAG.sub("", field_text(row.get("feature_image_caption")))),
         },
         featured=bool(row.get("feature_image")),
         publish_at=moment(row.get("published_at")) if state == "scheduled" else None,
@@ -192,10 +192,10 @@ def quoted(text: str) -> str:
 def is_settled(post: RemotePost, date: str) -> bool:
     """Tell whether the second of a post's last change was over when Ghost answered, by Ghost's own clock."""
     try:
-        answered = parsedate_to_datetime(date)
-    except ValueError:
+        answered = parsedate_to_datetime(date).astimezone(UTC)
+    except (ValueError, TypeError, OverflowError):
         return False
-    return post.updated_at is not None and post.updated_at < answered.astimezone(UTC)
+    return post.updated_at is not None and post.updated_at < answered
 
 
 def looked_for(url: str, site: str) -> list[tuple[Kind, str]]:
@@ -219,6 +219,8 @@ def looked_for(url: str, site: str) -> list[tuple[Kind, str]]:
 
 def is_at(shown: str, url: str, site: str) -> bool:
     """Tell whether the URL of a post is another one, whatever their scheme and the slash at their ends."""
+    if len(shown) > _MAX_URL_LENGTH:
+        return False
     try:
         asked, found, own = urlsplit(url), urlsplit(shown), urlsplit(site)
     except ValueError:

@@ -353,7 +353,7 @@ class GhostSite(BasicSite):
 
     async def _browse(self, kind: Kind, query: Mapping[str, Any]) -> list[dict[str, Any]]:
         name = RESOURCES[kind]
-        return (await self._api().get(f"/{name}/", {**query, **_QUERY})).rows(name)
+        return (await self._api().get(f"/{name}/", {**query, **_QUERY})).rows(name, with_ids=True)
 
     async def _look(self, post_id: str) -> _LastAnswer:
         path, kind = _path(post_id)

@@ -68,8 +68,8 @@ class Receiver:
 
     @property
     def name(self) -> str:
-        """What it is called in messages: its path may hold a secret."""
-        return f"the receiver at {urlsplit(self.endpoint).netloc}"
+        """What it is called in messages: its path, and what is before its host, may hold a secret."""
+        return f"the receiver at {urlsplit(self.endpoint).netloc.rpartition('@')[2]}"
 
     async def deliver(self, event_id: str, kind: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """Send an event, and return the JSON object that it was answered with, empty if absent.

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 _ENDINGS: Final = frozenset({"feed", "amp", "embed", "trackback"})
 _PAGE_NUMBER = re.compile(r"(?:page|comment-page)-?\d*|\d{1,4}", re.ASCII)
+_MAX_URL_LENGTH: Final = 2048
 _ID = re.compile(r"\d{1,18}", re.ASCII)
 _IN_LINK = re.compile(r"<([^<>]++)>\s*+;\s*+rel=\"?(shortlink|alternate)\"?")
 _ROUTE = re.compile(r"/wp/v2/(posts|pages)/(\d{1,18})(?!\d)")
@@ -48,8 +49,11 @@ def _is_page_number(segments: list[str]) -> bool:
 
 def is_at(row: Mapping[str, Any], path: str) -> bool:
     """Tell whether a post's own link has this path."""
+    shown = str(row.get("link") or "")
+    if len(shown) > _MAX_URL_LENGTH:
+        return False
     try:
-        link = urlsplit(str(row.get("link") or ""))
+        link = urlsplit(shown)
     except ValueError:
         return False
     return not link.query and "/".join(unquote(one) for one in link.path.split("/") if one) == path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from time import monotonic
@@ -25,7 +25,17 @@ from pressroom_wordpress import seo_meta
 from pressroom_wordpress.client import WordPressClient
 from pressroom_wordpress.codec import WordPressCodec
 from pressroom_wordpress.locating import is_at, is_of, read_url, routes_in_links
-from pressroom_wordpress.reading import EMBED, PAGE, marker_of, names_sent_along, post_of, tail_of, with_marker
+from pressroom_wordpress.reading import (
+    EMBED,
+    LONG,
+    PAGE,
+    is_long,
+    marker_of,
+    names_sent_along,
+    post_of,
+    tail_of,
+    with_marker,
+)
 from pressroom_wordpress.terms import pages_of, term_names
 
 POSTS: Final = "/wp/v2/posts"
@@ -35,11 +45,9 @@ _WHOLE: Final[Mapping[str, str]] = {"context": "edit", "_embed": EMBED}
 _PAGE: Final = 50
 _SECONDS: Final = 20.0
 _MAX_PAGE_BYTES: Final = 4_194_304
+_MAX_DIGITS: Final = 18
 _FRESH_SECONDS: Final = 2.0
 """How long what was read counts as what is there, so that writing it again need not read it again."""
-
-_LONG: Final = 50_000
-"""Characters of a body from which on it is not worked on in the event loop."""
 
 
 class WordPressPosts:
@@ -53,7 +61,7 @@ class WordPressPosts:
     async def find(self, marker: str) -> RemotePost | None:
         """Return the post with a marker, whatever its state."""
         query = {**_WHOLE, "search": marker, "status": _STATUSES, "per_page": 20}
-        for row in (await self._client.get(POSTS, query)).rows():
+        for row in (await self._client.get(POSTS, query)).rows(with_ids=True):
             if marker_of(row) == marker:
                 return await self._post(row)
         return None
@@ -176,9 +184,10 @@ class WordPressPosts:
     async def _edited(self, route: str, query: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return posts as editors get them, or what anybody gets where this user may edit none of them."""
         try:
-            return (await self._client.get(route, {**query, **_WHOLE})).rows()
+            return (await self._client.get(route, {**query, **_WHOLE})).rows(with_ids=True)
         except SiteRejected:
-            return (await self._client.get(route, {**query, "_embed": EMBED, "status": "publish"})).rows()
+            shown = {**query, "_embed": EMBED, "status": "publish"}
+            return (await self._client.get(route, shown)).rows(with_ids=True)
 
     async def _listed(self, route: str, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
         query: dict[str, Any] = {
@@ -198,7 +207,7 @@ class WordPressPosts:
                     raise
                 form = {"_embed": EMBED}  # not every user may edit pages
                 continue
-            rows = answer.rows()
+            rows = answer.rows(with_ids=True)
             for row in rows:
                 yield await self._post(row)
             sent += len(rows)
@@ -208,8 +217,7 @@ class WordPressPosts:
 
     async def _post(self, row: Mapping[str, Any]) -> RemotePost:
         """Return a post whose tags and categories are names instead of numbers."""
-        is_long = len(str(row.get("content"))) > _LONG
-        post = await work_beside(self.workers, post_of, row) if is_long else post_of(row)
+        post = await work_beside(self.workers, post_of, row) if is_long(row) else post_of(row)
         known = names_sent_along(row)
         fields = dict(post.fields)
         kinds: tuple[tuple[TermKind, str], ...] = (("tag", "tags"), ("category", "categories"))
@@ -224,21 +232,21 @@ class WordPressPosts:
         """Return what is sent of a post; `tail` is the comment that a post has which others marked."""
         body = post.raw
         if not body:
-            is_long = len(post.html) > _LONG
-            body = await work_beside(self.workers, _encoded, post) if is_long else _encoded(post)
+            body = await work_beside(self.workers, _encoded, post) if len(post.html) > LONG else _encoded(post)
         document: dict[str, Any] = {"content": with_marker(body, post.marker) if post.marker else body + tail}
         for field in ("title", "slug", "excerpt"):
             if field not in post.kept:
                 document[field] = getattr(post, field)
         if "featured" not in post.kept:
-            document["featured_media"] = int(post.featured.id) if post.featured and post.featured.id.isdigit() else 0
+            document["featured_media"] = next(iter(_numbers([post.featured.id])), 0) if post.featured else 0
         if "tags" not in post.kept:
-            document["tags"] = [int(one) for one in post.term_ids.get("tag", ())]
-        categories = [int(one) for one in post.term_ids.get("category", ())]
+            document["tags"] = _numbers(post.term_ids.get("tag", ()))
+        categories = _numbers(post.term_ids.get("category", ()))
         if categories and "categories" not in post.kept:  # an empty list would take away the site's default category
             document["categories"] = categories
-        if post.term_ids.get("author") and "author" not in post.kept:
-            document["author"] = int(post.term_ids["author"][0])
+        author = _numbers(post.term_ids.get("author", ()))
+        if author and "author" not in post.kept:
+            document["author"] = author[0]
         meta = seo_meta.to_meta(post, keys)
         return {**document, "meta": meta} if meta else document
 
@@ -251,6 +259,11 @@ class WordPressPosts:
         if for_good:
             return replace(there, state="gone", publish_at=None)
         return await self._post(answer.row(written=True))
+
+
+def _numbers(ids: Sequence[str]) -> list[int]:
+    """Return the ids that WordPress gave as numbers; others are of no object of its."""
+    return [int(one) for one in ids if one.isascii() and one.isdecimal() and len(one) <= _MAX_DIGITS]
 
 
 def _encoded(post: Post) -> str:

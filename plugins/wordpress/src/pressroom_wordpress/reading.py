@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from html import unescape
 from typing import Any, Final
 
-from pressroom_content.contract import PostState, RemotePost
+from pressroom_content.contract import PostState, RemotePost, field_text
 
 from pressroom_wordpress import seo_meta
 from pressroom_wordpress.blocks import shown_html
@@ -32,6 +32,9 @@ _TRASHED = re.compile(r"__trashed(?:-\d+)?\Z")
 _MARKER = re.compile(r"(?<!\s)\s*+<!-- pressroom:([A-Za-z0-9_-]++) -->")
 _LAST_MARKER = re.compile(r"\n?<!-- pressroom:[A-Za-z0-9_-]{1,200} -->\s*\Z")
 _LONGEST_TAIL: Final = 400
+
+LONG: Final = 50_000
+"""Characters of a body from which on it is not worked on in the event loop."""
 
 
 def with_marker(raw: str, marker: str) -> str:
@@ -62,17 +65,17 @@ def post_of(row: Mapping[str, Any]) -> RemotePost:
     """Return a post or a page. Tags and categories are still ids."""
     state = _STATES.get(str(row.get("status")), "draft")
     fields: dict[str, Any] = {
-        "title": unescape(_raw(row.get("title"))),
-        "slug": str(row.get("slug") or ""),
-        "excerpt": _raw(row.get("excerpt")),
-        "tags": tuple(row.get("tags") or ()),
-        "categories": tuple(row.get("categories") or ()),
+        "title": unescape(field_text(_raw(row.get("title")))),
+        "slug": field_text(row.get("slug")),
+        "excerpt": field_text(_raw(row.get("excerpt"))),
+        "tags": _ids(row.get("tags")),
+        "categories": _ids(row.get("categories")),
         "author": _author_of(row),
         "featured": _image_of(row),
         **seo_meta.from_meta(row.get("meta"), seo_meta.listed(row)),
     }
     if not fields["slug"]:  # a draft without one has it only in `generated_slug`
-        fields["slug"] = str(row.get("generated_slug") or "")
+        fields["slug"] = field_text(row.get("generated_slug"))
     if state == "trashed":  # WordPress gives the slug back when the post leaves the trash
         fields["slug"] = _TRASHED.sub("", fields["slug"])
     content = _raw(row.get("content"))
@@ -100,7 +103,7 @@ def names_sent_along(row: Mapping[str, Any]) -> Mapping[str, str]:
     for group in groups:
         for term in group if isinstance(group, list) else ():
             if isinstance(term, dict) and term.get("name"):
-                found[str(term.get("id", ""))] = unescape(str(term["name"]))
+                found[str(term.get("id", ""))] = unescape(field_text(term["name"]))
     return found
 
 
@@ -117,7 +120,7 @@ def _sent_along(row: Mapping[str, Any], name: str) -> Sequence[Any]:
 
 def _author_of(row: Mapping[str, Any]) -> str:
     first = next(iter(_sent_along(row, "author")), None)
-    return unescape(str(first.get("name") or "")) if isinstance(first, dict) else ""
+    return unescape(field_text(first.get("name"))) if isinstance(first, dict) else ""
 
 
 def _image_of(row: Mapping[str, Any]) -> str:
@@ -125,6 +128,15 @@ def _image_of(row: Mapping[str, Any]) -> str:
     first = next(iter(_sent_along(row, "wp:featuredmedia")), None)
     url = first.get("source_url") if isinstance(first, dict) else ""
     return str(url or row.get("featured_media") or "")
+
+
+def is_long(row: Mapping[str, Any]) -> bool:
+    """Tell whether the body of a post is too long to be worked on in the event loop."""
+    return len(_raw(row.get("content"))) > LONG
+
+
+def _ids(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, list) else ()
 
 
 def _revision(row: Mapping[str, Any]) -> str:

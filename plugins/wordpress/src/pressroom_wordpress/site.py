@@ -83,13 +83,12 @@ class WordPressSite:
             return ConnectionReport(
                 (*checks, ConnectionCheck("credential", "error", message, fix)), Capabilities(), name=found.name
             )
-        able = me.get("capabilities") if isinstance(me, dict) else {}
+        me = me if isinstance(me, dict) else {}
+        able = me.get("capabilities")
         able = able if isinstance(able, dict) else {}
-        checks.append(
-            ConnectionCheck(
-                "credential", "ok", f"signed in as {me.get('name', '')} ({', '.join(me.get('roles') or [])})"
-            )
-        )
+        roles = me.get("roles")
+        listed = ", ".join(map(str, roles)) if isinstance(roles, list) else ""
+        checks.append(ConnectionCheck("credential", "ok", f"signed in as {me.get('name', '')} ({listed})"))
         keys = await self._client.meta_keys()
         settings = await self._settings() if able.get("manage_options") is True else {}
         checks += check_kind(hosted=found.hosted, settings=settings)

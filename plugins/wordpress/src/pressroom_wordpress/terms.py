@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import unescape
 from typing import Any, Final
 
-from pressroom_content.contract import SiteRefused, SiteRejected, Term, TermKind
+from pressroom_content.contract import SiteRefused, SiteRejected, Term, TermKind, field_text
 
 from pressroom_wordpress.client import WordPressClient
 
@@ -15,6 +15,7 @@ TAXONOMIES: Final[Mapping[TermKind, str]] = {"category": "/wp/v2/categories", "t
 _USERS: Final = "/wp/v2/users"
 _AT_ONCE: Final = 20
 _PAGE: Final = 100
+_MAX_DIGITS: Final = 9
 
 
 async def list_terms(client: WordPressClient, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
@@ -41,7 +42,7 @@ async def _listed(client: WordPressClient, path: str, query: str, limit: int) ->
     page, size = 1, min(_PAGE, limit)
     while len(found) < limit:
         answer = await client.get(path, {"search": query, "per_page": size, "page": page})
-        rows = answer.rows()
+        rows = answer.rows(with_ids=True)
         found += rows
         if len(rows) < size or page >= pages_of(answer.headers):
             break
@@ -63,7 +64,7 @@ async def term_ids(client: WordPressClient, kind: TermKind, names: Sequence[str]
     for start in range(0, len(wanted), _AT_ONCE):
         # WordPress makes slugs of these names as it does when it makes terms.
         query = {"slug[]": wanted[start : start + _AT_ONCE], "per_page": _PAGE}
-        rows = (await client.get(TAXONOMIES[kind], query)).rows()
+        rows = (await client.get(TAXONOMIES[kind], query)).rows(with_ids=True)
         known |= {_name(row).casefold(): str(row.get("id", "")) for row in rows}
     ids = {name: known.get(name.casefold()) or await _made(client, kind, name) for name in wanted}
     return {name: identifier for name, identifier in ids.items() if identifier}
@@ -75,14 +76,14 @@ async def _made(client: WordPressClient, kind: TermKind, name: str) -> str:
         return str((await client.send("POST", path, document={"name": name})).row(written=True)["id"])
     except (SiteRefused, SiteRejected) as error:
         # It may be there with another slug than its name comes to.
-        for row in (await client.get(path, {"search": name, "per_page": _PAGE})).rows():
+        for row in (await client.get(path, {"search": name, "per_page": _PAGE})).rows(with_ids=True):
             if _name(row).casefold() == name.casefold():
                 return str(row.get("id", ""))
         if isinstance(error, SiteRejected):
             return ""
     # Another name may come to the same slug: WordPress says `term_exists`, and has it under that slug.
     slug = re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")
-    rows = (await client.get(path, {"slug": slug})).rows()
+    rows = (await client.get(path, {"slug": slug})).rows(with_ids=True)
     return str(rows[0].get("id", "")) if rows else ""
 
 
@@ -110,7 +111,7 @@ async def term_names(client: WordPressClient, kind: TermKind, ids: Sequence[str]
     found: dict[str, str] = {}
     for start in range(0, len(ids), _PAGE):
         query = {"include": ",".join(ids[start : start + _PAGE]), "per_page": _PAGE}
-        for row in (await client.get(TAXONOMIES[kind], query)).rows():
+        for row in (await client.get(TAXONOMIES[kind], query)).rows(with_ids=True):
             found[str(row.get("id", ""))] = _name(row)
     return found
 
@@ -118,8 +119,8 @@ async def term_names(client: WordPressClient, kind: TermKind, ids: Sequence[str]
 def pages_of(headers: Mapping[str, str]) -> int:
     """Return how many pages a list has."""
     total = headers.get("x-wp-totalpages", "")
-    return int(total) if total.isdigit() else 1
+    return int(total) if total.isascii() and total.isdecimal() and len(total) <= _MAX_DIGITS else 1
 
 
 def _name(row: Mapping[str, Any]) -> str:
-    return unescape(str(row.get("name", "")))
+    return unescape(field_text(row.get("name")))

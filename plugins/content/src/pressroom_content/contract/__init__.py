@@ -23,6 +23,7 @@ from pressroom_content.contract.articles import (
 )
 from pressroom_content.contract.basic_site import BasicSite, SiteAction, work_beside
 from pressroom_content.contract.bodies import BlockSite, BodyBlock, BodyCodec
+from pressroom_content.contract.bounds import field_text
 from pressroom_content.contract.connectors import (
     Approved,
     Capabilities,
@@ -33,21 +34,14 @@ from pressroom_content.contract.connectors import (
     Post,
     PostState,
     RecallingSite,
-    RemoteChanged,
     RemoteMedia,
     RemotePost,
     RemoteRedirect,
     Site,
     SiteAddress,
     SiteConnector,
-    SiteError,
-    SiteGone,
-    SiteRefused,
-    SiteRejected,
-    SiteUnavailable,
     Term,
     TermKind,
-    UnknownOutcome,
     WorkingSite,
 )
 from pressroom_content.contract.control import (
@@ -116,6 +110,15 @@ from pressroom_content.contract.search import (
     SearchType,
 )
 from pressroom_content.contract.services import ContentServices, content_services
+from pressroom_content.contract.site_errors import (
+    RemoteChanged,
+    SiteError,
+    SiteGone,
+    SiteRefused,
+    SiteRejected,
+    SiteUnavailable,
+    UnknownOutcome,
+)
 from pressroom_content.contract.text_checks import DuplicateText, TextChecker, VoiceFinding, VoiceReview, VoiceRule
 from pressroom_content.contract.text_twins import TextTwin, TextTwinRepository
 from pressroom_content.contract.websites import BUILTIN, SitePage, Website, WebsiteRepository, WebsiteStatus
@@ -224,6 +227,7 @@ __all__ = [
     "content_services",
     "control_of",
     "cursor_of",
+    "field_text",
     "image_sources",
     "is_below",
     "languages",

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from pressroom.sdk import Fetcher, FetchFailed, FetchRefused, FetchUnknown
 
-from pressroom_content.contract.connectors import (
+from pressroom_content.contract.json_api import JsonAnswer, JsonApi, with_query
+from pressroom_content.contract.site_errors import (
     SiteError,
     SiteGone,
     SiteRefused,
@@ -17,12 +18,12 @@ from pressroom_content.contract.connectors import (
     SiteUnavailable,
     UnknownOutcome,
 )
-from pressroom_content.contract.json_api import JsonAnswer, JsonApi, with_query
 
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _SECONDS: Final = 30.0
 _MAX_REPORTED_LENGTH: Final = 300
 _MAX_WORDS: Final = 5_000
+_MAX_ID_LENGTH: Final = 200
 _TAG = re.compile(r"<[^<>]*+>")
 
 _OK, _REDIRECT, _REFUSED, _FAILED = 200, 300, 400, 500
@@ -54,14 +55,17 @@ class SiteResponse:
     body: Any
     source: str = "the site"
 
-    def rows(self, name: str = "") -> list[dict[str, Any]]:
+    def rows(self, name: str = "", *, with_ids: bool = False) -> list[dict[str, Any]]:
         """Return the objects of the list that the body is, or that it has under a name.
 
-        Raises `SiteUnavailable` where it is something else: to take that for an empty list does harm.
+        Raises `SiteUnavailable` where it is something else: to take that for an empty list does harm. So it does
+        `with_ids` where an object has no `id` that can be kept.
         """
         found = self.body.get(name) if name and isinstance(self.body, dict) else None if name else self.body
         if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
             raise SiteUnavailable(f"{self.source} answered with something else than a list of {name or 'objects'}")
+        if with_ids and not all(_has_id(one) for one in found):
+            raise SiteUnavailable(f"{self.source} did not say which object it is about")
         return found
 
     def row(self, name: str = "", *, written: bool) -> dict[str, Any]:
@@ -73,8 +77,7 @@ class SiteResponse:
         if name:
             listed = found.get(name) if isinstance(found, dict) else None
             found = listed[0] if isinstance(listed, list) and listed else None
-        known = found.get("id") if isinstance(found, dict) else None
-        if not isinstance(found, dict) or isinstance(known, bool) or not isinstance(known, int | str) or not str(known):
+        if not isinstance(found, dict) or not _has_id(found):
             message = f"{self.source} did not say which object it is about"
             raise UnknownOutcome(message) if written else SiteUnavailable(message)
         return found
@@ -169,6 +172,14 @@ class SiteErrors:
             return SiteRefused(f"{title} refused this ({told})")
         message = f"{title} failed inside ({told}); its error log says why"
         return SiteUnavailable(message) if method in _SAFE else UnknownOutcome(message)
+
+
+def _has_id(row: Mapping[str, Any]) -> bool:
+    """Tell whether an object has an `id` that every database can keep: a number or a short text that can be shown."""
+    known = row.get("id")
+    if isinstance(known, bool) or not isinstance(known, int | str):
+        return False
+    return 0 < len(str(known)) <= _MAX_ID_LENGTH and str(known).isprintable()
 
 
 def _page(answer: JsonAnswer) -> str:

@@ -17,12 +17,14 @@ from pressroom_content.contract.connectors import (
     RemoteMedia,
     RemotePost,
     RemoteRedirect,
-    SiteRefused,
-    SiteUnavailable,
     Term,
     TermKind,
 )
 from pressroom_content.contract.images import MediaFile
+from pressroom_content.contract.site_errors import (
+    SiteRefused,
+    SiteUnavailable,
+)
 
 T = TypeVar("T")
 

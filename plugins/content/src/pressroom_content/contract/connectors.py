@@ -4,9 +4,8 @@ A `SiteConnector` describes a platform and opens `Site` objects. A `Site` is one
 verbs, each one request or a few, none of which retries by itself. Publishing puts them together, step by step, and
 remembers what was done.
 
-Whatever goes wrong at the other side is raised as one of the `SiteError` classes. The one that matters most is
-`UnknownOutcome`: a request that changes something went out and no whole answer came back. Nobody may send it again
-before the site was looked at.
+Whatever goes wrong at the other side is raised as one of the `SiteError` classes. What a site says of itself is bounded
+here, so that no connector has to: it is stored, and shown to people and models.
 """
 
 from __future__ import annotations
@@ -17,10 +16,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, Protocol, runtime_checkable
 
-from pressroom.sdk import CallError, Fetcher, Workers
+from pressroom.sdk import Fetcher, Workers
 
+from pressroom_content.contract.bounds import (
+    MAX_FIELD_LENGTH,
+    MAX_LINE_LENGTH,
+    MAX_URL_LENGTH,
+    bounded_fields,
+    bounded_time,
+    cut,
+)
 from pressroom_content.contract.images import MediaFile
 
+_MAX_COUNT: Final = 2**53
 _PLATFORM: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}", re.ASCII)
 
 TermKind = Literal["category", "tag", "author", "blog", "collection"]
@@ -28,55 +36,6 @@ TermKind = Literal["category", "tag", "author", "blog", "collection"]
 
 PostState = Literal["draft", "scheduled", "live", "trashed", "gone"]
 """What a post is on its platform."""
-
-
-class SiteError(CallError):
-    """Something went wrong at somebody's website. The message is for the person whose site it is."""
-
-    code = "site_error"
-
-
-class SiteUnavailable(SiteError):
-    """The site could not be reached, or answered 5xx, 429 or no API at all. Nothing was changed; later it may work.
-
-    `retry_after` is in seconds, where the site said when.
-    """
-
-    code = "site_unavailable"
-
-    def __init__(self, message: str, *, hint: str = "", retry_after: int | None = None) -> None:
-        super().__init__(message, hint=hint)
-        self.retry_after = retry_after
-
-
-class SiteRejected(SiteError):
-    """The site does not accept the credential any more, or the role that it stands for may not do this."""
-
-    code = "site_rejected"
-
-
-class SiteRefused(SiteError):
-    """The site understood and said no, such as to a slug that is taken. The same request will not work later either."""
-
-    code = "site_refused"
-
-
-class SiteGone(SiteError):
-    """What was asked for is not on the site any more."""
-
-    code = "site_gone"
-
-
-class RemoteChanged(SiteError):
-    """The post was edited on the site since it was last written or read from here."""
-
-    code = "remote_changed"
-
-
-class UnknownOutcome(SiteError):
-    """A request that changes something went out, and nobody knows whether it had its effect: look before you repeat."""
-
-    code = "unknown_outcome"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +109,10 @@ class ConnectionCheck:
     message: str
     fix: str = ""
 
+    def __post_init__(self) -> None:
+        """Bound what the site says, which is in the message."""
+        cut(self, MAX_LINE_LENGTH, "message", "fix")
+
 
 @dataclass(frozen=True, slots=True)
 class ConnectionReport:
@@ -166,6 +129,10 @@ class ConnectionReport:
     timezone: str = ""
     site_url: str = ""
 
+    def __post_init__(self) -> None:
+        """Bound what the site says."""
+        cut(self, MAX_LINE_LENGTH, "name", "language", "timezone")
+
     @property
     def ok(self) -> bool:
         """Whether publishing is possible."""
@@ -180,6 +147,12 @@ class Term:
     name: str
     slug: str = ""
     count: int | None = None
+
+    def __post_init__(self) -> None:
+        """Bound what the site says; a count that is not a number is not known."""
+        cut(self, MAX_LINE_LENGTH, "id", "name", "slug")
+        if isinstance(self.count, bool) or not isinstance(self.count, int) or abs(self.count) > _MAX_COUNT:
+            object.__setattr__(self, "count", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +203,10 @@ class RemoteMedia:
     id: str
     url: str
 
+    def __post_init__(self) -> None:
+        """Bound what the site says."""
+        cut(self, MAX_URL_LENGTH, "id", "url")
+
 
 @dataclass(frozen=True, slots=True)
 class RemotePost:
@@ -240,6 +217,8 @@ class RemotePost:
     `canonical_url`), as far as the platform gives them back. `featured` tells whether it has a featured image. `raw` is
     the whole body in the platform's own form, on a `BlockSite`, and `kind` whether it is a post or a page. `audience`
     is empty for a post that everybody may read once it is live, else says in the platform's words who may.
+
+    Of a field 10,000 characters are kept, of one with several values 500 of them; a time without a zone is in UTC.
     """
 
     id: str
@@ -256,6 +235,13 @@ class RemotePost:
     kind: Literal["post", "page"] = "post"
     audience: str = ""
 
+    def __post_init__(self) -> None:
+        """Bound what the site says of the post."""
+        object.__setattr__(self, "fields", bounded_fields(self.fields))
+        cut(self, MAX_FIELD_LENGTH, "audience")
+        object.__setattr__(self, "publish_at", bounded_time(self.publish_at))
+        object.__setattr__(self, "updated_at", bounded_time(self.updated_at))
+
 
 @dataclass(frozen=True, slots=True)
 class RemoteRedirect:
@@ -265,6 +251,10 @@ class RemoteRedirect:
     source: str
     target: str
     permanent: bool = True
+
+    def __post_init__(self) -> None:
+        """Bound what the site says."""
+        cut(self, MAX_URL_LENGTH, "source", "target")
 
 
 class Site(Protocol):

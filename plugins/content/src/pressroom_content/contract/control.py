@@ -15,7 +15,9 @@ from urllib.parse import unquote, urlsplit
 
 from pressroom.sdk import PluginContext
 
-from pressroom_content.contract.connectors import SiteError
+from pressroom_content.contract.site_errors import (
+    SiteError,
+)
 from pressroom_content.contract.websites import BUILTIN, Website
 
 ControlMethod = Literal["server", "platform", "file", "meta"]

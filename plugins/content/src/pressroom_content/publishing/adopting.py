@@ -16,9 +16,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles, ArticleUpdate, note_status
 from pressroom_content.contract import BlockSite, RemotePost, SiteGone, SiteRefused, SiteRejected
+from pressroom_content.contract.bounds import storable
 from pressroom_content.contract.control import web_url
 from pressroom_content.publishing.bodies import MAX_RAW_LENGTH, SiteBody, joined_text, read_body
-from pressroom_content.publishing.comparing import fingerprint, snapshot, storable
+from pressroom_content.publishing.compared import compared
+from pressroom_content.publishing.comparing import seen_of
 from pressroom_content.publishing.known import can_be_kept, shown_fields
 from pressroom_content.publishing.posts import capabilities_of, fields_of, sent_fields
 from pressroom_content.publishing.store import MAX_EXTERNAL_ID_LENGTH, STEPS, shortened, work_on
@@ -83,13 +85,13 @@ async def adopt(
     run = plugin.services.workers.run
     body = await run(read_body, remote.raw, site.codec, owner=user_id, what="the post")
     text = await run(_text_of, body, owner=user_id, what="the post")
-    draft = _draft(website, remote, text)
+    draft, seen = _draft(website, remote, text), await compared(plugin, seen_of, remote)
     publication_id = new_id("p")
 
     async def bind(session: AsyncSession, article: Article) -> None:
         if await session.scalar(_of_post(website, remote.id)) is not None:
             raise InvalidInput("url", "is a post that another article was bound to just now; list_content shows it")
-        await _bind(plugin, session, publication_id, website, article, remote, body)
+        await _bind(plugin, session, publication_id, website, article, remote, body, seen)
 
     made = await Articles(plugin).create(user_id, draft, origin=origin, also=bind)
     kept = tuple(one.name for one in body.segments if one.key)
@@ -151,6 +153,7 @@ async def _bind(
     article: Article,
     remote: RemotePost,
     body: SiteBody,
+    seen: tuple[dict[str, Any], bytes],
 ) -> None:
     if not 0 < len(remote.id) <= MAX_EXTERNAL_ID_LENGTH:
         raise SiteRefused(f"the website gives the post an id of {len(remote.id)} characters, which cannot be kept")
@@ -170,7 +173,7 @@ async def _bind(
         external_id=remote.id,
         url=web_url(remote.url),
         revision=shortened(remote.revision),
-        sent_hash=fingerprint(remote),
+        sent_hash=seen[1],
         verified={},
         warnings=[],
         attempt=1,
@@ -182,7 +185,7 @@ async def _bind(
     await session.flush()
     details: Mapping[str, dict[str, Any]] = {
         "draft": {"version": article.version},
-        "read_back": {"seen": snapshot(remote)},
+        "read_back": {"seen": seen[0]},
         "live": {"native": True, "native_at": remote.publish_at.isoformat()}
         if scheduled and remote.publish_at is not None
         else {},

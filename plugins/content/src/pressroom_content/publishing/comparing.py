@@ -8,10 +8,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import unquote
 
 from pressroom_content.contract import Post, RemotePost
+from pressroom_content.contract.bounds import storable
 
 _WORD = re.compile(r"\w+")
 _MARKDOWN_IMAGE = re.compile(r"!\[(?:[^\[\]]|(?<!!)\[)*+\]\(")
@@ -33,6 +35,7 @@ _MAX_SHOWN: Final = 3
 _MAX_EDITS: Final = 6
 _MAX_FIELD: Final = 1000
 _EXCERPT: Final = 120
+_MAX_COPIED: Final = 100_000
 _DIGEST: Final = 12
 _MAX_TAG: Final = 5000
 _TOLERATED: Final = 0.02
@@ -113,6 +116,18 @@ def snapshot(remote: RemotePost) -> dict[str, Any]:
     }
 
 
+def seen_of(remote: RemotePost) -> tuple[dict[str, Any], bytes]:
+    """Return what is kept of a post on its site: its `snapshot` and its `fingerprint`."""
+    return snapshot(remote), fingerprint(remote)
+
+
+def copy_of(remote: RemotePost) -> dict[str, Any]:
+    """Return a copy of a post that is about to be written over: not every platform keeps revisions."""
+    fields = {name: storable(str(value)[:_MAX_COPIED]) for name, value in remote.fields.items()}
+    text = text_of(remote.html)[:_MAX_COPIED] if len(remote.html) > _MAX_COPIED else remote.html
+    return {"at": datetime.now(UTC).isoformat(timespec="seconds"), "fields": fields, "body": storable(text)}
+
+
 def edits(seen: Mapping[str, Any], remote: RemotePost) -> list[str]:
     """Return what differs from a `snapshot`, a sentence each, with short excerpts of what is on the site now."""
     found = []
@@ -183,11 +198,6 @@ def _digest(passage: str) -> str:
 
 def _short(value: Any) -> str:
     return storable(", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value or ""))[:_MAX_FIELD]
-
-
-def storable(text: str) -> str:
-    """Return a text of a site as databases and answers can hold it: without NUL and lone surrogates."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def text_of(html: str) -> str:

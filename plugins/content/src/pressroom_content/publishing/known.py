@@ -11,8 +11,8 @@ from sqlalchemy import delete, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.contract import RemotePost
+from pressroom_content.contract.bounds import storable
 from pressroom_content.publishing.bodies import MAX_RAW_LENGTH, SiteBody
-from pressroom_content.publishing.comparing import storable
 from pressroom_content.tables import SiteBodyRow
 
 _MAX_FIELD_LENGTH: Final = 10_000

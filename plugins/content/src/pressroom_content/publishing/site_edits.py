@@ -13,7 +13,8 @@ from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles, ArticleUpdate
 from pressroom_content.contract import BlockSite, Post, RemotePost
 from pressroom_content.publishing.bodies import SiteBody, read_body, with_known_texts
-from pressroom_content.publishing.comparing import fingerprint, is_as_it_was, snapshot
+from pressroom_content.publishing.compared import compared
+from pressroom_content.publishing.comparing import is_as_it_was, seen_of
 from pressroom_content.publishing.known import KnownBody, can_be_kept, known_body, remember_body, shown_fields
 from pressroom_content.publishing.merging import MergeConflict, MergedBody, Side, diff_of, merge
 from pressroom_content.publishing.posts import capabilities_of, fields_of, sent_fields
@@ -98,7 +99,7 @@ async def merge_edits(
             )
         remote = await site.read(row.external_id)
         publication = record(row)
-        if is_as_it_was(remote, row.sent_hash):
+        if await compared(plugin, is_as_it_was, remote, row.sent_hash):
             return SiteEdits(publication, edited=False)
         if not can_be_kept(remote.raw):
             raise InvalidInput("publication_id", "has a body on its website by now that cannot be kept: it is too long")
@@ -115,7 +116,8 @@ async def merge_edits(
         body = {"body": merged.text, "body_format": "markdown"} if remote.raw != known.body.raw else {}
         draft = Draft.of(article).with_changes({**fields.changes, **body})
         made = await Articles(plugin).write(article, draft, origin=origin)
-        for name, detail in (("read_back", {"seen": snapshot(remote)}), ("draft", {"post_hash": ""})):
+        seen, digest = await compared(plugin, seen_of, remote)
+        for name, detail in (("read_back", {"seen": seen}), ("draft", {"post_hash": ""})):
             held.note(name, held.steps[name].state, {**held.steps[name].detail, **detail})
         now_sent = sent_fields(_post(plugin, website, made.article, row.options or {}), "")
         sent = {**known.sent, **{name: now_sent[name] for name in fields.edited if choices.get(name) != "article"}}
@@ -123,7 +125,7 @@ async def merge_edits(
         async def remember(session: AsyncSession) -> None:
             await remember_body(session, row.id, now, remote, sent)
 
-        await held.save(remember, revision=shortened(remote.revision), sent_hash=fingerprint(remote), error="")
+        await held.save(remember, revision=shortened(remote.revision), sent_hash=digest, error="")
         return replace(found, made=made)
 
 

@@ -10,18 +10,17 @@ from typing import Any, Final
 from pressroom_content.contract import BUILTIN, Post, RemoteChanged, RemoteMedia, RemotePost, SiteGone, SiteRefused
 from pressroom_content.contract.control import web_url
 from pressroom_content.publishing.authors import find_author
+from pressroom_content.publishing.compared import compared
 from pressroom_content.publishing.comparing import (
+    copy_of,
     differences,
     edits_in_words,
-    fingerprint,
     has_arrived,
     is_another,
     is_as_it_was,
     is_ours,
     left_alone,
-    snapshot,
-    storable,
-    text_of,
+    seen_of,
 )
 from pressroom_content.publishing.images import PostImage
 from pressroom_content.publishing.known import remember_body, unbind
@@ -34,7 +33,6 @@ from pressroom_content.publishing.work import Postponement, PublicationWork
 MIN_NOTICE: Final = timedelta(seconds=90)
 """Platforms publish a post at once if its time is within a minute: then we wait ourselves."""
 
-_MAX_COPIED: Final = 100_000
 _LATE: Final = timedelta(minutes=2)
 _LIVE_THERE: Final = "somebody published the post on the site, so it is live there; unpublish_content takes it down"
 _LOOK: Final = timedelta(seconds=5)
@@ -118,7 +116,7 @@ async def draft(work: PublicationWork) -> Postponement | None:
         if not 0 < len(remote.id) <= MAX_EXTERNAL_ID_LENGTH:
             raise SiteRefused(f"the site gave the post an id of {len(remote.id)} characters, which cannot be kept")
         values = {"external_id": remote.id, "url": web_url(remote.url), "revision": shortened(remote.revision)}
-        if not found or is_ours(post, remote):
+        if not found or await compared(work.plugin, is_ours, post, remote):
             work.done({**work.without_note("post"), **_written(work, post)}, **values)
             await work.held.save()
             return None
@@ -148,7 +146,7 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
     try:
         remote = await work.site.read(work.row.external_id)
         seen = work.held.steps["read_back"].detail.get("seen")
-        if seen and is_another(seen, remote, work.row.marker):
+        if seen and await compared(work.plugin, is_another, seen, remote, work.row.marker):
             raise SiteRefused(
                 f"{left_alone(remote)}. Take this publication down with unpublish_content, which leaves that post "
                 "alone too; after that, publish_content makes a new post"
@@ -207,19 +205,20 @@ def _note_trashed(work: PublicationWork) -> None:
 
 async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
     """Overwrite a post, unless somebody else edited it. Writing the same twice never makes a second post."""
-    post, row = await work.post(), work.row
-    known = shortened(remote.revision) == row.revision or is_as_it_was(remote, row.sent_hash)
-    edited = bool(row.sent_hash) and not known
+    post, row, plugin = await work.post(), work.row, work.plugin
+    edited = bool(row.sent_hash) and shortened(remote.revision) != row.revision
+    edited = edited and not await compared(plugin, is_as_it_was, remote, row.sent_hash)
     if edited and not work.force:
         seen = work.held.steps["read_back"].detail.get("seen") or {}
         was_sent = "update" in work.step.detail.get("sent", {})
-        if was_sent and is_ours(post, remote) and (work.connector.markdown or has_arrived(seen, post, remote)):
+        if was_sent and await _has_arrived(work, seen, post, remote):
             return remote  # it was our own request, whose answer never came
         at = remote.publish_at.isoformat() if remote.publish_at else None
         work.note("running", {**work.step.detail, "remote_state": remote.state, "remote_at": at})
-        instead = "; ".join(differences(post, remote)) if not seen else ""
+        instead = "; ".join(await compared(plugin, differences, post, remote)) if not seen else ""
         raise RemoteChanged(
-            edits_in_words(seen, remote) + (f". Compared with what would be written: {instead}" if instead else ""),
+            await compared(plugin, edits_in_words, seen, remote)
+            + (f". Compared with what would be written: {instead}" if instead else ""),
             hint="Nothing was written. merge_site_edits brings the edit into the article; publish_content with force "
             "writes over it."
             if work.known is not None
@@ -229,22 +228,22 @@ async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
         raise SiteRefused("posts on this platform cannot be changed once they are there")
     work.held.lease.check()
     sent = {**work.step.detail.get("sent", {}), "update": datetime.now(UTC).isoformat()}
-    kept = {"overwritten": _copy(remote)} if edited else {}
+    kept = {"overwritten": await compared(plugin, copy_of, remote)} if edited else {}
     work.note("running", {**work.step.detail, **kept, "sent": sent})
     await work.held.save()
     return await work.site.update(row.external_id, post, "" if work.force else remote.revision)
 
 
+async def _has_arrived(work: PublicationWork, seen: Mapping[str, Any], post: Post, remote: RemotePost) -> bool:
+    """Tell whether the post on the site is what an earlier request of ours sent."""
+    if not await compared(work.plugin, is_ours, post, remote):
+        return False
+    return work.connector.markdown or await compared(work.plugin, has_arrived, seen, post, remote)
+
+
 def _written(work: PublicationWork, post: Post) -> dict[str, Any]:
     """Return what is noted of a version that is on the site."""
     return {"post_hash": hash_of_post(post), "version": work.article.version}
-
-
-def _copy(remote: RemotePost) -> dict[str, Any]:
-    """Return a copy of a post that is about to be written over: not every platform keeps revisions."""
-    fields = {name: storable(str(value)[:_MAX_COPIED]) for name, value in remote.fields.items()}
-    text = text_of(remote.html)[:_MAX_COPIED] if len(remote.html) > _MAX_COPIED else remote.html
-    return {"at": datetime.now(UTC).isoformat(timespec="seconds"), "fields": fields, "body": storable(text)}
 
 
 async def read_back(work: PublicationWork) -> None:
@@ -253,8 +252,8 @@ async def read_back(work: PublicationWork) -> None:
         work.done({"warnings": []}, sent_hash=b"")
         return
     remote = await work.site.read(work.row.external_id)
-    found = differences(await work.post(), remote)
-    values = _seen(work, remote)
+    found = await compared(work.plugin, differences, await work.post(), remote)
+    values = await _seen(work, remote)
     work.step.detail["state"] = remote.state
     codec = work.codec
     if codec is None:
@@ -284,7 +283,7 @@ async def live(work: PublicationWork) -> Postponement | None:
         remote = await work.site.read(remote.id)
         if remote.state != "live":
             raise SiteRefused(f"the site took the post, but it is {remote.state} there and not live")
-    work.done(_up_again(work), **_seen(work, remote))
+    work.done(_up_again(work), **await _seen(work, remote))
     await work.held.save()  # looking at the page may take a while
     return None
 
@@ -301,7 +300,7 @@ async def _unscheduled(work: PublicationWork) -> None:
         await work.site.set_state(remote.id, "draft")
         remote = await work.site.read(remote.id)
     warnings = [_LIVE_THERE] if remote.state == "live" else []
-    work.done({**_up_again(work), "native": False, "warnings": warnings}, **_seen(work, remote))
+    work.done({**_up_again(work), "native": False, "warnings": warnings}, **await _seen(work, remote))
 
 
 def _up_again(work: PublicationWork) -> dict[str, Any]:
@@ -334,7 +333,7 @@ async def _until_its_time(work: PublicationWork, remote: RemotePost) -> Postpone
         if remote.state == "live":
             return None
     told = {"native": native, "native_at": at.isoformat()}
-    work.note("pending", {**work.step.detail, **told}, **_seen(work, remote))
+    work.note("pending", {**work.step.detail, **told}, **await _seen(work, remote))
     return Postponement("scheduled", at)
 
 
@@ -359,14 +358,16 @@ async def verify_url(work: PublicationWork) -> None:
     work.done({"warnings": list(found.warnings), "updated": updated}, verified=dict(found.facts))
 
 
-def _seen(work: PublicationWork, remote: RemotePost) -> dict[str, Any]:
+async def _seen(work: PublicationWork, remote: RemotePost) -> dict[str, Any]:
+    digest = b""
     if work.able.read_back:
+        seen, digest = await compared(work.plugin, seen_of, remote)
         step = work.held.steps["read_back"]
-        work.held.note("read_back", step.state, {**step.detail, "seen": snapshot(remote)})
+        work.held.note("read_back", step.state, {**step.detail, "seen": seen})
     url = web_url(remote.url) or work.row.url
     return {
         "revision": shortened(remote.revision),
-        "sent_hash": fingerprint(remote) if work.able.read_back else b"",
+        "sent_hash": digest,
         "url": url,
         "path": path_of(work, url) if remote.state == "live" else "",
     }

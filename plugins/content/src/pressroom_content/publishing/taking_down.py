@@ -18,6 +18,7 @@ from pressroom_content.contract import (
     SiteUnavailable,
     UnknownOutcome,
 )
+from pressroom_content.publishing.compared import compared
 from pressroom_content.publishing.comparing import is_another, left_alone
 from pressroom_content.publishing.known import forget_body
 from pressroom_content.publishing.publications import Publications
@@ -53,7 +54,7 @@ async def unpublish(plugin: PluginContext, user_id: str, publication_id: str, mo
         done_there: dict[str, Any] = {}
         if row.external_id:
             site = await _site(plugin, held)
-            done_there = await _take_down(site, held, mode)
+            done_there = await _take_down(plugin, site, held, mode)
         elif "post" in (held.steps["draft"].detail.get("sent", {}) if held.steps else {}):
             raise InvalidInput(
                 "publication_id",
@@ -103,7 +104,7 @@ async def cancel(plugin: PluginContext, user_id: str, publication_id: str) -> Pu
             raise InvalidInput("publication_id", f"is not scheduled but {row.status}")
         if held.steps["live"].detail.get("native") and row.external_id:
             site = await _site(plugin, held)
-            if await _another(site, held) is None:
+            if await _another(plugin, site, held) is None:
                 await _set_state(site, row.external_id, "draft")
             held.note("live", "pending", {**held.steps["live"].detail, "native": False})
         status = "draft" if row.external_id else "unpublished"
@@ -142,9 +143,9 @@ async def _site(plugin: PluginContext, held: LeasedPublication) -> Site:
     return site
 
 
-async def _take_down(site: Site, held: LeasedPublication, mode: DownMode) -> dict[str, Any]:
+async def _take_down(plugin: PluginContext, site: Site, held: LeasedPublication, mode: DownMode) -> dict[str, Any]:
     """Move the post of a publication on its site, unless it is another one; return what is kept of that."""
-    other = await _another(site, held)
+    other = await _another(plugin, site, held)
     if other is not None:
         return {"error": left_alone(other)}
     remote = await _set_state(site, held.row.external_id, _STATES[mode])
@@ -153,7 +154,7 @@ async def _take_down(site: Site, held: LeasedPublication, mode: DownMode) -> dic
     return {"revision": remote.revision if remote else held.row.revision}
 
 
-async def _another(site: Site, held: LeasedPublication) -> RemotePost | None:
+async def _another(plugin: PluginContext, site: Site, held: LeasedPublication) -> RemotePost | None:
     """Return the post of somebody else that the site has under the id of ours."""
     seen = held.steps["read_back"].detail.get("seen") if "read_back" in held.steps else None
     if not seen:
@@ -162,7 +163,7 @@ async def _another(site: Site, held: LeasedPublication) -> RemotePost | None:
         remote = await site.read(held.row.external_id)
     except SiteGone:
         return None
-    return remote if is_another(seen, remote, held.row.marker) else None
+    return remote if await compared(plugin, is_another, seen, remote, held.row.marker) else None
 
 
 async def _set_state(site: Site, post_id: str, state: Literal["draft", "trashed", "gone"]) -> RemotePost | None:

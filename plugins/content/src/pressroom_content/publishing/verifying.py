@@ -13,6 +13,7 @@ from pressroom.sdk import CallError, Fetched, FetchFailed, FetchRefused, PluginC
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RecallingSite, RemoteMedia, SiteGone
 from pressroom_content.foreign_pages import read_live_page
+from pressroom_content.publishing.compared import compared
 from pressroom_content.publishing.comparing import edits_in_words, is_as_it_was, plain
 from pressroom_content.publishing.losses import read_losses
 from pressroom_content.publishing.originals import original_of
@@ -196,10 +197,11 @@ async def look(plugin: PluginContext, publication: Publication) -> RemoteState:
         if isinstance(site, RecallingSite):
             site.recall(row.external_id, row.url, row.revision)
         remote = await site.read(publication.external_id)
-        edited = not is_as_it_was(remote, row.sent_hash) if row.sent_hash else None
+        edited = not await compared(plugin, is_as_it_was, remote, row.sent_hash) if row.sent_hash else None
         if edited:
             steps = {step.name: step for step in await Publications(plugin).steps(publication.id)}
-            edits = edits_in_words(steps["read_back"].detail.get("seen") if "read_back" in steps else None, remote)
+            seen = steps["read_back"].detail.get("seen") if "read_back" in steps else None
+            edits = await compared(plugin, edits_in_words, seen, remote)
             drift.append(edits)
         if publication.status == "published" and remote.state != "live":
             lost = True

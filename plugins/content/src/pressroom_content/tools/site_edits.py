@@ -7,11 +7,16 @@ from typing import Annotated, Any, Literal
 from pressroom.sdk import Annotations, Call, InvalidInput, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
-from pressroom_content.publishing.site_edits import SiteEdits, merge_edits
+from pressroom_content.publishing.merging import MergeConflict
+from pressroom_content.publishing.site_edits import FieldConflict, SiteEdits, merge_edits
 from pressroom_content.tools.publication_parts import PublicationId
 from pressroom_content.tools.websites import context
 
 MAX_SHOWN_LENGTH = 20_000
+_MAX_CONFLICTS = 50
+_MAX_CONFLICT_LENGTH = 2_000
+"""Characters of each side of a conflict: a website may show megabytes where a paragraph was."""
+
 _Choice = Annotated[str, Field(max_length=40)]
 
 
@@ -43,7 +48,7 @@ class MergeAnswer(BaseModel):
     edited: bool = Field(description="Whether the post was edited on the site.")
     diff: str = Field(description="What was edited in the body, as a unified diff of Markdown.")
     fields: dict[str, Any] = Field(description="Other fields that were edited, with their values on the site.")
-    conflicts: list[ConflictRow] = Field(description="What the user has to decide.")
+    conflicts: list[ConflictRow] = Field(description="What the user has to decide; 50 at a time.")
 
 
 @mcp_tool(
@@ -73,7 +78,7 @@ async def merge_site_edits(params: MergeParams, call: Call) -> ToolResult:
         origin=call.caller.connection_name,
     )
     found = [(str(one.number), one) for one in done.conflicts] + [(one.name, one) for one in done.field_conflicts]
-    rows = [ConflictRow(key=key, before=one.before, article=one.article, site=one.site) for key, one in found]
+    rows = [_conflict(key, one) for key, one in found[:_MAX_CONFLICTS]]
     data = MergeAnswer(
         publication_id=done.publication.id,
         content_id=done.publication.article_id,
@@ -94,12 +99,23 @@ def _told(done: SiteEdits, data: MergeAnswer) -> str:
     for row in data.conflicts:
         lines.append(f"Conflict {row.key}\n- before: {row.before}\n- article: {row.article}\n- site: {row.site}")
     if data.conflicts:
-        head = f"Nothing was written: {len(data.conflicts)} conflicts. Ask the user, then repeat with choices."
+        count = len(done.conflicts) + len(done.field_conflicts)
+        head = f"Nothing was written: {count} conflicts. Ask the user, then repeat with choices."
+        if count > len(data.conflicts):
+            head += f" The first {len(data.conflicts)} are shown; choices of all of them bring the next."
     elif done.made is None:
         head = "Nothing was written: a dry run. Without conflicts."
     else:
         head = f"{data.content_id} has the edits as version {data.version}; publish_content sends it."
     return "\n".join([head, *lines])
+
+
+def _conflict(key: str, conflict: MergeConflict | FieldConflict) -> ConflictRow:
+    texts = (conflict.before, conflict.article, conflict.site)
+    before, article, site = (
+        text if len(text) <= _MAX_CONFLICT_LENGTH else f"{text[:_MAX_CONFLICT_LENGTH]}…" for text in texts
+    )
+    return ConflictRow(key=key, before=before, article=article, site=site)
 
 
 TOOLS = (merge_site_edits,)

@@ -15,6 +15,7 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.contract import RemotePost, SiteError, SiteRefused, Term, TermKind
+from pressroom_content.contract.bounds import storable
 from pressroom_content.contract.control import is_below, web_url
 from pressroom_content.language import run_with_languages
 from pressroom_content.records import Website
@@ -105,9 +106,9 @@ def _own(website: Website, url: str) -> bool:
 
 async def keep(plugin: PluginContext, website: Website, post: RemotePost) -> str:
     """Keep a post of a site as a page of the index, and say whether it is `new`, `changed` or `unchanged`."""
-    title = _clean(str(post.fields.get("title", "")))[:500]
+    title = storable(str(post.fields.get("title", "")))[:500]
     digest = hashlib.sha256(f"{title}\0{post.html}".encode("utf-8", "replace")).digest()
-    url, now = _clean(post.url)[:2048], datetime.now(UTC)
+    url, now = storable(post.url)[:2048], datetime.now(UTC)
     same_page = select(PageRow).where(PageRow.website_id == website.id, PageRow.url == url)
     async with plugin.services.database.writing() as session:
         row = await session.scalar(same_page)
@@ -115,13 +116,13 @@ async def keep(plugin: PluginContext, website: Website, post: RemotePost) -> str
             row.seen_at = now
             return "unchanged"
     workers, owner = plugin.services.workers, website.user_id
-    text = await workers.run(text_of, _clean(post.html[:_MAX_TEXT_LENGTH]), owner=owner, what="a post")
+    text = await workers.run(text_of, storable(post.html[:_MAX_TEXT_LENGTH]), owner=owner, what="a post")
     language = str(post.fields.get("language") or site_settings.read(website.settings).language)
     found = await run_with_languages(workers, fingerprint_of, title, text, language, owner=owner, what="a post")
     async with plugin.services.database.writing() as session:
         article_id = await session.scalar(
             select(PublicationRow.article_id).where(
-                PublicationRow.website_id == website.id, PublicationRow.external_id == post.id
+                PublicationRow.website_id == website.id, PublicationRow.external_id == storable(post.id)
             )
         )
         row = await session.scalar(same_page)
@@ -130,8 +131,8 @@ async def keep(plugin: PluginContext, website: Website, post: RemotePost) -> str
             row = PageRow(id=new_id("g"), user_id=website.user_id, website_id=website.id, url=url)
             session.add(row)
         row.article_id = article_id
-        row.external_id, row.title, row.fingerprint = _clean(post.id)[:200], title, digest
-        row.excerpt = _clean(str(post.fields.get("excerpt", "")) or text)[:_MAX_EXCERPT_LENGTH]
+        row.external_id, row.title, row.fingerprint = storable(post.id)[:200], title, digest
+        row.excerpt = storable(str(post.fields.get("excerpt", "")) or text)[:_MAX_EXCERPT_LENGTH]
         row.length, row.updated_at, row.seen_at = found.length, post.updated_at, now
         await session.flush()
         await remember(session, website.user_id, row.id, found)
@@ -149,8 +150,3 @@ async def _forget_oldest(session: AsyncSession, website_id: str) -> None:
         ids = (await session.scalars(oldest)).all()
         await forget(session, *ids)
         await session.execute(delete(PageRow).where(PageRow.id.in_(ids)))
-
-
-def _clean(text: str) -> str:
-    """Return a text of somebody's site as every database can keep it."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode()
