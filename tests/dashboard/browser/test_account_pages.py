@@ -239,12 +239,23 @@ async def test_axe_finds_nothing_serious_outside(browser: Browser, host: Running
     await page.close()
 
 
-async def test_a_page_opens_at_its_top_in_a_low_window(browser: Browser, host: RunningHost, person: User) -> None:
+@pytest.mark.parametrize(("width", "height"), [(1280, 600), (1000, 400)])
+async def test_the_whole_navigation_is_within_reach_in_a_low_window(
+    browser: Browser, host: RunningHost, person: User, width: int, height: int
+) -> None:
     async with signed_in(browser, host, person) as page:
-        await page.set_viewport_size({"width": 1000, "height": 400})
+        await page.set_viewport_size({"width": width, "height": height})
         await page.goto(f"{host.url}/dashboard/users")
-        assert not await page.locator(".account-nav [aria-current]").evaluate("(one) => one.offsetTop < innerHeight")
         assert await page.evaluate("scrollY") == 0
+        await expect(page.locator(".account-nav [aria-current]")).to_be_in_viewport(ratio=1)
+        links = page.locator(".account-nav a")
+        await links.last.focus()
+        await page.keyboard.press("Tab")
+        await expect(page.get_by_role("button", name="Sign out")).to_be_focused()
+        await expect(page.get_by_role("button", name="Sign out")).to_be_in_viewport(ratio=1)
+        assert await page.evaluate("scrollY + innerHeight < document.body.scrollHeight")
+        await links.first.focus()
+        await expect(links.first).to_be_in_viewport(ratio=1)
 
 
 async def test_no_page_scrolls_sideways(browser: Browser, host: RunningHost, person: User, connection: str) -> None:

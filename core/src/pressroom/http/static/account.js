@@ -136,8 +136,15 @@ if (drop) {
   });
 }
 
-// On a phone the dashboard's navigation is one row that scrolls: that alone, not the page around it.
+// The dashboard's navigation is one row that scrolls on a phone, and a column that scrolls in a low window: that alone,
+// not the page around it.
 
 const current = $(".account-nav [aria-current]");
-const row = current?.closest("nav");
-if (row) row.scrollLeft += current.getBoundingClientRect().left - row.getBoundingClientRect().left - (row.clientWidth - current.offsetWidth) / 2;
+if (current) {
+  const row = current.closest("nav");
+  const column = row.parentElement;
+  const place = current.getBoundingClientRect();
+  const bounds = column.getBoundingClientRect();
+  row.scrollLeft += place.left - row.getBoundingClientRect().left - (row.clientWidth - place.width) / 2;
+  if (place.bottom > Math.min(bounds.bottom, innerHeight)) column.scrollTop += place.top - bounds.top - (column.clientHeight - place.height) / 2;
+}
