@@ -81,8 +81,9 @@ def test_pages_of_the_list_hold_each_image_once(ada: ToolClient) -> None:
 def test_words_find_an_image(ada: ToolClient) -> None:
     media_id = upload(ada, filename="harbour.jpg")
     percent = upload(ada, filename="100%.jpg")
-    ada.data("update_media", media_id=media_id, alt_text="Boats at DUSK", caption="Summer")
+    ada.data("update_media", media_id=media_id, alt_text="Boats at DUSK", caption="Später Ärger")
     assert [one["id"] for one in ada.data("list_media", query="dusk boats")["media"]] == [media_id]
+    assert [one["id"] for one in ada.data("list_media", query="ärger SPÄTER")["media"]] == [media_id]
     assert ada.data("search_images", query="winter", provider="library")["images"] == []
     [found] = ada.data("search_images", query="dusk", provider="library")["images"]
     assert found["ref"] == f"library:{media_id}"

@@ -229,6 +229,7 @@ class SqlDatabase:
         def prepare(connection: Any, _record: Any) -> None:
             # The driver must not begin transactions by itself: it does so too late, and never IMMEDIATE.
             connection.isolation_level = None
+            connection.create_function("lower", 1, _lower, deterministic=True)
             cursor = connection.cursor()
             for pragma in pragmas:
                 cursor.execute(f"PRAGMA {pragma}")
@@ -328,6 +329,11 @@ class _Connections:
                 f"{self._name}: no connection was free within {self._timeout:g} s",
                 hint="raise [storage] database_connections, or find out what keeps the database busy",
             ) from error
+
+
+def _lower(value: Any) -> Any:
+    """Return a text in lower case, as PostgreSQL does: SQLite's own `lower` knows the 26 letters of ASCII alone."""
+    return value.lower() if isinstance(value, str) else value
 
 
 class _NoConnection(Exception):

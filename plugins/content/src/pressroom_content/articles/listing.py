@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pressroom.columns import as_id
 from pressroom.sdk import InvalidInput, PluginContext
-from sqlalchemy import ColumnElement, Text, and_, case, cast, func, literal, or_, select
+from sqlalchemy import ColumnElement, and_, case, func, literal, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.records import ArticleStatus
@@ -100,6 +99,8 @@ async def page(
     """
     async with plugin.services.database.reading() as session:
         conditions = _conditions(user_id, wanted)
+        if wanted.tag:
+            conditions.append(_has_tag(wanted.tag, plugin.services.database.dialect))
         found = await _search(session, user_id, wanted.query) if wanted.query else None
         if wanted.query and found is None:
             conditions.append(ArticleRow.title.icontains(wanted.query, autoescape=True))
@@ -156,9 +157,14 @@ def _conditions(user_id: str, wanted: ArticleFilter) -> list[ColumnElement[bool]
         conditions.append(ArticleRow.website_id == as_id(wanted.website_id))
     if wanted.updated_since is not None:
         conditions.append(ArticleRow.updated_at >= wanted.updated_since)
-    if wanted.tag:
-        conditions.append(cast(ArticleRow.tags, Text).icontains(json.dumps(wanted.tag), autoescape=True))
     return conditions
+
+
+def _has_tag(tag: str, dialect: Literal["sqlite", "postgresql"]) -> ColumnElement[bool]:
+    """Return the condition that an article has a tag, in upper or lower case."""
+    elements = func.json_each if dialect == "sqlite" else func.json_array_elements_text
+    tags = elements(ArticleRow.tags).table_valued("value")
+    return select(tags).where(func.lower(tags.c.value) == func.lower(tag)).exists()
 
 
 async def _search(session: AsyncSession, user_id: str, query: str) -> Any:
