@@ -51,10 +51,10 @@ def test_pages_load_small_fonts_that_are_made_once_and_may_be_cached_for_ever(si
     page = site.get("/tools").text
     style = site.get(re.findall(r'href="([^"]*pressroom\.css[^"]*)"', page)[0]).text
     urls = [f"/tools/static/{url}" for url in re.findall(r'src: url\("([^"]*)"\)', style)]
-    assert len(urls) == 5
+    assert len(urls) == 10
     preloaded = re.findall(r'<link rel="preload" href="([^"]*)" as="font"', page)
-    assert preloaded == urls[:2]
-    weight = 0
+    assert preloaded == [urls[0], urls[2]]
+    weight: dict[bool, int] = {False: 0, True: 0}
     for url in urls:
         font = site.get(url)
         assert font.headers["content-type"] == "font/woff2"
@@ -62,9 +62,10 @@ def test_pages_load_small_fonts_that_are_made_once_and_may_be_cached_for_ever(si
         assert font.content[:4] == b"wOF2"
         assert site.get(url, headers={"If-None-Match": font.headers["etag"]}).status_code == 304
         assert site.get(url.partition("?")[0]).headers["cache-control"] == "no-cache"
-        weight += len(font.content)
-    assert weight < 125_000
-    assert len(list((data / "fonts").glob("*.woff2"))) == 5
+        weight["-extended." in url] += len(font.content)
+    assert weight[False] < 90_000
+    assert weight[True] < 45_000
+    assert len(list((data / "fonts").glob("*.woff2"))) == 10
     assert site.get("/tools/static/fonts/comic.woff2").status_code == 404
 
 

@@ -68,7 +68,8 @@ class PageServer:
     def __init__(self, descriptors: tuple[Descriptor, ...] = ALL, **brand: str) -> None:
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._http.server_port}"
-        images = ImageUrls(examples=("examples/0", "examples/1", "examples/2"), canvas="examples/0/large")
+        examples = ("examples/0/tile", "examples/1", "examples/2")
+        images = ImageUrls(examples=examples, card="examples/0", canvas="examples/0/large")
         self.pages = Pages(
             PageFrame(branding(**brand), self.url),
             {"favicon-generator": Preview(kind="icons")},

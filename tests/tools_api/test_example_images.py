@@ -14,6 +14,7 @@ from PIL import Image
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
 from pressroom_image_generator.guidance import EXAMPLES
+from selectolax.lexbor import LexborHTMLParser
 
 IMAGE = "/tools/image-generator"
 
@@ -32,13 +33,15 @@ def client(host: RunningHost) -> Iterator[httpx.Client]:
 
 
 def test_every_example_has_a_small_image_whatever_the_limit_is(client: httpx.Client) -> None:
-    answers = [client.get(f"{IMAGE}/examples/{number}") for number in range(len(EXAMPLES))]
+    names = ["examples/0/tile", *(f"examples/{number}" for number in range(1, len(EXAMPLES)))]
+    answers = [client.get(f"{IMAGE}/{name}") for name in names]
     assert {answer.status_code for answer in answers} == {200}
     assert {answer.headers["content-type"] for answer in answers} == {"image/webp"}
     assert sum(len(answer.content) for answer in answers) < 3_000 * len(EXAMPLES)
     sizes = [Image.open(io.BytesIO(answer.content)).size for answer in answers]
-    assert max(sizes[0]) == 480
-    assert all(width <= 480 and height <= 132 for width, height in sizes[1:])
+    assert all(width <= 256 and height <= 132 for width, height in sizes)
+    card = Image.open(io.BytesIO(client.get(f"{IMAGE}/examples/0").content))
+    assert max(card.size) == 480
 
 
 def test_an_image_is_made_once_for_all_who_ask_at_once(client: httpx.Client) -> None:
@@ -57,12 +60,27 @@ def test_images_cost_nobody_a_request_and_are_stored_nowhere(client: httpx.Clien
 def test_the_first_example_is_there_at_full_size_and_choices_are_thumbnails(client: httpx.Client) -> None:
     large = client.get(f"{IMAGE}/examples/0/large")
     assert Image.open(io.BytesIO(large.content)).size == (1200, 630)
+    medium = client.get(f"{IMAGE}/examples/0/medium")
+    assert Image.open(io.BytesIO(medium.content)).size == (800, 420)
     story = client.get(f"{IMAGE}/choices/template/story")
     assert Image.open(io.BytesIO(story.content)).height == 120
     dark, light = (client.get(f"{IMAGE}/choices/props.theme/{name}").content for name in ("dark", "light"))
     assert dark != light
     assert client.get(f"{IMAGE}/choices/template/none").status_code == 404
     assert client.get(f"{IMAGE}/examples/1/large").status_code == 404
+
+
+def test_a_page_knows_the_size_of_its_image_once_that_was_made(client: httpx.Client) -> None:
+    client.get(f"{IMAGE}/examples/0/large")
+    page = LexborHTMLParser(client.get(IMAGE).text)
+    image, room = page.css_first("[data-canvas]"), page.css_first(".canvas-room")
+    assert image is not None
+    assert room is not None
+    for node in (image, room):
+        assert (node.attributes["width"], node.attributes["height"]) == ("1200", "630")
+    sources = (image.attributes["srcset"] or "").split(", ")
+    assert [source.split()[1] for source in sources] == ["800w", "1200w"]
+    assert {client.get(source.split()[0]).status_code for source in sources} == {200}
 
 
 @pytest.mark.parametrize("number", [len(EXAMPLES), -1, "x", "0x1", 10**9, "1.0", "%31%30"])
@@ -77,7 +95,7 @@ def test_every_tool_that_makes_images_has_images_without_saying_so(client: httpx
 
 def test_an_address_of_the_page_is_good_for_ever(client: httpx.Client) -> None:
     page = client.get(IMAGE).text
-    address = unescape(re.findall(r'src="([^"]*/examples/0\?[^"]*)"', page)[0])
+    address = unescape(re.findall(r'src="([^"]*/examples/0/large\?[^"]*)"', page)[0])
     assert "immutable" in client.get(address).headers["cache-control"]
-    assert client.get(f"{IMAGE}/examples/0?v=old").headers["cache-control"] == "no-cache"
+    assert client.get(f"{IMAGE}/examples/0/large?v=old").headers["cache-control"] == "no-cache"
     assert client.get(address).headers["x-content-type-options"] == "nosniff"

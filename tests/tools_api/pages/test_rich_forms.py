@@ -20,9 +20,9 @@ from support.page_server import branding, meta
 from support.tool_descriptors import QR
 
 IMAGES = ImageUrls(
-    ("examples/0?v=a", "examples/1?v=b"),
-    "examples/0/large?v=a",
-    {"look.theme": {"light": "choices/look.theme/light?v=a", "dark": "choices/look.theme/dark?v=b"}},
+    examples=("examples/0/tile?v=a", "examples/1?v=b"),
+    canvas="examples/0/large?v=a",
+    choices={"look.theme": {"light": "choices/look.theme/light?v=a", "dark": "choices/look.theme/dark?v=b"}},
 )
 PAGES = Pages(PageFrame(branding(), "https://pressroom.example"), images={"card": IMAGES})
 
@@ -123,7 +123,7 @@ def test_the_form_begins_with_the_first_example() -> None:
 
 def test_themes_are_shown_as_images() -> None:
     parsed = page()
-    images = [node.attributes["src"] for node in parsed.css("[data-group=look] .thumbnail img")]
+    images = [node.attributes["data-thumbnail"] for node in parsed.css("[data-group=look] .thumbnail-image")]
     assert images == [f"/tools/qr-code-generator/choices/look.theme/{name}" for name in ("light?v=a", "dark?v=b")]
     assert value(parsed, "look.theme") == "dark"
 

@@ -30,6 +30,16 @@ def thumbnail(content: bytes, bounds: tuple[int, int], quality: int) -> bytes:
     return written.getvalue()
 
 
+def size_of(content: bytes) -> tuple[int, int]:
+    """Return the width and height of an image in pixels.
+
+    Raises:
+        PIL.UnidentifiedImageError: Pillow cannot read it.
+    """
+    with Image.open(io.BytesIO(content)) as opened:
+        return opened.size
+
+
 def within_pixels(content: bytes, max_pixels: int) -> bytes | None:
     """Return an image as WebP with at most that many pixels, quickly rather than small; `None` where it has no more.
 

@@ -82,10 +82,12 @@ async def drawn(page: Page) -> None:
 
 async def test_the_strip_shows_every_design_as_it_is_drawn(browser: Browser, host: RunningHost) -> None:
     async with opened(browser, host, viewport={"width": 1280, "height": 1200}) as page:
-        tiles = page.locator(".strip img")
+        tiles = page.locator(".strip .tile-image")
         await expect(tiles).to_have_count(len(EXAMPLES))
-        for tile in await tiles.all():
-            await tile.scroll_into_view_if_needed()
+        for place in await tiles.all():
+            await place.scroll_into_view_if_needed()
+            tile = place.locator("img")
+            await expect(tile).to_be_visible()
             # Sharp on screens with two pixels for each of CSS, and no larger than a card.
             most, natural, shown = await tile.evaluate(
                 "each => each.decode().then(() => [each.naturalWidth, each.naturalHeight, each.height])"

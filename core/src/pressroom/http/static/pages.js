@@ -74,6 +74,7 @@ class Tool {
     for (const name of ["[data-copy-design]", "[data-make-link]"]) $(name, form)?.removeAttribute("hidden");
     const copiesImages = $("[data-copy-image]", form);
     if (copiesImages) copiesImages.hidden = !(navigator.clipboard?.write && window.ClipboardItem);
+    for (const button of $$("[data-coming]", form)) button.removeAttribute("data-coming");
     this.label();
   }
 
@@ -230,9 +231,10 @@ class Tool {
     loaded.src = url;
     await loaded.decode().catch(() => {});
     const before = this.images[0]?.src ?? "";
+    $(".canvas-room", this.form)?.remove();
+    $(".is-unsized", this.form)?.classList.remove("is-unsized");
     for (const image of this.images) {
-      image.removeAttribute("width");
-      image.removeAttribute("height");
+      for (const name of ["width", "height", "srcset", "sizes"]) image.removeAttribute(name);
       image.src = url;
     }
     if (before.startsWith("blob:")) URL.revokeObjectURL(before);
@@ -430,6 +432,25 @@ class Tool {
   announce(text) {
     $("#announcer").textContent = text;
   }
+}
+
+// Thumbnails load shortly before they are seen, and appear when they have loaded, so that nothing moves.
+
+const approaching = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    approaching.unobserve(target);
+    showThumbnail(target);
+  }
+}, { rootMargin: "200px" });
+for (const place of $$("[data-thumbnail]")) approaching.observe(place);
+
+async function showThumbnail(place) {
+  const image = new Image();
+  image.alt = "";
+  image.src = place.dataset.thumbnail;
+  const loaded = await image.decode().then(() => true, () => false);
+  if (loaded) place.replaceChildren(image);
 }
 
 const form = $("form[data-endpoint]");

@@ -20,7 +20,7 @@ from pressroom.host.host import Host
 from pressroom.interfaces.tools_api.pages.choices import with_choice
 from pressroom.interfaces.tools_api.pages.fields import shows_choices
 from pressroom.interfaces.tools_api.pages.forms import form_params, text_of
-from pressroom.interfaces.tools_api.pages.views import ImageUrls
+from pressroom.interfaces.tools_api.pages.views import MEDIUM, ImageUrls
 from pressroom.sdk import Example, Generator
 
 log = structlog.get_logger()
@@ -28,23 +28,37 @@ log = structlog.get_logger()
 RETRY_SECONDS: Final = 60
 """How long an image that could not be made is left alone."""
 
-Size = Literal["choice", "tile", "card", "large"]
+Size = Literal["choice", "tile", "card", "medium", "large"]
 
 _SIZES: Final[Mapping[Size, tuple[int, int, int]]] = {
-    "choice": (200, 120, 70),
-    "tile": (480, 132, 70),
+    "choice": (180, 120, 70),
+    "tile": (256, 132, 70),
     "card": (480, 480, 75),
-    "large": (1600, 1600, 80),
+    "medium": (*MEDIUM, 80),
+    "large": (1600, 1600, 75),
 }
-"""The bounds of width and height in pixels, twice those in CSS pixels on the page, and the quality of WebP."""
+"""The bounds of width and height in pixels, and the quality of WebP.
+
+The bounds are twice those in CSS pixels on the page; `medium` is `large` for screens that show it at half its size.
+"""
+
+
+_CANVAS: Final = "examples/0/large"
+_FIRST: Final[tuple[tuple[Literal["card", "canvas", "canvas_medium"], str, Size], ...]] = (
+    ("card", "examples/0", "card"),
+    ("canvas", _CANVAS, "large"),
+    ("canvas_medium", "examples/0/medium", "medium"),
+)
+"""Where the first example is shown besides the list of examples: the field of `ImageUrls`, its name and its size."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExampleImage:
-    """An image for a page."""
+    """An image for a page. `size` is its width and height in pixels, where it has pixels."""
 
     media_type: str
     content: bytes
+    size: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +96,13 @@ class Gallery:
         order = self._orders.get((slug, name))
         return order is not None and order.version == version
 
+    def canvas_size(self, slug: str) -> tuple[int, int] | None:
+        """Return the size of the image that a tool's page begins with, once it was made."""
+        task = self._made.get((slug, _CANVAS))
+        if task is None or not task.done() or task.cancelled() or task.exception() is not None:
+            return None
+        return task.result().size
+
     async def image(self, slug: str, name: str) -> ExampleImage:
         """Return an image by what follows the tool's URL, without a query: `examples/0`, `choices/theme/nord`.
 
@@ -115,12 +136,16 @@ class Gallery:
             return f"{quote(name)}?v={version}"
 
         return ImageUrls(
-            # The first one is also on the list of tools, where images are larger.
             examples=tuple(
-                ordered(f"examples/{n}", one.title, one.params, "tile" if n else "card")
+                ordered(f"examples/{n}" if n else "examples/0/tile", one.title, one.params, "tile")
                 for n, one in enumerate(examples)
             ),
-            canvas=ordered("examples/0/large", examples[0].title, examples[0].params, "large") if examples else "",
+            # The first one is also on the list of tools, where images are larger, and at full size on the tool's page.
+            **{
+                where: ordered(name, one.title, one.params, size)
+                for one in examples[:1]
+                for where, name, size in _FIRST
+            },
             choices={
                 name: {
                     value: ordered(f"choices/{name}/{value}", value, params, "choice")
@@ -167,11 +192,12 @@ def _small(media_type: str, content: bytes, size: Size) -> ExampleImage:
     if media_type == "image/svg+xml":
         return ExampleImage(media_type, content)
     try:
-        from pressroom.graphics.thumbnails import thumbnail  # noqa: PLC0415 - Pillow is an extra, and loads late
+        from pressroom.graphics.thumbnails import size_of, thumbnail  # noqa: PLC0415 - Pillow is an extra, loads late
     except ImportError:
         return ExampleImage(media_type, content)
     width, height, quality = _SIZES[size]
-    return ExampleImage("image/webp", thumbnail(content, (width, height), quality))
+    small = thumbnail(content, (width, height), quality)
+    return ExampleImage("image/webp", small, size_of(small))
 
 
 def _version(entry: PlanTool, params: Mapping[str, Any], size: Size) -> str:

@@ -69,11 +69,17 @@ class ToolPages:
         if descriptor is None:
             return self._missing(slug)
         if not request.query_string:
-            if slug not in self._tools:
-                self._tools[slug] = self._pages.tool(descriptor)
-            return self._html(self._tools[slug])
+            return self._html(self._tools.get(slug) or self._first_page(slug, descriptor))
         state = FormState.from_query(descriptor, parse_qs(request.query_string, keep_blank_values=True))
         return self._html(self._pages.tool(descriptor, state))
+
+    def _first_page(self, slug: str, descriptor: Mapping[str, Any]) -> bytes:
+        """Return a tool's page as it is at first; keep it once its image was made, for then it has the image's size."""
+        size = self._gallery.canvas_size(slug)
+        page = self._pages.tool(descriptor, canvas_size=size)
+        if size is not None or slug not in self._gallery.urls:
+            self._tools[slug] = page
+        return page
 
     async def submit(self, request: Request, slug: str) -> HTTPResponse:
         """`POST /tools/<slug>`: run the tool with a posted form, and show the page with what came of it."""

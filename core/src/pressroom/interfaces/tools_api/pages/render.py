@@ -26,7 +26,7 @@ from pressroom.interfaces.tools_api.pages.forms import (
 )
 from pressroom.interfaces.tools_api.pages.results import IMAGES, ResultView, problems_of, result_view
 from pressroom.interfaces.tools_api.pages.samples import code_samples, lasting_texts, response_sample, snippets
-from pressroom.interfaces.tools_api.pages.views import ERRORS, LINK_LIFETIME, ImageUrls, ToolView, tool_view
+from pressroom.interfaces.tools_api.pages.views import ERRORS, LINK_LIFETIME, MEDIUM, ImageUrls, ToolView, tool_view
 from pressroom.sdk import Branding, Preview
 
 
@@ -217,8 +217,17 @@ class Pages:
         head = index_head(self.site.branding, tools, self.site.origin, self.site.root)
         return self._templates.render("index.html", head, tools=tools)
 
-    def tool(self, descriptor: Descriptor, state: FormState | None = None) -> bytes:
-        """Return a tool's page, with the form as `state` left it and with what came of the call."""
+    def tool(
+        self,
+        descriptor: Descriptor,
+        state: FormState | None = None,
+        canvas_size: tuple[int, int] | None = None,
+    ) -> bytes:
+        """Return a tool's page, with the form as `state` left it and with what came of the call.
+
+        `canvas_size` is the size in pixels of the first example's image, where it is known: the page keeps its room
+        free until it has loaded.
+        """
         state = state or FormState.at_first(descriptor)
         endpoint = first_endpoint(descriptor)
         params = endpoint.get("params", ())
@@ -243,7 +252,7 @@ class Pages:
             form=build_form(params, page.get("modes", ()), state.form, problems, _absolute(tool.href, images)),
             mode_field=MODE,
             has_canvas=images is not None,
-            canvas=_canvas(tool, state, result) if images is not None else "",
+            canvas=canvas_image(tool, state, result, canvas_size) if images is not None else CanvasImage(""),
             result=result,
             preview=self._previews.get(tool.slug, Preview()),
             samples=samples,
@@ -285,14 +294,34 @@ def title_in(params: Sequence[Param], form: Form) -> str:
     return ""
 
 
-def _canvas(tool: ToolView, state: FormState, result: ResultView | None) -> str:
-    """Return the URL of the image that the page shows before anything has changed."""
+@dataclass(frozen=True, slots=True)
+class CanvasImage:
+    """The image that a tool's page shows before anything has changed.
+
+    `width` and `height` are 0 where they are not known yet. `sources` is its `srcset`, if it is there in several sizes.
+    """
+
+    url: str
+    width: int = 0
+    height: int = 0
+    sources: str = ""
+
+
+def canvas_image(
+    tool: ToolView, state: FormState, result: ResultView | None, first_size: tuple[int, int] | None
+) -> CanvasImage:
+    """Return the image that the page shows at first; `first_size` is the size of the first example's, if known."""
     if result is not None and result.image_url:
-        return result.image_url
+        return CanvasImage(result.image_url, result.width or 0, result.height or 0)
     if state.example == 0 and tool.canvas:
-        return tool.canvas
+        if first_size is None:
+            return CanvasImage(tool.canvas)
+        (width, height), (max_width, max_height) = first_size, MEDIUM
+        share = min(1.0, max_width / width, max_height / height)
+        sources = f"{tool.canvas_medium} {round(width * share)}w, {tool.canvas} {width}w"
+        return CanvasImage(tool.canvas, width, height, sources if share < 1 and tool.canvas_medium else "")
     fields = [(name, text) for name, texts in state.form.items() for text in texts[-1:] if text]
-    return f"{tool.href}/preview?{urlencode(fields)}" if fields else ""
+    return CanvasImage(f"{tool.href}/preview?{urlencode(fields)}" if fields else "")
 
 
 def _absolute(href: str, images: ImageUrls | None) -> Mapping[str, Mapping[str, str]]:

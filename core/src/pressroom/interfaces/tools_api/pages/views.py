@@ -49,16 +49,23 @@ ERRORS: Final = (
 """What can go wrong with a call, in the order of the status."""
 
 
+MEDIUM: Final = (800, 800)
+"""The bounds of the width and height in pixels of the canvas on small screens."""
+
+
 @dataclass(frozen=True, slots=True)
 class ImageUrls:
     """The URLs of a tool's images, from the tool's own URL on.
 
-    `examples` are those of the examples, `canvas` the first of them at full size, `choices` those of the values of
-    parameters, by the parameter's name and the value.
+    `examples` are those of the examples. The first of them is also there as `card`, for the list of tools, as `canvas`
+    at full size, and as `canvas_medium` within `MEDIUM`. `choices` are those of the values of parameters, by the
+    parameter's name and the value.
     """
 
     examples: tuple[str, ...] = ()
+    card: str = ""
     canvas: str = ""
+    canvas_medium: str = ""
     choices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
@@ -106,7 +113,8 @@ class EndpointView:
 class ToolView:
     """A tool, as the list of tools and its own page show it.
 
-    `canvas` is the URL of the first example at full size. `icons` tells that its images are sheets of icons.
+    `card`, `canvas` and `canvas_medium` are URLs of the first example, as in `ImageUrls`. `icons` tells that its images
+    are sheets of icons.
     """
 
     slug: str
@@ -124,7 +132,9 @@ class ToolView:
     pitch_href: str
     examples: tuple[ExampleView, ...]
     endpoints: tuple[EndpointView, ...]
+    card: str = ""
     canvas: str = ""
+    canvas_medium: str = ""
     icons: bool = False
 
 
@@ -172,7 +182,9 @@ def tool_view(descriptor: Descriptor, base_url: str, root: str, images: ImageUrl
         endpoints=tuple(
             _endpoint(endpoint, root + api, base_url + api) for endpoint in descriptor.get("endpoints") or ()
         ),
+        card=f"{href}/{images.card}" if images.card else "",
         canvas=f"{href}/{images.canvas}" if images.canvas else "",
+        canvas_medium=f"{href}/{images.canvas_medium}" if images.canvas_medium else "",
     )
 
 
