@@ -175,6 +175,18 @@ def test_an_attacker_gets_no_credential_by_a_redirect_to_another_host(
         assert not other.sent
 
 
+def test_an_attackers_thousands_of_blocks_are_no_thousands_of_warnings(
+    client: Client, site: HostileWordPress, website: str
+) -> None:
+    blocks = "".join(f'<!-- wp:theirs/block {{"n":{number}}} /-->\n' for number in range(300))
+    taken = client.data("import_content", url=site.shows(50, content={"raw": blocks}), website_id=website)
+    client.data("update_content", content_id=taken["content_id"], expected_version=1, fields={"body": "Words."})
+    client.data("publish_content", content_id=taken["content_id"], website_id=website)
+    [shown] = client.data("list_publications", publication_id=taken["publication_id"])["publications"]
+    assert "280 more blocks that only the site understood are not in the article any more" in shown["warnings"]
+    assert len(shown["warnings"]) < 30
+
+
 def test_an_attacker_cannot_fill_lists_and_messages_with_what_a_site_says_of_itself() -> None:
     text = "a" * MANY
     term = Term(text, text, text, cast("Any", {"a": 1}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -32,6 +32,9 @@ from pressroom_content.publishing.work import Postponement, PublicationWork
 
 MIN_NOTICE: Final = timedelta(seconds=90)
 """Platforms publish a post at once if its time is within a minute: then we wait ourselves."""
+
+_MAX_NAMED: Final = 20
+"""How many blocks of a site warnings name: a post may have thousands."""
 
 _LATE: Final = timedelta(minutes=2)
 _LIVE_THERE: Final = "somebody published the post on the site, so it is live there; unpublish_content takes it down"
@@ -259,10 +262,17 @@ async def read_back(work: PublicationWork) -> None:
     if codec is None:
         work.done({**work.step.detail, "warnings": found}, **values)
         return
-    found += [f"{name}, which only the site understood, is not in the article any more" for name in work.dropped()]
+    found += _left_out(work.dropped())
     body, sent = await work.remembered(remote.raw, codec), (await work.manuscript()).sent_fields()
     work.done({**work.step.detail, "warnings": found}, **values)
     work.held.later(lambda session: remember_body(session, work.row.id, body, remote, sent))
+
+
+def _left_out(names: Sequence[str]) -> Iterator[str]:
+    for name in names[:_MAX_NAMED]:
+        yield f"{name}, which only the site understood, is not in the article any more"
+    if len(names) > _MAX_NAMED:
+        yield f"{len(names) - _MAX_NAMED} more blocks that only the site understood are not in the article any more"
 
 
 async def live(work: PublicationWork) -> Postponement | None:
