@@ -16,6 +16,7 @@ from pressroom.plugins.contributions import RECORD_TYPES
 PUBLIC = [
     "API",
     "EXTENSIONS",
+    "AccountRole",
     "AccountUsage",
     "Accounts",
     "Activity",

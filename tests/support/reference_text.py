@@ -170,6 +170,7 @@ _TITLES: Final = {
     "pressroom.sdk.tools": "Tools of others",
     "pressroom.sdk.workers": "Worker processes",
     "pressroom.sdk.shared": "What all tools share",
+    "pressroom.sdk.dashboard": "Pages of the dashboard",
     "pressroom.sdk.middleware": "Around calls",
     "pressroom.sdk.framing": "Untrusted HTML",
     "pressroom.sdk.backends": "Backends",

@@ -8,16 +8,26 @@ import pytest
 from pressroom.accounts.activity import latest_uses, listing
 from pressroom.accounts.api_keys import key_owner
 from pressroom.accounts.connections import all_connections, live_connections
+from pressroom.accounts.memberships import accounts_of, invitations_of, members_of, membership_of
 from pressroom.accounts.quotas import used_in
-from pressroom.accounts.sessions import sessions_of
+from pressroom.accounts.sessions import session_of, sessions_of
 from pressroom.storage.database import SqlDatabase
-from pressroom.storage.database.tables import ActivityRow, ApiKeyRow, ConnectionRow, QuotaRow, SessionRow, UserRow
+from pressroom.storage.database.tables import (
+    ActivityRow,
+    ApiKeyRow,
+    ConnectionRow,
+    InvitationRow,
+    MembershipRow,
+    QuotaRow,
+    SessionRow,
+    UserRow,
+)
 from sqlalchemy import ClauseElement, insert, text
 
 ROWS = 10_000
 USERS = 20
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
-BIG = {"users", "connections", "api_keys", "activity", "quota_usage", "sessions"}
+BIG = {"users", "connections", "api_keys", "activity", "quota_usage", "sessions", "memberships", "invitations"}
 
 
 @pytest.fixture
@@ -52,6 +62,27 @@ async def filled(database: SqlDatabase) -> SqlDatabase:
                     "expires_at": NOW,
                 }
                 for number in range(ROWS)
+            ],
+        ),
+        (
+            MembershipRow,
+            [
+                {"account_id": one, "member_id": users[number % 1000], "role": "editor", "created_at": NOW}
+                for number, one in enumerate(users)
+            ],
+        ),
+        (
+            InvitationRow,
+            [
+                {
+                    "id": one,
+                    "token_hash": number.to_bytes(32, "big"),
+                    "account_id": users[number % 1000],
+                    "role": "editor",
+                    "created_at": NOW,
+                    "expires_at": NOW,
+                }
+                for number, one in enumerate(users)
             ],
         ),
         (QuotaRow, [{"user_id": one, "month": "2026-11", "quota": "articles_created", "used": 1} for one in users]),
@@ -119,6 +150,8 @@ async def test_no_table_is_read_whole(filled: SqlDatabase) -> None:
     # A hash cannot be written into a statement in one way for both databases, so its place is taken by a literal.
     key = "x'00'" if filled.dialect == "sqlite" else "'\\x00'::bytea"
     by_key = str(key_owner(b"").compile()).partition("WHERE")[0] + f"WHERE api_keys.key_hash = {key}"
+    head = str(session_of(b"").compile()).rpartition("WHERE")[0]
+    by_token = head + f"WHERE sessions.token_hash = {key}"
     statements: dict[str, ClauseElement] = {
         **{f"calls {filters}": listing("u_7", **filters).limit(50) for filters in FILTERS},
         "the last uses of tools": latest_uses("u_7", "c_7"),
@@ -126,6 +159,11 @@ async def test_no_table_is_read_whole(filled: SqlDatabase) -> None:
         "connections": live_connections("u_7").limit(25),
         "all connections": all_connections("u_7").limit(25),
         "sessions": sessions_of("u_7").limit(20),
+        "a session, where it works": text(by_token),
+        "members": members_of("u_7"),
+        "accounts of a member": accounts_of("u_7"),
+        "a membership": membership_of("u_7", "u_8"),
+        "invitations": invitations_of("u_7"),
         "a quota": used_in("u_7", "2026-11"),
     }
     read_whole = {name: await scanned(filled, statement) & BIG for name, statement in statements.items()}

@@ -62,7 +62,7 @@ def test_check_then_migrate_then_check(operator: Operator) -> None:
 
     done = operator.run("migrate")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[1].split() == ["pressroom", "none", "0006", "migrated"]
+    assert done.stdout.splitlines()[1].split() == ["pressroom", "none", "0007", "migrated"]
 
     code, document = operator.json("migrate", "--check")
     assert (code, document["ok"]) == (0, True)
@@ -105,7 +105,7 @@ def test_doctor_says_what_is_behind(operator: Operator) -> None:
     assert operator.run("migrate").returncode == 0
     _, document = operator.json("doctor")
     rows = {row["check"]: row for row in document["checks"]}
-    assert rows["tables of pressroom"]["message"] == "up to date, revision 0006"
+    assert rows["tables of pressroom"]["message"] == "up to date, revision 0007"
 
 
 def test_serve_wants_a_shared_database_migrated(operator: Operator) -> None:
@@ -121,7 +121,7 @@ def test_serve_wants_a_shared_database_migrated(operator: Operator) -> None:
         assert server.terminate() == 0
     events = [json.loads(line) for line in server.log.splitlines()]
     migrated = [(one["plugin"], one["revision"]) for one in events if one["event"] == "tables migrated"]
-    assert migrated == ([("pressroom", "0006")] if operator.kind == "sqlite" else [])
+    assert migrated == ([("pressroom", "0007")] if operator.kind == "sqlite" else [])
     assert not [one for one in events if str(one.get("logger", "")).startswith(("alembic", "sqlalchemy"))]
 
 

@@ -62,5 +62,5 @@ def test_nothing_of_a_test_is_left_for_the_next(tmp_path: Path) -> None:
     for change in (*CHANGES, "SELECT 1", "SELECT 1"):
         with postgresql_url(tables=True) as url:
             seen.append(asyncio.run(use(url, change)))
-    assert seen[0][:3] == [0, 1, "0006"]
+    assert seen[0][:3] == [0, 1, "0007"]
     assert all(found == seen[0] for found in seen[1:])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
+from pressroom.sdk import AccountRole
 from pressroom.sdk.toolsets import Access
 
 ConnectionKind = Literal["api_key", "oauth"]
@@ -80,15 +81,46 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class BrowserSession:
-    """A browser that is signed in. `token_hash` identifies it in lists; the token itself is only in the cookie."""
+    """A browser that is signed in. `token_hash` identifies it in lists; the token itself is only in the cookie.
+
+    `person` signed in; `user` is the account that they work in, their own or that of somebody else, and `role` what
+    they may do there. `is_member` tells whether they are a member of any account, and `lost` that the one they chose is
+    no longer open to them, so that they are back in their own.
+    """
 
     token_hash: bytes
+    person: User
     user: User
+    role: AccountRole
+    is_member: bool
+    lost: bool
     created_at: datetime
     seen_at: datetime
     expires_at: datetime
     client_ip: str
     user_agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """A person who works in the account of somebody else."""
+
+    account: User
+    member: User
+    role: AccountRole
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A link that makes one person a member of an account. `note` is the owner's; the link itself is not kept."""
+
+    id: str
+    account: User
+    role: AccountRole
+    note: str
+    created_at: datetime
+    expires_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from pressroom.accounts.api_keys import ApiKeys
 from pressroom.accounts.client_requests import ClientRequests
 from pressroom.accounts.connections import Connections
 from pressroom.accounts.credential_cache import CredentialCache
+from pressroom.accounts.memberships import Invitations, Memberships
 from pressroom.accounts.periodic import PeriodicTask
 from pressroom.accounts.quotas import AccountStorage, Quotas, next_month
 from pressroom.accounts.records import PlanSummary
@@ -22,7 +23,7 @@ from pressroom.sdk import AccountUsage, Activity, QuotaUse
 from pressroom.storage.database import SqlDatabase
 
 PRUNE_SECONDS: Final = 3600
-"""How often sessions that have ended, and old calls that clients could repeat, are removed."""
+"""How often sessions and invitations that have ended, and old calls that clients could repeat, are removed."""
 
 
 class AccountServices:
@@ -38,6 +39,8 @@ class AccountServices:
         self.users = Users(database, settings, self.credentials)
         self.sessions = Sessions(database, settings.accounts)
         self.setup_links = SetupLinks(database, self.users)
+        self.memberships = Memberships(database)
+        self.invitations = Invitations(database, self.users)
         self.connections = Connections(database, settings, self.credentials)
         self.api_keys = ApiKeys(database, settings, self.connections, self.credentials)
         self.quotas = Quotas(database)
@@ -61,6 +64,7 @@ class AccountServices:
 
     async def _prune(self) -> None:
         await self.sessions.prune()
+        await self.invitations.prune()
         await self.client_requests.prune()
 
     def know_plans(self, plan: Callable[[str], PlanSummary]) -> None:

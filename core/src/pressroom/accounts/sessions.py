@@ -7,17 +7,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 
 import structlog
-from sqlalchemy import CursorResult, Delete, Select, delete, exists, select, text, update
+from sqlalchemy import CursorResult, Delete, Select, and_, delete, exists, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
+from pressroom.accounts.memberships import membership_of, role_of
 from pressroom.accounts.records import BrowserSession, User
 from pressroom.accounts.users import Users, user_of
 from pressroom.columns import hash_of, new_secret
 from pressroom.config.account_models import AccountsSettings
 from pressroom.errors import BackendError, InvalidInput, NotFound, SignInFailed
 from pressroom.storage.database import SqlDatabase
-from pressroom.storage.database.tables import SessionRow, SetupLinkRow, UserRow
+from pressroom.storage.database.tables import MembershipRow, SessionRow, SetupLinkRow, UserRow
 from pressroom.validation.echo import cut, printable
 
 LIFETIME: Final = timedelta(days=1)
@@ -103,6 +105,9 @@ SEEN_EVERY: Final = timedelta(minutes=1)
 MAX_OF_ACCOUNT: Final = 100
 """How many browsers may be signed in to one account; another ends the session that was used least recently."""
 
+_ACCOUNT: Final = aliased(UserRow)
+"""The account that a session works in, beside the person's own."""
+
 _MAX_IP_LENGTH: Final = 64
 _MAX_USER_AGENT_LENGTH: Final = 300
 
@@ -153,21 +158,39 @@ class Sessions:
         return token
 
     async def find(self, token: str) -> BrowserSession | None:
-        """Return the session of a token, unless it ended, idled too long or its account is disabled."""
+        """Return the session of a token, unless it ended, idled too long or its account is disabled.
+
+        Where it works in the account of somebody else, membership, role and account are looked up each time.
+        """
         if not 0 < len(token) <= _MAX_TOKEN_LENGTH:
             return None
-        statement = _with_user().where(SessionRow.token_hash == hash_of(token))
         async with self._database.reading() as session:
-            found = (await session.execute(statement)).first()
+            found = (await session.execute(session_of(hash_of(token)))).first()
         if found is None:
             return None
-        row, user = found
+        row, user, account, role, is_member = found
         now = _now()
         if user.disabled or now >= min(row.expires_at, self._ends(row.created_at, row.seen_at)):
             return None
         if now - row.seen_at >= SEEN_EVERY:
             await self._seen(row, now)
-        return _record(row, user)
+        return _record(row, user, account, role, is_member=is_member)
+
+    async def work_in(self, session: BrowserSession, account_id: str) -> None:
+        """Let a session work in the account of somebody else, or in its person's own if the id is theirs or empty.
+
+        Raises:
+            NotFound: the person is not a member of that account, or it is disabled.
+        """
+        own = account_id in ("", session.person.id)
+        async with self._database.writing() as writing:
+            if not own and await writing.scalar(membership_of(account_id, session.person.id)) is None:
+                raise NotFound("that account is not open to you: ask its owner for an invitation")
+            await writing.execute(
+                update(SessionRow)
+                .where(SessionRow.token_hash == session.token_hash)
+                .values(account_id=None if own else account_id)
+            )
 
     async def end(self, token: str) -> None:
         """End a session; one that is not there is no error."""
@@ -226,14 +249,35 @@ def sessions_of(user_id: str) -> Select[SessionRow, UserRow]:
     return _with_user().where(SessionRow.user_id == user_id).order_by(SessionRow.seen_at.desc())
 
 
+def session_of(token_hash: bytes) -> Select[SessionRow, UserRow, UserRow, str, bool]:
+    """Return the statement that finds a session with its person, the account that it works in, and the role there."""
+    joined = and_(MembershipRow.account_id == SessionRow.account_id, MembershipRow.member_id == SessionRow.user_id)
+    enabled = and_(_ACCOUNT.id == MembershipRow.account_id, _ACCOUNT.disabled.is_(False))
+    is_member = exists().where(MembershipRow.member_id == SessionRow.user_id).correlate(SessionRow)
+    return (
+        select(SessionRow, UserRow, _ACCOUNT, MembershipRow.role, is_member)
+        .join(UserRow, UserRow.id == SessionRow.user_id)
+        .outerjoin(MembershipRow, joined)
+        .outerjoin(_ACCOUNT, enabled)
+        .where(SessionRow.token_hash == token_hash)
+    )
+
+
 def _with_user() -> Select[SessionRow, UserRow]:
     return select(SessionRow, UserRow).join(UserRow, UserRow.id == SessionRow.user_id)
 
 
-def _record(row: SessionRow, user: UserRow) -> BrowserSession:
+def _record(
+    row: SessionRow, user: UserRow, account: UserRow | None = None, role: str = "", *, is_member: bool = False
+) -> BrowserSession:
+    person = user_of(user)
     return BrowserSession(
         token_hash=row.token_hash,
-        user=user_of(user),
+        person=person,
+        user=person if account is None else user_of(account),
+        role="owner" if account is None else role_of(role),
+        is_member=is_member,
+        lost=account is None and row.account_id is not None,
         created_at=row.created_at,
         seen_at=row.seen_at,
         expires_at=row.expires_at,

@@ -42,6 +42,7 @@ from pressroom.sdk.call import (
     ResourceLink,
     ToolResult,
 )
+from pressroom.sdk.dashboard import AccountRole, DashboardPage
 from pressroom.sdk.data import Accounts, AccountUsage, Activity, Database, Models, QuotaUse
 from pressroom.sdk.declaration import ExecutorName
 from pressroom.sdk.deprecation import Deprecation, deprecated_names
@@ -77,7 +78,6 @@ from pressroom.sdk.shared import (
     Check,
     CheckResult,
     Credentials,
-    DashboardPage,
     HttpRequest,
     HttpResponse,
     Identity,
@@ -100,6 +100,7 @@ from pressroom.sdk.workers import Workers
 __all__ = [
     "API",
     "EXTENSIONS",
+    "AccountRole",
     "AccountUsage",
     "Accounts",
     "Activity",

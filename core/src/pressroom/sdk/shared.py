@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 
 from pressroom.errors import InvalidInput
 from pressroom.sdk.call import Caller, CallRecord
+from pressroom.sdk.dashboard import AccountRole, DashboardPage
 from pressroom.sdk.rates import Rate
 from pressroom.sdk.toolsets import Access
 
@@ -188,10 +189,12 @@ async def _no_charge(tool: str) -> AsyncIterator[Callable[[], None]]:
 class HttpRequest:
     """A request to a plugin's own route. Header names are in lower case.
 
-    `subject` and `csrf_token` are those of a page of the dashboard: the account that is signed in, and what the page's
-    forms have to hold. Elsewhere both are empty, as is `session`: a name of the browser's session, the same until the
-    person signs out. Bind to it what only this browser may continue, such as the `state` of an OAuth flow. It opens
-    nothing.
+    `subject` and `csrf_token` are those of a page of the dashboard: the account that is worked in, and what the page's
+    forms have to hold. `person` is the account of whoever is signed in, who may work in that of somebody else, and
+    `role` what they may do there. Elsewhere the texts are empty, and `role` says nothing.
+
+    `session` is a name of the browser's session, the same until the person signs out; it is empty where nobody is
+    signed in. Bind to it what only this browser may continue, such as the `state` of an OAuth flow. It opens nothing.
 
     The token is good for forms that are posted to the page's own path. `csrf_token_for(path)` returns one for a form
     that is posted to another page. The path is that of its `Route`, filled in and without a query:
@@ -218,6 +221,8 @@ class HttpRequest:
         default=_no_charge, repr=False, compare=False
     )
     session: str = field(default="", repr=False)
+    person: str = ""
+    role: AccountRole = "owner"
 
     @property
     def form(self) -> Mapping[str, str]:
@@ -262,33 +267,6 @@ class HttpResponse:
         if not _TARGET.fullmatch(url):
             raise ValueError(f"{url!r} is neither a path such as /dashboard/books nor an http or https URL")
         return cls(b"", status, headers={"Location": url})
-
-
-@dataclass(frozen=True, slots=True)
-class DashboardPage:
-    """Makes a route a page of the dashboard; `title` is its name in the navigation and in the browser's tab.
-
-    Only people who are signed in reach it; `HttpRequest.subject` tells who. What it answers with as `text/html` is the
-    part of a page inside the dashboard's frame. A form that it posts has to hold the hidden field `csrf` with
-    `HttpRequest.csrf_token`, or `HttpRequest.csrf_token_for` where it is posted to another page: the host refuses one
-    without before the handler is asked, and one that was made for another path. A route whose path has `<name>`
-    segments, or that takes no GET, does not appear in the navigation.
-
-    `tools` says which of the page's actions are those of MCP tools: the host refuses them to people whose plan has not
-    the tool, before the handler is asked. Its keys are values of the form's field `do`; the empty one stands for every
-    form whose `do` is not named: `{"export": "export_content"}`.
-
-    `group` is the heading under which the navigation lists the page, such as `Content`. Pages of all plugins with the
-    same heading are together; those without one are under `More`.
-
-    `redirecting` says that a form of the page may be answered with a redirect to another site, which browsers block
-    otherwise.
-    """
-
-    title: str
-    tools: Mapping[str, str] = field(default_factory=dict)
-    group: str = ""
-    redirecting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

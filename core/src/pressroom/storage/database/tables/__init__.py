@@ -16,6 +16,7 @@ from pressroom.storage.database.tables.accounts import (
 from pressroom.storage.database.tables.base import Base
 from pressroom.storage.database.tables.jobs import JobLockRow, JobRow
 from pressroom.storage.database.tables.keys import KeyFingerprintRow
+from pressroom.storage.database.tables.memberships import InvitationRow, MembershipRow
 from pressroom.storage.database.tables.oauth import ClientRow, CodeRow, RefreshTokenRow, SigningKeyRow, TokenFamilyRow
 from pressroom.storage.database.tables.requests import ClientRequestRow
 
@@ -32,9 +33,11 @@ __all__ = [
     "CodeRow",
     "ConnectionRow",
     "IdentityRow",
+    "InvitationRow",
     "JobLockRow",
     "JobRow",
     "KeyFingerprintRow",
+    "MembershipRow",
     "QuotaRow",
     "RefreshTokenRow",
     "SessionRow",

@@ -51,7 +51,12 @@ class IdentityRow(Base):
 
 
 class SessionRow(Base):
-    """A browser that is signed in."""
+    """A browser that is signed in.
+
+    `account_id` is the account of somebody else that it works in, NULL for the person's own. It stays when the
+    membership ends or the account goes, so that the person can be told: only together with a row of `memberships` does
+    it open anything.
+    """
 
     __tablename__ = "sessions"
     __table_args__ = (Index(None, "user_id", "seen_at"),)
@@ -63,6 +68,7 @@ class SessionRow(Base):
     expires_at: Mapped[datetime] = mapped_column(index=True)
     address: Mapped[str] = mapped_column(String(64), default="")
     user_agent: Mapped[str] = mapped_column(String(300), default="")
+    account_id: Mapped[str | None] = mapped_column(ID)
 
 
 class SetupLinkRow(Base):

@@ -1,0 +1,317 @@
+"""People who work in the accounts of others, and the invitations with which that begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from sqlalchemy import ColumnElement, Select, delete, func, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute, aliased
+
+from pressroom.accounts.records import Invitation, Membership, User
+from pressroom.accounts.users import Users, user_of
+from pressroom.columns import as_id, hash_of, new_id, new_secret
+from pressroom.errors import InvalidInput, NotFound
+from pressroom.sdk import AccountRole
+from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import InvitationRow, MembershipRow, UserRow
+from pressroom.validation.echo import is_line
+
+GIVEN_ROLES: Final[tuple[AccountRole, ...]] = ("editor", "reader")
+"""The roles that an owner can give to others."""
+
+MAX_MEMBERS: Final = 50
+"""How many people may work in one account beside its owner."""
+
+MAX_ACCOUNTS: Final = 50
+"""In how many accounts of others one person may work."""
+
+MAX_INVITATIONS: Final = 20
+"""How many invitations of one account may be open."""
+
+INVITATION_LIFETIME: Final = timedelta(days=7)
+
+MAX_NOTE_LENGTH: Final = 100
+_MAX_TOKEN_LENGTH: Final = 100
+_MEMBER: Final = aliased(UserRow)
+
+
+class Memberships:
+    """Lists and changes who works in whose account. Whatever it changes holds from the next request."""
+
+    def __init__(self, database: SqlDatabase) -> None:
+        self._database = database
+
+    async def of_account(self, account_id: str) -> Sequence[Membership]:
+        """Return the members of an account, those who joined first before the others."""
+        return await self._list(members_of(account_id))
+
+    async def of_member(self, member_id: str) -> Sequence[Membership]:
+        """Return the accounts of others in which a person may work, by e-mail address, without those disabled."""
+        return await self._list(accounts_of(member_id))
+
+    async def set_role(self, account_id: str, member_id: str, role: str) -> None:
+        """Give a member another role. Raises `NotFound`, and `InvalidInput` for a role that nobody can be given."""
+        statement = update(MembershipRow).where(*_pair(account_id, member_id)).values(role=checked_role(role))
+        async with self._database.writing() as session:
+            if await session.scalar(statement.returning(MembershipRow.member_id)) is None:
+                raise _no_member()
+
+    async def remove(self, account_id: str, member_id: str) -> None:
+        """End a membership, whoever of the two asks for it. Raises `NotFound`."""
+        statement = delete(MembershipRow).where(*_pair(account_id, member_id))
+        async with self._database.writing() as session:
+            if await session.scalar(statement.returning(MembershipRow.member_id)) is None:
+                raise _no_member()
+
+    async def _list(self, statement: Select[MembershipRow, UserRow, UserRow]) -> Sequence[Membership]:
+        async with self._database.reading() as session:
+            rows = (await session.execute(statement)).all()
+        return [
+            Membership(user_of(account), user_of(member), role_of(row.role), row.created_at)
+            for row, account, member in rows
+        ]
+
+
+class Invitations:
+    """Links that make one person each a member of an account. They are good once, for seven days.
+
+    Only a hash of a link is kept. What an invitation may not do any more raises `NotFound`.
+    """
+
+    def __init__(self, database: SqlDatabase, users: Users) -> None:
+        self._database = database
+        self._users = users
+
+    async def create(self, account_id: str, role: str, note: str = "") -> tuple[Invitation, str]:
+        """Return a new invitation, and the token of its link.
+
+        Raises:
+            InvalidInput: role or note are not acceptable, or too many invitations are open or people are members.
+        """
+        token, now = new_secret(), _now()
+        row = InvitationRow(
+            id=new_id("i"),
+            token_hash=hash_of(token),
+            account_id=account_id,
+            role=checked_role(role),
+            note=_checked_note(note),
+            created_at=now,
+            expires_at=now + INVITATION_LIFETIME,
+        )
+        ended = delete(InvitationRow).where(InvitationRow.account_id == account_id, InvitationRow.expires_at <= now)
+        async with self._database.writing() as session:
+            account = await _locked(session, account_id)
+            await session.execute(ended)
+            if await _count(session, InvitationRow.account_id, account_id) >= MAX_INVITATIONS:
+                raise InvalidInput("", f"{MAX_INVITATIONS} invitations are open already; revoke one that nobody needs")
+            await _check_room(session, account_id)
+            session.add(row)
+        return _invitation(row, account), token
+
+    async def list(self, account_id: str) -> Sequence[Invitation]:
+        """Return the open invitations of an account, the newest first."""
+        async with self._database.reading() as session:
+            rows = (await session.execute(invitations_of(account_id))).all()
+        return [_invitation(row, account) for row, account in rows]
+
+    async def revoke(self, account_id: str, invitation_id: str) -> None:
+        """Make a link worthless. Raises `NotFound` for one that was used meanwhile."""
+        statement = delete(InvitationRow).where(
+            InvitationRow.id == as_id(invitation_id), InvitationRow.account_id == account_id
+        )
+        async with self._database.writing() as session:
+            if await session.scalar(statement.returning(InvitationRow.id)) is None:
+                raise NotFound("there is no such invitation: it was used, or has expired")
+
+    async def find(self, token: str) -> Invitation | None:
+        """Return what a link is for, or `None` where it is not good any more or never was."""
+        if not 0 < len(token) <= _MAX_TOKEN_LENGTH:
+            return None
+        statement = _with_account().where(InvitationRow.token_hash == hash_of(token), UserRow.disabled.is_(False))
+        async with self._database.reading() as session:
+            found = (await session.execute(statement)).first()
+        return None if found is None else _invitation(*found)
+
+    async def accept(self, token: str, person: User) -> Invitation:
+        """Make a person a member, and return what they accepted. Of two at the same moment one does it.
+
+        Raises:
+            NotFound: the link was used, revoked, has expired or never existed.
+            InvalidInput: the person is the owner or a member already, or there are too many of either; the link stays
+                good.
+        """
+        async with self._database.writing() as session:
+            return await _redeemed(session, token, person.id)
+
+    async def accept_with_new_account(self, token: str, *, email: str, name: str, password: str) -> User:
+        """Make an account for somebody who has none, and make it a member: both, or neither.
+
+        Raises as `accept`, and `InvalidInput` for an e-mail address or a password that is not acceptable.
+        """
+        if await self.find(token) is None:
+            raise _used()
+        row = await self._users.prepare(email, name=name, password=password)
+        try:
+            async with self._database.writing() as session:
+                session.add(row)
+                await session.flush()
+                await _redeemed(session, token, row.id)
+        except IntegrityError:
+            raise InvalidInput(
+                "email", "there is an account with this e-mail address already; sign in to it instead"
+            ) from None
+        return user_of(row)
+
+    async def prune(self) -> None:
+        """Remove invitations that have expired."""
+        async with self._database.writing() as session:
+            await session.execute(delete(InvitationRow).where(InvitationRow.expires_at <= _now()))
+
+
+def members_of(account_id: str) -> Select[MembershipRow, UserRow, UserRow]:
+    """Return the statement that lists the members of an account."""
+    return (
+        _with_people()
+        .where(MembershipRow.account_id == account_id)
+        .order_by(MembershipRow.created_at, MembershipRow.member_id)
+        .limit(MAX_MEMBERS)
+    )
+
+
+def accounts_of(member_id: str) -> Select[MembershipRow, UserRow, UserRow]:
+    """Return the statement that lists the accounts of others in which a person may work."""
+    return (
+        _with_people()
+        .where(MembershipRow.member_id == member_id, UserRow.disabled.is_(False))
+        .order_by(UserRow.email)
+        .limit(MAX_ACCOUNTS)
+    )
+
+
+def membership_of(account_id: str, member_id: str) -> Select[str]:
+    """Return the statement that finds the role of a person in an account that is not disabled."""
+    return (
+        select(MembershipRow.role)
+        .join(UserRow, UserRow.id == MembershipRow.account_id)
+        .where(*_pair(account_id, member_id), UserRow.disabled.is_(False))
+    )
+
+
+def invitations_of(account_id: str) -> Select[InvitationRow, UserRow]:
+    """Return the statement that lists the open invitations of an account."""
+    return (
+        _with_account()
+        .where(InvitationRow.account_id == account_id)
+        .order_by(InvitationRow.created_at.desc())
+        .limit(MAX_INVITATIONS)
+    )
+
+
+def role_of(text: str) -> AccountRole:
+    """Return the role that a row names. What this version does not know may only read."""
+    return "editor" if text == "editor" else "reader"
+
+
+def checked_role(text: str) -> AccountRole:
+    """Return a role that an owner can give. Raises `InvalidInput`."""
+    for role in GIVEN_ROLES:
+        if text == role:
+            return role
+    raise InvalidInput("role", f"must be {' or '.join(GIVEN_ROLES)}")
+
+
+def _with_people() -> Select[MembershipRow, UserRow, UserRow]:
+    return (
+        select(MembershipRow, UserRow, _MEMBER)
+        .join(UserRow, UserRow.id == MembershipRow.account_id)
+        .join(_MEMBER, _MEMBER.id == MembershipRow.member_id)
+    )
+
+
+def _with_account() -> Select[InvitationRow, UserRow]:
+    return (
+        select(InvitationRow, UserRow)
+        .join(UserRow, UserRow.id == InvitationRow.account_id)
+        .where(InvitationRow.expires_at > _now())
+    )
+
+
+async def _redeemed(session: AsyncSession, token: str, person_id: str) -> Invitation:
+    """Use an invitation up within a transaction. What is raised afterwards leaves it good."""
+    if not 0 < len(token) <= _MAX_TOKEN_LENGTH:
+        raise _used()
+    taken = delete(InvitationRow).where(InvitationRow.token_hash == hash_of(token), InvitationRow.expires_at > _now())
+    row = await session.scalar(taken.returning(InvitationRow))
+    if row is None:
+        raise _used()
+    account = await _locked(session, row.account_id)
+    if account.disabled:
+        raise _used()
+    if person_id == account.id:
+        raise InvalidInput("", "this is your own account; send the link to whom it is meant for")
+    if await session.scalar(select(MembershipRow.role).where(*_pair(account.id, person_id))) is not None:
+        raise InvalidInput("", "you are a member of this account already; its owner can change your role")
+    await _check_room(session, account.id)
+    if await _count(session, MembershipRow.member_id, person_id) >= MAX_ACCOUNTS:
+        raise InvalidInput("", f"you work in {MAX_ACCOUNTS} accounts of others already; leave one first")
+    session.add(MembershipRow(account_id=account.id, member_id=person_id, role=row.role, created_at=_now()))
+    return _invitation(row, account)
+
+
+async def _locked(session: AsyncSession, account_id: str) -> UserRow:
+    """Return the row of an account, so that its members and invitations are counted by one at a time."""
+    # The weaker lock of the two: references to the row, such as of another membership, need not wait.
+    statement = select(UserRow).where(UserRow.id == account_id).with_for_update(key_share=True)
+    account = await session.scalar(statement)
+    if account is None:
+        raise NotFound("there is no such account")
+    return account
+
+
+async def _check_room(session: AsyncSession, account_id: str) -> None:
+    if await _count(session, MembershipRow.account_id, account_id) >= MAX_MEMBERS:
+        raise InvalidInput("", f"an account may have {MAX_MEMBERS} members; its owner has to remove one first")
+
+
+async def _count(session: AsyncSession, column: InstrumentedAttribute[str], value: str) -> int:
+    return await session.scalar(select(func.count()).where(column == value)) or 0
+
+
+def _pair(account_id: str, member_id: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    return MembershipRow.account_id == as_id(account_id), MembershipRow.member_id == as_id(member_id)
+
+
+def _invitation(row: InvitationRow, account: UserRow) -> Invitation:
+    return Invitation(
+        id=row.id,
+        account=user_of(account),
+        role=role_of(row.role),
+        note=row.note,
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+    )
+
+
+def _checked_note(note: str) -> str:
+    trimmed = " ".join(note.split())
+    if len(trimmed) > MAX_NOTE_LENGTH:
+        raise InvalidInput("note", f"must have at most {MAX_NOTE_LENGTH} characters")
+    if not is_line(trimmed):
+        raise InvalidInput("note", "must not contain control characters")
+    return trimmed
+
+
+def _used() -> NotFound:
+    return NotFound("this invitation was used or revoked, or has expired: ask whoever sent it for another one")
+
+
+def _no_member() -> NotFound:
+    return NotFound("there is no such member of this account; reload the page")
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

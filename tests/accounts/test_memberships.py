@@ -1,0 +1,344 @@
+"""Members of accounts, invitations, and the account that a session works in, on every database."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from pressroom.accounts import memberships as bounds
+from pressroom.accounts.memberships import Invitations, Memberships
+from pressroom.accounts.records import BrowserSession, User
+from pressroom.accounts.sessions import Sessions
+from pressroom.accounts.users import Users
+from pressroom.columns import hash_of
+from pressroom.config import Settings
+from pressroom.errors import InvalidInput, NotFound
+from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import InvitationRow, MembershipRow, UserRow
+from sqlalchemy import delete, func, select, update
+
+PASSWORD = "four quiet random words"
+
+
+@pytest.fixture
+def users(database: SqlDatabase, database_settings: Settings) -> Users:
+    return Users(database, database_settings)
+
+
+@pytest.fixture
+def memberships(database: SqlDatabase) -> Memberships:
+    return Memberships(database)
+
+
+@pytest.fixture
+def invitations(database: SqlDatabase, users: Users) -> Invitations:
+    return Invitations(database, users)
+
+
+@pytest.fixture
+def sessions(database: SqlDatabase, database_settings: Settings) -> Sessions:
+    return Sessions(database, database_settings.accounts)
+
+
+@pytest.fixture
+async def ada(users: Users) -> User:
+    return await users.add("ada@example.com", name="Ada")
+
+
+@pytest.fixture
+async def bob(users: Users) -> User:
+    return await users.add("bob@example.com", name="Bob")
+
+
+async def join(invitations: Invitations, account: User, person: User, role: str = "editor") -> None:
+    await invitations.accept((await invitations.create(account.id, role))[1], person)
+
+
+async def working(sessions: Sessions, person: User, account: User) -> str:
+    """Return the token of a session that works in an account."""
+    token = await sessions.start(person.id)
+    await sessions.work_in(await found(sessions, token), account.id)
+    return token
+
+
+async def found(sessions: Sessions, token: str) -> BrowserSession:
+    session = await sessions.find(token)
+    assert session is not None
+    return session
+
+
+def where(session: BrowserSession) -> tuple[str, str, str, bool]:
+    return session.person.email, session.user.email, session.role, session.lost
+
+
+async def test_an_invitation_makes_one_member(
+    invitations: Invitations, memberships: Memberships, ada: User, bob: User, users: Users
+) -> None:
+    made, token = await invitations.create(ada.id, "editor", "  for\tBob ")
+    assert (made.account, made.role, made.note) == (ada, "editor", "for Bob")
+    assert made.expires_at - made.created_at == bounds.INVITATION_LIFETIME
+    assert await invitations.find(token) == made
+    assert await invitations.list(ada.id) == [made]
+    await invitations.accept(token, bob)
+    (member,) = await memberships.of_account(ada.id)
+    assert (member.account, member.member, member.role) == (ada, bob, "editor")
+    assert await memberships.of_member(bob.id) == [member]
+    assert await memberships.of_member(ada.id) == []
+    assert await invitations.find(token) is None
+    with pytest.raises(NotFound, match="was used"):
+        await invitations.accept(token, await users.add("eve@example.com"))
+    assert await invitations.list(ada.id) == []
+
+
+async def test_only_a_hash_of_the_link_is_kept(invitations: Invitations, ada: User, database: SqlDatabase) -> None:
+    _, token = await invitations.create(ada.id, "reader")
+    async with database.reading() as session:
+        row = await session.scalar(select(InvitationRow))
+    assert row is not None
+    assert row.token_hash == hash_of(token)
+    assert len(token) >= 43
+
+
+async def test_of_many_who_use_a_link_at_once_one_wins(
+    invitations: Invitations, memberships: Memberships, users: Users, ada: User
+) -> None:
+    people = [await users.add(f"p{number}@example.com") for number in range(5)]
+    _, token = await invitations.create(ada.id, "editor")
+    outcomes: list[Any] = await asyncio.gather(
+        *(invitations.accept(token, person) for person in people),
+        invitations.accept_with_new_account(token, email="new@example.com", name="", password=PASSWORD),
+        return_exceptions=True,
+    )
+    assert sorted(type(one).__name__ for one in outcomes if isinstance(one, Exception)) == ["NotFound"] * 5
+    (member,) = await memberships.of_account(ada.id)
+    # Whoever was too late has no account left over from it.
+    assert await users.by_email("new@example.com") in (None, member.member)
+
+
+async def test_people_who_invite_each_other_at_once_do_not_block_each_other(
+    invitations: Invitations, memberships: Memberships, ada: User, bob: User
+) -> None:
+    (_, to_bob), (_, to_ada) = await invitations.create(ada.id, "editor"), await invitations.create(bob.id, "reader")
+    await asyncio.gather(invitations.accept(to_bob, bob), invitations.accept(to_ada, ada))
+    assert [one.role for one in await memberships.of_member(bob.id)] == ["editor"]
+    assert [one.role for one in await memberships.of_member(ada.id)] == ["reader"]
+
+
+async def test_a_refused_acceptance_leaves_the_link_good(
+    invitations: Invitations, memberships: Memberships, ada: User, bob: User
+) -> None:
+    await join(invitations, ada, bob, "reader")
+    _, token = await invitations.create(ada.id, "editor")
+    with pytest.raises(InvalidInput, match="your own account"):
+        await invitations.accept(token, ada)
+    with pytest.raises(InvalidInput, match="member of this account already"):
+        await invitations.accept(token, bob)
+    for email, password in (("bob@example.com", PASSWORD), ("nobody", PASSWORD), ("eve@example.com", "short")):
+        with pytest.raises(InvalidInput):
+            await invitations.accept_with_new_account(token, email=email, name="", password=password)
+    assert [one.role for one in await memberships.of_account(ada.id)] == ["reader"]
+    assert await invitations.find(token) is not None
+
+
+async def test_a_link_makes_an_account_that_is_a_member(
+    invitations: Invitations, memberships: Memberships, users: Users, ada: User
+) -> None:
+    _, token = await invitations.create(ada.id, "reader")
+    user = await invitations.accept_with_new_account(token, email="Eve@Example.com", name="Eve", password=PASSWORD)
+    assert await users.verify_password("eve@example.com", PASSWORD) == user
+    assert [(one.member, one.role) for one in await memberships.of_account(ada.id)] == [(user, "reader")]
+    with pytest.raises(NotFound):
+        await invitations.accept_with_new_account(token, email="more@example.com", name="", password=PASSWORD)
+    assert await users.by_email("more@example.com") is None
+
+
+@pytest.mark.parametrize("ends", ["expires", "is revoked", "its account is disabled"])
+async def test_a_link_that_is_not_good_any_more_does_nothing(
+    ends: str,
+    invitations: Invitations,
+    memberships: Memberships,
+    users: Users,
+    ada: User,
+    bob: User,
+    database: SqlDatabase,
+) -> None:
+    made, token = await invitations.create(ada.id, "editor")
+    match ends:
+        case "expires":
+            async with database.writing() as session:
+                await session.execute(update(InvitationRow).values(expires_at=datetime.now(UTC)))
+        case "is revoked":
+            await invitations.revoke(ada.id, made.id)
+        case _:
+            await users.set_disabled(ada.id, True)
+    assert await invitations.find(token) is None
+    with pytest.raises(NotFound):
+        await invitations.accept(token, bob)
+    with pytest.raises(NotFound):
+        await invitations.accept_with_new_account(token, email="new@example.com", name="", password=PASSWORD)
+    assert await memberships.of_account(ada.id) == []
+    assert await users.by_email("new@example.com") is None
+
+
+@pytest.mark.parametrize("token", ["", "x", "x" * 100_000, "\0\udfff"])
+async def test_a_made_up_link_is_not_good(invitations: Invitations, ada: User, bob: User, token: str) -> None:
+    await invitations.create(ada.id, "editor")
+    assert await invitations.find(token) is None
+    with pytest.raises(NotFound):
+        await invitations.accept(token, bob)
+
+
+@pytest.mark.parametrize(("role", "note"), [("owner", ""), ("", ""), ("editor", "x" * 101), ("editor", "a\x1bb")])
+async def test_what_cannot_be_given_is_refused(invitations: Invitations, ada: User, role: str, note: str) -> None:
+    with pytest.raises(InvalidInput):
+        await invitations.create(ada.id, role, note)
+    assert await invitations.list(ada.id) == []
+
+
+async def test_nobody_changes_members_or_invitations_of_another_account(
+    invitations: Invitations, memberships: Memberships, users: Users, ada: User, bob: User
+) -> None:
+    await join(invitations, ada, bob)
+    made, _ = await invitations.create(ada.id, "editor")
+    eve = await users.add("eve@example.com")
+    for refused in (
+        invitations.revoke(eve.id, made.id),
+        memberships.remove(eve.id, bob.id),
+        memberships.set_role(eve.id, bob.id, "reader"),
+        memberships.set_role(ada.id, ada.id, "reader"),
+        memberships.remove(ada.id, "\0"),
+    ):
+        with pytest.raises(NotFound):
+            await refused
+    with pytest.raises(InvalidInput):
+        await memberships.set_role(ada.id, bob.id, "owner")
+    assert [one.role for one in await memberships.of_account(ada.id)] == ["editor"]
+    assert await invitations.list(ada.id) == [made]
+
+
+async def test_members_and_invitations_are_bounded_also_at_once(
+    invitations: Invitations, memberships: Memberships, users: Users, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounds, "MAX_INVITATIONS", 3)
+    monkeypatch.setattr(bounds, "MAX_MEMBERS", 2)
+    made: list[Any] = await asyncio.gather(
+        *(invitations.create(ada.id, "reader") for _ in range(6)), return_exceptions=True
+    )
+    refused = [one for one in made if isinstance(one, InvalidInput)]
+    assert len(refused) == 3
+    assert "revoke one" in refused[0].problem
+    tokens = [one[1] for one in made if not isinstance(one, BaseException)]
+    people = [await users.add(f"p{number}@example.com") for number in range(3)]
+    joined: list[Any] = await asyncio.gather(
+        *(invitations.accept(token, person) for token, person in zip(tokens, people, strict=True)),
+        return_exceptions=True,
+    )
+    assert sum(isinstance(one, InvalidInput) for one in joined) == 1
+    assert len(await memberships.of_account(ada.id)) == 2
+
+
+async def test_a_person_works_in_a_bounded_number_of_accounts(
+    invitations: Invitations, users: Users, ada: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounds, "MAX_ACCOUNTS", 1)
+    await join(invitations, ada, bob)
+    other = await users.add("eve@example.com")
+    with pytest.raises(InvalidInput, match="leave one first"):
+        await join(invitations, other, bob)
+
+
+async def test_expired_invitations_take_no_place_and_are_removed(
+    invitations: Invitations, ada: User, bob: User, database: SqlDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounds, "MAX_INVITATIONS", 1)
+    await invitations.create(ada.id, "reader")
+    await invitations.create(bob.id, "reader")
+    async with database.writing() as session:
+        await session.execute(update(InvitationRow).values(expires_at=datetime.now(UTC)))
+    await invitations.create(ada.id, "reader")
+    await invitations.prune()
+    async with database.reading() as session:
+        assert await session.scalar(select(func.count()).select_from(InvitationRow)) == 1
+
+
+async def test_a_session_works_in_its_own_account_or_where_it_was_let_in(
+    sessions: Sessions, invitations: Invitations, ada: User, bob: User
+) -> None:
+    token = await sessions.start(bob.id)
+    session = await found(sessions, token)
+    assert where(session) == (bob.email, bob.email, "owner", False)
+    assert not session.is_member
+    with pytest.raises(NotFound, match="not open to you"):
+        await sessions.work_in(session, ada.id)
+    await join(invitations, ada, bob)
+    assert (await found(sessions, token)).is_member
+    await sessions.work_in(session, ada.id)
+    assert where(await found(sessions, token)) == (bob.email, ada.email, "editor", False)
+    # Another browser of the same person is where it was.
+    assert where(await found(sessions, await sessions.start(bob.id)))[1] == bob.email
+    await sessions.work_in(session, "")
+    assert where(await found(sessions, token)) == (bob.email, bob.email, "owner", False)
+
+
+async def test_a_changed_role_holds_from_the_next_request(
+    sessions: Sessions, invitations: Invitations, memberships: Memberships, ada: User, bob: User, database: SqlDatabase
+) -> None:
+    await join(invitations, ada, bob)
+    token = await working(sessions, bob, ada)
+    await memberships.set_role(ada.id, bob.id, "reader")
+    assert (await found(sessions, token)).role == "reader"
+    async with database.writing() as session:
+        await session.execute(update(MembershipRow).values(role="admin"))
+    # What this version does not know may only read.
+    assert (await found(sessions, token)).role == "reader"
+
+
+@pytest.mark.parametrize("how", ["removed", "disabled", "deleted"])
+async def test_whoever_loses_an_account_is_back_in_their_own(
+    how: str,
+    sessions: Sessions,
+    invitations: Invitations,
+    memberships: Memberships,
+    users: Users,
+    ada: User,
+    bob: User,
+    database: SqlDatabase,
+) -> None:
+    await join(invitations, ada, bob)
+    token = await working(sessions, bob, ada)
+    match how:
+        case "removed":
+            await memberships.remove(ada.id, bob.id)
+        case "disabled":
+            await users.set_disabled(ada.id, True)
+        case _:
+            async with database.writing() as session:
+                await session.execute(delete(UserRow).where(UserRow.id == ada.id))
+    back = await found(sessions, token)
+    assert where(back) == (bob.email, bob.email, "owner", True)
+    with pytest.raises(NotFound):
+        await sessions.work_in(back, ada.id)
+    await sessions.work_in(back, "")
+    assert not (await found(sessions, token)).lost
+
+
+async def test_an_account_that_goes_takes_its_memberships_and_invitations_along(
+    invitations: Invitations, ada: User, bob: User, database: SqlDatabase
+) -> None:
+    await join(invitations, ada, bob)
+    await join(invitations, bob, ada)
+    await invitations.create(ada.id, "reader")
+    async with database.writing() as session:
+        await session.execute(delete(UserRow).where(UserRow.id == ada.id))
+    async with database.reading() as session:
+        for table in (MembershipRow, InvitationRow):
+            assert await session.scalar(select(func.count()).select_from(table)) == 0
+
+
+async def test_a_disabled_member_is_signed_out(
+    sessions: Sessions, invitations: Invitations, users: Users, ada: User, bob: User
+) -> None:
+    await join(invitations, ada, bob)
+    token = await working(sessions, bob, ada)
+    await users.set_disabled(bob.id, True)
+    assert await sessions.find(token) is None
