@@ -87,7 +87,7 @@ def test_a_form_from_before_signing_in_elsewhere_says_what_to_do(browser: Browse
     browser.sign_in(person.email)
     page = browser.submit(first_tab, "/sign-in", email=person.email, password=PASSWORD)
     assert page.status == 403
-    assert "signed in or out in another tab" in page.text
+    assert "signed in, signed out or switched to another account in another tab" in page.text
     assert browser.get("/dashboard").path == "/dashboard"
 
 

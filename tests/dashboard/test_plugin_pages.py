@@ -81,7 +81,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 def test_it_is_in_the_navigation_and_in_the_frame(host: RunningHost, signed_in: BrowserWithoutScreen) -> None:
     titles = [one.text() for one in signed_in.get("/dashboard").tree.css(".account-nav li")]
-    assert titles == ["Overview", "Websites", "Connections", "Activity", "Account"]
+    assert titles == ["Overview", "Websites", "Connections", "Activity", "Members", "Account"]
     groups = [one.text() for one in signed_in.get("/dashboard").tree.css(".nav-title")]
     assert groups == ["Work", "Settings"]
     page = signed_in.get("/dashboard/websites")

@@ -49,6 +49,11 @@ HOST_PATHS: Final = (
     "/dashboard/connections",
     "/dashboard/connections/<connection>",
     "/dashboard/account",
+    "/dashboard/members",
+    "/dashboard/members/leave",
+    "/dashboard/switch",
+    "/dashboard/join/<token>",
+    "/dashboard/join/<token>/account",
     "/dashboard/users",
     "/dashboard/users/<user>",
 )

@@ -48,6 +48,11 @@ class AccountsSettings(Section):
 
     default_plan: str = Field("free", pattern=r"^[a-z][a-z0-9_-]{0,31}$", description="Plan of a new account.")
     sign_up: bool = Field(False, description="Whether anyone may make an account with e-mail and password.")
+    invitations_create_accounts: bool = Field(
+        True,
+        description="Whether an invitation to somebody's account lets a person without an account make one with a "
+        "password, also where sign_up is off.",
+    )
     operators: tuple[Annotated[str, Field(pattern=r"^\S+@\S+$", max_length=254)], ...] = Field(
         (), description="E-mail addresses of accounts that see and manage all accounts on the dashboard."
     )

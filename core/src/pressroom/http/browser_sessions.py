@@ -22,6 +22,7 @@ from pressroom.accounts.records import BrowserSession, User
 from pressroom.accounts.sessions import Sessions
 from pressroom.columns import new_secret
 from pressroom.errors import Forbidden, InvalidInput, PayloadTooLarge, UnsupportedMediaType
+from pressroom.oauth.records import AUTHORIZE_PATH
 
 _HEADER = {"alg": "dir", "enc": "A256GCM"}
 
@@ -64,12 +65,24 @@ Fields = Mapping[str, list[str]]
 """The fields of a form, each with every value that was sent for it."""
 
 
-class StaleFormError(Exception):
-    """A form of this site whose CSRF token is out of date, such as after a new sign-in. `fields` is what it holds."""
+SIGN_OUT: Final = "/sign-out"
+SWITCH: Final = "/dashboard/switch"
+"""Where people choose the account that they work in."""
 
-    def __init__(self, fields: Fields) -> None:
-        super().__init__("the form's CSRF token is out of date")
+_OF_PERSON: Final = frozenset({SIGN_OUT, SWITCH, AUTHORIZE_PATH})
+"""The paths of forms that act for the person, whatever account they work in."""
+
+
+class StaleFormError(Exception):
+    """A form of this site whose CSRF token is out of date: there was a new sign-in, or another account is worked in.
+
+    So is one whose sender may not send it any more, for the `reason` that is given. `fields` is what it holds.
+    """
+
+    def __init__(self, fields: Fields, reason: str = "") -> None:
+        super().__init__(reason or "the form's CSRF token is out of date")
         self.fields = fields
+        self.reason = reason
 
 
 _MAX_FIELDS: Final = 1000
@@ -96,9 +109,10 @@ class BrowserSessions:
     """Knows the session of a request, begins and ends sessions, and guards forms against CSRF.
 
     Cookies are HttpOnly, SameSite=Lax, and Secure with the prefix `__Host-` where the public URL is https without
-    a path. A form carries the hidden field `csrf`, which is bound to a cookie of the browser, to the path that the form
-    is posted to, and to its purpose where several forms share a path; posting also needs an `Origin` (or
-    `Sec-Fetch-Site`) of this site where the browser sends one.
+    a path. A form carries the hidden field `csrf`, which is bound to a cookie of the browser, to the account of
+    somebody else that the session works in, to the path that the form is posted to, and to its purpose where several
+    forms share a path; posting also needs an `Origin` (or `Sec-Fetch-Site`) of this site where the browser sends one.
+    The session has to be looked up before the token of a form that acts in an account is made or checked.
 
     Args:
         sessions: where sessions are kept.
@@ -125,6 +139,10 @@ class BrowserSessions:
         known.looked_up = True
         return known.session
 
+    def known_session(self, request: Request) -> BrowserSession | None:
+        """Return the session of a request if it was looked up already."""
+        return self._known(request).session
+
     def session_token(self, request: Request) -> str:
         """Return the token of the session cookie, which may have ended; empty where the browser has none."""
         return self._known(request).token
@@ -145,6 +163,12 @@ class BrowserSessions:
             await self._sessions.end(known.token)
         self.set_cookie(response, "session", token, max_age=self._lifetime)
         self.remove_cookie(response, "form")
+
+    async def work_in(self, request: Request, account_id: str) -> None:
+        """Let the browser's session work in another account from the next request. Raises as `Sessions.work_in`."""
+        session = await self.session(request)
+        if session is not None:
+            await self._sessions.work_in(session, account_id)
 
     async def sign_out(self, request: Request, response: HTTPResponse) -> None:
         """End the browser's session, and remove its cookie."""
@@ -198,7 +222,8 @@ class BrowserSessions:
             if keep_stale and self.comes_from_here(request):
                 raise StaleFormError(fields)
             raise Forbidden(
-                "this form was opened too long ago, or before you signed in or out in another tab: " + _WHAT_TO_DO
+                "this form was opened too long ago, or before you signed in, signed out or switched to another account "
+                "in another tab: " + _WHAT_TO_DO
             )
         return fields
 
@@ -243,7 +268,7 @@ class BrowserSessions:
     def _signature(self, nonce: str, known: _Known, path: str, purpose: str) -> str:
         holder = f"session {known.token}" if known.token else f"form {known.anonymous}"
         # As JSON, so that no part can reach into the next one.
-        bound_to = json.dumps([nonce, holder, _one_spelling(path), purpose])
+        bound_to = json.dumps([nonce, holder, _account(known, path), _one_spelling(path), purpose])
         return hmac.digest(self._key, bound_to.encode(), "sha256").hex()
 
     def _check_origin(self, request: Request) -> None:
@@ -255,6 +280,12 @@ class BrowserSessions:
                 f"the form was sent from an origin other than this server's, which is {self._origin}: "
                 f"open the page there, or {_WHAT_TO_DO}"
             )
+
+
+def _account(known: _Known, path: str) -> str:
+    """Return the account of somebody else that a form of a path acts in, or nothing."""
+    session = known.session
+    return "" if session is None or session.role == "owner" or path in _OF_PERSON else session.user.id
 
 
 def parse_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Fields:

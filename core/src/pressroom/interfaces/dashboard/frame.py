@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -12,15 +12,13 @@ from typing import Any, Final
 import structlog
 from sanic import HTTPResponse, Request
 
-from pressroom.accounts.records import BrowserSession, User
+from pressroom.accounts.records import BrowserSession, Membership, User
 from pressroom.columns import new_id
-from pressroom.errors import (
-    BackendError,
-    CallError,
-)
+from pressroom.errors import BackendError, CallError
 from pressroom.host.host import Host
 from pressroom.http.browser_sessions import (
     MAX_FORM_BYTES,
+    SWITCH,
     BrowserSessions,
     Fields,
     StaleFormError,
@@ -30,7 +28,9 @@ from pressroom.http.browser_sessions import (
 from pressroom.http.errors import error_headers
 from pressroom.http.page_frame import Head, PageFrame, private_page, see_other, sentence
 from pressroom.http.responses import Endpoint, Handler, begin, logged_path, receive_body
-from pressroom.sdk import Limiter, Rate, Route
+from pressroom.interfaces.dashboard.roles import WITHOUT_FORM, allows, check_role, shown_name
+from pressroom.sdk import AccountRole, Limiter, Rate, Route
+from pressroom.sdk.dashboard import ACCOUNT_ROLES
 from pressroom.validation.client_ip import client_ip_of
 
 log = structlog.get_logger()
@@ -71,8 +71,12 @@ DASHBOARD: Final = "/dashboard"
 ACTIVITY: Final = "/dashboard/activity"
 CONNECTIONS: Final = "/dashboard/connections"
 ACCOUNT: Final = "/dashboard/account"
+MEMBERS: Final = "/dashboard/members"
 USERS: Final = "/dashboard/users"
 
+LOST: Final = "The account that you worked in is no longer open to you: you are back in your own."
+
+_FAILED: Final = 400
 _RETRY_SECONDS: Final = 10
 _STATUS: Final[Mapping[str, tuple[int, str]]] = {
     "validation_error": (400, "That did not work"),
@@ -90,10 +94,11 @@ _STATUS: Final[Mapping[str, tuple[int, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class NavigationLink:
-    """An entry of the dashboard's navigation."""
+    """An entry of the dashboard's navigation, for those who have at least the role `sees`."""
 
     title: str
     path: str
+    sees: AccountRole = "owner"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +111,26 @@ class NavigationGroup:
 
 @dataclass(frozen=True, slots=True)
 class DashboardRequest:
-    """A request of a person who is signed in."""
+    """A request of a person who is signed in. `memberships` are the accounts of others in which they may work."""
 
     request: Request
     session: BrowserSession
+    memberships: Sequence[Membership] = ()
 
     @property
     def user(self) -> User:
-        """Who it is."""
+        """The account that is worked in: the person's own, or that of somebody else."""
         return self.session.user
+
+    @property
+    def person(self) -> User:
+        """Who it is."""
+        return self.session.person
+
+    @property
+    def role(self) -> AccountRole:
+        """What the person may do in the account."""
+        return self.session.role
 
 
 def first(fields: Fields, name: str) -> str:
@@ -133,21 +149,23 @@ class DashboardFrame:
         self._trusted_proxies = server.trusted_proxies
         self._secret = server.forwarded_secret.get_secret_value() if server.forwarded_secret else None
         self._templates = site.templates("pressroom.interfaces.dashboard")
-        self._groups = (
-            NavigationGroup("", (NavigationLink("Overview", DASHBOARD),)),
+        groups = (
+            NavigationGroup("", (NavigationLink("Overview", DASHBOARD, "reader"),)),
             *_plugin_groups(host),
             NavigationGroup(
                 "Settings",
                 (
                     NavigationLink("Connections", CONNECTIONS),
                     NavigationLink("Activity", ACTIVITY),
+                    NavigationLink("Members", MEMBERS, "reader"),
                     NavigationLink("Account", ACCOUNT),
                 ),
             ),
         )
         self._operators = frozenset(one.strip().lower() for one in host.settings.accounts.operators)
-        self._operators_groups = (*self._groups, NavigationGroup("Server", (NavigationLink("Users", USERS),)))
-        self._links = tuple(link for group in self._groups for link in group.links)
+        self._groups = {role: _visible(groups, role) for role in ACCOUNT_ROLES}
+        self._operators_group = NavigationGroup("Server", (NavigationLink("Users", USERS),))
+        self._links = tuple(link for group in groups for link in group.links)
 
     def is_operator(self, user: User) -> bool:
         """Tell whether somebody may see the pages for operators."""
@@ -166,13 +184,21 @@ class DashboardFrame:
         return Endpoint(path, methods, answer, max_body_bytes=MAX_FORM_BYTES)
 
     def person(
-        self, path: str, handler: Handler, *, methods: tuple[str, ...] = ("GET",), max_form_bytes: int = 0
+        self,
+        path: str,
+        handler: Handler,
+        *,
+        methods: tuple[str, ...] = ("GET",),
+        max_form_bytes: int = 0,
+        sees: AccountRole = "owner",
+        posts: AccountRole = "owner",
     ) -> Endpoint:
         """Return the endpoint of a page for people who are signed in: `handler(visit, **path)`.
 
-        Others are led to the sign-in page, which leads them back. `max_form_bytes` is for pages with long forms: these
+        Others are led to the sign-in page, which leads them back. `sees` and `posts` are the least roles in the account
+        that is worked in: to see the page, and to send its forms. `max_form_bytes` is for pages with long forms: these
         are read once it is known who sent them, and one that comes after the session ended, or with a token of an
-        earlier one, is answered with a page that keeps it and sends it again.
+        earlier one or of another account, is answered with a page that keeps it and sends it again.
         """
 
         async def guarded(request: Request, **path: str) -> HTTPResponse:
@@ -180,16 +206,21 @@ class DashboardFrame:
             posted = max_form_bytes and request.method == "POST"
             if session is None and posted and self.browser.comes_from_here(request):
                 await receive_body(request, min(MAX_KEPT_BYTES, max_form_bytes))
-                return self._kept_form(request, parse_form(request, MAX_KEPT_BYTES), signed_in=False)
+                return self._kept_form(request, parse_form(request, MAX_KEPT_BYTES))
             if session is None:
                 return self.redirect(sign_in_path(_address_of(request)))
+            check_role(session, sees if request.method in WITHOUT_FORM else posts)
+            visit = DashboardRequest(request, session, await self._memberships(session))
             if not posted:
-                return await handler(DashboardRequest(request, session), **path)
-            await receive_body(request)
-            try:
-                return await handler(DashboardRequest(request, session), **path)
-            except StaleFormError as error:
-                return self._kept_form(request, error.fields, signed_in=True)
+                response = await handler(visit, **path)
+            else:
+                await receive_body(request)
+                try:
+                    response = await handler(visit, **path)
+                except StaleFormError as error:
+                    return self._kept_form(request, error.fields, visit=visit, reason=error.reason)
+            self._note(visit, response)
+            return response
 
         async def answer(request: Request, **path: str) -> HTTPResponse:
             return await self._answered(request, guarded, path)
@@ -213,15 +244,27 @@ class DashboardFrame:
         current: str = "",
         status: int = 200,
         redirecting: bool = False,
+        posts: AccountRole = "reader",
         **values: Any,
     ) -> HTTPResponse:
         """Return a page of the dashboard.
 
         `current` is the path of the navigation's entry that it belongs to; `redirecting` tells whether one of its forms
-        may end in a redirect to another site.
+        may end in a redirect to another site. Its forms are hidden from those who have less than the role `posts`.
         """
-        groups = self._operators_groups if self.is_operator(visit.user) else self._groups
-        values |= {"user": visit.user, "navigation": groups, "current": current}
+        groups = self._groups[visit.role]
+        values |= {
+            "user": visit.user,
+            "person": visit.person,
+            "role": visit.role,
+            "lost": LOST if visit.session.lost else "",
+            "memberships": visit.memberships,
+            "owner_name": shown_name(visit.user),
+            "read_only": not allows(visit.role, posts),
+            "switch": SWITCH,
+            "navigation": (*groups, self._operators_group) if self.is_operator(visit.person) else groups,
+            "current": current,
+        }
         body = self._render(visit.request, template, title, f"{title} of your account.", values)
         site = self.site
         policy = site.redirecting_security_policy if redirecting else site.content_security_policy
@@ -237,8 +280,31 @@ class DashboardFrame:
         """Return a redirect to a path of this site."""
         return see_other(self.site.root + path)
 
-    def _kept_form(self, request: Request, fields: Fields, *, signed_in: bool) -> HTTPResponse:
-        """Return the page that holds a form which was not accepted, so that it can be sent once more."""
+    async def _memberships(self, session: BrowserSession) -> Sequence[Membership]:
+        """Return the accounts of others that a person can switch to: asked for only where there are any."""
+        return await self.host.accounts.memberships.of_member(session.person.id) if session.is_member else ()
+
+    def _note(self, visit: DashboardRequest, response: HTTPResponse) -> None:
+        """Log what somebody changed in the account of somebody else."""
+        request = visit.request
+        if visit.role == "owner" or request.method in WITHOUT_FORM or response.status >= _FAILED:
+            return
+        log.info(
+            "a member used an account",
+            account=visit.user.id,
+            person=visit.person.id,
+            role=visit.role,
+            path=logged_path(request)[:200],
+        )
+
+    def _kept_form(
+        self, request: Request, fields: Fields, *, visit: DashboardRequest | None = None, reason: str = ""
+    ) -> HTTPResponse:
+        """Return the page that holds a form which was not accepted, so that it can be sent once more.
+
+        `visit` is that of somebody who is signed in; the page says in whose account the form would act now.
+        """
+        signed_in = visit is not None
         kept = [(name, value) for name, values in fields.items() if name != "csrf" for value in values]
         query = f"?{request.query_string}" if request.query_string else ""
         return self.card(
@@ -252,6 +318,9 @@ class DashboardFrame:
             kept=kept,
             text=max((value for _, value in kept), key=len, default=""),
             signed_in=signed_in,
+            reason=sentence(reason) if reason else "",
+            whose=shown_name(visit.user) if visit is not None and visit.role != "owner" else "",
+            elsewhere=visit is not None and visit.session.is_member,
             sign_in=self.site.root + sign_in_path(DASHBOARD),
         )
 
@@ -276,7 +345,9 @@ class DashboardFrame:
 
     def _refusal(self, request: Request, error: CallError) -> HTTPResponse:
         status, title = _STATUS.get(error.code, (500, "Something failed"))
-        response = self._problem(request, status, title, error.message)
+        session = self.browser.known_session(request)
+        lost = f"{sentence(error.message)} {LOST}" if session is not None and session.lost else error.message
+        response = self._problem(request, status, title, lost)
         response.headers.update(error_headers(error))
         return response
 
@@ -306,13 +377,21 @@ def _address_of(request: Request) -> str:
     return request.path + query
 
 
+def _visible(groups: Sequence[NavigationGroup], role: AccountRole) -> tuple[NavigationGroup, ...]:
+    """Return the groups with the entries that a role may see, without those that have none."""
+    seen = (
+        NavigationGroup(group.title, tuple(link for link in group.links if allows(role, link.sees))) for group in groups
+    )
+    return tuple(group for group in seen if group.links)
+
+
 def _plugin_groups(host: Host) -> tuple[NavigationGroup, ...]:
     """Return the pages of plugins under their headings, by name; those without a heading come last."""
     found: defaultdict[str, list[NavigationLink]] = defaultdict(list)
     for one in host.compiled.plugins.contributions.of(Route):
         route, page = one.record, one.record.page
         if page is not None and "GET" in route.methods and "<" not in route.path:
-            found[page.group].append(NavigationLink(page.title, route.path))
+            found[page.group].append(NavigationLink(page.title, route.path, page.sees))
     named = sorted(found.keys() - {""})
     groups = [NavigationGroup(title, tuple(found[title])) for title in named]
     return (*groups, NavigationGroup("More", tuple(found[""]))) if found[""] else tuple(groups)

@@ -32,10 +32,15 @@ class Overview:
 
     def endpoints(self) -> list[Endpoint]:
         """Return the routes to serve."""
-        return [self._frame.person(DASHBOARD, self.show)]
+        return [self._frame.person(DASHBOARD, self.show, sees="reader")]
 
     async def show(self, visit: DashboardRequest) -> HTTPResponse:
-        """`GET /dashboard`: `?show=errors` lists only failed calls, `?before=<id>` older ones."""
+        """`GET /dashboard`: `?show=errors` lists only failed calls, `?before=<id>` older ones.
+
+        Plan, connections and calls are the owner's to see: members get what the plugins show.
+        """
+        if visit.role != "owner":
+            return await self._of_member(visit)
         query = visit.request.args
         before, only_errors = id_before(query.get("before", "")), query.get("show") == "errors"
         accounts, user = self._host.accounts, visit.user
@@ -60,6 +65,16 @@ class Overview:
             message=_MESSAGES.get(query.get("done", ""), ""),
         )
 
+    async def _of_member(self, visit: DashboardRequest) -> HTTPResponse:
+        return self._frame.page(
+            visit,
+            "member_overview.html",
+            "Overview",
+            current=DASHBOARD,
+            sections=await self._of_plugins(visit.user.id),
+            message=_MESSAGES.get(visit.request.args.get("done", ""), ""),
+        )
+
     async def _of_plugins(self, subject: str) -> list[Markup]:
         """Return the sections of all plugins; those that fail or have nothing to show are left out."""
         found = await asyncio.gather(*(section.html(subject) for section in self._sections), return_exceptions=True)
@@ -67,7 +82,12 @@ class Overview:
         return [Markup(html) for html in found if isinstance(html, str) and html]  # noqa: S704 - the plugins' own HTML
 
 
-_MESSAGES: Final = {"welcome": "Your account is ready."}
+_MESSAGES: Final = {
+    "welcome": "Your account is ready.",
+    "joined": "You are a member now.",
+    "left": "You have left the account, and are back in your own.",
+    "switched": "You switched accounts.",
+}
 
 
 def id_before(text: str) -> int | None:

@@ -10,12 +10,11 @@ from markupsafe import Markup
 from sanic import HTTPResponse
 
 from pressroom.errors import BackendError, Forbidden, Overloaded
-from pressroom.http.browser_sessions import MAX_FORM_BYTES, Fields
+from pressroom.http.browser_sessions import MAX_FORM_BYTES, Fields, StaleFormError
 from pressroom.http.responses import Endpoint, checked_answer, plugin_failures
 from pressroom.interfaces.dashboard.frame import DashboardFrame, DashboardRequest
+from pressroom.interfaces.dashboard.roles import WITHOUT_FORM, role_refusal, stricter
 from pressroom.sdk import DashboardPage, HttpRequest, Route
-
-_WITHOUT_FORM = frozenset({"GET", "HEAD"})
 
 
 class PluginPages:
@@ -33,12 +32,17 @@ class PluginPages:
 
     def _endpoint(self, plugin: str, route: Route, page: DashboardPage) -> Endpoint:
         current = self._frame.entry_of(route.path)
+        takes_forms = any(method.upper() not in WITHOUT_FORM for method in route.methods)
+        posts = stricter(page.sees, page.posts)
         long = route.max_body_bytes if route.max_body_bytes > MAX_FORM_BYTES else 0
 
         async def handle(visit: DashboardRequest, **path: str) -> HTTPResponse:
             request = visit.request
-            if request.method not in _WITHOUT_FORM:
+            if request.method not in WITHOUT_FORM:
                 form = self._frame.browser.form(request, max_bytes=long or MAX_FORM_BYTES, keep_stale=bool(long))
+                refusal = role_refusal(visit.session, posts)
+                if refusal is not None:
+                    raise StaleFormError(form, refusal.message) if long else refusal
                 self._check_plan(page, visit, form)
             token_for = partial(self._frame.browser.csrf_token, request)
             asked = HttpRequest(
@@ -55,6 +59,8 @@ class PluginPages:
                 csrf_token_for=token_for,
                 charge=partial(self._charged, visit),
                 session=visit.session.token_hash.hex(),
+                person=visit.person.id,
+                role=visit.role,
             )
             with plugin_failures(self._frame.host.compiled.gate, plugin, route.path):
                 answer = checked_answer(await route.handler(asked))
@@ -69,13 +75,17 @@ class PluginPages:
                 current=current,
                 status=answer.status,
                 redirecting=page.redirecting,
+                posts=posts if takes_forms else "reader",
                 body=fragment,
             )
             framed.headers.update(answer.headers)
             return framed
 
         methods = tuple(method.upper() for method in route.methods)
-        return self._frame.person(route.path, handle, methods=methods, max_form_bytes=long)
+        # The handler itself looks at the role of who sends a form, once nothing that was written can be lost.
+        return self._frame.person(
+            route.path, handle, methods=methods, max_form_bytes=long, sees=page.sees, posts="reader"
+        )
 
     @asynccontextmanager
     async def _charged(self, visit: DashboardRequest, tool: str) -> AsyncIterator[Callable[[], None]]:

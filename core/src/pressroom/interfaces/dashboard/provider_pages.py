@@ -70,7 +70,7 @@ class ProviderPages:
             "nonce": leaving.nonce,
             "code_verifier": leaving.code_verifier,
             "return_to": return_to,
-            "connect": session.user.id if session else "",
+            "connect": session.person.id if session else "",
         }
         response = see_other(leaving.url)
         self._browser.set_cookie(response, _COOKIE, self._seal.seal(kept, seconds=_SECONDS), max_age=_SECONDS)
@@ -120,9 +120,9 @@ class ProviderPages:
         return await self._provider.finish(params, leaving)
 
     async def _connect(self, session: BrowserSession | None, user_id: str, claims: IdentityClaims) -> HTTPResponse:
-        if session is None or session.user.id != user_id:
+        if session is None or session.person.id != user_id:
             raise SignInFailed("you signed out, or in to another account, meanwhile: please sign in again")
-        await self._linking.connect(session.user, claims)
+        await self._linking.connect(session.person, claims)
         return self._frame.redirect(f"{ACCOUNT}?done=connected")
 
 

@@ -11,6 +11,8 @@ from pressroom.interfaces.dashboard.account_page import AccountPage
 from pressroom.interfaces.dashboard.activity_page import ActivityPage
 from pressroom.interfaces.dashboard.connections import ConnectionPages
 from pressroom.interfaces.dashboard.frame import DashboardFrame
+from pressroom.interfaces.dashboard.join_pages import JoinPages
+from pressroom.interfaces.dashboard.members_page import MembersPage
 from pressroom.interfaces.dashboard.overview import Overview
 from pressroom.interfaces.dashboard.plugin_pages import PluginPages
 from pressroom.interfaces.dashboard.sign_in_pages import KnownBrowsers, SignInPages
@@ -40,6 +42,8 @@ class Dashboard:
             *ActivityPage(frame).endpoints(),
             *ConnectionPages(frame).endpoints(),
             *AccountPage(frame, sign_in, name).endpoints(),
+            *MembersPage(frame).endpoints(),
+            *JoinPages(frame, sign_in, sign_in_pages).endpoints(),
             *UsersPages(frame, CookieCipher(secret, "links to choose a password")).endpoints(),
             *PluginPages(frame).endpoints(),
         ]

@@ -169,7 +169,7 @@ class SignInPages:
             return self._setup_form(request, token, fields, error)
         except NotFound:
             raise await self._bad_link() from None
-        return await self._welcome(request, user, f"{DASHBOARD}?done=welcome")
+        return await self.welcome(request, user, f"{DASHBOARD}?done=welcome")
 
     async def show_sign_up(self, request: Request) -> HTTPResponse:
         """`GET /sign-up`: the form for an account."""
@@ -182,7 +182,7 @@ class SignInPages:
         """`POST /sign-up`: make an account, and sign in to it."""
         fields = self._browser.form(request)
         return_to = return_path(first(fields, "return_to"), "")
-        await self._count_sign_up(request.ctx.client_ip)
+        await self.count_sign_up(request.ctx.client_ip)
         if self._frame.is_operators_email(first(fields, "email")):
             taken = InvalidInput("email", "is an operator's: make that account with `pressroom users add`")
             return self._sign_up_form(request, fields, taken)
@@ -192,7 +192,7 @@ class SignInPages:
             )
         except InvalidInput as error:
             return self._sign_up_form(request, fields, error)
-        return await self._welcome(request, user, return_to or f"{DASHBOARD}?done=welcome")
+        return await self.welcome(request, user, return_to or f"{DASHBOARD}?done=welcome")
 
     def form(
         self,
@@ -235,7 +235,7 @@ class SignInPages:
         except BackendError:
             return False  # what there is of the page works without the database
 
-    async def _welcome(self, request: Request, user: User, path: str) -> HTTPResponse:
+    async def welcome(self, request: Request, user: User, path: str) -> HTTPResponse:
         """Sign a new account in; `SignIn` has noted the time of every other one."""
         await self._accounts.users.signed_in(user.id, datetime.now(UTC))
         return await self._enter(request, user, path)
@@ -251,7 +251,7 @@ class SignInPages:
             return NotFound("this server has its first account already, so this link is not needed: sign in instead")
         return NotFound("this link has expired or was replaced: start the server again, and use the link that it shows")
 
-    async def _count_sign_up(self, client_ip: str) -> None:
+    async def count_sign_up(self, client_ip: str) -> None:
         """Limit how many accounts, and guesses which e-mail addresses have one, come from one client IP address."""
         try:
             status = await self._limiter.take(self._sign_up_rate, f"sign-up address\n{client_ip}", 1)

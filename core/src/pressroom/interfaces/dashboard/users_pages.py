@@ -72,10 +72,10 @@ class UsersPages:
         """Return the routes to serve."""
         frame, one = self._frame, f"{USERS}/<user:str>"
         found = [
-            frame.person(USERS, self._for_operators(self.show_all)),
-            frame.person(USERS, self._for_operators(self.add), methods=("POST",)),
-            frame.person(one, self._for_operators(self.show)),
-            frame.person(one, self._for_operators(self.change), methods=("POST",)),
+            self._for_operators(USERS, self.show_all),
+            self._for_operators(USERS, self.add, "POST"),
+            self._for_operators(one, self.show),
+            self._for_operators(one, self.change, "POST"),
         ]
         if self._passwords:
             found += [
@@ -84,13 +84,15 @@ class UsersPages:
             ]
         return found
 
-    def _for_operators(self, handler: Handler) -> Handler:
+    def _for_operators(self, path: str, handler: Handler, method: str = "GET") -> Endpoint:
+        """Return the endpoint of a page for operators, whichever account they work in."""
+
         async def guarded(visit: DashboardRequest, **path: str) -> HTTPResponse:
-            if not self._frame.is_operator(visit.user):
+            if not self._frame.is_operator(visit.person):
                 raise NotFound("there is no such page")
             return await handler(visit, **path)
 
-        return guarded
+        return self._frame.person(path, guarded, methods=(method,), sees="reader", posts="reader")
 
     async def show_all(self, visit: DashboardRequest) -> HTTPResponse:
         """`GET /dashboard/users`: `?after=<e-mail>` lists those after it.
@@ -112,7 +114,7 @@ class UsersPages:
             )
         except InvalidInput as error:
             return await self._list(visit, errors={error.field: sentence(error.problem)}, fields=fields, status=400)
-        log.info("an operator made an account", operator=visit.user.id, account=user.id, plan=user.plan)
+        log.info("an operator made an account", operator=visit.person.id, account=user.id, plan=user.plan)
         return await self._one(visit, user, message="The account is made.", link=self._link(user))
 
     async def show(self, visit: DashboardRequest, user: str) -> HTTPResponse:
@@ -128,17 +130,17 @@ class UsersPages:
             case "plan":
                 await self._accounts.users.set_plan(account.id, first(fields, "plan"))
             case "disable":
-                if account.id == visit.user.id:
+                if account.id == visit.person.id:
                     raise InvalidInput("", "you cannot disable the account that you are signed in with")
                 await self._accounts.users.set_disabled(account.id, True)
             case "enable":
                 await self._accounts.users.set_disabled(account.id, False)
             case "link" if self._passwords and not account.disabled:
-                log.info("an operator made a sign-in link", operator=visit.user.id, account=account.id)
+                log.info("an operator made a sign-in link", operator=visit.person.id, account=account.id)
                 return await self._one(visit, account, link=self._link(account))
             case _:
                 raise InvalidInput("action", "is unknown; reload the page and use its buttons")
-        log.info("an operator changed an account", operator=visit.user.id, account=account.id, change=action)
+        log.info("an operator changed an account", operator=visit.person.id, account=account.id, change=action)
         return self._frame.redirect(f"{USERS}/{account.id}?done={action}")
 
     async def show_password(self, request: Request) -> HTTPResponse:
@@ -238,7 +240,7 @@ class UsersPages:
             current=USERS,
             account=user,
             is_operator=self._frame.is_operator(user),
-            is_self=user.id == visit.user.id,
+            is_self=user.id == visit.person.id,
             created=day(user.created_at),
             seen=ago(user.last_sign_in_at, now) if user.last_sign_in_at else "",
             plans=self._plans,

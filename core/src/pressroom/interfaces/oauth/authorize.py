@@ -149,7 +149,8 @@ class AuthorizationEndpoint:
         session = await self._browser.session(request)
         if session is None:
             raise SignInNeeded
-        return session.user
+        # Whichever account of somebody else is worked in: a program gets access to nothing but the person's own.
+        return session.person
 
     async def _consent(self, request: Request, authorization: AuthorizationRequest, user: User) -> HTTPResponse:
         name = self._site.branding.name
@@ -157,6 +158,8 @@ class AuthorizationEndpoint:
         current = await self._server.grants.choice(user.id, authorization.client.id)
         choice = current or PRESELECTED
         targets = await publishing_targets(self._contributions, user.id)
+        session = await self._browser.session(request)
+        other = session.user.email if session is not None and session.role != "owner" else ""
         body = self._templates.render(
             "consent.html",
             Head(f"Allow a program · {name}", "A program asks for access to your account."),
@@ -165,6 +168,7 @@ class AuthorizationEndpoint:
             sign_out_csrf=self._browser.csrf_token(request, "/sign-out"),
             action=f"{self._site.root}{AUTHORIZE_PATH}?{_query(request)}",
             user=user,
+            other=other,
             plan=view.title,
             again=current is not None,
             levels=level_options(view, choice.access, targets),

@@ -261,7 +261,11 @@ async def head(plugin: PluginContext, request: HttpRequest, article: Article, ta
         "article": article,
         "path": path,
         "list_path": root_of(plugin) + PATH,
-        "tabs": [(f"{path}/{name}" if name else path, title, name == tab) for name, title in TABS],
+        "tabs": [
+            (f"{path}/{name}" if name else path, title, name == tab)
+            for name, title in TABS
+            if name != "edit" or request.role != "reader"
+        ],
         "state": state(article.status),
         "website": names.get(article.website_id or "", ""),
         "long_title": len(article.title) > _LONG_TITLE,

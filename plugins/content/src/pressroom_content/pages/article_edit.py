@@ -73,7 +73,7 @@ class EditPages:
     def routes(self) -> Sequence[Route]:
         """Return the URLs."""
         most = max(MIN_FORM_BYTES, 4 * self._plugin.config.max_body_bytes)
-        page = DashboardPage("Edit an article", _TOOLS)
+        page = DashboardPage("Edit an article", _TOOLS, sees="editor")
         return [
             Route(f"{PATH}/<id>/edit", self.edit, ("GET", "POST"), page, max_body_bytes=most),
             Route(f"{PATH}/<id>/preview", self.preview, ("POST",), DashboardPage("Preview"), max_body_bytes=most),

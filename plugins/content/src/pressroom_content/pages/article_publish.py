@@ -46,7 +46,7 @@ class PublishPages:
 
     def routes(self) -> Sequence[Route]:
         """Return the URL."""
-        page = DashboardPage("Publish an article", _TOOLS)
+        page = DashboardPage("Publish an article", _TOOLS, sees="editor")
         return [Route(f"{PATH}/<id>/publications/<website>", self.publish, ("GET", "POST"), page)]
 
     async def publish(self, request: HttpRequest) -> HttpResponse:

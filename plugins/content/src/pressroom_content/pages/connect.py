@@ -41,7 +41,7 @@ def fragment(
     template: str, plugin: PluginContext, request: HttpRequest, *, status: int = 200, **values: Any
 ) -> HttpResponse:
     """Return a part of a page, for the frame of the dashboard."""
-    values |= {"root": root_of(plugin), "token": request.csrf_token}
+    values |= {"root": root_of(plugin), "token": request.csrf_token, "writes": request.role != "reader"}
     text = template_of(template).render(values)
     return HttpResponse(text.encode("utf-8", "replace"), status, headers={"Cache-Control": "no-store"})
 
@@ -79,7 +79,7 @@ class ConnectPages:
 
     def routes(self) -> Sequence[Route]:
         """Return the URLs."""
-        page = DashboardPage("Connect a website", {"": "connect_website"})
+        page = DashboardPage("Connect a website", {"": "connect_website"}, sees="owner", posts="owner")
         return [
             Route("/dashboard/connect/<token>", self.connect, ("GET", "POST"), page),
             Route("/dashboard/connect/<token>/approved", self.approved, ("GET",), page),

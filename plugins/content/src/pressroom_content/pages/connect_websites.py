@@ -52,11 +52,12 @@ class WebsitePages:
 
     def routes(self) -> Sequence[Route]:
         """Return the URLs."""
+        # Their forms are about credentials and about what readers find under the owner's name.
+        websites = DashboardPage("Websites", {"": "connect_website"}, "Content", posts="owner")
+        website = DashboardPage("Website", _TOOLS, posts="owner")
         return [
-            Route(
-                WEBSITES, self.websites, ("GET", "POST"), DashboardPage("Websites", {"": "connect_website"}, "Content")
-            ),
-            Route(f"{WEBSITES}/<website>", self.website, ("GET", "POST"), DashboardPage("Website", _TOOLS)),
+            Route(WEBSITES, self.websites, ("GET", "POST"), websites),
+            Route(f"{WEBSITES}/<website>", self.website, ("GET", "POST"), website),
         ]
 
     async def websites(self, request: HttpRequest) -> HttpResponse:

@@ -25,7 +25,7 @@ _NOTHING = '<span class="muted">not connected</span>'
 def routes(plugin: PluginContext) -> Sequence[Route]:
     """Return the pages."""
     pages = SearchPages(plugin)
-    page = DashboardPage("Search sources", group="Search")
+    page = DashboardPage("Search sources", group="Search", sees="owner", posts="owner")
     leaving = replace(page, redirecting=can_sign_in(plugin))
     # A name in its path keeps it out of the navigation.
     callback = CALLBACK.replace(f"/{google.NAME}/", "/<source>/")
