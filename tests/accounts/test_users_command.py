@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pressroom.accounts.memberships import Invitations
 from pressroom.accounts.users import Users
 from pressroom.config import Settings
 from support import databases
@@ -23,6 +24,7 @@ class Command:
 
     def __init__(self, folder: Path, storage: dict[str, object]) -> None:
         self._folder = folder
+        self._storage = storage
         self.config = "[plans.pro]\n"
         if "database" in storage:
             self.config += f'[storage]\ndatabase = "{storage["database"]}"\n'
@@ -35,6 +37,17 @@ class Command:
     def json(self, *arguments: str, stdin: str | bytes = "") -> Any:
         done = self(*arguments, "--json", stdin=stdin)
         return json.loads(done.stdout)
+
+    async def let_in(self, account: str, person: str) -> None:
+        """Make somebody a reader in the account of somebody else."""
+        settings = databases.settings_with_database(self._storage, self._folder / "data")
+        async with databases.migrated(settings) as database:
+            users = Users(database, settings)
+            owner, member = await users.by_email(account), await users.by_email(person)
+            assert owner is not None
+            assert member is not None
+            invitations = Invitations(database, users)
+            await invitations.accept((await invitations.create(owner.id, "reader"))[1], member)
 
 
 async def _migrate(settings: Settings) -> None:
@@ -167,3 +180,15 @@ def test_a_running_server_sees_what_a_command_does(tmp_path: Path) -> None:
             return await Users(database, settings).verify_password("ada@example.com", PASSWORD) is not None
 
     assert asyncio.run(verified())
+
+
+def test_the_list_says_in_whose_accounts_people_work(users: Command) -> None:
+    assert users("add", "ada@example.com").returncode == 0
+    assert users("add", "bob@example.com").returncode == 0
+    assert [one["memberOf"] for one in users.json("list")["users"]] == [[], []]
+    assert "Works in" not in users("list").stdout
+    asyncio.run(users.let_in("ada@example.com", "bob@example.com"))
+    assert users.json("list", "--find", "bob")["users"][0]["memberOf"] == [
+        {"account": "ada@example.com", "role": "reader"}
+    ]
+    assert "ada@example.com (reader)" in users("list").stdout

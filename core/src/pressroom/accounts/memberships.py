@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -52,6 +52,14 @@ class Memberships:
     async def of_member(self, member_id: str) -> Sequence[Membership]:
         """Return the accounts of others in which a person may work, by e-mail address, without those disabled."""
         return await self._list(accounts_of(member_id))
+
+    async def of_members(self, member_ids: Iterable[str]) -> Mapping[str, Sequence[Membership]]:
+        """Return the accounts of others in which some people may work, by the id of the person."""
+        found: dict[str, list[Membership]] = {}
+        statement = _with_people().where(MembershipRow.member_id.in_(list(member_ids))).order_by(UserRow.email)
+        for one in await self._list(statement):
+            found.setdefault(one.member.id, []).append(one)
+        return found
 
     async def set_role(self, account_id: str, member_id: str, role: str) -> None:
         """Give a member another role. Raises `NotFound`, and `InvalidInput` for a role that nobody can be given."""

@@ -13,7 +13,9 @@ from pressroom.cli.options import Invocation, command_options, common_options
 from pressroom.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from pressroom.accounts.records import User
+    from collections.abc import Mapping, Sequence
+
+    from pressroom.accounts.records import Membership, User
     from pressroom.accounts.service import AccountServices
 
 _MAX_LINE_LENGTH = 4096
@@ -52,19 +54,28 @@ def add(invocation: Invocation, email: str, name: str, plan: str, password_stdin
 def list_users(invocation: Invocation, limit: int, after: str, find: str) -> None:
     """List the accounts, ordered by e-mail address."""
     begin = after.lower()
-    found = list(
-        with_accounts(invocation, lambda accounts: accounts.users.list(limit=limit + 1, after=begin, find=find))
-    )
+
+    async def read(accounts: AccountServices) -> tuple[list[User], Mapping[str, Sequence[Membership]]]:
+        listed = list(await accounts.users.list(limit=limit + 1, after=begin, find=find))
+        return listed, await accounts.memberships.of_members(user.id for user in listed)
+
+    found, memberships = with_accounts(invocation, read)
     more, found = len(found) > limit, found[:limit]
     if invocation.json:
-        invocation.output.data({"users": [as_data(user) for user in found], "next": found[-1].email if more else None})
+        listed = [as_data(user) | {"memberOf": _member_of(memberships.get(user.id, ()))} for user in found]
+        invocation.output.data({"users": listed, "next": found[-1].email if more else None})
         return
     if not found:
         named = f" with {find!r} in its e-mail address or name" if find else ""
         invocation.output.line(f"There is no account{named}{f' after {after}' if after else ''}.")
         return
-    rows = [(user.email, user.name, user.plan, _state(user), _shown_time(user)) for user in found]
-    invocation.output.table(["E-mail", "Name", "Plan", "State", "Last sign-in"], rows)
+    headings = ["E-mail", "Name", "Plan", "State", "Last sign-in"]
+    rows = [[user.email, user.name, user.plan, _state(user), _shown_time(user)] for user in found]
+    if memberships:
+        headings.append("Works in the accounts of")
+        for row, user in zip(rows, found, strict=True):
+            row.append(", ".join(f"{one.account.email} ({one.role})" for one in memberships.get(user.id, ())))
+    invocation.output.table(headings, rows)
     if more:
         invocation.output.note(f"There are more: --after {found[-1].email}")
 
@@ -143,6 +154,10 @@ def as_data(user: User) -> dict[str, Any]:
         "createdAt": user.created_at.isoformat(),
         "lastSignInAt": user.last_sign_in_at.isoformat() if user.last_sign_in_at else None,
     }
+
+
+def _member_of(memberships: Sequence[Membership]) -> list[dict[str, Any]]:
+    return [{"account": one.account.email, "role": one.role} for one in memberships]
 
 
 async def _set_disabled(accounts: AccountServices, email: str, disabled: bool) -> User:

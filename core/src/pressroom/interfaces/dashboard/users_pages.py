@@ -232,6 +232,8 @@ class UsersPages:
 
     async def _one(self, visit: DashboardRequest, user: User, *, message: str = "", link: str = "") -> HTTPResponse:
         usage = await self._accounts.usage(user.id)
+        members = await self._accounts.memberships.of_account(user.id)
+        elsewhere = (await self._accounts.memberships.of_members([user.id])).get(user.id, ())
         now = datetime.now(UTC)
         return self._frame.page(
             visit,
@@ -247,6 +249,8 @@ class UsersPages:
             meters=[meter(use) for use in usage.quotas],
             storage=storage_meter(usage.storage) if usage.storage and usage.storage.kinds else None,
             connections=usage.connections,
+            members=[(one.member, one.role) for one in members],
+            elsewhere=[(one.account, one.role) for one in elsewhere],
             passwords=self._passwords,
             link=link,
             message=message,
