@@ -124,12 +124,13 @@ class Sessions:
         self._idle = timedelta(seconds=settings.session_idle)
 
     async def start(
-        self, user_id: str, *, client_ip: str = "", user_agent: str = "", proven: User | None = None
+        self, user_id: str, *, client_ip: str = "", user_agent: str = "", proven: User | None = None, works_in: str = ""
     ) -> str:
         """Begin a session and return its token. Of an account's sessions, the `MAX_OF_ACCOUNT` used last remain.
 
         `proven` is the account as it was when the person proved to be its owner. Checking a password takes long enough
-        for somebody to change it meanwhile, who would not be rid of whom it was changed for.
+        for somebody to change it meanwhile, who would not be rid of whom it was changed for. `works_in` is the account
+        of somebody else to begin in, which still has to be open to the person.
 
         Raises:
             SignInFailed: since then the password was changed, or the account locked out.
@@ -143,6 +144,7 @@ class Sessions:
             expires_at=self._ends(now, now),
             address=cut(printable(client_ip), _MAX_IP_LENGTH),
             user_agent=cut(printable(user_agent), _MAX_USER_AGENT_LENGTH),
+            account_id=works_in or None,
         )
         async with self._database.writing() as session:
             if proven is not None:

@@ -147,10 +147,11 @@ class BrowserSessions:
         """Return the token of the session cookie, which may have ended; empty where the browser has none."""
         return self._known(request).token
 
-    async def sign_in(self, request: Request, response: HTTPResponse, user: User) -> None:
+    async def sign_in(self, request: Request, response: HTTPResponse, user: User, *, works_in: str = "") -> None:
         """Begin a new session for the browser and end the one it had; sets the cookie on the response.
 
-        `user` is the account as it was when the person proved to be its owner. Raises as `Sessions.start`.
+        `user` is the account as it was when the person proved to be its owner. `works_in` and errors are those of
+        `Sessions.start`.
         """
         known = self._known(request)
         token = await self._sessions.start(
@@ -158,6 +159,7 @@ class BrowserSessions:
             client_ip=request.ctx.client_ip,
             user_agent=request.headers.get("user-agent", ""),
             proven=user,
+            works_in=works_in,
         )
         if known.token:
             await self._sessions.end(known.token)

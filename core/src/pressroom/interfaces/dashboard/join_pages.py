@@ -83,7 +83,8 @@ class JoinPages:
         except InvalidInput as error:
             return self._page(request, token, invitation, None, fields=fields, error=error)
         _note(invitation, user.id)
-        return await self._pages.welcome(request, user, f"{DASHBOARD}?done=welcome")
+        path = f"{DASHBOARD}?done=joined"
+        return await self._pages.welcome(request, user, path, works_in=invitation.account.id)
 
     async def _invitation(self, request: Request, token: str) -> Invitation:
         """Return the invitation of a link. Raises `NotFound`, `RateLimited` and `Overloaded`."""

@@ -235,14 +235,14 @@ class SignInPages:
         except BackendError:
             return False  # what there is of the page works without the database
 
-    async def welcome(self, request: Request, user: User, path: str) -> HTTPResponse:
+    async def welcome(self, request: Request, user: User, path: str, *, works_in: str = "") -> HTTPResponse:
         """Sign a new account in; `SignIn` has noted the time of every other one."""
         await self._accounts.users.signed_in(user.id, datetime.now(UTC))
-        return await self._enter(request, user, path)
+        return await self._enter(request, user, path, works_in=works_in)
 
-    async def _enter(self, request: Request, user: User, path: str) -> HTTPResponse:
+    async def _enter(self, request: Request, user: User, path: str, *, works_in: str = "") -> HTTPResponse:
         response = self._frame.redirect(path)
-        await self._browser.sign_in(request, response, user)
+        await self._browser.sign_in(request, response, user, works_in=works_in)
         self._known_browsers.remember(request, response, user.email)
         return response
 

@@ -1,0 +1,160 @@
+"""Inviting people, joining, switching, and what owner and member see of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.accounts.records import User
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support.members import SWITCH, invite, make_member, switch
+from support.people import HOSTILE, PASSWORD, BrowserWithoutScreen, add_person
+
+MEMBERS, LEAVE = "/dashboard/members", "/dashboard/members/leave"
+
+
+@pytest.fixture(scope="module")
+def bob(host: RunningHost) -> User:
+    return add_person(host, "bob@example.org", name=HOSTILE)
+
+
+@pytest.fixture
+def theirs(host: RunningHost, second: BrowserWithoutScreen, bob: User) -> BrowserWithoutScreen:
+    """Return the browser of another person."""
+    second.enter(host, bob)
+    return second
+
+
+def test_from_the_invitation_to_leaving(
+    host: RunningHost, person: User, bob: User, signed_in: BrowserWithoutScreen, theirs: BrowserWithoutScreen
+) -> None:
+    made = signed_in.submit(signed_in.get(MEMBERS), MEMBERS, action="invite", role="reader", note=HOSTILE)
+    path = made.one("#invitation-link").removeprefix(host.url)
+    listed = signed_in.get(MEMBERS)
+    assert path not in listed.html
+    assert HOSTILE in listed.text
+    assert HOSTILE not in listed.html
+
+    page = theirs.get(path)
+    assert "Ada Lovelace (ada@example.org) invites you to work in their account as a reader" in page.text
+    joined = theirs.submit(page, path)
+    assert joined.path == "/dashboard"
+    assert "You are a member now." in joined.text
+    assert [one.text() for one in joined.tree.css("nav[aria-label=Dashboard] li")] == ["Overview", "Members"]
+    assert "account of Ada Lovelace (ada@example.org)" in joined.text
+    assert theirs.get(path).status == 404
+
+    members = signed_in.get(MEMBERS)
+    assert bob.email in members.text
+    assert "Open invitations" not in members.text
+    changed = signed_in.post(MEMBERS, _form(members, "role", bob) | {"role": "editor"})
+    assert "The role is changed." in changed.text
+    assert "editor" in theirs.get(MEMBERS).one("details.switcher summary")
+
+    left = theirs.submit(theirs.get(MEMBERS), LEAVE)
+    assert "You have left the account" in left.text
+    assert not left.tree.css("details.switcher")
+    assert bob.email not in signed_in.get(MEMBERS).text
+
+
+def _form(page: Any, action: str, member: User) -> dict[str, str]:
+    """Return the hidden fields of one member's form."""
+    for form in page.tree.css("form[method=post]"):
+        hidden = {one.attributes["name"]: one.attributes["value"] or "" for one in form.css("input[type=hidden]")}
+        if hidden.get("id") == member.id and form.css_first(f"button[value={action}]"):
+            return hidden | {"action": action}
+    raise AssertionError(f"there is no form to {action}")
+
+
+def test_the_form_of_one_member_does_not_remove_another(
+    host: RunningHost, person: User, bob: User, signed_in: BrowserWithoutScreen
+) -> None:
+    carol = add_person(host, "carol@example.org")
+    for one in (bob, carol):
+        make_member(host, person, one, "reader")
+    form = _form(signed_in.get(MEMBERS), "remove", carol)
+    assert signed_in.post(MEMBERS, form | {"id": bob.id}).status == 403
+    assert "The member is removed" in signed_in.post(MEMBERS, form).text
+    assert [one.member for one in host.run(host.host.accounts.memberships.of_account(person.id))] == [bob]
+    assert signed_in.post(MEMBERS, form).status == 404
+
+
+def test_the_switcher_leads_from_account_to_account(
+    host: RunningHost, person: User, bob: User, theirs: BrowserWithoutScreen
+) -> None:
+    make_member(host, person, bob, "editor")
+    assert "Your own account" in theirs.get("/dashboard").one("details.switcher summary")
+    there = switch(theirs, person)
+    assert "Account of ada@example.org" in there.one("details.switcher summary")
+    assert "Latest calls" not in there.text
+    back = switch(theirs)
+    assert "Latest calls" in back.text
+    # Nobody gets into an account by naming it.
+    stranger = add_person(host, "stranger@example.org")
+    assert theirs.submit(back, SWITCH, account=stranger.id).status == 404
+
+
+def test_what_is_wrong_with_an_invitation_is_said_beside_it(signed_in: BrowserWithoutScreen) -> None:
+    page = signed_in.get(MEMBERS)
+    wrong = signed_in.submit(page, MEMBERS, action="invite", role="reader", note="x" * 101)
+    assert (wrong.status, wrong.one("#f-note-error")) == (400, "Must have at most 100 characters.")
+    assert signed_in.submit(page, MEMBERS, action="invite", role="owner", note="").status == 400
+
+
+def test_somebody_without_an_account_makes_one_with_the_invitation(
+    host: RunningHost, person: User, second: BrowserWithoutScreen
+) -> None:
+    path = invite(host, person, "editor")
+    page = second.get(path)
+    assert page.tree.css_first(f'a[href="/sign-in?return_to={path.replace("/", "%2F")}"]')
+    weak = second.submit(page, f"{path}/account", email="new@example.org", name="New", password="short")
+    assert (weak.status, bool(weak.one("#f-password-error"))) == (400, True)
+    joined = second.submit(weak, f"{path}/account", email="new@example.org", name="New", password=PASSWORD)
+    assert "account of Ada Lovelace" in joined.text
+    assert second.get(path).status == 404
+
+
+@pytest.mark.parametrize(
+    ("accounts", "email", "says"),
+    [
+        ({"invitations_create_accounts": False}, "", "Ask the operator"),
+        ({"operators": ["root@example.org"]}, "Root@Example.org", "is an operator's"),
+        ({"identity_provider": {"allowed_domains": ["example.org"]}}, "eve@example.net", "must be one of example.org"),
+    ],
+)
+def test_the_operator_decides_who_makes_an_account(
+    accounts: dict[str, Any], email: str, says: str, tmp_path: Path
+) -> None:
+    config = {"accounts": accounts, "plugins": {"content": {"enabled": False}}}
+    with RunningHost(settings_for_test(config, tmp_path)) as host, BrowserWithoutScreen(host) as stranger:
+        ada = add_person(host)
+        path = invite(host, ada, "editor")
+        page = stranger.get(path)
+        if email:
+            page = stranger.submit(page, f"{path}/account", email=email, name="", password=PASSWORD)
+            assert page.status == 400
+            assert host.run(host.host.accounts.users.by_email(email)) is None
+        else:
+            assert not page.tree.css("input[name=password]")
+            assert stranger.post(f"{path}/account", {}).status in (404, 405)
+        assert says.lower() in page.text.lower()
+
+
+@pytest.fixture(scope="module")
+def with_operator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    config = {"accounts": {"operators": ["root@example.org"]}, "plugins": {"content": {"enabled": False}}}
+    with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("data"))) as running:
+        yield running
+
+
+def test_operators_see_who_works_where(with_operator: RunningHost) -> None:
+    root, ada = add_person(with_operator, "root@example.org"), add_person(with_operator)
+    bob = add_person(with_operator, "bob@example.org")
+    make_member(with_operator, ada, bob, "reader")
+    with BrowserWithoutScreen(with_operator) as browser:
+        browser.enter(with_operator, root)
+        assert "Open to bob@example.org reader" in browser.get(f"/dashboard/users/{ada.id}").text
+        assert "Works in the account of ada@example.org reader" in browser.get(f"/dashboard/users/{bob.id}").text
