@@ -120,6 +120,7 @@ PUBLIC = [
     "ToolInfo",
     "ToolResult",
     "Tools",
+    "VirtualHosts",
     "Workers",
     "by_client_ip",
     "by_subject",

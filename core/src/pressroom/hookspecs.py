@@ -35,6 +35,7 @@ from pressroom.sdk import (
     Route,
     SharedKeys,
     StorageKind,
+    VirtualHosts,
 )
 
 hookspec = pluggy.HookspecMarker("pressroom")
@@ -230,6 +231,29 @@ def pressroom_routes(plugin: PluginContext) -> Iterable[Route]:
         @hookimpl
         def pressroom_routes():
             return [Route("/colophon", colophon)]
+        ```
+    """
+
+
+@hookspec
+def pressroom_virtual_hosts(plugin: PluginContext) -> Iterable[VirtualHosts]:
+    """Answer under host names of your own, such as the domains of people's blogs, where nothing else of the server is.
+
+    The names are read again while the server runs, so that they can change with what people do.
+
+    Example:
+        ```python
+        async def names() -> list[str]:
+            return ["status.example.org"]
+
+
+        async def status(request: HttpRequest) -> HttpResponse:
+            return HttpResponse(b"<h1>All systems work</h1>")
+
+
+        @hookimpl
+        def pressroom_virtual_hosts():
+            return [VirtualHosts("status", names, status)]
         ```
     """
 

@@ -35,7 +35,8 @@ class Endpoint:
     """A route of an interface.
 
     `path` may hold `<name:str>` segments. `max_body_bytes` is the server's own where it is 0. `reads_body` tells that
-    the handler awaits `receive_body` itself, once it knows that it wants the body.
+    the handler awaits `receive_body` itself, once it knows that it wants the body. `on_virtual_hosts` serves the route
+    under the names of `VirtualHosts` too.
     """
 
     path: str
@@ -43,6 +44,7 @@ class Endpoint:
     handler: Handler
     max_body_bytes: int = 0
     reads_body: bool = False
+    on_virtual_hosts: bool = False
 
 
 _HEALTH_CHECKS: Final = frozenset({"/healthz", "/readyz", "/metrics"})

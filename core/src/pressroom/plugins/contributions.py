@@ -47,6 +47,7 @@ from pressroom.sdk import (
     Route,
     SharedKeys,
     StorageKind,
+    VirtualHosts,
 )
 
 Record = TypeVar("Record")
@@ -63,6 +64,7 @@ RECORD_TYPES: Final[Mapping[str, type[Any]]] = MappingProxyType(
         "pressroom_branding": Brander,
         "pressroom_backends": Backend,
         "pressroom_routes": Route,
+        "pressroom_virtual_hosts": VirtualHosts,
         "pressroom_models": Models,
         "pressroom_shared_keys": SharedKeys,
         "pressroom_jobs": Job,
@@ -126,6 +128,7 @@ _NAMES: Final[Mapping[type[Any], tuple[str, str]]] = MappingProxyType(
         CacheRule: ("cache rule", "name"),
         Brander: ("brander", "name"),
         Route: ("route", "path"),
+        VirtualHosts: ("virtual hosts", "name"),
         Models: ("models", "migrations"),
         SharedKeys: ("shared keys", "name"),
         Job: ("job", "kind"),
@@ -165,7 +168,7 @@ def claims(record: Any) -> tuple[str, ...]:
             return (f"the {record.kind} backend {record.name}",)
         case Models():
             return (f"the {describe(record)}", *(f"the table {name}" for name in sorted(record.metadata.tables)))
-        case Authenticator() | Brander() | CallMiddleware() | Job() | SharedKeys() | StorageKind():
+        case Authenticator() | Brander() | CallMiddleware() | Job() | SharedKeys() | StorageKind() | VirtualHosts():
             return (f"the {describe(record)}",)
         case _:
             return ()

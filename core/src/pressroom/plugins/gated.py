@@ -37,6 +37,7 @@ from pressroom.sdk import (
     SharedKeys,
     StorageKind,
     ToolInfo,
+    VirtualHosts,
 )
 
 T = TypeVar("T")
@@ -49,6 +50,9 @@ OBSERVER_SECONDS: Final = 30.0
 
 INDEX_SECONDS: Final = 10.0
 """How long a plugin may take to list its entries of the text index."""
+
+HOSTS_SECONDS: Final = 5.0
+"""How long a plugin may take to name its virtual hosts."""
 
 STORAGE_SECONDS: Final = 20.0
 """How long a plugin may take to measure or free what an account stores: others wait to write meanwhile."""
@@ -147,6 +151,12 @@ class Gated:
             return entry
         return replace(entry, read=partial(self.gate.run, call, INDEX_SECONDS, entry.read, repeats=True))
 
+    async def _hosts(self, record: VirtualHosts) -> Iterable[str]:
+        call = self._call("virtual hosts", record.name)
+        found = await self.gate.run(call, HOSTS_SECONDS, record.hosts, repeats=True)
+        names = self._listed(call, found)
+        return [name for name in names if isinstance(name, str)]
+
     async def _targets(self, record: PublishingTargets, subject: str) -> Iterable[str]:
         call = self._call("publishing targets", record.name)
         ask = partial(record.names, subject)
@@ -206,6 +216,7 @@ _FUNCTIONS: Final[Mapping[type[Any], Mapping[str, str]]] = {
     RateLimit: {"key": "_limit_key"},
     Observer: {"observe": "_observe"},
     IndexEntries: {"entries": "_entries"},
+    VirtualHosts: {"hosts": "_hosts"},
     PublishingTargets: {"names": "_targets"},
     OverviewSection: {"html": "_section"},
     StorageKind: {"measure": "_measure", "make_room": "_make_room"},

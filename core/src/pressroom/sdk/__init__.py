@@ -90,6 +90,7 @@ from pressroom.sdk.shared import (
     RateLimit,
     Route,
     ToolInfo,
+    VirtualHosts,
     by_client_ip,
     by_subject,
 )
@@ -204,6 +205,7 @@ __all__ = [
     "ToolInfo",
     "ToolResult",
     "Tools",
+    "VirtualHosts",
     "Workers",
     "by_client_ip",
     "by_subject",

@@ -189,6 +189,9 @@ async def _no_charge(tool: str) -> AsyncIterator[Callable[[], None]]:
 class HttpRequest:
     """A request to a plugin's own route. Header names are in lower case.
 
+    `host` is the name that the client asked, in lower case and without a port. It is the client's word: only
+    `virtual_host` is known to be one of `VirtualHosts`; under any other name it is empty.
+
     `subject` and `csrf_token` are those of a page of the dashboard: the account that is worked in, and what the page's
     forms have to hold. `person` is the account of whoever is signed in, who may work in that of somebody else, and
     `role` what they may do there. Elsewhere the texts are empty, and `role` says nothing.
@@ -214,6 +217,8 @@ class HttpRequest:
     client_ip: str
     request_id: str
     path_params: Mapping[str, str] = field(default_factory=dict)
+    host: str = ""
+    virtual_host: str = ""
     subject: str = ""
     csrf_token: str = field(default="", repr=False)
     csrf_token_for: Callable[[str], str] = field(default=_no_token, repr=False, compare=False)
@@ -285,6 +290,9 @@ class Route:
     `before_body` is awaited before the body is read, with a request whose body is empty. An answer that it returns is
     sent, and the body is not read; `None` lets the request through to the handler. Let it look at tokens and other
     credentials, above all where `max_body_bytes` is large: otherwise anybody can have that much read and kept.
+
+    With `on_virtual_hosts` it is also served under the names of `VirtualHosts`, before what serves the rest there.
+    Look at `HttpRequest.virtual_host`, since these names belong to different people. Pages of the dashboard never are.
     """
 
     path: str
@@ -293,6 +301,26 @@ class Route:
     page: DashboardPage | None = None
     max_body_bytes: int = 0
     before_body: Callable[[HttpRequest], Awaitable[HttpResponse | None]] | None = None
+    on_virtual_hosts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualHosts:
+    """Host names of their own, such as `blog.example.org`, under which a plugin alone answers.
+
+    `hosts` returns the names, in lower case and without a port; international ones in their ASCII form. It is asked
+    again every two seconds while requests come, so let it be quick; while it fails, the names from before hold. Return
+    only names that are proven to belong to whom you serve there. IP addresses and the server's own names are left out,
+    and so are names that the plugin with an earlier id returned.
+
+    Every `GET` and `HEAD` request for such a name goes to `handler`, whose `HttpRequest.virtual_host` is the name.
+    Nothing else of the server is there: no dashboard, API, MCP or sign-in, only the style sheets and fonts at
+    `/tools/static/` and routes with `on_virtual_hosts`.
+    """
+
+    name: str
+    hosts: Callable[[], Awaitable[Iterable[str]]]
+    handler: Callable[[HttpRequest], Awaitable[HttpResponse]]
 
 
 @dataclass(frozen=True, slots=True)

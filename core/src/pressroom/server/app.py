@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 from typing import Any, Final
@@ -42,11 +41,8 @@ from pressroom.http.responses import (
     Endpoint,
     HandlerWrapper,
     begin,
-    checked_answer,
     logged_path,
     mark_public_text,
-    plugin_failures,
-    receive_body,
 )
 from pressroom.http.web_fonts import WebFonts
 from pressroom.interfaces.dashboard.routes import Dashboard
@@ -59,15 +55,16 @@ from pressroom.interfaces.tools_api.page_routes import ToolPages
 from pressroom.interfaces.tools_api.preview_routes import PreviewRoutes
 from pressroom.interfaces.tools_api.routes import ToolsApi, json_response, pretty
 from pressroom.observability.secrets import SecretPaths
-from pressroom.sdk import HttpRequest, Route
+from pressroom.sdk import Route
 from pressroom.server.connection import CLIENT_BOUNDS, UNREAD, ClientBounds, ServedRequest, body_limit
 from pressroom.server.files import SignedFiles
 from pressroom.server.health import Health
 from pressroom.server.index import TextIndex
+from pressroom.server.plugin_routes import PluginRequests
 from pressroom.server.site_files import CARDS, ServerFiles
+from pressroom.server.virtual_hosts import VIRTUAL_HOSTS, HostRouter, VirtualHostTable, refusal, virtual_host_of
 from pressroom.storage.files.local import LocalFileStore
 from pressroom.storage.files.signing import signing_secret
-from pressroom.validation.client_ip import client_ip_of
 
 log = structlog.get_logger()
 
@@ -88,7 +85,10 @@ class _Application:
     def __init__(self, host: Host) -> None:
         self._host = host
         settings = host.settings
-        self.app: App = Sanic(f"pressroom-{next(_numbers)}", configure_logging=False, request_class=ServedRequest)
+        self._router = HostRouter()
+        self.app: App = Sanic(
+            f"pressroom-{next(_numbers)}", configure_logging=False, request_class=ServedRequest, router=self._router
+        )
         self.app.config.update(
             {
                 "ACCESS_LOG": False,
@@ -104,6 +104,9 @@ class _Application:
         self._secret_paths = SecretPaths()
         setattr(self.app.ctx, MASKED_PATHS, self._secret_paths)
         setattr(self.app.ctx, CLIENT_BOUNDS, ClientBounds(settings.server))
+        self._plugin_requests = PluginRequests(host)
+        virtual_hosts = VirtualHostTable(host, self._plugin_requests)
+        setattr(self.app.ctx, VIRTUAL_HOSTS, virtual_hosts)
         encode = Compression().apply if settings.server.compression else None
         logging = settings.logging
         self._http = HandlerWrapper(
@@ -137,6 +140,7 @@ class _Application:
         for path, handler in self._site_files.defaults().items():
             if ("GET", path) not in self._routes:
                 self._add(path, ("GET",), handler)
+        self._router.serve_rest(self._http.wrap(virtual_hosts.answer, reads=True))
         self.app.error_handler.add(Exception, self._on_error)
 
     def _add(self, path: str, methods: tuple[str, ...], handler: Callable[..., Any]) -> None:
@@ -146,6 +150,7 @@ class _Application:
         path, methods = endpoint.path, endpoint.methods
         if "GET" in methods and "HEAD" not in methods:
             methods = (*methods, "HEAD")
+        most = endpoint.max_body_bytes or self._host.settings.server.max_body_bytes
         route: Any = self.app.route(
             path,
             methods=methods,
@@ -153,9 +158,12 @@ class _Application:
             ignore_body=endpoint.reads_body,
             # Only so that Sanic does not parse the handler's source for one; `_on_error` answers every error.
             error_format="json",
-            ctx_max_body_bytes=endpoint.max_body_bytes or self._host.settings.server.max_body_bytes,
+            ctx_max_body_bytes=most,
         )
-        route(self._http.wrap(endpoint.handler, reads="GET" in methods))
+        handler = self._http.wrap(endpoint.handler, reads="GET" in methods)
+        route(handler)
+        if endpoint.on_virtual_hosts:
+            self._router.share(path, methods, handler, most, reads_body=endpoint.reads_body)
         self._secret_paths.add(path)
         self._routes |= {(method, path.replace(":str>", ">")) for method in methods}
 
@@ -175,7 +183,7 @@ class _Application:
         self._add("/tools.md", ("GET",), pages.index_text)
         self._add("/tools/<slug:str>", ("GET",), pages.tool)
         self._add("/tools/<slug:str>", ("POST",), pages.submit)
-        self._add("/tools/static/<name:str>", ("GET",), pages.asset)
+        self._add_endpoint(Endpoint("/tools/static/<name:str>", ("GET",), pages.asset, on_virtual_hosts=True))
         self._add("/tools/<slug:str>/examples/<number:str>", ("GET",), pages.example)
         self._add("/tools/<slug:str>/examples/<number:str>/<size:str>", ("GET",), pages.example)
         self._add("/tools/<slug:str>/choices/<name:str>/<value:str>", ("GET",), pages.choice)
@@ -217,9 +225,9 @@ class _Application:
             if route.page is not None:
                 continue  # the dashboard's own
             methods = tuple(method.upper() for method in route.methods)
-            handler = _plugin_handler(contribution.plugin, route, self._host)
-            reads_body = route.before_body is not None
-            self._add_endpoint(Endpoint(route.path, methods, handler, route.max_body_bytes, reads_body))
+            handler = self._plugin_requests.of_route(contribution.plugin, route)
+            reads_body, everywhere = route.before_body is not None, route.on_virtual_hosts
+            self._add_endpoint(Endpoint(route.path, methods, handler, route.max_body_bytes, reads_body, everywhere))
 
     def _methods_of(self, path: str) -> tuple[str, ...]:
         """Return the methods that a URL takes; Sanic does not always know them."""
@@ -238,6 +246,8 @@ class _Application:
 
     async def _answer_error(self, request: Request, exception: Exception) -> HTTPResponse:
         error, status = self._explain(request, exception)
+        if virtual_host_of(request):
+            return self._http.finish(request, refusal(error, status))
         for interface in (self._mcp, self._oauth):
             if interface.serves(request.path):
                 return self._http.finish(request, interface.refuse(request, error, status, error_headers(error)))
@@ -293,38 +303,6 @@ def _redirect(location: str) -> Callable[[Request], Awaitable[HTTPResponse]]:
         return HTTPResponse(status=302, headers={"Location": location})
 
     return answer
-
-
-def _plugin_handler(plugin: str, route: Route, host: Host) -> Callable[..., Any]:
-    server = host.settings.server
-    secret = server.forwarded_secret.get_secret_value() if server.forwarded_secret else None
-
-    async def handle(request: Request, **path: str) -> HTTPResponse:
-        request.ctx.client_ip = client_ip_of(request.ip, request.headers, server.trusted_proxies, secret)
-        asked = HttpRequest(
-            method=request.method,
-            path=request.path,
-            query={name: values[-1] for name, values in request.args.items()},
-            headers={name.lower(): value for name, value in request.headers.items()},
-            body=request.body,
-            client_ip=request.ctx.client_ip,
-            request_id=request.ctx.request_id,
-            path_params=path,
-        )
-        answer = None
-        if route.before_body is not None:
-            with plugin_failures(host.compiled.gate, plugin, route.path):
-                answer = await route.before_body(asked)
-            if answer is None:
-                await receive_body(request)
-                asked = replace(asked, body=request.body)
-        with plugin_failures(host.compiled.gate, plugin, route.path):
-            answer = checked_answer(answer if answer is not None else await route.handler(asked))
-        return HTTPResponse(
-            answer.body, status=answer.status, headers=dict(answer.headers), content_type=answer.media_type
-        )
-
-    return handle
 
 
 def _file_origins(host: Host) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from math import inf
 from time import monotonic
@@ -21,6 +21,7 @@ from sanic.server.protocols.http_protocol import HttpProtocol
 from pressroom.config.models import ServerSettings
 from pressroom.errors import Overloaded
 from pressroom.http.responses import BODY_LIMIT
+from pressroom.server.virtual_hosts import entering, is_for_server
 from pressroom.validation.client_ip import UNKNOWN_IP, client_ip_of
 
 _NO_HEADERS: Final = Header({})
@@ -139,12 +140,19 @@ class ClientConnection(HttpProtocol):
         self._bounds: ClientBounds = getattr(self.app.ctx, CLIENT_BOUNDS)
         self._client: str | None = ""
         self._reads_body = False
-        if self._bounds.behind_proxies:
-            self.request_handler = self._handle
+        self.request_handler = self._handle_counted if self._bounds.behind_proxies else self._handle
 
-    async def _handle(self, request: Request) -> None:
+    def _handle(self, request: Request) -> Awaitable[None]:
+        # Not a coroutine of its own: nearly every request is for the server's own name.
+        return self.app.handle_request(request) if is_for_server(request) else self._handle_elsewhere(request)
+
+    async def _handle_elsewhere(self, request: Request) -> None:
+        await entering(request)
+        await self.app.handle_request(request)
+
+    async def _handle_counted(self, request: Request) -> None:
         with self._bounds.request(request):
-            await self.app.handle_request(request)
+            await self._handle(request)
 
     def connection_made(self, transport: Any) -> None:
         """Begin to serve, or say that there are too many connections."""

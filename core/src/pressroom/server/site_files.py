@@ -54,7 +54,7 @@ class ServerFiles:
 
     def endpoints(self) -> list[Endpoint]:
         """Return the routes that no plugin may take over."""
-        found = [Endpoint(f"{PATH}/<name:str>", ("GET",), self.font)]
+        found = [Endpoint(f"{PATH}/<name:str>", ("GET",), self.font, on_virtual_hosts=True)]
         if CARDS in self._tools:
             found += [
                 Endpoint("/tools/card.png", ("GET",), self.card),

@@ -1,4 +1,4 @@
-"""Whose request it is: the client's IP address, past the proxies that the operator trusts.
+"""Whose request it is, and for which host: past the proxies that the operator trusts.
 
 Rate limits count by this IP address, so that nothing in it may be the client's own claim. Without trust it is the IP
 address of the connection. With it, exactly one element of a header is read: the one that a trusted proxy has written.
@@ -16,6 +16,7 @@ UNKNOWN_IP = "unknown"
 """The IP address of a connection that has none, such as a proxy on a Unix socket."""
 
 _MAX_LENGTH = 64
+_MAX_HOST = 260
 _PREFIX_LENGTH = 64
 _MAX_PORT = 65_535
 _MAX_TRIES = 32
@@ -55,7 +56,7 @@ def client_ip_of(peer: str, headers: Headers, trusted_proxies: int, forwarded_se
     is `unknown`.
     """
     if forwarded_secret:
-        named = _by_secret(headers.getall("forwarded", []), forwarded_secret)
+        named = _by_secret(headers.getall("forwarded", []), forwarded_secret).get("for", "")
     elif trusted_proxies > 0:
         named = _by_count(headers.getall("x-forwarded-for", []), trusted_proxies)
     else:
@@ -63,12 +64,25 @@ def client_ip_of(peer: str, headers: Headers, trusted_proxies: int, forwarded_se
     return _address(named) or _address(peer) or UNKNOWN_IP
 
 
+def host_of(headers: Headers, forwarded_secret: str | None) -> str:
+    """Return the host name that a client asked for: in lower case, without a port and without the dot at its end.
+
+    It is the one in `Host`, or the `host` that a trusted proxy has written into its element of `Forwarded`.
+    `X-Forwarded-Host` counts for nothing: proxies pass on what the client wrote there. Those that are trusted by their
+    number pass on `Host` itself.
+    """
+    named = _by_secret(headers.getall("forwarded", []), forwarded_secret).get("host", "") if forwarded_secret else ""
+    host = (named or headers.get("host", ""))[:_MAX_HOST]
+    name = host.partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    return name.removeprefix("[").rstrip(".").lower()
+
+
 def _by_count(lines: list[str], count: int) -> str:
     entries = ",".join(lines).rsplit(",", count)
     return entries[-count] if len(entries) >= count else ""
 
 
-def _by_secret(lines: list[str], secret: str) -> str:
+def _by_secret(lines: list[str], secret: str) -> dict[str, str]:
     for line in reversed(lines):
         # From the right, because the left is the client's: an element that it left open cannot swallow the proxy's. No
         # element begins inside a quoted string, since what follows there holds an odd number of quotes.
@@ -78,11 +92,11 @@ def _by_secret(lines: list[str], secret: str) -> str:
             element = _element(line[start + 1 : end])
             if element is not None:
                 if _same(element.get("secret", ""), secret):
-                    return element.get("for", "")
+                    return element
                 end = start
             if start < 0:
                 break
-    return ""
+    return {}
 
 
 def _element(text: str) -> dict[str, str] | None:

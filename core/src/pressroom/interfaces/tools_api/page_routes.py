@@ -11,7 +11,7 @@ import structlog
 from sanic import HTTPResponse, Request
 
 from pressroom.catalog.compile import GENERATE
-from pressroom.errors import CallError, NotFound, UnsupportedMediaType
+from pressroom.errors import CallError, UnsupportedMediaType
 from pressroom.http.assets import IMMUTABLE
 from pressroom.http.errors import error_headers, status_of
 from pressroom.http.page_frame import PageFrame
@@ -104,11 +104,8 @@ class ToolPages:
         return response
 
     async def asset(self, request: Request, name: str) -> HTTPResponse:
-        """`GET /tools/static/<name>`: the style sheet, the script, the icon."""
-        try:
-            asset = self._pages.site.asset(name)
-        except NotFound as error:
-            return self.error(404, "Not found", error.message)
+        """`GET /tools/static/<name>`: the style sheet, the script, the icon. Raises `NotFound`."""
+        asset = self._pages.site.asset(name)
         headers = {"ETag": asset.etag, "Cache-Control": asset.cache_control(request.args.get("v", ""))}
         if matches_etag(request.headers.get("if-none-match", ""), asset.etag):
             return HTTPResponse(status=304, headers=headers)

@@ -25,6 +25,7 @@ from pressroom.sdk import (
     PublishingTargets,
     Route,
     StorageKind,
+    VirtualHosts,
 )
 from pressroom.testing.contracts.cache_index import check_cache_index
 from pressroom.testing.contracts.callers import AUTHENTICATOR, AUTHORIZER, KnownCredentials
@@ -38,6 +39,7 @@ from pressroom.testing.contracts.functions import (
     OVERVIEW_SECTION,
     PUBLISHING_TARGETS,
     STORAGE_KIND,
+    VIRTUAL_HOSTS,
 )
 from pressroom.testing.contracts.generator import GENERATOR
 from pressroom.testing.contracts.job import JOB
@@ -58,6 +60,7 @@ _SUITES: Final[Mapping[type[Any], tuple[ContractSuite[Any], Callable[[Any], str]
     IndexEntries: (INDEX_ENTRIES, lambda one: f"index {one.section}"),
     Check: (DOCTOR_CHECK, lambda one: f"check {one.name}"),
     StorageKind: (STORAGE_KIND, lambda one: f"storage {one.name}"),
+    VirtualHosts: (VIRTUAL_HOSTS, lambda one: f"virtual hosts {one.name}"),
     OverviewSection: (OVERVIEW_SECTION, lambda one: f"overview section {one.name}"),
     PublishingTargets: (PUBLISHING_TARGETS, lambda one: f"publishing targets {one.name}"),
     click.Command: (COMMAND, lambda one: f"command {one.name}"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Mapping
 from typing import Any, Final, TypeAlias
 
@@ -21,6 +22,7 @@ from pressroom.sdk import (
     OverviewSection,
     PublishingTargets,
     StorageKind,
+    VirtualHosts,
 )
 from pressroom.testing.contracts.page import read_html
 from pressroom.testing.contracts.records import ANONYMOUS, SOMEBODY, RecordInHost
@@ -33,6 +35,7 @@ DOCTOR_CHECK: Final = ContractSuite[RecordInHost[Check]]("doctor check")
 STORAGE_KIND: Final = ContractSuite[RecordInHost[StorageKind]]("storage kind")
 PUBLISHING_TARGETS: Final = ContractSuite[RecordInHost[PublishingTargets]]("publishing targets")
 OVERVIEW_SECTION: Final = ContractSuite[RecordInHost[OverviewSection]]("overview section")
+VIRTUAL_HOSTS: Final = ContractSuite[RecordInHost[VirtualHosts]]("virtual hosts")
 COMMAND: Final = ContractSuite[RecordInHost[click.Command]]("command")
 
 _Index: TypeAlias = RecordInHost[IndexEntries]
@@ -43,6 +46,9 @@ _MAX_ENTRIES: Final = 10_000
 _SECONDS: Final = 20.0
 _TARGET_SECONDS: Final = 1.0
 _SECTION_SECONDS: Final = 2.0
+_HOSTS_SECONDS: Final = 2.0
+_HOST_NAME: Final = re.compile(r"(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]", re.ASCII)
+_NOT_FOUND: Final = 404
 _NOBODY: Final = "u_of_nobody"
 _RECORDS: Final = (
     CallRecord("qr-code-generator", ANONYMOUS, "contract-1", "ok", cached=True, duration=0.01),
@@ -186,6 +192,28 @@ async def _section(one: RecordInHost[OverviewSection]) -> None:
     html = await one.on_host(lambda: one.record.html(_NOBODY), seconds=_SECTION_SECONDS)
     problems, forms = read_html(html)
     expect(not problems and not forms, "; ".join(problems[:3]) or "a form")
+
+
+@VIRTUAL_HOSTS.promise(
+    "its names are full host names in lower case, without a port, within two seconds",
+    fix="return names such as blog.example.org; international ones in their ASCII form",
+)
+async def _host_names(one: RecordInHost[VirtualHosts]) -> None:
+    found = list(await one.on_host(one.record.hosts, seconds=_HOSTS_SECONDS))
+    wrong = [name for name in found if not _HOST_NAME.fullmatch(str(name))]
+    expect(not wrong, wrong[:3])
+
+
+@VIRTUAL_HOSTS.promise(
+    "a page that is not there is answered with 404 on each name, and no cookie is set",
+    fix="raise NotFound, or return HttpResponse(…, 404); sign people in under the server's own name only",
+)
+async def _not_there(one: RecordInHost[VirtualHosts]) -> None:
+    for name in list(await one.on_host(one.record.hosts, seconds=_HOSTS_SECONDS))[:5]:
+        answer = await one.http.get("/pressroom-contract/nothing/is/here", headers={"host": name})
+        expect(
+            answer.status_code == _NOT_FOUND and "set-cookie" not in answer.headers, f"{answer.status_code} on {name}"
+        )
 
 
 @COMMAND.promise("it has a help text", fix="give the function a docstring, or the command help=…")

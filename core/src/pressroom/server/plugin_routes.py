@@ -1,0 +1,75 @@
+"""Requests that plugins answer: under paths of their own, and under host names of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from sanic import HTTPResponse, Request
+
+from pressroom.host.host import Host
+from pressroom.http.responses import checked_answer, plugin_failures, receive_body
+from pressroom.sdk import HttpRequest, HttpResponse, Route
+from pressroom.validation.client_ip import client_ip_of, host_of
+
+
+class PluginRequests:
+    """Hands requests to the handlers of plugins, as they know them."""
+
+    def __init__(self, host: Host) -> None:
+        server = host.settings.server
+        self._gate = host.compiled.gate
+        self._proxies = server.trusted_proxies
+        self._secret = server.forwarded_secret.get_secret_value() if server.forwarded_secret else None
+
+    def of_route(self, plugin: str, route: Route) -> Callable[..., Any]:
+        """Return what serves a route of a plugin."""
+
+        async def handle(request: Request, **path: str) -> HTTPResponse:
+            if route.before_body is None:
+                return await self.answered(request, plugin, route.path, route.handler, path)
+            asked = self._asked(request, path)
+            with plugin_failures(self._gate, plugin, route.path):
+                answer = await route.before_body(asked)
+            if answer is None:
+                await receive_body(request)
+                asked = replace(asked, body=request.body)
+                with plugin_failures(self._gate, plugin, route.path):
+                    answer = await route.handler(asked)
+            with plugin_failures(self._gate, plugin, route.path):
+                return _sent(checked_answer(answer))
+
+        return handle
+
+    async def answered(
+        self,
+        request: Request,
+        plugin: str,
+        name: str,
+        handler: Callable[[HttpRequest], Awaitable[HttpResponse]],
+        path: Mapping[str, str],
+    ) -> HTTPResponse:
+        """Return what a handler answers; `name` says in the log which one it is."""
+        asked = self._asked(request, path)
+        with plugin_failures(self._gate, plugin, name):
+            return _sent(checked_answer(await handler(asked)))
+
+    def _asked(self, request: Request, path: Mapping[str, str]) -> HttpRequest:
+        request.ctx.client_ip = client_ip_of(request.ip, request.headers, self._proxies, self._secret)
+        return HttpRequest(
+            method=request.method,
+            path=request.path,
+            query={name: values[-1] for name, values in request.args.items()},
+            headers={name.lower(): value for name, value in request.headers.items()},
+            body=request.body,
+            client_ip=request.ctx.client_ip,
+            request_id=request.ctx.request_id,
+            path_params=path,
+            host=host_of(request.headers, self._secret),
+            virtual_host=getattr(request.ctx, "virtual_host", ""),
+        )
+
+
+def _sent(answer: HttpResponse) -> HTTPResponse:
+    return HTTPResponse(answer.body, status=answer.status, headers=dict(answer.headers), content_type=answer.media_type)

@@ -1,0 +1,206 @@
+"""Virtual hosts: requests for the host names of plugins, which reach nothing else of the server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
+from ipaddress import ip_address
+from math import inf
+from time import monotonic
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import structlog
+from sanic import HTTPResponse, Request
+from sanic.constants import HTTP_METHODS
+from sanic.exceptions import MethodNotAllowed as SanicMethodNotAllowed
+from sanic.exceptions import NotFound as SanicNotFound
+from sanic.router import Router
+from sanic_routing.route import Route as SanicRoute
+
+from pressroom.errors import CallError, CallTimeout, MethodNotAllowed, PressroomError
+from pressroom.gate import PluginFailed
+from pressroom.host.host import Host
+from pressroom.http.errors import error_headers
+from pressroom.sdk import VirtualHosts
+from pressroom.server.plugin_routes import PluginRequests
+from pressroom.validation.client_ip import host_of
+
+log = structlog.get_logger()
+
+SECONDS: Final = 2.0
+"""How long the names are believed: so soon every process notices a change."""
+
+VIRTUAL_HOSTS: Final = "virtual_hosts"
+"""Where the context of an application holds its `VirtualHostTable`."""
+
+_PATIENCE_SECONDS: Final = 1.0
+"""How long a request waits for the names to be read again, where others from before are known."""
+
+_METHODS: Final = ("GET", "HEAD")
+_MAX_NAME: Final = 253
+_here: Final[ContextVar[str]] = ContextVar("virtual_host", default="")
+
+
+def virtual_host_of(request: Request) -> str:
+    """Return the virtual host that a request came for; empty for the server's own names, and for unknown ones."""
+    return getattr(request.ctx, "virtual_host", "")
+
+
+class VirtualHostTable:
+    """Knows which names are virtual hosts, and answers there.
+
+    Requests with the server's own name cost a comparison. For any other the names are read again when they are two
+    seconds old. While the plugin cannot be asked, those from before hold; without any, requests for other names than
+    the server's own are refused, since they might be for a virtual host.
+    """
+
+    def __init__(self, host: Host, requests: PluginRequests) -> None:
+        settings = host.settings
+        self._requests = requests
+        self._contributions = host.compiled.plugins.contributions.of(VirtualHosts)
+        own = urlsplit(settings.public_url.lower())
+        self._usual = own.netloc
+        self._own = frozenset({own.hostname or "", "localhost", settings.server.host.lower()})
+        secret = settings.server.forwarded_secret
+        self._secret = secret.get_secret_value() if secret else None
+        self._names: Mapping[str, tuple[str, VirtualHosts]] = {}
+        self._known: dict[str, tuple[str, ...]] = {}
+        self._read_at = -inf
+        self._reading: asyncio.Task[None] | None = None
+        self._began = 0.0
+
+    def is_own(self, request: Request) -> bool:
+        """Tell whether a request is certainly for no virtual host."""
+        return not self._contributions or (not self._secret and request.headers.get("host") == self._usual)
+
+    async def name_of(self, request: Request) -> str:
+        """Return the virtual host that a request is for, or nothing. Raises `CallTimeout` where nobody can tell."""
+        name = host_of(request.headers, self._secret)
+        if monotonic() - self._read_at > SECONDS and name not in self._own and _may_be_virtual(name):
+            await self._renew()
+        return name if name in self._names else ""
+
+    async def answer(self, request: Request, **path: str) -> HTTPResponse:
+        """Answer a request for a virtual host, with what the plugin says."""
+        del path
+        if request.method not in _METHODS:
+            raise MethodNotAllowed(request.method, _METHODS)
+        found = self._names.get(virtual_host_of(request))
+        if found is None:
+            raise CallTimeout("this name was given up a moment ago; send the request again")
+        plugin, record = found
+        return await self._requests.answered(request, plugin, record.name, record.handler, {})
+
+    async def _renew(self) -> None:
+        """Read the names again. Of several requests at a time one reads for all."""
+        if self._reading is None or self._reading.done():
+            self._began = monotonic()
+            self._reading = asyncio.create_task(self._read())
+        elif self._names and monotonic() - self._began > _PATIENCE_SECONDS:
+            return
+        await asyncio.wait({self._reading}, timeout=_PATIENCE_SECONDS if self._all_known() else None)
+        if not self._all_known():
+            raise CallTimeout("it cannot be told at the moment whom this host name belongs to; try again shortly")
+
+    def _all_known(self) -> bool:
+        return all(one.record.name in self._known for one in self._contributions)
+
+    async def _read(self) -> None:
+        for one in self._contributions:
+            try:
+                names = await one.record.hosts()
+                self._known[one.record.name] = tuple(self._allowed(one.plugin, names))
+            except (PluginFailed, PressroomError) as error:
+                log.warning("virtual hosts could not be read", plugin=one.plugin, error=str(error))
+        found: dict[str, tuple[str, VirtualHosts]] = {}
+        for one in self._contributions:
+            for name in self._known.get(one.record.name, ()):
+                found.setdefault(name, (one.plugin, one.record))
+        self._names, self._read_at = found, monotonic()
+
+    def _allowed(self, plugin: str, names: Iterable[str]) -> Iterable[str]:
+        for name in names:
+            if name in self._own or name != name.lower().rstrip(".") or not _may_be_virtual(name):
+                log.warning("a virtual host is left out", plugin=plugin, name=name[:_MAX_NAME])
+            else:
+                yield name
+
+
+def refusal(error: CallError, status: int) -> HTTPResponse:
+    """Return what a virtual host answers where something went wrong: plain text, without a word of the server."""
+    headers = {**error_headers(error), "Cache-Control": "no-store"}
+    text = f"{error.message}\n".encode("utf-8", "replace")
+    return HTTPResponse(text, status=status, headers=headers, content_type="text/plain; charset=utf-8")
+
+
+class HostRouter(Router):
+    """Routes the requests of virtual hosts apart from all others: what is not in `share` goes to one handler."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shared = Router()
+        self._rest: tuple[SanicRoute, Callable[..., Any], dict[str, Any]] | None = None
+
+    def get(  # type: ignore[override] # Sanic's own is a method inside a cache
+        self, path: str, method: str, host: str | None
+    ) -> tuple[SanicRoute, Callable[..., Any], dict[str, Any]]:
+        """Return route, handler and path parameters for the request that `entering` is about."""
+        if not _here.get() or self._rest is None:
+            return super().get(path, method, host)
+        try:
+            return self._shared.get(path, method, None)
+        except (SanicNotFound, SanicMethodNotAllowed):
+            return self._rest
+
+    def share(
+        self, path: str, methods: Iterable[str], handler: Callable[..., Any], max_body_bytes: int, *, reads_body: bool
+    ) -> None:
+        """Serve a path under virtual hosts too."""
+        _added(self._shared, path, methods, handler, max_body_bytes).extra.ignore_body = reads_body
+
+    def serve_rest(self, handler: Callable[..., Any]) -> None:
+        """Serve everything else of virtual hosts, and no route after this is shared."""
+        route = _added(Router(), "/", HTTP_METHODS, handler, 1)
+        route.extra.ignore_body = True
+        self._shared.finalize()
+        self._rest = route, handler, {}
+
+
+def _added(router: Router, path: str, methods: Iterable[str], handler: Callable[..., Any], most: int) -> Any:
+    route: Any = router.add(path, methods, handler)
+    route.ctx.max_body_bytes = most
+    # What Sanic gives to the routes of its own router when it starts.
+    route.extra.websocket = False
+    route.extra.request_middleware, route.extra.response_middleware = deque(), deque()
+    return route
+
+
+def is_for_server(request: Request) -> bool:
+    """Note that a request is certainly for no virtual host, before it is routed; or say that `entering` has to look."""
+    table: VirtualHostTable = getattr(request.app.ctx, VIRTUAL_HOSTS)
+    if not table.is_own(request):
+        return False
+    _here.set("")
+    return True
+
+
+async def entering(request: Request) -> None:
+    """Note which virtual host a request is for, before it is routed. Raises `CallTimeout` where nobody can tell."""
+    table: VirtualHostTable = getattr(request.app.ctx, VIRTUAL_HOSTS)
+    name = await table.name_of(request)
+    _here.set(name)
+    if name:
+        request.ctx.virtual_host = name
+
+
+def _may_be_virtual(name: str) -> bool:
+    if not name or len(name) > _MAX_NAME or "." not in name:
+        return False
+    try:
+        ip_address(name)
+    except ValueError:
+        return True
+    return False
