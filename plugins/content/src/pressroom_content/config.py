@@ -57,6 +57,14 @@ class ContentConfig(PluginConfig):
             "`false` leaves it to another plugin, or to the server."
         ),
     )
+    domains: dict[str, str] = Field(
+        {},
+        max_length=10_000,
+        description=(
+            'Domains of built-in sites that need no proof, each with the key of its site: `blog.example.org = "ada"` '
+            "is the site at `/sites/ada`, whose owner sets the domain. No other site can have it."
+        ),
+    )
     index_items: int = Field(50, ge=1, le=1000, description="Newest articles whose text /llms-full.txt holds.")
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pressroom.sdk import IndexEntries, Job, McpTool, PluginContext, PublishingTargets, Route, SharedKeys
+from pressroom.sdk import IndexEntries, Job, McpTool, PluginContext, PublishingTargets, Route, SharedKeys, VirtualHosts
 
 from pressroom_content.articles.exporting import routes as export_routes
 from pressroom_content.articles.trash import jobs as article_jobs
+from pressroom_content.builtin_site import domain_routes
 from pressroom_content.builtin_site.connector import builtin_connector
 from pressroom_content.pages.overview import sections as overview
 from pressroom_content.pages.routes import routes as article_pages
@@ -66,6 +67,7 @@ __all__ = [
     "publishing_targets",
     "routes",
     "shared_keys",
+    "virtual_hosts",
 ]
 
 
@@ -92,6 +94,11 @@ def publishing_targets(plugin: PluginContext) -> Sequence[PublishingTargets]:
 def routes(plugin: PluginContext) -> Sequence[Route]:
     """Return the URLs that are served."""
     return [*article_pages(plugin), *export_routes(plugin), *published.routes(plugin), *website_routes(plugin)]
+
+
+def virtual_hosts(plugin: PluginContext) -> Sequence[VirtualHosts]:
+    """Return what serves built-in sites under domains of their own."""
+    return domain_routes.virtual_hosts(plugin)
 
 
 def index_entries(plugin: PluginContext) -> Sequence[IndexEntries]:

@@ -20,6 +20,7 @@ from pressroom.sdk import (
     Route,
     SharedKeys,
     StorageKind,
+    VirtualHosts,
     hookimpl,
 )
 
@@ -118,6 +119,13 @@ def pressroom_routes(plugin: PluginContext) -> Iterable[Route]:
     """Serve the pages and files."""
     routes: Iterable[Route] = _parts().routes(plugin)
     return routes
+
+
+@hookimpl
+def pressroom_virtual_hosts(plugin: PluginContext) -> Iterable[VirtualHosts]:
+    """Serve built-in sites under domains of their own."""
+    hosts: Iterable[VirtualHosts] = _parts().virtual_hosts(plugin)
+    return hosts
 
 
 @hookimpl

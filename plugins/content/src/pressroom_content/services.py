@@ -33,6 +33,7 @@ from pressroom_content.vault import Vault
 from pressroom_content.voice.checking import check_draft
 from pressroom_content.voice.store import Voice, Voices
 from pressroom_content.websites import settings as site_settings
+from pressroom_content.websites.domain_names import site_url
 from pressroom_content.websites.store import Websites
 
 
@@ -115,6 +116,15 @@ class SharedWebsites(Websites):
         wanted = select(WebsiteRow.platform).where(WebsiteRow.id == as_id(website_id))
         async with self._database.reading() as session:
             return bool(await session.scalar(wanted) == BUILTIN)
+
+    async def builtin_url(self, website_id: str) -> str:
+        """See `WebsiteRepository.builtin_url`."""
+        wanted = select(WebsiteRow.site_key, WebsiteRow.proven_domain).where(
+            WebsiteRow.id == as_id(website_id), WebsiteRow.platform == BUILTIN
+        )
+        async with self._database.reading() as session:
+            row = (await session.execute(wanted)).first()
+        return "" if row is None else site_url(row.site_key, row.proven_domain, self._plugin.base_url)
 
     async def site_pages(self, user_id: str, website_id: str, *, limit: int) -> Sequence[SitePage]:
         """See `WebsiteRepository.site_pages`."""

@@ -30,6 +30,11 @@ class WebsiteRow(ContentBase):
 
     `control_token` is what a file or meta tag at the website has to hold. `control_place` is the URL, without its
     scheme, that the website was proven to control at `control_at`, by `control_method`.
+
+    `domain` is the domain of its own that a built-in site's owner asked for, `domain_token` what this server answers
+    there to prove it. Once it is proven, `proven_domain` is the same, which no other site can have then. `domain_at` is
+    since when it is proven, or was asked for. `domain_problem` is what was found instead at `domain_checked_at`, for a
+    domain that was proven since `domain_lost_at`.
     """
 
     __tablename__ = "content_websites"
@@ -53,12 +58,19 @@ class WebsiteRow(ContentBase):
     control_place: Mapped[str] = mapped_column(String(2048), default="", server_default="")
     control_method: Mapped[str] = mapped_column(String(16), default="", server_default="")
     control_at: Mapped[datetime | None]
+    domain: Mapped[str] = mapped_column(String(253), default="", server_default="")
+    domain_token: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    domain_at: Mapped[datetime | None]
+    domain_checked_at: Mapped[datetime | None]
+    domain_lost_at: Mapped[datetime | None]
+    domain_problem: Mapped[str] = mapped_column(String(500), default="", server_default="")
+    proven_domain: Mapped[str | None] = mapped_column(String(253))
     version: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
     disconnected_at: Mapped[datetime | None]
 
-    __table_args__ = (Index(None, "user_id", "created_at"),)
+    __table_args__ = (Index(None, "user_id", "created_at"), Index(None, "proven_domain", unique=True))
 
 
 class ConnectRow(ContentBase):

@@ -14,7 +14,9 @@ from pressroom.sdk import CallError, PluginContext
 from pressroom_content.builtin_site.files import names_in
 from pressroom_content.builtin_site.highlighting import has_code, highlighted
 from pressroom_content.builtin_site.variants import SiteImage
+from pressroom_content.records import Website
 from pressroom_content.tables import BuiltinPostRow
+from pressroom_content.websites.domain_names import with_current_links
 
 _IMG = re.compile(r"<img [^<>]*+>")
 _SRC = re.compile(r'\ssrc="([^"<>]*)"')
@@ -66,17 +68,19 @@ async def body_of(plugin: PluginContext, row: BuiltinPostRow, owner: str) -> str
 async def shown_body(
     plugin: PluginContext,
     row: BuiltinPostRow,
-    owner: str,
+    website: Website,
     images: Mapping[str, SiteImage],
     root: str,
     table_label: str,
 ) -> str:
     """Return the body of a post as readers get it; see `for_readers`. A long one is worked on in a worker process."""
+    owner = website.user_id
     html = await body_of(plugin, row, owner)
+    urls = (website.url, website.server_url)
     if len(html) <= _QUICK_LENGTH:
-        return for_readers(html, images, root, table_label)
-    version = (row.revision, len(html), repr(sorted(images.items())), root, table_label)
-    return await _made(plugin, _shown, row, version, owner, for_readers, html, images, root, table_label)
+        return for_readers(html, images, root, table_label, urls)
+    version = (row.revision, len(html), repr(sorted(images.items())), root, table_label, urls)
+    return await _made(plugin, _shown, row, version, owner, for_readers, html, images, root, table_label, urls)
 
 
 async def _made(
@@ -104,11 +108,15 @@ async def _made(
     return made
 
 
-def for_readers(html: str, images: Mapping[str, SiteImage], root: str, table_label: str) -> str:
+def for_readers(
+    html: str, images: Mapping[str, SiteImage], root: str, table_label: str, urls: tuple[str, str] = ("", "")
+) -> str:
     """Return a body whose images have sizes and smaller copies and load when near, and whose wide parts can scroll.
 
-    `root` is the path of the site's files, `table_label` what screen readers call a table that scrolls.
+    `root` is the path of the site's files, `table_label` what screen readers call a table that scrolls. `urls` are the
+    site's own and the one that it has on this server: links lead to the first.
     """
+    html = with_current_links(html, *urls)
 
     def shown(match: re.Match[str]) -> str:
         element, source = match[0], _SRC.search(match[0])

@@ -43,6 +43,7 @@ from pressroom_content.contract import (
 )
 from pressroom_content.contract.connectors import PostState
 from pressroom_content.tables import BuiltinPostRow, BuiltinRedirectRow, WebsiteRow
+from pressroom_content.websites.domain_names import server_url
 
 RESERVED_SLUGS: Final = frozenset(
     {
@@ -103,7 +104,7 @@ class _BuiltinSite:
         self._storage = plugin.services.storage
         self._workers = plugin.services.workers
         self._address = address
-        self._root = urlsplit(address.url).path
+        self._base_url = plugin.base_url
 
     async def check(self) -> ConnectionReport:
         """Look whether the database can be reached."""
@@ -138,7 +139,7 @@ class _BuiltinSite:
     async def find_media(self, marker: str) -> RemoteMedia | None:
         """Return the file that was uploaded under a marker and is in no post yet."""
         async with self._database.reading() as session:
-            return await self._files(session).marked(marker)
+            return await (await self._files(session)).marked(marker)
 
     async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
         """Keep a file for a post that is about to be written. One that is there already is kept once."""
@@ -152,12 +153,12 @@ class _BuiltinSite:
     async def _add_copies(self, file: MediaFile, name: str) -> None:
         """Make smaller copies of an image, unless it has some. Without them pages show the image itself."""
         async with self._database.reading() as session:
-            if file.media_type == "image/svg+xml" or await self._files(session).has_copies(name):
+            if file.media_type == "image/svg+xml" or await (await self._files(session)).has_copies(name):
                 return
         try:
             copies = await self._workers.run(make_variants, file.content, what="the image")
             async with self._database.writing() as session:
-                files = self._files(session)
+                files = await self._files(session)
                 if copies and not await files.has_copies(name):
                     await self._reserve(session, sum(len(content) for _, _, content in copies))
                     files.add_copies(name, copies)
@@ -166,7 +167,7 @@ class _BuiltinSite:
 
     async def _upload(self, file: MediaFile, marker: str) -> RemoteMedia:
         async with self._database.writing() as session:
-            files = self._files(session)
+            files = await self._files(session)
             found = await files.held(file) or await files.marked(marker)
             if found is None:
                 found = files.add(file)
@@ -175,8 +176,10 @@ class _BuiltinSite:
             await files.reserve(found, marker)
             return found
 
-    def _files(self, session: AsyncSession) -> SiteFiles:
-        return SiteFiles(session, self._address.id, self._root)
+    async def _files(self, session: AsyncSession) -> SiteFiles:
+        """Return the files. Their URLs are stored as those on this server, whether the site has a domain or not."""
+        key = await session.scalar(select(WebsiteRow.site_key).where(WebsiteRow.id == self._address.id))
+        return SiteFiles(session, self._address.id, urlsplit(server_url(key, self._base_url)).path)
 
     async def _reserve(self, session: Any, size: int) -> None:
         """Refuse a write for which the website's account has no room. Raises `QuotaExceeded`."""
@@ -206,7 +209,7 @@ class _BuiltinSite:
                 session.add(row)
                 await session.flush()
                 await note_terms(session, row)
-                await self._files(session).written(names_of(row))
+                await (await self._files(session)).written(names_of(row))
                 return self._remote(row)
         except IntegrityError:
             raise _slug_taken(row.slug) from None
@@ -237,7 +240,7 @@ class _BuiltinSite:
                     await self._reserve(session, max(0, row.size - size))
                 await session.flush()
                 await note_terms(session, row)
-                files, uses = self._files(session), names_of(row)
+                files, uses = await self._files(session), names_of(row)
                 await files.written(uses)
                 await files.release(used - uses)
                 return self._remote(row)
@@ -257,7 +260,7 @@ class _BuiltinSite:
                 known = await url_rules.rule_at(session, site, f"/{row.slug}") is not None
                 if was_live or (not known and await self._was_public(session, row)):
                     await url_rules.mark_gone(session, site, row.slug)
-                files, used = self._files(session), names_of(row)
+                files, used = await self._files(session), names_of(row)
                 await session.delete(row)
                 await session.flush()
                 await files.written(used)
@@ -379,9 +382,6 @@ class _BuiltinSite:
             updated_at=row.updated_at,
             kind=cast("Literal['post', 'page']", row.kind),
         )
-
-    def _file_url(self, name: str) -> str:
-        return f"{self._root}/files/{quote(name)}"
 
 
 def _slug_of(post: Post) -> str:

@@ -21,6 +21,7 @@ from pressroom_content.builtin_site.store import BuiltinSite
 from pressroom_content.records import Website
 from pressroom_content.tables import BuiltinPostRow
 from pressroom_content.websites import settings as site_settings
+from pressroom_content.websites.domain_names import current_url, with_current_links
 from pressroom_content.websites.store import Websites
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -40,6 +41,7 @@ class FeedSite:
     url: str
     description: str
     language: str
+    server_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ def rss(site: FeedSite, items: Sequence[FeedItem]) -> bytes:
             _element("dc:creator", item.author) if item.author else "",
             *(_element("category", name) for name in item.categories),
             _element("description", item.excerpt) if item.excerpt else "",
-            f"<content:encoded>{_cdata(absolute_links(item.html, site.url))}</content:encoded>" if item.html else "",
+            f"<content:encoded>{_cdata(_html(item, site))}</content:encoded>" if item.html else "",
             "</item>",
         ]
     parts += ["</channel>", "</rss>", ""]
@@ -117,9 +119,7 @@ def atom(site: FeedSite, items: Sequence[FeedItem]) -> bytes:
             f"<author>{_element('name', item.author)}</author>" if item.author else "",
             *(f"<category term={quoteattr(_NOT_XML.sub('', name))}/>" for name in item.categories),
             _element("summary", item.excerpt) if item.excerpt or not item.html else "",
-            f'<content type="html">{escape(_NOT_XML.sub("", absolute_links(item.html, site.url)))}</content>'
-            if item.html
-            else "",
+            f'<content type="html">{escape(_NOT_XML.sub("", _html(item, site)))}</content>' if item.html else "",
             "</entry>",
         ]
     parts += ["</feed>", ""]
@@ -141,7 +141,7 @@ def json_feed(site: FeedSite, items: Sequence[FeedItem]) -> bytes:
 
 
 def _json_item(site: FeedSite, item: FeedItem) -> Mapping[str, Any]:
-    body = {"content_html": absolute_links(item.html, site.url)} if item.html else {"content_text": item.excerpt}
+    body = {"content_html": _html(item, site)} if item.html else {"content_text": item.excerpt}
     return {
         "id": item.id,
         "url": item.url,
@@ -155,6 +155,10 @@ def _json_item(site: FeedSite, item: FeedItem) -> Mapping[str, Any]:
         **({"tags": list(item.categories)} if item.categories else {}),
         **({"language": item.language} if item.language else {}),
     }
+
+
+def _html(item: FeedItem, site: FeedSite) -> str:
+    return absolute_links(with_current_links(item.html, site.url, site.server_url), site.url)
 
 
 def absolute_links(html: str, site_url: str) -> str:
@@ -236,7 +240,7 @@ class Feeds:
                 html = whole.html
             room -= len(html)
             items.append(_item(website, row, html))
-        site = FeedSite(website.name, website.url, settings.description, settings.language)
+        site = FeedSite(website.name, website.url, settings.description, settings.language, website.server_url)
         run = self._plugin.services.workers.run
         body = await run(_FORMS[form][0], site, items, owner=website.user_id, what="the feed")
         feed = _Feed(state, body, f'"{hashlib.sha256(body).hexdigest()[:24]}"')
@@ -262,6 +266,7 @@ def _state(website: Website, rows: Sequence[BuiltinPostRow]) -> str:
 
 def _item(website: Website, row: BuiltinPostRow, html: str) -> FeedItem:
     parts, image = urlsplit(website.url), str(row.featured.get("url", ""))
+    image = current_url(image, website.url, website.server_url)
     date = row.published_at or row.publish_at or row.created_at
     return FeedItem(
         id=row.id,

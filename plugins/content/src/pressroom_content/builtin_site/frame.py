@@ -24,6 +24,7 @@ from pressroom_content.records import Website
 from pressroom_content.rendering.sanitising import FRAME_HOSTS
 from pressroom_content.tables import BuiltinPostRow
 from pressroom_content.websites import settings as site_settings
+from pressroom_content.websites.domain_names import current_url
 from pressroom_content.websites.settings import WebsiteSettings
 from pressroom_content.websites.store import Websites
 
@@ -96,6 +97,10 @@ class SiteFrame:
         self._plugin = plugin
         self._root = urlsplit(plugin.base_url).path.rstrip("/")
 
+    def current(self, website: Website, url: str) -> str:
+        """Return a URL that was stored with a site or a post, as it is now; see `current_url`."""
+        return current_url(url, website.url, website.server_url)
+
     async def website(self, site_key: str) -> Website:
         """Return the site of a key. Raises `NotFound`."""
         website = await Websites(self._plugin).by_key(site_key)
@@ -118,12 +123,15 @@ class SiteFrame:
         """Return a page in a language (empty: the site's)."""
         settings = site_settings.read(website.settings)
         language = language or settings.language or "en"
+        settings = settings.model_copy(
+            update={name: self.current(website, getattr(settings, name)) for name in ("logo", "favicon")}
+        )
         light, dark = grounds(settings)
         # The home of a small site lists all of its posts already.
         has_archive = await PostLists(self._plugin, website).count() > PER_PAGE
         given = {
             "site": {"name": website.name, "url": website.url, "description": settings.description},
-            "root": self._root,
+            "root": self._root if website.url == website.server_url else "",
             "settings": settings,
             "menu": await self._menu(website, settings, wording(language), has_archive=has_archive),
             "has_archive": has_archive,
@@ -172,7 +180,7 @@ class SiteFrame:
 
     def cover(self, website: Website, row: BuiltinPostRow, images: Mapping[str, SiteImage]) -> BlogImage | None:
         """Return the featured image of a post, or `None`."""
-        url = row.featured.get("url")
+        url = self.current(website, row.featured.get("url") or "")
         if not url:
             return None
         alt, caption = row.featured.get("alt", ""), row.featured.get("caption", "")
@@ -222,14 +230,14 @@ def date_of(row: BuiltinPostRow) -> datetime:
 
 
 def files_path(website: Website) -> str:
-    """Return the path of a site's files on this server."""
+    """Return the path of a site's files, on this server or on the site's own domain."""
     return f"{urlsplit(website.url).path}/files"
 
 
 def _menu_url(website: Website, url: str) -> str:
-    path = urlsplit(website.url).path
+    path = urlsplit(website.server_url).path
     if not url.startswith("/") or url == path or url.startswith(f"{path}/"):
-        return url
+        return current_url(url, website.url, website.server_url)
     return f"{website.url}{url.rstrip('/')}"
 
 

@@ -4,59 +4,84 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from urllib.parse import unquote
+from typing import Final
+from urllib.parse import quote, unquote, urlencode
 
 from pressroom.sdk import HttpRequest, HttpResponse, PluginContext, Route
 
 from pressroom_content.builtin_site.feeds import Feeds
+from pressroom_content.builtin_site.frame import ASK_AGAIN
 from pressroom_content.builtin_site.serving import BuiltinPages
 from pressroom_content.builtin_site.store import BuiltinSite
 from pressroom_content.builtin_site.terms import BlogTermKind
 from pressroom_content.conditional import conditional
 from pressroom_content.config import config_of
+from pressroom_content.records import Website
 from pressroom_content.text_index.published import TextTwins, Twin
+
+_KINDS: Final[dict[str, BlogTermKind]] = {"tags": "tag", "categories": "category", "authors": "author"}
+_FEEDS: Final = ("feed.xml", "atom.xml", "feed.json")
+_UNMOVED: Final = ("card.png", "style.css")
+"""What pages load, and is served at its old URL as well."""
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
     """Return the pages, feeds, site maps, twins and files of all built-in sites, and the server's robots.txt."""
-    site = _SiteRoutes(plugin)
+    site = SiteRoutes(plugin)
     own = [
         Route("/sites/<site>", site.home),
         Route("/sites/<site>/<slug>", site.post),
         Route("/sites/<site>/<slug>/llms.txt", site.text),
-        Route("/sites/<site>/tags/<name>", partial(site.term, "tag")),
-        Route("/sites/<site>/categories/<name>", partial(site.term, "category")),
-        Route("/sites/<site>/authors/<name>", partial(site.term, "author")),
+        *(Route(f"/sites/<site>/{name}/<name>", partial(site.term, name)) for name in _KINDS),
         Route("/sites/<site>/files/<name>", site.file),
         Route("/sites/<site>/cards/<name>", site.card),
     ]
     return [*own, Route("/robots.txt", site.robots)] if config_of(plugin).robots_txt else own
 
 
-class _SiteRoutes:
+class SiteRoutes:
+    """Answers requests for built-in sites.
+
+    Pages of a site that has a domain of its own are there: at their URLs on the server they redirect to it, once it is
+    known that there is such a page. What pages load stays, for pages of others that show it.
+    """
+
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
         self._twins, self._feeds = TextTwins(plugin), Feeds(plugin)
 
     async def home(self, request: HttpRequest) -> HttpResponse:
+        """Return the list of all posts, or with `.md` its text."""
         key, pages = _part(request, "site"), BuiltinPages(self._plugin)
-        if key.endswith(".md"):
-            key = key.removesuffix(".md")
-            return await self._revalidated(request, key, await pages.contents(key))
-        return await self._revalidated(request, key, await pages.home(key, _page(request)))
+        is_text = key.endswith(".md")
+        key = key.removesuffix(".md")
+        website = await pages.website(key)
+        if _has_moved(request, website):
+            return _moved(website, "llms.txt" if is_text else "", request)
+        answer = await pages.contents(key) if is_text else await pages.home(key, _page(request))
+        return await self._revalidated(request, website, answer)
 
-    async def term(self, kind: BlogTermKind, request: HttpRequest) -> HttpResponse:
-        site, name = _part(request, "site"), _part(request, "name")
-        if name == "llms.txt":  # of a post with a slug such as tags
-            return await self._twin(request, site, request.path.rsplit("/", 2)[1], "text")
+    async def term(self, name: str, request: HttpRequest) -> HttpResponse:
+        """Return the posts of a tag, a category or an author; `name` is the segment before the term."""
+        site, term = _part(request, "site"), _part(request, "name")
         pages = BuiltinPages(self._plugin)
-        return await self._revalidated(request, site, await pages.term(site, kind, name, _page(request)))
+        website = await pages.website(site)
+        if term == "llms.txt":  # of a post with a slug such as tags
+            return await self._twin(request, website, name, "text")
+        answer = await pages.term(site, _KINDS[name], term, _page(request))
+        if answer.status == 200 and _has_moved(request, website):
+            return _moved(website, f"{name}/{quote(term)}", request)
+        return await self._revalidated(request, website, answer)
 
     async def post(self, request: HttpRequest) -> HttpResponse:
+        """Return what is at a path of one segment: a post, a feed, the site map, and so on."""
         site, slug = _part(request, "site"), _part(request, "slug")
-        if slug.endswith(".md"):
-            return await self._twin(request, site, slug.removesuffix(".md"), "markdown")
         pages = BuiltinPages(self._plugin)
+        website = await pages.website(site)
+        if slug.endswith(".md"):
+            return await self._twin(request, website, slug.removesuffix(".md"), "markdown")
+        if _has_moved(request, website) and slug not in _UNMOVED:
+            return await self._moved_page(request, website, slug)
         match slug:
             case "robots.txt":
                 return conditional(request, _kept_briefly(await pages.robots(site)))
@@ -71,15 +96,21 @@ class _SiteRoutes:
             case "llms.txt":
                 answer = await pages.contents(site)
             case "archive" | "search":
-                answer = await self._list(request, site, slug)
+                answer = await self._list(request, website, site, slug)
             case _:
                 answer = await pages.post(site, slug)
-        return await self._revalidated(request, site, answer)
+        return await self._revalidated(request, website, answer)
 
-    async def _list(self, request: HttpRequest, site: str, name: str) -> HttpResponse:
+    async def _moved_page(self, request: HttpRequest, website: Website, slug: str) -> HttpResponse:
+        """Lead to a page of the domain; what never was there, is gone or leads elsewhere, is told at once."""
+        fixed = (*_FEEDS, "robots.txt", "sitemap.xml", "llms.txt", "archive", "search")
+        if slug in fixed or await BuiltinSite(self._plugin, website.id).post(slug) is not None:
+            return _moved(website, quote(slug), request)
+        return await BuiltinPages(self._plugin).instead(website, slug)
+
+    async def _list(self, request: HttpRequest, website: Website, site: str, name: str) -> HttpResponse:
         """Return the archive or the search of a site; the post that has had that slug for longer, if there is one."""
         pages = BuiltinPages(self._plugin)
-        website = await pages.website(site)
         if await BuiltinSite(self._plugin, website.id).post(name) is not None:
             return await pages.post(site, name)
         if name == "search":
@@ -87,34 +118,60 @@ class _SiteRoutes:
         return await pages.archive(site, _page(request))
 
     async def text(self, request: HttpRequest) -> HttpResponse:
-        return await self._twin(request, _part(request, "site"), _part(request, "slug"), "text")
+        """Return a post as plain text."""
+        website = await BuiltinPages(self._plugin).website(_part(request, "site"))
+        return await self._twin(request, website, _part(request, "slug"), "text")
 
     async def file(self, request: HttpRequest) -> HttpResponse:
+        """Return an image of a post."""
         pages = BuiltinPages(self._plugin)
         return conditional(request, await pages.file(_part(request, "site"), _part(request, "name")))
 
     async def card(self, request: HttpRequest) -> HttpResponse:
+        """Return the image of a post for link previews."""
         pages = BuiltinPages(self._plugin)
         return conditional(request, await pages.card(_part(request, "site"), _part(request, "name")))
 
     async def robots(self, request: HttpRequest) -> HttpResponse:
+        """Return the server's robots.txt."""
         return conditional(request, _kept_briefly(await BuiltinPages(self._plugin).root_robots()))
 
-    async def _twin(self, request: HttpRequest, site: str, slug: str, kind: Twin) -> HttpResponse:
+    async def missing(self, site: str) -> HttpResponse:
+        """Return the site's page that says that there is no such page."""
+        pages = BuiltinPages(self._plugin)
+        return await pages.missing(await pages.website(site))
+
+    async def moved(self, request: HttpRequest, site: str, path: str) -> HttpResponse:
+        """Lead from a path that the site had on the server to the one that it has on its domain."""
+        return _moved(await BuiltinPages(self._plugin).website(site), path, request)
+
+    async def _twin(self, request: HttpRequest, website: Website, slug: str, kind: Twin) -> HttpResponse:
         """Return a page as text. What visitors see of the page decides whether it has one."""
         pages, ending = BuiltinPages(self._plugin), ".md" if kind == "markdown" else "/llms.txt"
-        website = await pages.website(site)
         if await BuiltinSite(self._plugin, website.id).post(slug) is None:
             return await pages.instead(website, slug, after=ending)
+        if _has_moved(request, website):
+            return _moved(website, f"{quote(slug)}{ending}", request)
         return await self._twins.answer(request, request.path.removesuffix(ending), kind)
 
-    async def _revalidated(self, request: HttpRequest, site: str, answer: HttpResponse) -> HttpResponse:
+    async def _revalidated(self, request: HttpRequest, website: Website, answer: HttpResponse) -> HttpResponse:
         """Return an answer that browsers may keep, and ask about each time."""
         if answer.status != 200:
             return answer
-        website = await BuiltinPages(self._plugin).website(site)
         changed = await BuiltinSite(self._plugin, website.id).changed_at()
         return conditional(request, _with(answer, "no-cache"), changed)
+
+
+def _has_moved(request: HttpRequest, website: Website) -> bool:
+    """Tell whether a request came for the server while the site is at a domain of its own."""
+    return website.url != website.server_url and not request.virtual_host
+
+
+def _moved(website: Website, path: str, request: HttpRequest) -> HttpResponse:
+    """Return the redirect to a path of the site as it is now; the domain may change, so it is asked for each time."""
+    target = f"{website.url}/{path}" if path else website.url
+    query = f"?{urlencode(request.query)}" if request.query else ""
+    return HttpResponse(b"", 301, headers={"Location": f"{target}{query}", **ASK_AGAIN})
 
 
 def _part(request: HttpRequest, name: str) -> str:

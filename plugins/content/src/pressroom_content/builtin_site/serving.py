@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from markupsafe import Markup
 from pressroom.sdk import Fetched, HttpResponse, NotFound
@@ -24,6 +24,7 @@ from pressroom_content.builtin_site.wording import wording
 from pressroom_content.records import Website
 from pressroom_content.tables import BuiltinPostRow
 from pressroom_content.websites import settings as site_settings
+from pressroom_content.websites.domains import Domains
 
 _PLAIN: Final = "text/plain; charset=utf-8"
 _MARKDOWN: Final = "text/markdown; charset=utf-8"
@@ -52,14 +53,14 @@ class BuiltinPages(ListPages):
         words = wording(language or site_settings.read(website.settings).language)
         shown = self.shown(website, row, html=row.html, language=language)
         description = description_of(fields, row.html)
-        body = await shown_body(self._plugin, row, website.user_id, images, files_path(website), words["table"])
+        body = await shown_body(self._plugin, row, website, images, files_path(website), words["table"])
         return await self.page(
             website,
             "page.html" if row.kind == "page" else "post.html",
             title=fields.get("meta_title") or page_title(row.title, website.name),
             og_title=fields.get("meta_title") or row.title,
             description=description,
-            canonical=fields.get("canonical_url") or shown.url,
+            canonical=self.current(website, fields.get("canonical_url") or "") or shown.url,
             language=language,
             post=shown,
             body=Markup(body),  # noqa: S704 - sanitised before it was stored
@@ -96,7 +97,11 @@ class BuiltinPages(ListPages):
         newest = max((max(row.updated_at, date_of(row)) for row in rows), default=website.created_at)
         lists = [(url, newest) for url in list_urls(website, sum(row.kind == "post" for row in rows))]
         # A post whose original is elsewhere is not one of ours.
-        own = [row for row in rows if row.fields.get("canonical_url") in ("", None, url_of(website, row))]
+        own = [
+            row
+            for row in rows
+            if self.current(website, row.fields.get("canonical_url") or "") in ("", url_of(website, row))
+        ]
         pages = [
             (website.url, newest),
             *((url_of(website, row), max(row.updated_at, date_of(row))) for row in own),
@@ -118,8 +123,7 @@ class BuiltinPages(ListPages):
     async def root_robots(self) -> HttpResponse:
         """Return the robots.txt of the server, which names its own sitemap and those of all sites that show a post."""
         sites = await public_sites(self._plugin)
-        base_url = self._plugin.base_url
-        sitemaps = [f"{base_url}/sitemap.xml", *(f"{base_url}/sites/{site.key}/sitemap.xml" for site in sites)]
+        sitemaps = [f"{self._plugin.base_url}/sitemap.xml", *(f"{site.url}/sitemap.xml" for site in sites)]
         return HttpResponse(robots_txt(sitemaps), media_type=_PLAIN)
 
     async def contents(self, site_key: str) -> HttpResponse:
@@ -145,7 +149,7 @@ class BuiltinPages(ListPages):
         `before` and `after` are what the path of a thing that belongs to a page has around the slug, such as `.md`: it
         leads to the same thing of another page, and is gone with its page.
         """
-        detour = await BuiltinSite(self._plugin, website.id).detour(slug, website.url)
+        detour = await BuiltinSite(self._plugin, website.id).detour(slug, website.url, website.server_url)
         if detour is not None and not detour.gone:
             return _redirect(website, detour, before, after)
         status = 404 if detour is None else 410
@@ -199,8 +203,10 @@ class BuiltinPages(ListPages):
         return Fetched(url, answer.status, media_type, answer.body, headers, redirects)
 
     async def _answer(self, url: str) -> HttpResponse:
-        path = unquote(url.removeprefix(f"{self._plugin.base_url}/sites/"))
-        site_key, _, slug = path.partition("/")
+        place = await Domains(self._plugin).place_of(url)
+        if place is None:
+            return HttpResponse(b"", 404)
+        site_key, slug = place
         try:
             return await (self.post(site_key, slug) if slug else self.home(site_key))
         except NotFound:

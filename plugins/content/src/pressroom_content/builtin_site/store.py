@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from pressroom.sdk import PluginContext
-from sqlalchemy import ColumnElement, Select, and_, delete, func, not_, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, case, delete, func, not_, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import defer
 
@@ -23,6 +23,7 @@ from pressroom_content.tables import (
     PublicationRow,
     WebsiteRow,
 )
+from pressroom_content.websites.domain_names import current_url, site_url
 
 _MAX_HOPS: Final = 20
 """How many redirects that lead to each other are followed; visitors see one."""
@@ -66,14 +67,10 @@ async def may_lead_to(session: AsyncSession, website_id: str, target: str) -> bo
     if target.startswith("/") and not target.startswith("//"):
         return True
     owner = select(WebsiteRow.user_id).where(WebsiteRow.id == website_id).scalar_subquery()
-    is_builtin = WebsiteRow.platform == "builtin"
-    wanted = select(WebsiteRow.url, WebsiteRow.control_place, is_builtin).where(
-        WebsiteRow.user_id == owner,
-        WebsiteRow.disconnected_at.is_(None),
-        or_(is_builtin, WebsiteRow.control_method != ""),
-    )
-    places = [url if builtin else f"https://{place}" for url, place, builtin in await session.execute(wanted)]
-    return any(is_below(target, place) for place in places)
+    place = case((WebsiteRow.platform == "builtin", WebsiteRow.proven_domain), else_=WebsiteRow.control_place)
+    proven = or_(WebsiteRow.platform == "builtin", WebsiteRow.control_method != "")
+    wanted = select(place).where(WebsiteRow.user_id == owner, WebsiteRow.disconnected_at.is_(None), proven)
+    return any(place and is_below(target, f"https://{place}") for place in await session.scalars(wanted))
 
 
 async def delete_site(session: AsyncSession, website_id: str) -> None:
@@ -106,17 +103,28 @@ class PublicSite:
     key: str
     name: str
     settings: Mapping[str, Any]
+    url: str
+    has_domain: bool
 
 
 async def public_sites(plugin: PluginContext) -> Sequence[PublicSite]:
     """Return the sites that show a post, those that changed last first."""
     shows = select(BuiltinPostRow.id).where(BuiltinPostRow.website_id == WebsiteRow.id, is_live(datetime.now(UTC)))
-    wanted = select(WebsiteRow.site_key, WebsiteRow.name, WebsiteRow.settings).where(
+    wanted = select(WebsiteRow.site_key, WebsiteRow.name, WebsiteRow.settings, WebsiteRow.proven_domain).where(
         WebsiteRow.platform == "builtin", WebsiteRow.site_key.is_not(None), shows.exists()
     )
     async with plugin.services.database.reading() as session:
         found = await session.execute(wanted.order_by(WebsiteRow.updated_at.desc()).limit(_MAX_SITES))
-        return [PublicSite(row.site_key, row.name, row.settings or {}) for row in found]
+        return [
+            PublicSite(
+                row.site_key,
+                row.name,
+                row.settings or {},
+                site_url(row.site_key, row.proven_domain, plugin.base_url),
+                row.proven_domain is not None,
+            )
+            for row in found
+        ]
 
 
 class BuiltinSite:
@@ -166,11 +174,12 @@ class BuiltinSite:
             found: BuiltinFileRow | None = await session.scalar(wanted.limit(1))
             return found
 
-    async def detour(self, slug: str, site_url: str) -> Detour | None:
+    async def detour(self, slug: str, site_url: str, server_site_url: str = "") -> Detour | None:
         """Return what is at a slug that no live post has, `None` where nothing ever was.
 
         However many redirects lead to each other, this is where they end. One that leads to a site of others counts as
-        none.
+        none. `server_site_url` is where a site with a domain of its own is on this server: what leads there leads to
+        the domain at once.
         """
         path, seen, found, permanent = f"/{slug}", set[str](), Detour(), True
         async with self._database.reading() as session:
@@ -185,6 +194,8 @@ class BuiltinSite:
                     return Detour(gone=True)
                 permanent = permanent and rule.permanent
                 inside = _inside(rule.target, site_url)
+                if inside is None and server_site_url:
+                    inside = _inside(current_url(rule.target, site_url, server_site_url), site_url)
                 url = rule.target if inside is None else _url_inside(inside, site_url)
                 found = Detour(target=url, permanent=permanent)
                 if inside is None:

@@ -20,6 +20,9 @@ class Website:
 
     `settings` has what its owner set, such as `language` and `timezone`; `capabilities` are those of `Capabilities` by
     name. `control_of` reads the `control_` fields.
+
+    `url` of a built-in site is that of its domain once this is proven. `server_url` is its URL on this server all the
+    same, empty on other platforms, and `domain` the domain that its owner asked for, proven or not.
     """
 
     id: str
@@ -41,6 +44,8 @@ class Website:
     control_place: str = ""
     control_method: str = ""
     control_at: datetime | None = None
+    server_url: str = ""
+    domain: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,9 @@ class WebsiteRepository(Protocol):
 
     async def is_builtin(self, website_id: str) -> bool:
         """Return whether a website is one that this server shows itself, whoever it belongs to."""
+
+    async def builtin_url(self, website_id: str) -> str:
+        """Return the URL of a website that this server shows itself, whoever it belongs to; empty for any other."""
 
     async def site_pages(self, user_id: str, website_id: str, *, limit: int) -> Sequence[SitePage]:
         """Return at most `limit` pages that were found on a website, in the order of their URLs."""

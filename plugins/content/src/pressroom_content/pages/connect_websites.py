@@ -20,6 +20,7 @@ from pressroom_content.websites.checking import check_website
 from pressroom_content.websites.connecting import ConnectionLinks
 from pressroom_content.websites.connectors import ABILITIES, connectors
 from pressroom_content.websites.control import Controls
+from pressroom_content.websites.domains import Domains
 from pressroom_content.websites.store import Websites
 
 _MESSAGES: Mapping[str, str] = {
@@ -28,6 +29,10 @@ _MESSAGES: Mapping[str, str] = {
     "verified": "The website is proven to control its URL.",
     "unverified": "Neither the file nor the meta tag is there yet. Caches may still show older pages.",
     "saved": "The settings are saved.",
+    "domain_proven": "The domain leads here: the site is there from now on.",
+    "domain_waiting": "The domain does not lead here yet. The site's page says what to do.",
+    "domain_saved": "The domain is saved. Now let it lead here, then check it.",
+    "domain_removed": "The site has no domain of its own any more.",
     "paused": "Nothing is published there until you resume it.",
     "resumed": "The website is in use again.",
     "disconnected": "The website is disconnected; its credential is forgotten.",
@@ -38,6 +43,8 @@ _TOOLS: Mapping[str, str] = {
     "check": "get_website",
     "settings": "update_website_settings",
     website_look.DO: "update_website_settings",
+    "domain": "update_website_settings",
+    "domain_check": "update_website_settings",
     "resume": "update_website_settings",
     "reconnect": "connect_website",
 }
@@ -119,12 +126,24 @@ class WebsitePages:
             case "settings":
                 await websites.update_settings(user_id, website.id, _changes(typed), _version(typed))
                 return "saved"
+            case "domain" | "domain_check" | "domain_remove" as wanted:
+                return await self._do_domain(user_id, website, wanted, typed)
             case website_look.DO:
                 changes = website_look.look_changes(typed)
                 await websites.update_settings(user_id, website.id, changes, _version(typed))
                 return "saved"
             case _:
                 raise InvalidInput("", "that button is not known; reload the page")
+
+    async def _do_domain(self, user_id: str, website: Website, wanted: str, typed: Mapping[str, str]) -> str:
+        if wanted == "domain_check":
+            state = await Domains(self._plugin).check(user_id, website.id)
+            return "domain_proven" if state and state.status == "proven" else "domain_waiting"
+        name = typed.get("domain", "") if wanted == "domain" else ""
+        saved = await Websites(self._plugin).update_settings(user_id, website.id, {"domain": name}, _version(typed))
+        if not saved.domain:
+            return "domain_removed"
+        return "domain_proven" if saved.url != saved.server_url else "domain_saved"
 
     async def _list(
         self, request: HttpRequest, *, problem: str = "", name: str = "", status: int = 200
@@ -164,7 +183,9 @@ class WebsitePages:
         if typed and typed.get("do") == "settings":
             settings |= {name: typed[name] for name in settings if name in typed and name != "indexnow"}
         look = website_look.look_view(website, typed or {}, errors)
-        shown = {"name", "description", "timezone", "language"} | (website_look.names() if look else frozenset())
+        shown = {"name", "description", "timezone", "language", "domain"} | (
+            website_look.names() if look else frozenset()
+        )
         known, controls = control_of(website), Controls(self._plugin)
         unproven = bool(website.url) and not known.proven
         now, zone = datetime.now(UTC), site_settings.zone_of(website.settings)
@@ -189,6 +210,9 @@ class WebsitePages:
             errors=dict(errors),
             message=_message(request),
             look=look,
+            domain=await Domains(self._plugin).state(website.user_id, website.id),
+            domain_typed=typed.get("domain", website.domain) if typed else website.domain,
+            domain_moment=lambda at: moment(at, now, zone),
             problem=" ".join(text for name, text in errors.items() if name.partition(".")[0] not in shown),
         )
 

@@ -387,7 +387,7 @@ def path_of(work: PublicationWork, url: str) -> str:
     """Return the path of a page of a built-in site; empty for a page elsewhere, whatever URL its site names."""
     if work.website.platform != BUILTIN or not url.startswith(f"{work.website.url}/"):
         return ""
-    return url.removeprefix(work.plugin.base_url)[:500]
+    return f"{work.website.server_url}{url.removeprefix(work.website.url)}".removeprefix(work.plugin.base_url)[:500]
 
 
 ACTIONS: Final[Mapping[str, Callable[[PublicationWork], Awaitable[Postponement | None]]]] = {

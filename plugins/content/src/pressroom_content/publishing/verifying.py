@@ -27,6 +27,7 @@ from pressroom_content.publishing.publications import Publications
 from pressroom_content.records import Article, Publication, Website
 from pressroom_content.tables import PublicationRow
 from pressroom_content.websites.connectors import connector_of
+from pressroom_content.websites.domains import Domains
 from pressroom_content.websites.store import Websites
 
 _MAX_BYTES: Final = 5_000_000
@@ -86,9 +87,8 @@ async def verify(plugin: PluginContext, expected: ExpectedPage) -> Verification:
     url = expected.url
     if not url:
         return Verification({}, ("the site gave no URL for the post, so its page was not checked",))
-    own = f"{plugin.base_url}/sites/"
     try:
-        if url.startswith(own):
+        if await Domains(plugin).place_of(url) is not None:
             page = await _own_page(plugin, url)
         else:
             page = await plugin.services.fetcher.get(

@@ -36,6 +36,7 @@ from pressroom_content.records import Article
 from pressroom_content.tables import ArticleRow, PublicationRow, WebsiteRow
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.control import speaks_for
+from pressroom_content.websites.domain_names import server_url, site_url, with_current_urls
 
 Twin = Literal["markdown", "text"]
 _Key = tuple[str, int, Twin]
@@ -60,12 +61,17 @@ _PATH: Final = case((WebsiteRow.platform == BUILTIN, PublicationRow.path), else_
 
 @dataclass(frozen=True, slots=True)
 class PublishedArticle:
-    """An article as it is live somewhere. `path` is its page on this server, or leads to it; `url` is the page."""
+    """An article as it is live somewhere. `path` is its page on this server, or leads to it; `url` is the page.
+
+    `site_urls` are the URL of a built-in site and the one that it has on this server; they are the same without a
+    domain, and empty elsewhere.
+    """
 
     article: Article
     path: str
     url: str
     published_at: datetime
+    site_urls: tuple[str, str] = ("", "")
 
 
 class TextTwins:
@@ -103,7 +109,13 @@ class TextTwins:
             if row.article_version != article.version:
                 # The page shows the version that was sent, whatever was written since.
                 article = await _as_sent(session, article, row.article_version)
-        return _published_article(row, article)
+        return replace(_published_article(row, article), site_urls=self._site_urls(row))
+
+    def _site_urls(self, row: Row[Any]) -> tuple[str, str]:
+        if row.site_key is None:
+            return "", ""
+        base_url = self._plugin.base_url
+        return site_url(row.site_key, row.proven_domain, base_url), server_url(row.site_key, base_url)
 
     async def text(self, article: Article, twin: Twin) -> str:
         """Return an article as one text, its title first."""
@@ -160,13 +172,13 @@ class TextTwins:
         """Return the twin of the page at a path, or that the reader has it already. Raises `NotFound`."""
         found = await self.at(path)
         article = found.article
-        tag = hashlib.sha256(f"{article.id}/{article.version}/{twin}".encode()).hexdigest()[:24]
+        tag = hashlib.sha256(f"{article.id}/{article.version}/{twin}/{found.url}".encode()).hexdigest()[:24]
         headers = {
             "Cache-Control": "public, max-age=60",
             "Access-Control-Allow-Origin": "*",
             "Link": f'<{found.url}>; rel="canonical"',
         }
-        text = await self.text(article, twin)
+        text = with_current_urls(await self.text(article, twin), *found.site_urls)
         answer = HttpResponse(text.encode("utf-8", "replace"), media_type=_MEDIA[twin], headers=headers)
         changed = max(article.updated_at, found.published_at)
         return conditional(request, answer, changed, etag=f'"{tag}"')
@@ -180,10 +192,11 @@ class TextTwins:
             if row.id in found or not row.published_at:
                 continue
             path = _path(row.path, row.website_id, row.slug)
+            url = row.url if row.proven_domain else path
             with_text = len(found) < self._plugin.config.index_items
             found[row.id] = IndexEntry(
                 title=row.title,
-                url=path,
+                url=url,
                 note=" ".join((row.excerpt or row.meta_description).split())[:_NOTE],
                 published_at=row.published_at,
                 read=self._reader(path) if with_text else None,
@@ -209,7 +222,8 @@ def index_entries(plugin: PluginContext) -> Sequence[IndexEntries]:
 
 def _site_entry(site: PublicSite) -> IndexEntry:
     about = site_settings.read(site.settings).description
-    return IndexEntry(site.name, f"/sites/{site.key}.md", " ".join(about.split())[:_NOTE])
+    url = f"{site.url}/llms.txt" if site.has_domain else f"/sites/{site.key}.md"
+    return IndexEntry(site.name, url, " ".join(about.split())[:_NOTE])
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
@@ -244,6 +258,8 @@ def _published() -> Any:
         PublicationRow.url,
         PublicationRow.published_at,
         PublicationRow.updated_at,
+        WebsiteRow.site_key,
+        WebsiteRow.proven_domain,
     )
     return (
         select(*columns)
@@ -263,6 +279,8 @@ def _listed() -> Any:
         PublicationRow.article_version,
         _PATH,
         PublicationRow.website_id,
+        PublicationRow.url,
+        WebsiteRow.proven_domain,
         ArticleRow.published_at,
     )
     return (

@@ -8,8 +8,9 @@ from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, Tool
 from pydantic import BaseModel, Field
 
 from pressroom_content.contract import Day, TermKind, WebsiteId
-from pressroom_content.tools.websites import WebsiteDetails, context, details, settings_line
+from pressroom_content.tools.websites import DomainOut, WebsiteDetails, context, details, domain_lines, settings_line
 from pressroom_content.websites.connectors import term_kinds
+from pressroom_content.websites.domains import Domains
 from pressroom_content.websites.store import Websites
 from pressroom_content.websites.sync import JOB, Taxonomies
 
@@ -76,7 +77,8 @@ class SettingsParams(Params):
             "Only changes: default_status (publish, draft), author, category, timezone (Europe/Berlin), language "
             "(en-GB), image_policy (rehost, hotlink, none), indexnow (true, false), description, name; built-in sites: "
             "theme (classic, modern, magazine), color_scheme (auto, light, dark), accent_color (#b3402a), logo and "
-            "favicon (URLs), menu (list of label, url). null: default."
+            "favicon (URLs), menu (list of label, url), domain (blog.example.org; the answer says how the user proves "
+            "it). null: default."
         )
     )
     expected_version: Integer | None = Field(default=None, description="The version that you read.")
@@ -87,6 +89,7 @@ class SettingsAnswer(BaseModel):
 
     website: WebsiteDetails
     version: int
+    domain: DomainOut | None = Field(description="The domain of its own that a built-in site has or waits for.")
 
 
 @mcp_tool(
@@ -104,11 +107,14 @@ async def update_website_settings(params: SettingsParams, call: Call) -> ToolRes
     """Change settings of a website."""
     if len(str(params.settings)) > 10_000:
         raise InvalidInput("settings", "is too large")
-    website = await Websites(context(call)).update_settings(
-        call.caller.subject, params.website_id, params.settings, params.expected_version
+    plugin, user_id = context(call), call.caller.subject
+    website = await Websites(plugin).update_settings(
+        user_id, params.website_id, params.settings, params.expected_version
     )
-    data = SettingsAnswer(website=details(website), version=website.version)
-    return ToolResult(f"{website.name} ({website.id})\n{settings_line(data.website)}", data)
+    domain = DomainOut.of(await Domains(plugin).state(user_id, website.id))
+    data = SettingsAnswer(website=details(website), version=website.version, domain=domain)
+    lines = [f"{website.name} ({website.id})", settings_line(data.website), *domain_lines(domain)]
+    return ToolResult("\n".join(lines), data)
 
 
 class SyncParams(Params):

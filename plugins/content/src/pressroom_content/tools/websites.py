@@ -30,6 +30,7 @@ from pressroom_content.websites.checking import check_website
 from pressroom_content.websites.connecting import ConnectionLinks
 from pressroom_content.websites.connectors import ABILITIES, connectors
 from pressroom_content.websites.control import Controls
+from pressroom_content.websites.domains import Domains, DomainState
 from pressroom_content.websites.store import Websites
 
 
@@ -66,6 +67,39 @@ class ControlState(BaseModel):
     how: str = Field(description="What the user can do where it is not proven; empty where it is.")
 
 
+class DomainOut(BaseModel):
+    """The domain of its own that a built-in site has, or waits for."""
+
+    name: str
+    status: Literal["waiting", "proven", "lost"] = Field(
+        description="waiting: it does not lead here yet. proven: the site is there. lost: it led here and does not now."
+    )
+    since: datetime | None
+    checked_at: datetime | None
+    problem: str = Field(description="What was found instead when it was checked; empty where nothing is wrong.")
+    how: str = Field(description="What the user does next; empty where nothing is left to do.")
+
+    @classmethod
+    def of(cls, state: DomainState | None) -> DomainOut | None:
+        """Return the state of a domain as clients see it."""
+        if state is None:
+            return None
+        return cls(
+            name=state.name,
+            status=state.status,
+            since=state.since,
+            checked_at=state.checked_at,
+            problem=state.problem,
+            how=state.how,
+        )
+
+
+def domain_lines(domain: DomainOut | None) -> Iterator[str]:
+    """Yield what a model is told of a domain."""
+    if domain is not None:
+        yield f"Domain: {domain.name}, {domain.status}. {domain.problem} {domain.how}".rstrip()
+
+
 class WebsiteDetails(WebsiteSummary):
     """A website with its settings and its health."""
 
@@ -98,7 +132,8 @@ def details(website: Website) -> WebsiteDetails:
     zone = site_settings.zone_of(website.settings)
     return WebsiteDetails(
         **summary(website).model_dump(),
-        settings=site_settings.shown(website.platform, website.settings),
+        settings=site_settings.shown(website.platform, website.settings)
+        | ({"domain": website.domain} if website.platform == BUILTIN else {}),
         checks=[dict(check) for check in website.checks],
         checked_at=local_time(website.checked_at, zone),
         last_error=website.last_error,
@@ -184,6 +219,7 @@ class WebsiteAnswer(BaseModel):
 
     website: WebsiteDetails
     control: ControlState
+    domain: DomainOut | None = Field(description="Of a built-in site that has one; with check it is checked.")
     voice: VoiceView = Field(description="The brand voice: follow it when you write for this website.")
     voice_version: int = Field(description="expected_version of set_brand_voice; 0: nobody has written one.")
     live_check: LiveCheck | None = Field(description="null without check.")
@@ -211,9 +247,11 @@ async def get_website(params: GetWebsiteParams, call: Call) -> ToolResult:
     live = await _checked(plugin, user_id, params.website_id) if params.check else None
     website = await Websites(plugin).get(user_id, params.website_id)
     voice, voice_version = await Voices(plugin).get(user_id, website.id)
+    domain = await Domains(plugin).state(user_id, website.id)
     data = WebsiteAnswer(
         website=details(website),
         control=await _control_state(plugin, website),
+        domain=DomainOut.of(domain),
         voice=VoiceView.of(voice),
         voice_version=voice_version,
         live_check=live,
@@ -224,6 +262,7 @@ async def get_website(params: GetWebsiteParams, call: Call) -> ToolResult:
 
 
 async def _checked(plugin: PluginContext, user_id: str, website_id: str) -> LiveCheck:
+    await Domains(plugin).check(user_id, website_id)
     _, finding = await check_website(plugin, user_id, website_id)
     checks = [*finding.checks, await Controls(plugin).check(user_id, website_id)]
     rows = [ConnectionCheckOut(id=one.id, status=one.status, message=one.message, fix=one.fix) for one in checks]
@@ -253,6 +292,7 @@ def _lines(data: WebsiteAnswer) -> Iterator[str]:
     yield settings_line(website)
     proven = f"proven ({data.control.method})" if data.control.proven else f"not proven. {data.control.how}"
     yield f"Control of the URL: {proven}"
+    yield from domain_lines(data.domain)
     published = website.last_published_at
     yield f"Last published: {time_text(published, zone) if published else 'never'}"
     if website.last_error and website.last_error_at:

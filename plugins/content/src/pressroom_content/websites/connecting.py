@@ -18,6 +18,7 @@ from pressroom_content.records import Website
 from pressroom_content.tables import ConnectRow
 from pressroom_content.websites.checking import check_credential
 from pressroom_content.websites.connectors import connector_of
+from pressroom_content.websites.domains import Domains
 from pressroom_content.websites.store import Websites
 
 _MAX_OPEN = 50
@@ -54,7 +55,7 @@ class ConnectionLinks:
             InvalidInput: there is no such platform, or the account has as many websites or open links as it may have.
         """
         connector = connector_of(self._plugin, platform)
-        url = self._website_url(url) if url and connector.needs_url else ""
+        url = await self._website_url(url) if url and connector.needs_url else ""
         if website_id is None and await Websites(self._plugin).count(user_id) >= self._plugin.config.max_websites:
             raise InvalidInput(
                 "",
@@ -126,7 +127,7 @@ class ConnectionLinks:
             InvalidInput: a field is missing or wrong.
         """
         connector = self.connector(connect)
-        url = self._website_url(url) if connector.needs_url else ""
+        url = await self._website_url(url) if connector.needs_url else ""
         values = read_fields(connector.fields, credential)
         address = SiteAddress(connect.website_id or new_id("w"), connect.user_id, name, url)
         finding = await check_credential(self._plugin, connector, address, values)
@@ -150,9 +151,10 @@ class ConnectionLinks:
         )
         return made, finding
 
-    def _website_url(self, typed: str) -> str:
+    async def _website_url(self, typed: str) -> str:
         url = site_address(typed)
-        if is_on_this_server(url, self._plugin.base_url):
+        is_own = is_on_this_server(url, self._plugin.base_url)
+        if is_own or await Domains(self._plugin).place_of(url) is not None:
             raise InvalidInput("url", "must not be a URL of this server: those are for built-in sites")
         return url
 

@@ -12,6 +12,7 @@ from pressroom.sdk import FetchFailed, FetchRefused, InvalidInput, PluginContext
 
 from pressroom_content.builtin_site.serving import BuiltinPages
 from pressroom_content.contract import RemoteRedirect
+from pressroom_content.websites.domains import Domains
 
 MAX_CHECKED: Final = 100
 _AT_ONCE: Final = 4
@@ -95,7 +96,7 @@ def _followed(one: RemoteRedirect, targets: Mapping[str, str], site_url: str) ->
 
 async def _status(plugin: PluginContext, url: str) -> tuple[int | None, str]:
     try:
-        if url.startswith(f"{plugin.base_url}/sites/"):
+        if await Domains(plugin).place_of(url) is not None:
             status = (await BuiltinPages(plugin).fetched(url)).status
         else:
             answer = await plugin.services.fetcher.request("HEAD", url, max_bytes=100_000, seconds=10, redirects=5)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pressroom.sdk import PluginContext, Route
 
+from pressroom_content.builtin_site.domain_routes import routes as domain_routes
 from pressroom_content.builtin_site.routes import routes as builtin_routes
 from pressroom_content.pages.connect import ConnectPages
 from pressroom_content.pages.connect_websites import WebsitePages
@@ -13,4 +14,9 @@ from pressroom_content.pages.connect_websites import WebsitePages
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
     """Return them all."""
-    return [*WebsitePages(plugin).routes(), *ConnectPages(plugin).routes(), *builtin_routes(plugin)]
+    return [
+        *WebsitePages(plugin).routes(),
+        *ConnectPages(plugin).routes(),
+        *builtin_routes(plugin),
+        *domain_routes(plugin),
+    ]

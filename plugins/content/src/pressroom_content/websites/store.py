@@ -33,8 +33,10 @@ from pressroom_content.contract.control import is_on_this_server
 from pressroom_content.records import Website, WebsiteStatus
 from pressroom_content.tables import PublicationRow, WebsiteRow
 from pressroom_content.vault import Vault
+from pressroom_content.websites import domains
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.connectors import connectors
+from pressroom_content.websites.domain_names import server_url, site_url
 from pressroom_content.websites.paging import before
 from pressroom_content.websites.proofs import take_proof
 
@@ -207,7 +209,7 @@ class Websites:
     async def update_settings(
         self, user_id: str, website_id: str, changes: Mapping[str, Any], expected_version: int | None = None
     ) -> Website:
-        """Change settings, and the name where `changes` has one.
+        """Change settings, and the name and the domain where `changes` has one.
 
         Raises:
             NotFound: the account has no such website.
@@ -225,6 +227,8 @@ class Websites:
                 if not isinstance(name, str) or not 1 <= len(name.strip()) <= 200:
                     raise InvalidInput("settings.name", "must be a text of 1 to 200 characters")
                 row.name = name.strip()
+            if "domain" in changes:
+                await domains.claim(session, self._plugin, row, changes.pop("domain"))
             settings = site_settings.changed(row.platform, row.settings, changes)
             row.settings, row.version, row.updated_at = settings, row.version + 1, datetime.now(UTC)
             return self._website(row)
@@ -262,6 +266,7 @@ class Websites:
             waiting = update(PublicationRow).where(PublicationRow.website_id == row.id)
             await session.execute(waiting.values(due_at=None).execution_options(synchronize_session=False))
             if delete_posts:
+                await domains.release(session, self._plugin, row)
                 await delete_site(session, row.id)
             return int(await session.scalar(online) or 0)
 
@@ -316,7 +321,10 @@ class Websites:
         return int(await session.scalar(mine) or 0)
 
     def _website(self, row: WebsiteRow) -> Website:
-        url = f"{self._plugin.base_url}/sites/{row.site_key}" if row.platform == BUILTIN else row.url
+        url, on_server = row.url, ""
+        if row.platform == BUILTIN:
+            on_server = server_url(row.site_key, self._plugin.base_url)
+            url = site_url(row.site_key, row.proven_domain, self._plugin.base_url)
         return Website(
             id=row.id,
             user_id=row.user_id,
@@ -337,6 +345,8 @@ class Websites:
             control_place=row.control_place or "",
             control_method=row.control_method or "",
             control_at=row.control_at,
+            server_url=on_server,
+            domain=row.domain or "",
         )
 
 

@@ -51,8 +51,8 @@ async def key_of(plugin: PluginContext, website_id: str) -> str:
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
-    """Return the URL of key files for sites on this server: at its root, so that they hold for all its paths."""
-    return [Route(f"/<key_file:{_FILE}>", _serve(plugin))]
+    """Return the URL of key files for sites on this server: at the root of a host, so that they hold for all paths."""
+    return [Route(f"/<key_file:{_FILE}>", _serve(plugin), on_virtual_hosts=True)]
 
 
 def _serve(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable[HttpResponse]]:
@@ -62,7 +62,9 @@ def _serve(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable[HttpRespo
         holder = select(IndexNowKeyRow.website_id).where(IndexNowKeyRow.key == asked)
         async with plugin.services.database.reading() as session:
             website_id = await session.scalar(holder)
-        if website_id is None or not await content_services(plugin).websites.is_builtin(website_id):
+        url = "" if website_id is None else await content_services(plugin).websites.builtin_url(website_id)
+        # Under its own domain a site has its own key alone: another one would speak for that domain.
+        if not url or request.virtual_host not in ("", urlsplit(url).hostname):
             raise NotFound(f"there is nothing at {request.path}")
         return HttpResponse(asked.encode(), media_type="text/plain; charset=utf-8")
 
@@ -107,7 +109,8 @@ async def submit(plugin: PluginContext, website: Website, urls: Sequence[str]) -
     key = await key_of(plugin, website.id)
     parts = urlsplit(website.url)
     if website.platform == BUILTIN:
-        key_url = f"{plugin.base_url}/{key}.txt"
+        own = website.url if website.url != website.server_url else plugin.base_url
+        key_url = f"{own}/{key}.txt"
     else:
         key_url = f"{parts.scheme}://{parts.netloc}/{key}.txt"
         await _look(plugin, key, key_url)

@@ -1,0 +1,132 @@
+"""Domains as owners type them, and the URLs of built-in sites that follow from them."""
+
+from __future__ import annotations
+
+import re
+from html import escape, unescape
+from typing import Final
+from urllib.parse import urlsplit
+
+from pressroom.sdk import InvalidInput
+
+FIELD: Final = "settings.domain"
+MAX_LENGTH: Final = 253
+
+_LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
+_PLAIN: Final = re.compile(r"[a-z0-9.-]{1,253}", re.ASCII)
+_LAST_LABEL: Final = re.compile(r"(?=[a-z0-9-]*[a-z])[a-z0-9-]{2,63}", re.ASCII)
+_LINK: Final = re.compile(r'(\s(?:src|href|poster)=")([^"<>]*)')
+_MAX_TYPED: Final = 300
+_DEVIATING: Final = frozenset("ßς\u200c\u200d")
+"""Characters that the encoding of 2003 changes and that of 2008, which browsers use, keeps (UTS #46, section 7)."""
+
+_NOT_PUBLIC: Final = frozenset({"arpa", "home", "internal", "invalid", "lan", "local", "localhost", "onion"})
+"""Last labels of names that nobody on the internet can look up (RFC 6761, RFC 6762, RFC 7686 and common use)."""
+
+
+def read_domain(typed: str, base_url: str, *, listed: bool = False) -> str:
+    """Return a domain in the form in which it is compared: lower case, ASCII, without a port.
+
+    Args:
+        typed: what the owner typed, such as `Blog.Example.org`; `https://` and a slash at the end do no harm.
+        base_url: the server's public URL. Its host and what is below or above it are the operator's own.
+        listed: whether the operator named the domain: then it may be related to the server's own host.
+
+    Raises `InvalidInput`, which says what is allowed.
+    """
+    text = typed.strip()
+    name = re.sub(r"\Ahttps?://", "", text[:_MAX_TYPED], count=1, flags=re.IGNORECASE).removesuffix("/")
+    own = urlsplit(base_url)
+    if own.port is not None:
+        name = name.removesuffix(f":{own.port}")
+    name = _ascii(name.lower())
+    if len(text) > _MAX_TYPED or len(name) > MAX_LENGTH or not _is_domain(name):
+        raise InvalidInput(
+            FIELD,
+            "must be a domain such as blog.example.org: letters, digits and hyphens between dots, without https://, a "
+            "port, a path or an IP address",
+        )
+    if name.rpartition(".")[2] in _NOT_PUBLIC:
+        raise InvalidInput(FIELD, f"{name} cannot be looked up on the internet; give a domain that visitors reach")
+    host = (own.hostname or "").lower()
+    if name == host or (not listed and (name.endswith(f".{host}") or host.endswith(f".{name}"))):
+        raise InvalidInput(
+            FIELD, f"{name} is this server's own, or belongs to its host {host}; give a domain that is yours"
+        )
+    return name
+
+
+def could_be_domain(name: str) -> bool:
+    """Tell whether a name from a request has only characters that domains are stored with, and is not too long."""
+    return _PLAIN.fullmatch(name) is not None
+
+
+def domain_url(name: str, base_url: str) -> str:
+    """Return the URL of a site with a domain: scheme and port are those of the server's public URL."""
+    own = urlsplit(base_url)
+    return f"{own.scheme}://{name}" if own.port is None else f"{own.scheme}://{name}:{own.port}"
+
+
+def server_url(site_key: str | None, base_url: str) -> str:
+    """Return the URL of a built-in site on this server, which it has with a domain and without."""
+    return f"{base_url}/sites/{site_key}"
+
+
+def site_url(site_key: str | None, proven_domain: str | None, base_url: str) -> str:
+    """Return the URL of a built-in site: that of its domain, if one is proven."""
+    return domain_url(proven_domain, base_url) if proven_domain else server_url(site_key, base_url)
+
+
+def current_url(url: str, website_url: str, server_site_url: str) -> str:
+    """Return a URL that was stored while its site was at its URL on the server, as it is now.
+
+    Where the site has no domain, that is the URL itself. Else paths of the site are URLs below its domain, and other
+    paths of this server are full URLs: on the domain there is nothing else of the server.
+    """
+    if website_url == server_site_url or not server_site_url:
+        return url
+    is_path = url.startswith("/") and not url.startswith("//")
+    parts = urlsplit(server_site_url)
+    full = f"{parts.scheme}://{parts.netloc}{url}" if is_path else url
+    rest = full.removeprefix(server_site_url)
+    return f"{website_url}{rest}" if rest != full and rest[:1] in ("", "/", "?", "#") else full
+
+
+def with_current_links(html: str, website_url: str, server_site_url: str) -> str:
+    """Return sanitised HTML whose links and images have the URLs that `current_url` returns for them."""
+    if website_url == server_site_url:
+        return html
+    return _LINK.sub(
+        lambda found: f"{found[1]}{escape(current_url(unescape(found[2]), website_url, server_site_url))}", html
+    )
+
+
+def with_current_urls(text: str, website_url: str, server_site_url: str) -> str:
+    """Return a plain text or Markdown in which the URLs of a site that moved to a domain are those on the domain."""
+    if website_url == server_site_url:
+        return text
+    parts = urlsplit(server_site_url)
+    origin, path = re.escape(f"{parts.scheme}://{parts.netloc}"), re.escape(parts.path)
+    own = rf"""(?:{origin}|(?<![^\s("'<\[])){path}(?=[/?#)\]>"'\s]|\Z)"""
+    return re.sub(own, lambda _: website_url, text)
+
+
+def _ascii(name: str) -> str:
+    if name.isascii():
+        return name
+    if _DEVIATING & set(name):
+        raise InvalidInput(FIELD, "has a letter that is written in several ways; give the domain in its form xn--…")
+    try:
+        return name.encode("idna").decode("ascii").lower()
+    except UnicodeError:
+        return ""
+
+
+def _is_domain(name: str) -> bool:
+    labels = name.split(".")
+    if len(labels) < 2 or not all(_LABEL.fullmatch(label) for label in labels) or not _LAST_LABEL.fullmatch(labels[-1]):
+        return False
+    try:
+        return all(not label.startswith("xn--") or bool(label.encode().decode("idna")) for label in labels)
+    except UnicodeError:
+        return False

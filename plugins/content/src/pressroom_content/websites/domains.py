@@ -1,0 +1,321 @@
+"""Domains of built-in sites: asked for by the owner, proven by what this server answers there, and used from then on.
+
+Whoever asks for a domain gets a token that this server answers at `/.well-known/pressroom-domain/<website>` under that
+name. The domain is proven once the server finds the token there through its fetcher: then the domain leads here. Or the
+operator names the domain for the site. A domain that is proven belongs to one site; asking for one reserves nothing.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Literal
+from urllib.parse import unquote, urlsplit
+
+import structlog
+from pressroom.columns import as_id
+from pressroom.sdk import CallError, FetchFailed, FetchRefused, InvalidInput, NotFound, PluginContext
+from sqlalchemy import and_, delete, func, literal, or_, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressroom_content.config import config_of
+from pressroom_content.contract import BUILTIN
+from pressroom_content.tables import PageRow, PublicationRow, WebsiteRow
+from pressroom_content.websites.domain_names import FIELD, could_be_domain, domain_url, read_domain, server_url
+
+log = structlog.get_logger()
+
+PROOF_PATH: Final = "/.well-known/pressroom-domain"
+"""Below it is the token of each website; at it proxies ask which domains they may have certificates for."""
+
+LAPSE: Final = timedelta(days=3)
+"""For this long a domain is kept that does not lead here any more."""
+
+_RENEWED: Final = timedelta(days=1)
+_WAITED: Final = timedelta(days=3)
+"""For this long it is looked by itself whether a domain that was asked for leads here."""
+
+_BETWEEN_LOOKS: Final = timedelta(minutes=10)
+_AT_ONCE: Final = 100
+_SECONDS: Final = 10.0
+_MAX_BYTES: Final = 1_000
+_TAKEN: Final = "is the domain of another website of this server; if it is yours, ask the operator"
+
+
+@dataclass(frozen=True, slots=True)
+class DomainState:
+    """What is known of a site's domain.
+
+    `waiting`: it does not lead here yet. `proven`: it does since `since`. `lost`: it did, and since `since` it does
+    not. `target` is the host that its DNS record has to lead to, `problem` what was found at `checked_at` instead.
+    """
+
+    name: str
+    url: str
+    target: str
+    status: Literal["waiting", "proven", "lost"]
+    since: datetime | None
+    checked_at: datetime | None
+    problem: str
+    by_operator: bool
+
+    @property
+    def how(self) -> str:
+        """What the owner does next; empty where nothing is left to do."""
+        if self.status == "proven":
+            return ""
+        return (
+            f"Let a CNAME record of {self.name} lead to {self.target}. A domain without a subdomain takes an ALIAS "
+            f"record, or A and AAAA records with the IP addresses of {self.target}. Then check the domain."
+        )
+
+
+async def claim(session: AsyncSession, plugin: PluginContext, row: WebsiteRow, typed: object) -> None:
+    """Give a built-in site the domain that its owner asks for, which is then to be proven; none for an empty text.
+
+    Raises `InvalidInput`.
+    """
+    if row.platform != BUILTIN:
+        raise InvalidInput(FIELD, "is a setting of built-in sites; change it on the website itself")
+    if not isinstance(typed, str | None):
+        raise InvalidInput(FIELD, "must be a text such as blog.example.org, or null for none")
+    listed = config_of(plugin).domains
+    known = frozenset(name for name, key in listed.items() if key == row.site_key)
+    name = read_domain(typed, plugin.base_url, listed=typed.strip().lower() in known) if typed and typed.strip() else ""
+    if name == row.domain:
+        return
+    if name:
+        holder = await _holder(session, name)
+        if holder is not None and (name in known or (holder.user_id == row.user_id and holder.disconnected_at)):
+            await _use(session, plugin, holder, None)
+            holder.domain = ""
+        elif holder is not None or listed.get(name, row.site_key) != row.site_key:
+            mine = holder is not None and holder.user_id == row.user_id
+            why = f"is the domain of your website {holder.name}; remove it there first" if mine and holder else _TAKEN
+            raise InvalidInput(FIELD, f"{name} {why}")
+    await _use(session, plugin, row, None)
+    now = datetime.now(UTC)
+    row.domain, row.domain_token, row.domain_at = name, secrets.token_hex(16) if name else "", now if name else None
+    row.domain_checked_at, row.domain_lost_at, row.domain_problem = None, None, ""
+    if name in known:
+        await _use(session, plugin, row, name)
+
+
+async def release(session: AsyncSession, plugin: PluginContext, row: WebsiteRow) -> None:
+    """Take the domain from a site that has one."""
+    if row.platform == BUILTIN and row.domain:
+        await claim(session, plugin, row, "")
+
+
+class Domains:
+    """Looks whether domains lead here, and knows which do."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+        self._database = plugin.services.database
+
+    async def state(self, user_id: str, website_id: str) -> DomainState | None:
+        """Return what is known of the domain of a website, `None` where it has none. Raises `NotFound`."""
+        async with self._database.reading() as session:
+            return self._state(await self._row(session, user_id, website_id))
+
+    async def check(self, user_id: str, website_id: str) -> DomainState | None:
+        """Look whether the domain of a website leads here, and use it from then on. Raises `NotFound`."""
+        async with self._database.reading() as session:
+            row = await self._row(session, user_id, website_id)
+        if not row.domain:
+            return None
+        problem = await self._problem(row)
+        try:
+            return await self._note(user_id, website_id, row.domain_token, problem)
+        except IntegrityError:  # another site proved it at the same moment
+            return await self._note(user_id, website_id, row.domain_token, f"{row.domain} {_TAKEN}")
+
+    async def renew(self) -> int:
+        """Check domains that wait to be proven, and those whose proof is old. Return how many were looked at."""
+        now = datetime.now(UTC)
+        looked = WebsiteRow.domain_checked_at
+        waiting = and_(
+            WebsiteRow.proven_domain.is_(None),
+            WebsiteRow.domain_at > now - _WAITED,
+            or_(looked.is_(None), looked < now - _BETWEEN_LOOKS),
+        )
+        old = and_(WebsiteRow.proven_domain.is_not(None), or_(looked.is_(None), looked < now - _RENEWED))
+        wanted = (
+            select(WebsiteRow.user_id, WebsiteRow.id)
+            .where(WebsiteRow.domain != "", or_(waiting, old))
+            .order_by(looked)
+            .limit(_AT_ONCE)
+        )
+        async with self._database.reading() as session:
+            found = [(row.user_id, row.id) for row in await session.execute(wanted)]
+        for user_id, website_id in found:
+            try:
+                await self.check(user_id, website_id)
+            except (NotFound, CallError) as error:
+                log.warning("a domain could not be checked", website=website_id, error=error.message)
+        return len(found)
+
+    async def proven(self) -> Sequence[str]:
+        """Return all domains that are proven."""
+        wanted = select(WebsiteRow.proven_domain).where(WebsiteRow.proven_domain.is_not(None))
+        async with self._database.reading() as session:
+            return list(await session.scalars(wanted))
+
+    async def key_of(self, name: str) -> str | None:
+        """Return the key of the site that a proven domain belongs to, or `None`. The name may be anybody's."""
+        if not could_be_domain(name):
+            return None
+        wanted = select(WebsiteRow.site_key).where(WebsiteRow.proven_domain == name)
+        async with self._database.reading() as session:
+            found: str | None = await session.scalar(wanted)
+            return found
+
+    async def place_of(self, url: str) -> tuple[str, str] | None:
+        """Return the key of the built-in site that a URL is of, and the path inside it; `None` for any other URL."""
+        base = f"{self._plugin.base_url}/sites/"
+        if url.startswith(base):
+            key, _, path = unquote(url.removeprefix(base)).partition("/")
+            return key, path
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            return None
+        name = parts.hostname or ""
+        if f"{parts.scheme}://{parts.netloc}" != domain_url(name, self._plugin.base_url):
+            return None
+        found = await self.key_of(name)
+        return None if found is None else (found, unquote(parts.path.removeprefix("/")))
+
+    async def answer(self, name: str, website_id: str) -> str | None:
+        """Return what proves that a domain which a website asked for leads here, `None` where it asked for another."""
+        if not could_be_domain(name):
+            return None
+        wanted = select(WebsiteRow.domain_token).where(WebsiteRow.id == as_id(website_id), WebsiteRow.domain == name)
+        async with self._database.reading() as session:
+            return await session.scalar(wanted) or None
+
+    def _state(self, row: WebsiteRow) -> DomainState | None:
+        if not row.domain:
+            return None
+        lost = row.domain_lost_at
+        status: Literal["waiting", "proven", "lost"] = "waiting"
+        if row.proven_domain:
+            status = "proven" if lost is None else "lost"
+        return DomainState(
+            name=row.domain,
+            url=domain_url(row.domain, self._plugin.base_url),
+            target=urlsplit(self._plugin.base_url).hostname or "",
+            status=status,
+            since=lost or row.domain_at,
+            checked_at=row.domain_checked_at,
+            problem=row.domain_problem,
+            by_operator=self._is_listed(row),
+        )
+
+    def _is_listed(self, row: WebsiteRow) -> bool:
+        """Tell whether the operator named the domain for this site."""
+        return config_of(self._plugin).domains.get(row.domain) == row.site_key
+
+    async def _row(self, session: AsyncSession, user_id: str, website_id: str) -> WebsiteRow:
+        row = await session.get(WebsiteRow, as_id(website_id))
+        if row is None or row.user_id != user_id:
+            raise NotFound(f"this account has no website {website_id[:64]!r}; list_websites shows the ones that it has")
+        return row
+
+    async def _note(self, user_id: str, website_id: str, token: str, problem: str) -> DomainState | None:
+        """Keep what was found, unless the owner asked for another domain meanwhile."""
+        now = datetime.now(UTC)
+        async with self._database.writing() as session:
+            row = await self._row(session, user_id, website_id)
+            if row.domain_token != token or not row.domain:
+                return self._state(row)
+            if not problem:
+                problem = await self._make_way(session, row)
+            row.domain_checked_at, row.domain_problem = now, problem[:500]
+            if not problem:
+                row.domain_lost_at = None
+                if row.proven_domain is None:
+                    row.domain_at = now
+                    await _use(session, self._plugin, row, row.domain)
+                    await session.flush()
+            elif row.proven_domain is not None:
+                row.domain_lost_at = row.domain_lost_at or now
+                if now - row.domain_lost_at >= LAPSE:
+                    log.info("a domain does not lead here any more", website=row.id, domain=row.domain)
+                    await _use(session, self._plugin, row, None)
+                    row.domain_at, row.domain_lost_at = now, None
+            return self._state(row)
+
+    async def _make_way(self, session: AsyncSession, row: WebsiteRow) -> str:
+        """Take a domain that leads here from a site that had lost it. Return why it cannot be had otherwise."""
+        holder = await _holder(session, row.domain)
+        listed = config_of(self._plugin).domains.get(row.domain, row.site_key)
+        if listed != row.site_key:
+            return f"{row.domain} {_TAKEN}"
+        if holder is None or holder.id == row.id:
+            return ""
+        if holder.domain_lost_at is None and not self._is_listed(row):
+            return f"{row.domain} {_TAKEN}"
+        await _use(session, self._plugin, holder, None)
+        holder.domain_lost_at, holder.domain_problem = None, f"{holder.domain} {_TAKEN}"
+        await session.flush()
+        return ""
+
+    async def _problem(self, row: WebsiteRow) -> str:
+        """Return why a domain is not proven to lead here; nothing where it does."""
+        if self._is_listed(row):
+            return ""
+        url = domain_url(row.domain, self._plugin.base_url)
+        # Many proxies get a certificate only for domains that are proven.
+        places = [url, f"http://{row.domain}"] if url.startswith("https://") else [url]
+        problems = [await self._problem_at(f"{place}{PROOF_PATH}/{row.id}", row.domain_token) for place in places]
+        return "" if "" in problems else problems[-1]
+
+    async def _problem_at(self, url: str, token: str) -> str:
+        try:
+            answer = await self._plugin.services.fetcher.exchange(
+                url, accept="text/plain", max_bytes=_MAX_BYTES, seconds=_SECONDS, plain_http=True
+            )
+        except (FetchFailed, FetchRefused) as error:
+            return f"{url.partition(PROOF_PATH)[0]} cannot be reached: {error.message}"
+        if answer.status == 200 and secrets.compare_digest(answer.content.strip(), token.encode()):
+            return ""
+        return (
+            f"{url} answers with the status {answer.status} and not with what this server says there: the domain leads "
+            "to another server, or a proxy does not pass its requests on"
+        )
+
+
+async def _holder(session: AsyncSession, name: str) -> WebsiteRow | None:
+    found: WebsiteRow | None = await session.scalar(select(WebsiteRow).where(WebsiteRow.proven_domain == name))
+    return found
+
+
+async def _use(session: AsyncSession, plugin: PluginContext, row: WebsiteRow, name: str | None) -> None:
+    """Move a site to a domain, or back to its URL on the server: what is stored of its URLs goes with it."""
+    if row.proven_domain == name:
+        return
+    at_home = server_url(row.site_key, plugin.base_url)
+    old = domain_url(row.proven_domain, plugin.base_url) if row.proven_domain else at_home
+    new = domain_url(name, plugin.base_url) if name else at_home
+    row.proven_domain, row.updated_at = name, datetime.now(UTC)
+    await session.flush()
+    await session.execute(
+        delete(PageRow)
+        .where(PageRow.website_id == row.id, _below(PageRow.url, new))
+        .execution_options(synchronize_session=False)
+    )
+    for table in (PublicationRow, PageRow):
+        url: Any = table.url
+        rest = func.substr(url, len(old) + 1)
+        moved = update(table).where(table.website_id == row.id, _below(url, old)).values(url=literal(new) + rest)
+        await session.execute(moved.execution_options(synchronize_session=False))
+
+
+def _below(url: Any, site_url: str) -> Any:
+    begins = f"{site_url}/"
+    return func.substr(url, 1, len(begins)) == begins

@@ -1,0 +1,169 @@
+"""A built-in site at a domain of its own: what is there, where its old URLs lead, and what happens when it goes."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+from PIL import Image
+from pressroom.testing import RunningHost
+from pressroom_content.contract import MediaFile
+from pressroom_content.publishing.verifying import ExpectedPage, verify
+from pressroom_content.websites.store import Websites
+from selectolax.lexbor import LexborHTMLParser
+from support.domain_names import DomainNames, ask, check, prove, wait_for
+from support.selecting import attribute_of
+
+from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
+from .test_pages import Site
+
+_numbers = count(1)
+
+
+@pytest.fixture(scope="module")
+def names(host: RunningHost) -> DomainNames:
+    return DomainNames(host)
+
+
+@pytest.fixture
+def site(host: RunningHost, ada: Client) -> Site:
+    return Site(host, ada, f"Ada moves {next(_numbers)}", description="Notes on engines.")
+
+
+@pytest.fixture
+def domain(names: DomainNames) -> Iterator[str]:
+    name = f"blog{next(_numbers)}.example.org"
+    yield name
+    names.here.discard(name)
+
+
+def test_a_site_is_at_its_domain_with_all_that_it_links_to(
+    host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
+) -> None:
+    done = site.publish("First", f"See [home]({site.url}) and [here]({site.url}/second).", slug="first", tags=("a b",))
+    site.publish("Second", "More words.", slug="second")
+    url = prove(names, ada, site.id, domain)
+    port = host.settings.server.port
+    assert url == f"http://{domain}:{port}"
+    assert ada.data("get_website", website_id=site.id)["website"]["url"] == url
+    page = wait_for(f"{url}/first", 200, host=host)
+    assert "set-cookie" not in page.headers
+    tree = LexborHTMLParser(page.text)
+    assert attribute_of(tree, "link[rel=canonical]", "href") == f"{url}/first"
+    assert attribute_of(tree, "meta[property='og:image']", "content").startswith(f"{url}/cards/first.png")
+    assert "/sites/" not in page.text
+    assert host.url not in page.text
+    links = set(re.findall(r'(?:href|src|action|content)="(/[^"]*|https?://[^"]*)"', page.text))
+    for link in links - {"https://schema.org"}:
+        full = link if link.startswith("http") else f"{url}{link}"
+        assert full.startswith(url), full
+        assert ask(full, host=host).status_code == 200, full
+    for path in ("", "/feed.xml", "/atom.xml", "/feed.json", "/sitemap.xml", "/robots.txt", "/llms.txt", "/first.md",
+                 "/first/llms.txt", "/tags/a-b", "/archive", "/search?q=words", "/style.css"):  # fmt: skip
+        answer = ask(f"{url}{path}", host=host)
+        assert answer.status_code == 200, path
+        assert "/sites/" not in answer.text.replace("/sites/x", ""), path
+        assert host.url not in answer.text, path
+    listed = ada.data("list_publications", content_id=None, website_id=site.id)["publications"]
+    assert {one["url"] for one in listed} == {f"{url}/first", f"{url}/second"}
+    assert done["url"] == f"{site.url}/first"
+    third = site.publish("Third", "Even more.", slug="third")
+    assert third["url"] == f"{url}/third"
+    assert third["warnings"] == []
+    found = host.run(verify(ada.plugin, ExpectedPage(url=third["url"], title="Third")))
+    assert (found.facts["http_status"], found.facts["canonical"]) == (200, f"{url}/third")
+    index = ask(f"{host.url}/llms.txt", host=host).text
+    assert f"({url}/third)" in index
+    assert f"({url}/llms.txt)" in index
+    assert f"Sitemap: {url}/sitemap.xml" in ask(f"{host.url}/robots.txt", host=host).text
+
+
+def test_old_urls_of_pages_lead_to_the_domain_in_one_step(
+    host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
+) -> None:
+    site.publish(slug="old")
+    gone = site.publish("Gone", slug="gone")
+    site.publish("Kept", slug="kept", tags=("x",))
+    ada.data("unpublish_content", publication_id=gone["publication_id"], confirm=True)
+    ada.data("set_redirect", website_id=site.id, from_path="/moved", to="/kept")
+    url = prove(names, ada, site.id, domain)
+    for path in ("", "/kept", "/kept.md", "/kept/llms.txt", "/feed.xml", "/sitemap.xml", "/tags/x", "/archive",
+                 "/llms.txt", "/robots.txt", "/search?q=a%20b"):  # fmt: skip
+        answer = site.get(path)
+        assert (answer.status_code, answer.headers["location"]) == (301, f"{url}{path.replace('%20', '+')}"), path
+        assert wait_for(answer.headers["location"], 200, host=host).status_code == 200
+    assert site.get("/moved").headers["location"] == f"{url}/kept"
+    assert ask(f"{url}/moved", host=host).headers["location"] == f"{url}/kept"
+    assert [site.get("/gone").status_code, site.get("/never").status_code] == [410, 404]
+    assert [ask(f"{url}/gone", host=host).status_code, ask(f"{url}/never", host=host).status_code] == [410, 404]
+    assert ask(f"{url}/a/b/c", host=host).status_code == 404
+    key = site.url.rpartition("/")[2]
+    back = ask(f"{url}/sites/{key}/kept", host=host)
+    assert (back.status_code, back.headers["location"]) == (301, f"{url}/kept")
+    assert site.get("/style.css").status_code == 200
+
+
+def test_images_are_at_the_domain_and_stay_at_their_old_urls(
+    host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
+) -> None:
+    drawn = io.BytesIO()
+    Image.new("RGB", (2000, 1000), "teal").save(drawn, "PNG")
+    file = MediaFile("m_1", "sea.png", "image/png", "", "Sea", "download", 2000, 1000, drawn.getvalue())
+
+    async def uploaded() -> str:
+        _, opened = await Websites(ada.plugin).open(ada.user_id, site.id)
+        return (await opened.upload(file, "m")).url
+
+    old = host.run(uploaded())
+    assert old.startswith("/sites/")
+    url = prove(names, ada, site.id, domain)
+    assert host.run(uploaded()) == old
+    name = old.rpartition("/")[2]
+    assert wait_for(f"{url}/files/{name}", 200, host=host).content == drawn.getvalue()
+    assert ask(f"{host.url}{old}", host=host).content == drawn.getvalue()
+
+
+def test_without_its_domain_a_site_is_where_it_was(
+    host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
+) -> None:
+    site.publish(slug="post")
+    url = prove(names, ada, site.id, domain)
+    wait_for(f"{url}/post", 200, host=host)
+    ada.data("update_website_settings", website_id=site.id, settings={"domain": None})
+    assert site.get("/post").status_code == 200
+    assert f'href="{site.url}/post"' in site.get("/post").text
+    assert ada.data("get_website", website_id=site.id)["domain"] is None
+    listed = ada.data("list_publications", website_id=site.id)["publications"]
+    assert [one["url"] for one in listed] == [f"{site.url}/post"]
+    assert wait_for(f"{url}/post", 404, host=host).headers["content-type"] != "text/html; charset=utf-8"
+
+
+def test_a_domain_waits_until_it_leads_here(
+    host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
+) -> None:
+    told = ada.data("update_website_settings", website_id=site.id, settings={"domain": domain.upper()})
+    assert (told["domain"]["name"], told["domain"]["status"]) == (domain, "waiting")
+    assert "CNAME" in told["domain"]["how"]
+    assert check(ada, site.id).status == "waiting"
+    assert "cannot be reached" in check(ada, site.id).problem
+    assert site.get().status_code == 200
+    names.here.add(domain)
+    assert ada.data("get_website", website_id=site.id, check=True)["domain"]["status"] == "proven"
+    names.here.discard(domain)
+    lost = check(ada, site.id)
+    assert (lost.status, lost.since is not None) == ("lost", True)
+    assert site.get().status_code == 301
+
+
+def test_a_proxy_asks_which_domains_it_may_have_certificates_for(
+    host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
+) -> None:
+    place = f"{host.url}/.well-known/pressroom-domain"
+    ada.data("update_website_settings", website_id=site.id, settings={"domain": domain})
+    asked = [f"?domain={domain}", f"?domain=sub.{domain}", "?domain=", "", f"?domain={'a' * 5000}.org"]
+    assert [ask(f"{place}{one}", host=host).status_code for one in asked] == [404] * 5
+    prove(names, ada, site.id, domain)
+    assert [ask(f"{place}{one}", host=host).status_code for one in asked] == [200, 404, 404, 404, 404]

@@ -1,0 +1,251 @@
+"""What somebody tries with the domains of others, and with their own: to take one, to reach the server through one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.sdk import InvalidInput
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from pressroom_content.tables import WebsiteRow
+from pressroom_content.websites.domains import LAPSE, Domains
+from sqlalchemy import update
+from support.content_client import Client, client_of
+from support.domain_names import DomainNames, ask, check, prove, wait_for
+
+_numbers = count(1)
+LISTED = "listed.example.org"
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    content = {"config": {"domains": {LISTED: "chosen"}}}
+    config: dict[str, Any] = {
+        "builtin_plugins": False,
+        "plugins": {"content": content, "search_performance": {}},
+        "fetch": {"private_networks": ["127.0.0.0/8"]},
+        "accounts": {"connections": 1000},
+    }
+    folder: Path = tmp_path_factory.mktemp("domains")
+    with RunningHost(settings_for_test(config, folder)) as running:
+        assert not [one for one in running.host.compiled.plugins.failed if one.id in config["plugins"]]
+        yield running
+
+
+@pytest.fixture(scope="module")
+def names(host: RunningHost) -> DomainNames:
+    return DomainNames(host)
+
+
+@pytest.fixture
+def alice(host: RunningHost) -> Client:
+    return client_of(host, f"alice.{next(_numbers)}@example.com")
+
+
+@pytest.fixture
+def mallory(host: RunningHost) -> Client:
+    return client_of(host, f"mallory.{next(_numbers)}@example.com")
+
+
+@pytest.fixture
+def domain() -> str:
+    return f"blog{next(_numbers)}.example.org"
+
+
+def site_of(client: Client, name: str = "A blog") -> tuple[str, str]:
+    """Return the id of a new built-in site, and its URL on the server."""
+    made = client.data("connect_website", platform="builtin", name=name)
+    return made["website_id"], made["connect_url"]
+
+
+def publish(client: Client, website_id: str, slug: str) -> None:
+    made = client.data("create_content", title=f"Post {slug}", body="Words.", slug=slug)
+    client.data("publish_content", content_id=made["content_id"], website_id=website_id)
+
+
+def claim(client: Client, website_id: str, domain: str) -> str:
+    """Ask for a domain, and return why that is refused."""
+    answer = client.call("update_website_settings", website_id=website_id, settings={"domain": domain})
+    return str(answer["content"][0]["text"]) if answer.get("isError") else ""
+
+
+def test_a_strangers_domain_that_leads_elsewhere_is_never_proven(
+    host: RunningHost, names: DomainNames, mallory: Client, domain: str
+) -> None:
+    site, url = site_of(mallory)
+    publish(mallory, site, "post")
+    assert claim(mallory, site, domain) == ""
+    assert check(mallory, site).status == "waiting"
+    assert ask(f"http://{domain}/post", host=host).status_code == 404
+    assert ask(f"{url}/post", host=host).status_code == 200
+
+
+def test_until_it_is_proven_a_name_has_nothing_of_the_site_but_the_proof(
+    host: RunningHost, names: DomainNames, alice: Client, mallory: Client, domain: str
+) -> None:
+    (site, _), (other, _) = site_of(alice), site_of(mallory)
+    publish(alice, site, "post")
+    assert claim(alice, site, domain) == ""
+    assert ask(f"http://{domain}/post", host=host).status_code == 404
+    proof = ask(f"http://{domain}/.well-known/pressroom-domain/{site}", host=host)
+    assert (proof.status_code, len(proof.text.strip())) == (200, 32)
+    for name, website in ((domain, other), (f"sub.{domain}", site), ("127.0.0.1", site), ("", site)):
+        assert ask(f"http://{name}/.well-known/pressroom-domain/{website}", host=host).status_code in (400, 404)
+
+
+def test_a_domain_that_is_proven_cannot_be_taken_nor_is_it_blocked_by_asking_for_it(
+    host: RunningHost, names: DomainNames, alice: Client, mallory: Client, domain: str
+) -> None:
+    (site, _), (other, _) = site_of(alice), site_of(mallory)
+    assert claim(mallory, other, domain) == ""
+    prove(names, alice, site, domain)
+    found = check(mallory, other)
+    assert (found.status, "another website" in found.problem) == ("waiting", True)
+    assert "another website of this server" in claim(mallory, site_of(mallory)[0], domain)
+    assert host.run(Domains(alice.plugin).proven()).count(domain) == 1
+
+
+def test_a_domain_that_somebody_lost_belongs_to_who_proves_it_now(
+    host: RunningHost, names: DomainNames, alice: Client, mallory: Client, domain: str
+) -> None:
+    (lost, old), (new, _) = site_of(mallory), site_of(alice)
+    publish(mallory, lost, "theirs")
+    publish(alice, new, "ours")
+    assert claim(alice, new, domain) == ""
+    url = prove(names, mallory, lost, domain)
+    wait_for(f"{url}/theirs", 200, host=host)
+    names.here.discard(domain)
+    assert check(mallory, lost).status == "lost"
+    names.here.add(domain)
+    assert check(alice, new).status == "proven"
+    wait_for(f"{url}/ours", 200, host=host)
+    assert ask(f"{url}/theirs", host=host).status_code == 404
+    assert ask(f"{old}/theirs", host=host).status_code == 200
+
+
+def test_a_domain_that_leads_elsewhere_for_days_is_given_up(
+    host: RunningHost, names: DomainNames, alice: Client, domain: str
+) -> None:
+    site, old = site_of(alice)
+    prove(names, alice, site, domain)
+    names.here.discard(domain)
+
+    async def long_ago() -> None:
+        at = datetime.now(UTC) - LAPSE
+        async with alice.plugin.services.database.writing() as session:
+            row = update(WebsiteRow).where(WebsiteRow.id == site)
+            await session.execute(row.values(domain_lost_at=at, domain_checked_at=at))
+
+    assert check(alice, site).status == "lost"
+    assert ask(old, host=host).status_code == 301
+    host.run(long_ago())
+    host.run(Domains(alice.plugin).renew())
+    assert ask(old, host=host).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["127.0.0.1", "localhost", "[::1]", "0x7f.1", "2130706433", "tools.local", "com", "a..example.org",
+     "-a.example.org", "blog.example.org:8443", "blog.example.org/path", "user@example.org", "blog_1.example.org",
+     "*.example.org",
+     "xn--a.example.org", f"{'a' * 64}.example.org", ".".join(["a" * 60] * 5), "blog.example.org\x00", "ex ample.org"],
+)  # fmt: skip
+def test_what_is_no_domain_of_the_internet_is_refused(alice: Client, name: str) -> None:
+    site, _ = site_of(alice)
+    assert claim(alice, site, name)
+
+
+def test_the_servers_own_host_and_its_relatives_cannot_be_claimed() -> None:
+    from pressroom_content.websites.domain_names import read_domain  # noqa: PLC0415
+
+    for name in ("tools.example.com", "TOOLS.example.com.", "admin.tools.example.com", "example.com"):
+        with pytest.raises(InvalidInput, match=r"own|domain such as"):
+            read_domain(name, "https://tools.example.com")
+    assert read_domain("blog.example.com", "https://tools.example.com") == "blog.example.com"
+    assert read_domain("ada.tools.example.com", "https://tools.example.com", listed=True) == "ada.tools.example.com"
+
+
+def test_a_domain_that_the_operator_gave_to_a_site_is_nobody_elses(
+    host: RunningHost, names: DomainNames, alice: Client, mallory: Client
+) -> None:
+    site, url = site_of(alice, "Chosen")
+    assert url.endswith("/sites/chosen")
+    names.here.add(LISTED)
+    assert "another website" in claim(mallory, site_of(mallory)[0], LISTED)
+    told = alice.data("update_website_settings", website_id=site, settings={"domain": LISTED})
+    assert told["domain"]["status"] == "proven"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/dashboard", "/dashboard/websites", "/sign-in", "/sign-up", "/setup", "/tools", "/tools/api", "/api/mcp",
+     "/openapi.json", "/oauth/authorize", "/oauth/token", "/oauth/register", "/oauth/jwks.json", "/healthz", "/readyz",
+     "/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server", "/metrics", "/llms-full.txt",
+     "/.well-known/pressroom-domain"],
+)  # fmt: skip
+def test_the_server_cannot_be_reached_through_a_domain(host: RunningHost, through: str, path: str) -> None:
+    for method in ("GET", "HEAD"):
+        answer = ask(f"{through}{path}", method, host=host, Authorization="Bearer x", Cookie="session=x")
+        assert (answer.status_code, answer.headers.get("location")) == (404, None)
+        assert not {"set-cookie", "www-authenticate", "access-control-allow-credentials"} & set(answer.headers)
+    for method in ("POST", "PUT", "DELETE", "OPTIONS"):
+        answer = ask(f"{through}{path}", method, host=host, Origin=through)
+        assert answer.status_code == 405
+        assert not {"set-cookie", "www-authenticate", "access-control-allow-origin"} & set(answer.headers)
+
+
+@pytest.fixture(scope="module")
+def through(host: RunningHost, names: DomainNames) -> str:
+    """Return the URL of a site at a domain that every process knows."""
+    client = client_of(host, "through@example.com")
+    site, _ = site_of(client)
+    url = prove(names, client, site, "through.example.org")
+    publish(client, site, "post")
+    wait_for(f"{url}/post", 200, host=host)
+    return url
+
+
+def test_a_site_has_no_posts_of_another_at_its_domain(host: RunningHost, through: str, alice: Client) -> None:
+    site, url = site_of(alice)
+    publish(alice, site, "secret-garden")
+    key = url.rpartition("/")[2]
+    for path in ("/secret-garden", f"/sites/{key}/secret-garden", f"/sites/{key}", f"//sites/{key}/secret-garden",
+                 f"/../sites/{key}/secret-garden", f"/%2e%2e/sites/{key}", f"/sites%2f{key}%2fsecret-garden",
+                 "/secret-garden.md", "/secret-garden/llms.txt", "/cards/secret-garden.png"):  # fmt: skip
+        assert ask(f"{through}{path}", host=host).status_code == 404, path
+
+
+def test_an_untrusted_peer_cannot_name_another_host(host: RunningHost, through: str) -> None:
+    name = through.partition("://")[2]
+    for header in ({"X_Forwarded_Host": name}, {"Forwarded": f"host={name}"}, {"X_Host": name}):
+        assert ask(f"{host.url}/healthz", host=host, **header).json() == {"status": "ok"}
+        assert ask(f"{through}/healthz", host=host, **{next(iter(header)): "127.0.0.1"}).status_code == 404
+
+
+def test_what_one_host_answers_is_never_kept_for_another(host: RunningHost, through: str) -> None:
+    own = ask(f"{host.url}/robots.txt", host=host)
+    theirs = ask(f"{through}/robots.txt", host=host)
+    assert own.headers["etag"] != theirs.headers["etag"]
+    for url, tag in ((host.url, theirs.headers["etag"]), (through, own.headers["etag"])):
+        assert ask(f"{url}/robots.txt", host=host, If_None_Match=tag).status_code == 200
+    page = ask(f"{through}/", host=host, Cookie="session=x")
+    assert (page.status_code, page.headers["cache-control"]) == (200, "no-cache")
+
+
+def test_a_key_for_search_engines_is_at_the_domain_of_its_own_site_only(
+    host: RunningHost, names: DomainNames, through: str, mallory: Client
+) -> None:
+    from pressroom_search_performance.indexnow.submitting import key_of  # noqa: PLC0415
+
+    site, _ = site_of(mallory)
+    plugin = host.host.compiled.plugins.contexts["search_performance"]
+    key = host.run(key_of(plugin, site))
+    assert ask(f"{host.url}/{key}.txt", host=host).text == key
+    assert ask(f"{through}/{key}.txt", host=host).status_code == 404
+    url = prove(names, mallory, site, f"keys{next(_numbers)}.example.org")
+    assert wait_for(f"{url}/{key}.txt", 200, host=host).text == key
