@@ -16,7 +16,8 @@ from pressroom.server.app import create_app
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support.content_client import client_of
-from support.nginx import documented_nginx, nginx
+from support.needs import free_port
+from support.nginx import documented_domains, documented_nginx, nginx
 
 PLUGINS = ("content", "seo", "images", "search_performance", "wordpress", "ghost", "devto", "git", "webhook")
 UNITS = {"": 1, "k": 1024, "m": 1024**2}
@@ -80,3 +81,26 @@ def test_nginx_passes_on_large_articles_and_images(host: RunningHost, tmp_path: 
         sent = client.post(link.replace(host.url, url), files=files)
         assert sent.status_code == 200, sent.text[:300]
         assert (ada.data("list_media")["media"][0]["width"]) == 640
+
+
+@pytest.mark.services
+def test_nginx_passes_on_the_domains_of_blogs_and_their_proofs(tmp_path: Path) -> None:
+    content = {"config": {"domains": {"blog.example.org": "notes"}}}
+    config: dict[str, Any] = {"plugins": {"content": content}, "server": {"trusted_proxies": 1}}
+    plain_port = free_port()
+    with RunningHost(settings_for_test(config, tmp_path / "data")) as running:
+        ada = client_of(running, "ada@example.org")
+        site = ada.data("connect_website", platform="builtin", name="Notes")["website_id"]
+        ada.data("update_website_settings", website_id=site, settings={"domain": "blog.example.org"})
+        headers = {"Host": "blog.example.org"}
+        with (
+            nginx(tmp_path, running.url, text=documented_domains(), plain_port=plain_port) as url,
+            httpx.Client(verify=False, timeout=60, headers=headers) as client,
+        ):
+            assert "<title>Notes" in client.get(f"{url}/").text
+            assert client.get(f"{url}/dashboard").status_code == 404
+            plain = f"http://127.0.0.1:{plain_port}"
+            proof = client.get(f"{plain}/.well-known/pressroom-domain/{site}")
+            assert (proof.status_code, len(proof.text.strip())) == (200, 32)
+            moved = client.get(f"{plain}/first")
+            assert (moved.status_code, moved.headers["location"]) == (301, "https://blog.example.org/first")

@@ -22,16 +22,27 @@ def documented_nginx() -> str:
     return next(block.text for block in blocks(page) if block.language == "nginx")
 
 
+def documented_domains() -> str:
+    """Return the configuration that the guide to blogs on their own domains shows."""
+    page = (DOCS / "how-to" / "blogs-on-their-own-domains.md").read_text()
+    return "".join(block.text for block in blocks(page) if block.language == "nginx")
+
+
 @contextmanager
-def nginx(folder: Path, url: str, *, port: int = 0, authority: Authority | None = None) -> Iterator[str]:
+def nginx(
+    folder: Path, url: str, *, port: int = 0, authority: Authority | None = None, text: str = "", plain_port: int = 0
+) -> Iterator[str]:
     """Run nginx in front of the server at `url`, and return its own URL.
 
     `port` is where it listens, a free one if left out; `authority` signs its certificate, for 127.0.0.1 too.
+    `text` is the configuration, that of the guide to proxies if left out; `plain_port` is where it listens without TLS.
     """
     port = port or free_port()
     (authority or Authority()).server_context(folder, "tools.example.com", "127.0.0.1")
     certificate = folder / "tools.example.com.pem"
-    text = documented_nginx().replace("listen 80;", f"listen 127.0.0.1:{free_port()};")
+    text = re.sub(
+        r"listen 80( default_server)?;", rf"listen 127.0.0.1:{plain_port or free_port()}\1;", text or documented_nginx()
+    )
     text = text.replace("listen 443 ssl", f"listen 127.0.0.1:{port} ssl")
     text = re.sub(r"(ssl_certificate(?:_key)?) \S+;", rf"\1 {certificate};", text)
     text = text.replace("http://127.0.0.1:8000", url)
