@@ -69,6 +69,7 @@ def test_a_post_says_what_it_is(site: Site) -> None:
     policy = answer.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "script-src" not in policy
+    assert "connect-src 'self'" in policy
     assert len(answer.content) < 20_000
     image = attribute_of(tree, "meta[property='og:image']", "content")
     card = httpx.get(image, timeout=60)
