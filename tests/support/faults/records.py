@@ -276,6 +276,12 @@ def pressroom_mcp_tools():
         "\n@hookimpl\ndef pressroom_routes():\n    return [Route('/x/<id:int>', print)]\n",
     ),
     _hook(
+        "page_for_unknown_role",
+        "route /x: page.posts must be one of owner, editor, reader, not str 'admin'",
+        "\n@hookimpl\ndef pressroom_routes():\n"
+        "    return [Route('/x', print, page=DashboardPage('X', posts='admin'))]\n",
+    ),
+    _hook(
         "route_with_broken_pattern",
         "route /x/<id:[a->: the pattern '[a-' of the path is not a regular expression",
         "\n@hookimpl\ndef pressroom_routes():\n    return [Route('/x/<id:[a->', print)]\n",

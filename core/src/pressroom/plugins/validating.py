@@ -20,8 +20,7 @@ from pressroom.errors import PluginError
 from pressroom.gate.error_text import one_line, shown
 from pressroom.plugins.contributions import describe, shape_problems
 from pressroom.plugins.records import Status
-from pressroom.sdk import CallMiddleware, DashboardPage, Generator, Instructions, Job, McpTool, Models, RateLimit, Route
-from pressroom.sdk.dashboard import ACCOUNT_ROLES
+from pressroom.sdk import CallMiddleware, Generator, Instructions, Job, McpTool, Models, RateLimit, Route
 from pressroom.validation.messages import input_error
 
 Reason = tuple[str, str]
@@ -327,16 +326,8 @@ def _route_problems(route: Route) -> Iterator[str]:
             yield f"the pattern {pattern!r} of the path matches nothing but itself; write one such as [0-9]+"
     if route.page is not None and route.before_body is not None:
         yield "before_body is for routes that are no pages of the dashboard, whose bodies the host checks itself"
-    if route.page is not None:
-        yield from _page_problems(route.page)
     if not route.methods:
         yield "methods must name at least one HTTP method"
     for method in route.methods:
         if method.upper() not in HTTP_METHODS:
             yield f"{method!r} is not an HTTP method; known are {', '.join(sorted(HTTP_METHODS))}"
-
-
-def _page_problems(page: DashboardPage) -> Iterator[str]:
-    for name, role in (("sees", page.sees), ("posts", page.posts)):
-        if role not in ACCOUNT_ROLES:
-            yield f"{name} of the page must be one of {', '.join(ACCOUNT_ROLES)} (got {role!r})"
