@@ -71,5 +71,5 @@ def test_an_article_that_is_created_over_mcp(host: RunningHost) -> None:
     with walked(host) as walk:
         ada.data("create_content", title="Second", body="Text.")
 
-    assert_below(walk, modules=53, hops=130)
+    assert_below(walk, modules=54, hops=145)
     assert_documented(walk, "create_content")

@@ -165,7 +165,7 @@ def test_a_server_that_is_killed_in_the_middle(tmp_path: Path, tool: str) -> Non
         key = new_key(tmp_path, environment)
         with ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(asked, server.url, key, tool, body)
-            while not log.exists():
+            while not log.exists() or log.read_text() != "tea\n":
                 assert not waiting.done(), waiting.result()
                 time.sleep(0.05)
             server.process.kill()

@@ -407,7 +407,7 @@ class Notes:
 def test_a_method_that_takes_the_square_of_a_text_is_noticed() -> None:
     work = _of_a_text(Notes.lines, "markdown", Notes)
     assert work is not None
-    assert grows(work, _repeated("a"), 3_000, floor=0.01)
+    assert grows(work, _repeated("a"), 6_000, floor=0.01)
 
 
 def _seconds(work: Callable[[str], object], text: str) -> float:

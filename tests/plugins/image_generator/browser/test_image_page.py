@@ -103,7 +103,7 @@ async def test_a_design_of_the_strip_fills_the_form_and_is_drawn(browser: Browse
         await page.get_by_role("button", name="Square post").click()
         await drawn(page)
         canvas = page.locator("img[data-canvas]")
-        assert await canvas.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1080
+        await expect(canvas).to_have_js_property("naturalWidth", 1080)
         await expect(page.get_by_label("Title", exact=True)).to_have_value("Version 2 is here")
         async with page.expect_response(_runs):
             await page.get_by_role("button", name="Quote in HTML").click()

@@ -234,7 +234,9 @@ class Tool {
     $(".canvas-room", this.form)?.remove();
     $(".is-unsized", this.form)?.classList.remove("is-unsized");
     for (const image of this.images) {
-      for (const name of ["width", "height", "srcset", "sizes"]) image.removeAttribute(name);
+      for (const name of ["width", "height", "sizes"]) image.removeAttribute(name);
+      // Without a source set Chromium goes on with the scale of the one that was there.
+      if (image.srcset) image.srcset = url;
       image.src = url;
     }
     if (before.startsWith("blob:")) URL.revokeObjectURL(before);
