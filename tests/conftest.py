@@ -16,6 +16,7 @@ from typing import Any
 
 import certifi
 import pytest
+from httpx._config import DEFAULT_TIMEOUT_CONFIG as _HTTP_TIMEOUT
 from pressroom.config import Settings
 from pressroom.storage.database import SqlDatabase
 from support import databases
@@ -55,6 +56,9 @@ def _context(*args: Any, **options: Any) -> ssl.SSLContext:
 # Each client of httpx reads all certificate authorities, from one of these files, which takes longer than many a test;
 # one context will do.
 ssl.create_default_context = _context
+
+# The five seconds that httpx waits are little for a server among four workers. A test that needs a bound names its own.
+_HTTP_TIMEOUT.read = _HTTP_TIMEOUT.write = _HTTP_TIMEOUT.connect = _HTTP_TIMEOUT.pool = 60.0
 
 TEARDOWN = 300
 """How many seconds a test may clean up: a few stop platforms that they started."""

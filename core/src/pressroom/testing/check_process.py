@@ -122,4 +122,7 @@ def _new_database(server: str) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    sys.stderr.flush()
+    # All is told. A thread that a plugin left behind would hold up the end of the interpreter for as long as it runs.
+    os._exit(code)
