@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
+import resvg_py
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from pressroom.errors import InvalidStyle
 from pressroom.graphics.color import Color, contrast, parse_color
-from pressroom.graphics.gradient import parse_paint
+from pressroom.graphics.gradient import ConicGradient, parse_paint
 from pressroom.graphics.painting import paint_image
+from pressroom.graphics.svg_paint import svg_paint
 from support.chromium import chromium_page, difference, photographed
 
 WIDTH, HEIGHT = 300, 200
@@ -49,6 +53,21 @@ def test_backgrounds_are_those_of_chromium() -> None:
             apart = difference(expected, on_white(paint_image(parse_paint(background), WIDTH, HEIGHT)))
             assert apart.mean() < 1, background
             assert np.percentile(apart, 99) <= 8, background
+
+
+@pytest.mark.parametrize("background", [one for one in BACKGROUNDS if "conic" not in one])
+def test_backgrounds_look_the_same_in_svg(background: str) -> None:
+    paint = parse_paint(background)
+    assert not isinstance(paint, ConicGradient)
+    filled = svg_paint(paint, WIDTH, HEIGHT, "ground")
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"><defs>{filled.definition}</defs>'
+        f'<rect width="100%" height="100%" {filled.attributes}/></svg>'
+    )
+    with Image.open(io.BytesIO(bytes(resvg_py.svg_to_bytes(svg_string=svg)))) as drawn:
+        apart = difference(on_white(drawn), on_white(paint_image(paint, WIDTH, HEIGHT)))
+    assert apart.mean() < 1
+    assert np.percentile(apart, 99) <= 8
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -81,7 +82,7 @@ def _centres(start: int, stop: int, origin: float) -> _Floats:
 
 
 def _linear(gradient: LinearGradient, width: int, height: int, box: Box) -> NDArray[np.uint32]:
-    across, down = _direction(gradient, width, height)
+    across, down = direction_of(gradient, width, height)
     line = abs(width * across) + abs(height * down)
     x = _centres(box[0], box[2], width / 2) * np.float32(across / line)
     y = _centres(box[1], box[3], height / 2) * np.float32(down / line) + np.float32(0.5)
@@ -96,7 +97,7 @@ def _linear(gradient: LinearGradient, width: int, height: int, box: Box) -> NDAr
     return table.colors_at(y[:, None] + x[None, :])
 
 
-def _direction(gradient: LinearGradient, width: int, height: int) -> tuple[float, float]:
+def direction_of(gradient: LinearGradient, width: float, height: float) -> tuple[float, float]:
     """Return the unit vector along the gradient line (CSS Images 4, section 3.1.1)."""
     if gradient.corner is not None:
         # The line of equal colour through the centre runs through the two other corners.
@@ -111,7 +112,7 @@ def _direction(gradient: LinearGradient, width: int, height: int) -> tuple[float
 
 def _radial(gradient: RadialGradient, width: int, height: int, box: Box) -> NDArray[np.uint32]:
     centre_x, centre_y = gradient.centre[0].of(width), gradient.centre[1].of(height)
-    radius_x, radius_y = _radii(gradient, centre_x, centre_y, width, height)
+    radius_x, radius_y = radii_of(gradient, centre_x, centre_y, width, height)
     ramp = resolve_stops(gradient.stops, radius_x)
     x = _centres(box[0], box[2], centre_x) / np.float32(max(radius_x, _TINY))
     y = _centres(box[1], box[3], centre_y) / np.float32(max(radius_y, _TINY))
@@ -125,7 +126,7 @@ def _radial(gradient: RadialGradient, width: int, height: int, box: Box) -> NDAr
     return table.colors_at(places)
 
 
-def _radii(gradient: RadialGradient, x: float, y: float, width: int, height: int) -> tuple[float, float]:
+def radii_of(gradient: RadialGradient, x: float, y: float, width: float, height: float) -> tuple[float, float]:
     """Return the radii of the ending shape (CSS Images 4, section 3.2.1)."""
     if gradient.radii is not None:
         return gradient.radii[0].of(width), gradient.radii[1].of(height)
@@ -212,8 +213,22 @@ def _aligned(sharp: list[float], low: float, high: float, line: float, size: int
 
 @lru_cache(maxsize=64)
 def _table(ramp: Ramp, low: float, span: float, size: int) -> NDArray[np.uint32]:
-    """Return the colours of evenly spaced places, mixed with premultiplied alpha (CSS Images 4, section 3.5.3)."""
-    places = low + (np.arange(size) + 0.5) * (span / size)
+    """Return the colours of evenly spaced places."""
+    places = (low + (np.arange(size) + 0.5) * (span / size)).astype(np.float64)
+    pixels = _mixed(ramp, places)
+    colors = (pixels * 255 + 0.5).clip(0, 255).astype(np.uint8).view(np.uint32)[:, 0]
+    colors.flags.writeable = False
+    return colors
+
+
+def ramp_colors(ramp: Ramp, places: Sequence[float]) -> list[Color]:
+    """Return the colours of a ramp at these places, as browsers mix them."""
+    mixed = _mixed(ramp, np.asarray(places, np.float64))
+    return [Color(float(red), float(green), float(blue), float(alpha)) for red, green, blue, alpha in mixed]
+
+
+def _mixed(ramp: Ramp, places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return red, green, blue and alpha at each place, mixed with premultiplied alpha (CSS Images 4, section 3.5.3)."""
     legacy = all(color.legacy for color in ramp.colors)
     channels = np.array([(color.red, color.green, color.blue) if legacy else color.oklab for color in ramp.colors])
     alpha = np.array([color.alpha for color in ramp.colors])
@@ -223,10 +238,7 @@ def _table(ramp: Ramp, low: float, span: float, size: int) -> NDArray[np.uint32]
     mixed /= np.where(mixed_alpha > 0, mixed_alpha, 1)[:, None]
     srgb = mixed if legacy else _from_oklab(mixed)
     srgb[mixed_alpha <= 0] = 0
-    pixels = np.concatenate([srgb, mixed_alpha[:, None]], axis=1)
-    colors = (pixels * 255 + 0.5).clip(0, 255).astype(np.uint8).view(np.uint32)[:, 0]
-    colors.flags.writeable = False
-    return colors
+    return np.concatenate([srgb, mixed_alpha[:, None]], axis=1)
 
 
 _OKLAB_TO_LMS: Final = np.array(

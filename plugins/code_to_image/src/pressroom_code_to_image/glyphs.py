@@ -52,7 +52,8 @@ def metrics_of(font_size: int, scale: int) -> CellMetrics:
 
 _FAMILIES: Final = ("JetBrains Mono",)
 _HIDDEN_SIZE: Final = 12.0
-_BOX_STRENGTH: Final = 56
+HIDDEN_STRENGTH: Final = 56
+"""How strong the box around a code point is, of 255."""
 
 
 def text_style(size: float, *, italic: bool = False, weight: float = 400) -> TextStyle:
@@ -94,12 +95,18 @@ def draw_run(
 
 
 def _draw_shaped(image: Image.Image, run: StyledRun, x: int, top: int, metrics: CellMetrics) -> tuple[str, ...]:
+    text, start = shaped_run(run, metrics)
+    draw_text(image, text, x + start, top + metrics.baseline, named(run.style.color))
+    return text.missing
+
+
+def shaped_run(run: StyledRun, metrics: CellMetrics) -> tuple[ShapedText, float]:
+    """Return the text of a run, made smaller where its columns have too little room, and its start in them."""
     room = run.columns * metrics.cell
     text = _shaped(run, metrics.size)
     if text.width > room:
         text = _shaped(run, metrics.size * room / text.width)
-    draw_text(image, text, x + (room - text.width) / 2, top + metrics.baseline, named(run.style.color))
-    return text.missing
+    return text, (room - text.width) / 2
 
 
 def _shaped(run: StyledRun, size: float) -> ShapedText:
@@ -110,12 +117,34 @@ def _shaped(run: StyledRun, size: float) -> ShapedText:
 @lru_cache(maxsize=64)
 def _hidden_mask(text: str, columns: int, metrics: CellMetrics) -> Image.Image:
     """Return the mask of a code point in a faint box."""
+    point = code_point(text, columns, metrics)
+    left, top, width, height = point.box
+    mask = Image.new("L", (columns * metrics.cell, metrics.row), 0)
+    mask.paste(HIDDEN_STRENGTH, (left, top), box_mask(width, height, (point.radius,) * 4))
+    drawn = mask.convert("RGB")
+    draw_text(drawn, point.text, point.x, point.baseline, WHITE)
+    return drawn.getchannel(0)
+
+
+@dataclass(frozen=True, slots=True)
+class CodePoint:
+    """A code point in place of a hidden character: its box as left, top, width and height, and its text; in pixels.
+
+    All places are from the corner of its first cell.
+    """
+
+    box: tuple[int, int, int, int]
+    radius: float
+    text: ShapedText
+    x: int
+    baseline: int
+
+
+def code_point(text: str, columns: int, metrics: CellMetrics) -> CodePoint:
+    """Return where a code point stands that takes this many columns."""
     part = metrics.cell / CELL
     width, height = columns * metrics.cell - 2 * metrics.scale, metrics.row - round(6 * part)
-    mask = Image.new("L", (columns * metrics.cell, metrics.row), 0)
-    mask.paste(_BOX_STRENGTH, (metrics.scale, round(3 * part)), box_mask(width, height, (4 * part,) * 4))
-    drawn = mask.convert("RGB")
     shaped = shape(text, text_style(_HIDDEN_SIZE * part, weight=600), default_library())
     x = round(metrics.scale + (width - shaped.width) / 2)
-    draw_text(drawn, shaped, x, metrics.baseline - metrics.scale, WHITE)
-    return drawn.getchannel(0)
+    box = (metrics.scale, round(3 * part), width, height)
+    return CodePoint(box, 4 * part, shaped, x, metrics.baseline - metrics.scale)

@@ -159,6 +159,14 @@ class CodeImageParams(Params):
     shadow: Integer = Field(
         default=100, ge=0, le=200, description="Strength of the shadow in percent; 0 switches it off.", examples=[0]
     )
+    format: Literal["png", "svg"] = Field(
+        default="png",
+        description=(
+            "Format of the file. An svg is sharp at any size; its text is drawn as outlines, and a conic-gradient "
+            "cannot be its background."
+        ),
+        examples=["svg"],
+    )
 
 
 class CodeImageDetails(BaseModel):
@@ -166,4 +174,4 @@ class CodeImageDetails(BaseModel):
 
     width: int = Field(description="Width in pixels.")
     height: int = Field(description="Height in pixels.")
-    format: Literal["png"] = Field(default="png", description="The file's format.")
+    format: Literal["png", "svg"] = Field(description="The file's format.")

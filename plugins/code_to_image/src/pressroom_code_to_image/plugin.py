@@ -36,13 +36,13 @@ MCP = Mcp(
         "highlightLines": "Such as 2,4-6.",
         "diff": "Lines begin with +, - or a space.",
     },
-    hide=("windowControls", "padding", "focusLines", "fontSize", "autoWidth", "scale", "radius", "shadow"),
+    hide=("windowControls", "padding", "focusLines", "fontSize", "autoWidth", "scale", "radius", "shadow", "format"),
 )
 
 
 PROMO = Promo(
     tagline="Code that looks as good as it reads.",
-    description="Hundreds of languages, twenty themes with their original colours, any background, crisp at any width.",
+    description="Hundreds of languages, twenty themes with their original colours, any background, PNG or SVG.",
     use_cases=(
         "Posts on social networks",
         "Slides and talks",
@@ -51,8 +51,8 @@ PROMO = Promo(
     ),
     llm_instructions=(
         "POST a JSON object with `code` and `language` to the generate endpoint; every other parameter has a default, "
-        "and `title` an empty text where no file name is meant. The answer's data.url is the PNG. Use response=binary "
-        "to receive the bytes themselves."
+        "and `title` an empty text where no file name is meant. The answer's data.url is the image. Use "
+        "response=binary to receive the bytes themselves."
     ),
     related_features=("image-generator", "qr-code-generator"),
 )
@@ -119,6 +119,7 @@ EXAMPLES = (
 NOTES = (
     "Tab stops are every 4 columns. Long lines wrap, at a space or a bracket where one is near.",
     "Invisible and direction-changing characters, such as U+202E, are shown as code points.",
+    "The text of an SVG is drawn as outlines: it looks the same everywhere, and needs no font.",
     "An image is at most 20,000 pixels high and has at most 24 million pixels: 800 rows at a width of 900.",
 )
 
@@ -127,11 +128,11 @@ NOTES = (
     slug="code-to-image",
     name="Code to image",
     summary="Makes an image of source code, with syntax colours in a window.",
-    tags=("code", "syntax highlighting", "screenshot", "image", "png"),
+    tags=("code", "syntax highlighting", "screenshot", "image", "png", "svg"),
     rate_limit=per_hour(60),
     executor="process",
     timeout=5,
-    produces=("image/png",),
+    produces=("image/png", "image/svg+xml"),
     details=CodeImageDetails,
     mcp=MCP,
     promo=PROMO,

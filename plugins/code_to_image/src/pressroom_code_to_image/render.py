@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
 from typing import Final
 
 from PIL import Image
-from pressroom.graphics.gradient import mixed
 from pressroom.graphics.png import encode_png
 from pressroom.sdk import Artifact, InvalidInput
 
-from pressroom_code_to_image.glyphs import CellMetrics, draw_run, lacks_glyphs, named, rgb
+from pressroom_code_to_image.glyphs import CellMetrics, draw_run, lacks_glyphs, rgb
 from pressroom_code_to_image.grid import Grid
 from pressroom_code_to_image.highlight import highlighted
 from pressroom_code_to_image.highlight.detection import detected
 from pressroom_code_to_image.layout import RunKind, StyledRun, VisualRow, hides, laid_out, prepared
+from pressroom_code_to_image.looks import RowLook, alarm_color, dimmed, number_style, row_looks, visible
 from pressroom_code_to_image.names import AUTO
-from pressroom_code_to_image.params import CodeImageDetails, CodeImageParams, line_numbers
+from pressroom_code_to_image.params import CodeImageDetails, CodeImageParams
 from pressroom_code_to_image.themes import THEMES, CodeTheme, TokenStyle
+from pressroom_code_to_image.vector import vector_image
 from pressroom_code_to_image.window import WindowCanvas, WindowFrame, draw_bar, frame_of, stage
 
 MAX_HEIGHT: Final = 20_000
@@ -30,23 +30,13 @@ MAX_PIXELS: Final = 24_000_000
 _WIDE: Final = 1200
 """From this width on, a wider image may be less high."""
 
-_ALARM, _ALARM_ON_LIGHT = "#ff9e64", "#c2410c"
-_NUMBERS: Final = 0.62
-"""How far the colour of line numbers goes from the text's to the background's."""
-
-_MARKS: Final = {"+": "#4ade80", "-": "#f87171"}
-_MARKS_ON_LIGHT: Final = {"+": "#15803d", "-": "#b91c1c"}
-_MARK_BAND: Final = 0.16
-_HIGHLIGHT_BAND: Final = 0.12
-_DIM: Final = 0.68
-"""How far the colours of lines that are not in focus go to the background's."""
-
 
 def render(params: CodeImageParams) -> Artifact:
-    """Return the image as PNG.
+    """Return the image, in the format that is asked.
 
     Raises:
-        InvalidInput: it would be higher than `MAX_HEIGHT`, or have more than `MAX_PIXELS`.
+        InvalidInput: it would be higher than `MAX_HEIGHT`, or have more than `MAX_PIXELS`; or an SVG is to have a
+            background that SVG cannot draw.
     """
     theme = THEMES[params.theme]
     code, marks = _unmarked(prepared(params.code)) if params.diff else (prepared(params.code), "")
@@ -59,11 +49,14 @@ def render(params: CodeImageParams) -> Artifact:
         longest = max((run.column + run.columns for row in rows for run in row.runs), default=0)
         frame = frame_of(params, lines, longest)
     _refuse_too_large(params, frame, len(rows))
-    looks = _row_looks(params, rows, marks, theme)
+    looks = row_looks(params, rows, marks, theme)
     missing = list(dict.fromkeys(one for row in rows for run in row.runs if (one := _missing(run))))
+    size = CodeImageDetails(width=frame.width, height=frame.height(len(rows)), format=params.format)
+    if params.format == "svg":
+        svg, undrawn = vector_image(params, frame, rows, looks)
+        return Artifact(svg, "image/svg+xml", size, _warnings([*missing, *undrawn]))
     image, undrawn = _image(params, frame, rows, looks)
-    details = CodeImageDetails(width=image.width, height=image.height)
-    return Artifact(encode_png(image), "image/png", details, _warnings([*missing, *undrawn]))
+    return Artifact(encode_png(image), "image/png", size, _warnings([*missing, *undrawn]))
 
 
 def language_in(params: CodeImageParams, code: str) -> str:
@@ -103,39 +96,6 @@ def _unmarked(code: str) -> tuple[str, str]:
     return "\n".join(lines), "".join(marks)
 
 
-@dataclass(frozen=True, slots=True)
-class _RowLook:
-    """How a row differs from others: the colour behind it, its mark with its colour, and whether it is dimmed."""
-
-    band: str = ""
-    mark: str = ""
-    mark_color: str = ""
-    dimmed: bool = False
-
-
-def _row_looks(params: CodeImageParams, rows: list[VisualRow], marks: str, theme: CodeTheme) -> list[_RowLook]:
-    highlight, focus = line_numbers(params.highlightLines), line_numbers(params.focusLines)
-    colors = _MARKS if theme.dark else _MARKS_ON_LIGHT
-    looks: list[_RowLook] = []
-    line = 0
-    for row in rows:
-        line = row.number or line
-        mark = marks[line - 1] if marks else " "
-        if mark in colors:
-            band = _mix(theme.background, colors[mark], _MARK_BAND)
-        else:
-            band = _mix(theme.background, theme.foreground, _HIGHLIGHT_BAND) if line in highlight else ""
-        shown = mark if row.number and mark in colors else ""
-        looks.append(_RowLook(band, shown, colors.get(mark, ""), bool(focus) and line not in focus))
-    return looks
-
-
-@lru_cache(maxsize=256)
-def _mix(one: str, other: str, part: float) -> str:
-    red, green, blue, _ = mixed(named(one), named(other), part).rgba8
-    return f"#{red:02x}{green:02x}{blue:02x}"
-
-
 def _missing(run: StyledRun) -> str:
     """Return the character of a run that shows a code point only because no font has it, else an empty text."""
     if run.kind is not RunKind.HIDDEN:
@@ -145,13 +105,13 @@ def _missing(run: StyledRun) -> str:
 
 
 def _image(
-    params: CodeImageParams, frame: WindowFrame, rows: list[VisualRow], looks: list[_RowLook]
+    params: CodeImageParams, frame: WindowFrame, rows: list[VisualRow], looks: list[RowLook]
 ) -> tuple[Image.Image, list[str]]:
     """Return the image, and the characters that no font has."""
     theme, metrics = THEMES[params.theme], frame.metrics
     place = stage(frame, theme, len(rows), params.background)
     if frame.bar:
-        draw_bar(place, frame, theme, _visible(params.title.strip()), controls=params.windowControls)
+        draw_bar(place, frame, theme, visible(params.title.strip()), controls=params.windowControls)
     left, top = place.left + frame.code, place.top + frame.top
     _draw_bands(place, frame, looks)
     if params.lineNumbers:
@@ -159,11 +119,11 @@ def _image(
         numbers = _numbers(rows, digits, theme, metrics)
         numbers.draw(place.canvas, place.left + frame.numbers - digits * metrics.cell, top)
     grid = Grid(frame.columns, len(rows), metrics)
-    alarm = _ALARM if theme.dark else _ALARM_ON_LIGHT
+    alarm = alarm_color(theme)
     missing: dict[str, None] = {}
     for index, (row, look) in enumerate(zip(rows, looks, strict=True)):
         for one in row.runs:
-            run = replace(one, style=_dimmed(one.style, theme)) if look.dimmed else one
+            run = replace(one, style=dimmed(one.style, theme)) if look.dimmed else one
             if run.kind is RunKind.PLAIN:
                 grid.put(run.text, index, run.column, run.style)
             else:
@@ -172,7 +132,7 @@ def _image(
     return place.finished(frame), list(missing)
 
 
-def _draw_bands(place: WindowCanvas, frame: WindowFrame, looks: list[_RowLook]) -> None:
+def _draw_bands(place: WindowCanvas, frame: WindowFrame, looks: list[RowLook]) -> None:
     line, high = frame.metrics.scale, frame.metrics.row
     marks = Grid(1, len(looks), frame.metrics)
     for index, look in enumerate(looks):
@@ -185,23 +145,14 @@ def _draw_bands(place: WindowCanvas, frame: WindowFrame, looks: list[_RowLook]) 
     marks.draw(place.canvas, place.left + frame.code - round(1.2 * frame.metrics.cell), place.top + frame.top)
 
 
-def _dimmed(style: TokenStyle, theme: CodeTheme) -> TokenStyle:
-    return replace(style, color=_mix(style.color, theme.background, _DIM))
-
-
 def _numbers(rows: list[VisualRow], digits: int, theme: CodeTheme, metrics: CellMetrics) -> Grid:
     """Return the line numbers, which have this many digits at most."""
-    style = TokenStyle(_mix(theme.foreground, theme.background, _NUMBERS))
+    style = number_style(theme)
     grid = Grid(digits, len(rows), metrics)
     for index, row in enumerate(rows):
         if row.number:
             grid.put(f"{row.number:>{digits}}", index, 0, style)
     return grid
-
-
-def _visible(title: str) -> str:
-    """Return a title whose hidden characters show as their code points."""
-    return "".join(f"[U+{ord(character):04X}]" if hides(character) else character for character in title)
 
 
 def _warnings(missing: list[str]) -> tuple[str, ...]:

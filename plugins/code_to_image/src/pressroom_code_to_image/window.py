@@ -7,10 +7,11 @@ from functools import lru_cache
 from typing import Final
 
 from PIL import Image, ImageChops
+from pressroom.graphics.color import Color
 from pressroom.graphics.gradient import Paint, mixed, parse_paint
 from pressroom.graphics.painting import Box, paint_part
 from pressroom.graphics.shapes import Radii, border_mask, box_mask, box_shadow
-from pressroom.graphics.text import TextStyle, default_library, draw_text, ellipsized, shape
+from pressroom.graphics.text import ShapedText, TextStyle, default_library, draw_text, ellipsized, shape
 
 from pressroom_code_to_image.glyphs import CellMetrics, metrics_of, named, rgb
 from pressroom_code_to_image.params import CodeImageParams
@@ -29,11 +30,11 @@ _NARROWEST: Final = 240
 
 _NUMBER_GAP: Final = 22
 
-_CONTROLS: Final = ("#ff5f57", "#febc2e", "#28c840")
-_CONTROL, _CONTROL_STEP, _CONTROL_LEFT = 12, 20, 20
+CONTROLS: Final = ("#ff5f57", "#febc2e", "#28c840")
+CONTROL, CONTROL_STEP, CONTROL_LEFT = 12, 20, 20
 _TITLE_SIZE: Final = 13.0
 
-_BORDER: Final = 26
+BORDER: Final = 26
 """How strong the line along the window's edge is, of 255."""
 
 
@@ -130,18 +131,18 @@ def stage(frame: WindowFrame, theme: CodeTheme, rows: int, background: str) -> W
     padding, width, height = frame.padding, frame.window_width, frame.window_height(rows)
     image = _ground(frame, height, parse_paint(background))
     ground = rgb(theme.background)
-    edge = (255, 255, 255) if theme.dark else (0, 0, 0)
+    edge = rgb(edge_color(theme))
     # Masks of a low window serve for its two ends; between them, edges are straight.
     end_height, line = frame.end, frame.metrics.scale
     low = (width, 3 * end_height)
-    inner, border = box_mask(*low, frame.corners), _faded(border_mask(*low, frame.corners, line), _BORDER)
+    inner, border = box_mask(*low, frame.corners), _faded(border_mask(*low, frame.corners, line), BORDER)
     for start, top in ((0, padding), (low[1] - end_height, padding + height - end_height)):
         part = (0, start, width, start + end_height)
         end = Image.new("RGB", (width, end_height), ground)
         end.paste(edge, (0, 0), border.crop(part))
         _lay(image, end, inner.crop(part), (padding, top))
     middle = (padding, padding + end_height, padding + width, padding + height - end_height)
-    side = tuple(round(one + (other - one) * _BORDER / 255) for one, other in zip(ground, edge, strict=True))
+    side = tuple(round(one + (other - one) * BORDER / 255) for one, other in zip(ground, edge, strict=True))
     if image.mode == "RGB":
         canvas, left = image, padding
         image.paste(ground, middle)
@@ -156,17 +157,23 @@ def stage(frame: WindowFrame, theme: CodeTheme, rows: int, background: str) -> W
 def draw_bar(stage: WindowCanvas, frame: WindowFrame, theme: CodeTheme, title: str, *, controls: bool) -> None:
     """Draw the buttons and the title."""
     canvas, scale = stage.canvas, frame.metrics.scale
-    control, control_step, control_left = _CONTROL * scale, _CONTROL_STEP * scale, _CONTROL_LEFT * scale
-    taken = 0
+    control, control_step, control_left = CONTROL * scale, CONTROL_STEP * scale, CONTROL_LEFT * scale
     if controls:
         mask = box_mask(control, control, (control / 2,) * 4)
-        for index, button in enumerate(_CONTROLS):
+        for index, button in enumerate(CONTROLS):
             step = stage.left + control_left + index * control_step
             place = (step, stage.top + (frame.bar - control) // 2)
             canvas.paste(rgb(button), place, mask)
-        taken = control_left + 2 * control_step + control
-    if not title:
-        return
+    if title:
+        text, x, baseline = title_in(frame, title, controls=controls)
+        draw_text(canvas, text, stage.left + x, stage.top + baseline, title_color(theme))
+
+
+def title_in(frame: WindowFrame, title: str, *, controls: bool) -> tuple[ShapedText, float, float]:
+    """Return the title as it fits into the bar, and its start and base line from the window's corner."""
+    scale = frame.metrics.scale
+    control_left = CONTROL_LEFT * scale
+    taken = control_left + 2 * CONTROL_STEP * scale + CONTROL * scale if controls else 0
     style = TextStyle(_TITLE_SIZE * scale, ("Inter",), 500)
     library = default_library()
     left = taken + control_left
@@ -177,9 +184,12 @@ def draw_bar(stage: WindowCanvas, frame: WindowFrame, theme: CodeTheme, title: s
         room = max(centred, frame.window_width - left - control_left)
         text = shape(ellipsized(title, style, library, room), style, library)
     x = min((frame.window_width - text.width) / 2, frame.window_width - control_left - text.width)
-    color = mixed(named(theme.foreground), named(theme.background), 0.3)
-    baseline = frame.bar / 2 + style.size * 0.36
-    draw_text(canvas, text, stage.left + max(left, x), stage.top + baseline, color)
+    return text, max(left, x), frame.bar / 2 + style.size * 0.36
+
+
+def title_color(theme: CodeTheme) -> Color:
+    """Return the colour of the title."""
+    return mixed(named(theme.foreground), named(theme.background), 0.3)
 
 
 def _lay(image: Image.Image, part: Image.Image, mask: Image.Image, place: tuple[int, int]) -> None:
@@ -210,16 +220,32 @@ def _ground(frame: WindowFrame, window_height: int, paint: Paint) -> Image.Image
 @lru_cache(maxsize=16)
 def _shadow(width: int, height: int, frame: WindowFrame) -> Image.Image:
     """Return the mask of the shadow in an image of that size."""
-    padding, scale = frame.padding, frame.metrics.scale
+    padding = frame.padding
     whole = Image.new("L", (width, height), 0)
-    # The soft shadow ends before the image does, so that no edge cuts it off visibly.
-    near = min(padding * 0.5, 14.0 * scale)
-    for blur, down, strength in ((padding * 0.95, round(padding * 0.3), 115), (near, 3 * scale, 80)):
+    for blur, down, strength in shadow_layers(frame):
         shadow = box_shadow(width - 2 * padding, height - 2 * padding, frame.corners, blur)
         layer = Image.new("L", (width, height), 0)
         layer.paste(shadow.mask, (padding - shadow.margin, padding - shadow.margin + down))
-        whole = ImageChops.screen(whole, _faded(layer, strength * frame.shadow // 100))
+        whole = ImageChops.screen(whole, _faded(layer, strength))
     return whole
+
+
+def shadow_layers(frame: WindowFrame) -> tuple[tuple[float, int, int], ...]:
+    """Return the two parts of the shadow: how far each is blurred and moved down, in pixels, and its strength of 255.
+
+    The soft one ends before the image does, so that no edge cuts it off visibly.
+    """
+    padding, scale = frame.padding, frame.metrics.scale
+    near = min(padding * 0.5, 14.0 * scale)
+    return (
+        (padding * 0.95, round(padding * 0.3), 115 * frame.shadow // 100),
+        (near, 3 * scale, 80 * frame.shadow // 100),
+    )
+
+
+def edge_color(theme: CodeTheme) -> str:
+    """Return the colour of the faint line along the window's edge, as `#rrggbb`."""
+    return "#ffffff" if theme.dark else "#000000"
 
 
 def _stretched(mask: Image.Image, box: Box, height: int, cap: int) -> Image.Image:

@@ -1,0 +1,144 @@
+"""Colours and gradients as SVG writes them (SVG 2, section 14)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from pressroom.graphics.color import Color
+from pressroom.graphics.gradient import LinearGradient, RadialGradient, Ramp, resolve_stops
+from pressroom.graphics.painting import direction_of, radii_of, ramp_colors
+
+_STEPS: Final = 16
+"""How many stops stand for the way between two colours that SVG would mix otherwise than CSS does."""
+
+_TINY: Final = 1e-6
+
+_Stops = list[tuple[float, Color]]
+
+
+@dataclass(frozen=True, slots=True)
+class SvgPaint:
+    """`attributes` fill a shape; `definition` is the element that they refer to, or nothing for a colour."""
+
+    attributes: str
+    definition: str = ""
+
+
+def svg_paint(paint: Color | LinearGradient | RadialGradient, width: float, height: float, name: str) -> SvgPaint:
+    """Return how SVG fills a box of `width` by `height` pixels, whose corner is the origin.
+
+    `name` is the `id` of the definition, where one is needed. SVG has no conic gradients.
+    """
+    if isinstance(paint, Color):
+        return SvgPaint(svg_color("fill", paint))
+    if isinstance(paint, LinearGradient):
+        definition = _linear(paint, width, height, name)
+    else:
+        definition = _radial(paint, width, height, name)
+    return SvgPaint(f'fill="url(#{name})"', definition)
+
+
+def svg_color(attribute: str, color: Color) -> str:
+    """Return the attributes for a colour: `attribute` and, where something shines through, its opacity.
+
+    `attribute` is `fill`, `stroke` or `stop-color`.
+    """
+    red, green, blue, _ = color.rgba8
+    text = f'{attribute}="#{red:02x}{green:02x}{blue:02x}"'
+    if color.opaque:
+        return text
+    return f'{text} {attribute.removesuffix("-color")}-opacity="{svg_number(max(color.alpha, 0))}"'
+
+
+def svg_number(value: float) -> str:
+    """Return a number with three decimal places at most."""
+    text = f"{value:.3f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def _linear(gradient: LinearGradient, width: float, height: float, name: str) -> str:
+    across, down = direction_of(gradient, width, height)
+    line = abs(width * across) + abs(height * down)
+    ramp = resolve_stops(gradient.stops, line)
+    first, last, stops = _between_ends(ramp)
+    x, y = width / 2, height / 2
+    ends = [(x + across * line * (place - 0.5), y + down * line * (place - 0.5)) for place in (first, last)]
+    (x1, y1), (x2, y2) = [tuple(map(svg_number, end)) for end in ends]
+    return (
+        f'<linearGradient id="{name}" gradientUnits="userSpaceOnUse" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"'
+        f"{_spread(repeating=gradient.repeating)}>{_written(stops)}</linearGradient>"
+    )
+
+
+def _radial(gradient: RadialGradient, width: float, height: float, name: str) -> str:
+    x, y = gradient.centre[0].of(width), gradient.centre[1].of(height)
+    radius_x, radius_y = radii_of(gradient, x, y, width, height)
+    ramp = resolve_stops(gradient.stops, radius_x)
+    if gradient.repeating and ramp.places[-1] - ramp.places[0] > _TINY:
+        reach, stops = _period(ramp)
+    else:
+        reach, stops = _from_centre(ramp)
+    matrix = f"translate({svg_number(x)} {svg_number(y)}) scale({_scale(radius_x * reach)} {_scale(radius_y * reach)})"
+    return (
+        f'<radialGradient id="{name}" gradientUnits="userSpaceOnUse" cx="0" cy="0" r="1"'
+        f' gradientTransform="{matrix}"{_spread(repeating=gradient.repeating)}>{_written(stops)}</radialGradient>'
+    )
+
+
+def _scale(radius: float) -> str:
+    return f"{max(radius, 1e-3):.7g}"
+
+
+def _spread(*, repeating: bool) -> str:
+    return ' spreadMethod="repeat"' if repeating else ""
+
+
+def _between_ends(ramp: Ramp) -> tuple[float, float, _Stops]:
+    """Return the first and the last place of a ramp, and its stops as parts of the way between them."""
+    first, last = ramp.places[0], ramp.places[-1]
+    span = last - first
+    if span <= _TINY:
+        # All that is before the place has the first colour, all after it the last.
+        return first - 0.5, first + 0.5, [(0.5, ramp.colors[0]), (0.5, ramp.colors[-1])]
+    return first, last, [((place - first) / span, color) for place, color in _refined(ramp)]
+
+
+def _from_centre(ramp: Ramp) -> tuple[float, _Stops]:
+    """Return the last place of a ramp, and its stops from 0 to there as parts of that way."""
+    reach = max(ramp.places[-1], _TINY)
+    start = ramp_colors(ramp, [0.0])[0]
+    kept = [(place / reach, color) for place, color in _refined(ramp) if place > 0]
+    return reach, [(0.0, start), *kept]
+
+
+def _period(ramp: Ramp) -> tuple[float, _Stops]:
+    """Return the length of a repeated ramp's period, and the stops of the one that begins at 0 as parts of it."""
+    first, period = ramp.places[0], ramp.places[-1] - ramp.places[0]
+    cut = -first % period
+    refined = [(place - first, color) for place, color in _refined(ramp)]
+    at_cut = ramp_colors(ramp, [first + cut])[0]
+    late = [(place - cut, color) for place, color in refined if place > cut]
+    early = [(place - cut + period, color) for place, color in refined if place < cut]
+    return period, [(place / period, color) for place, color in [(0.0, at_cut), *late, *early, (period, at_cut)]]
+
+
+def _refined(ramp: Ramp) -> _Stops:
+    """Return the stops of a ramp, with some between those that SVG, which mixes in sRGB, would mix otherwise."""
+    legacy = all(color.legacy for color in ramp.colors)
+    found: _Stops = []
+    for (start, before), (end, after) in pairwise(zip(ramp.places, ramp.colors, strict=True)):
+        found.append((start, before))
+        same = legacy and math.isclose(before.alpha, after.alpha)
+        if not same and end - start > _TINY:
+            places = [start + (end - start) * step / _STEPS for step in range(1, _STEPS)]
+            found += zip(places, ramp_colors(ramp, places), strict=True)
+    return [*found, (ramp.places[-1], ramp.colors[-1])]
+
+
+def _written(stops: _Stops) -> str:
+    return "".join(
+        f'<stop offset="{min(max(place, 0.0), 1.0):.5g}" {svg_color("stop-color", color)}/>' for place, color in stops
+    )

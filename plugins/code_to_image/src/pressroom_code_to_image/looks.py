@@ -1,0 +1,80 @@
+"""How rows of code differ in looks: bands and marks of diffs, highlighted lines, lines out of focus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+
+from pressroom.graphics.gradient import mixed
+
+from pressroom_code_to_image.glyphs import named
+from pressroom_code_to_image.layout import VisualRow, hides
+from pressroom_code_to_image.params import CodeImageParams, line_numbers
+from pressroom_code_to_image.themes import CodeTheme, TokenStyle
+
+_ALARM, _ALARM_ON_LIGHT = "#ff9e64", "#c2410c"
+_NUMBERS: Final = 0.62
+"""How far the colour of line numbers goes from the text's to the background's."""
+
+_MARKS: Final = {"+": "#4ade80", "-": "#f87171"}
+_MARKS_ON_LIGHT: Final = {"+": "#15803d", "-": "#b91c1c"}
+_MARK_BAND: Final = 0.16
+_HIGHLIGHT_BAND: Final = 0.12
+_DIM: Final = 0.68
+"""How far the colours of lines that are not in focus go to the background's."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowLook:
+    """How a row differs from others: the colour behind it, its mark with its colour, and whether it is dimmed."""
+
+    band: str = ""
+    mark: str = ""
+    mark_color: str = ""
+    dimmed: bool = False
+
+
+def row_looks(params: CodeImageParams, rows: Sequence[VisualRow], marks: str, theme: CodeTheme) -> list[RowLook]:
+    """Return the look of each row. `marks` has a character for each line of a diff, and none for other code."""
+    highlight, focus = line_numbers(params.highlightLines), line_numbers(params.focusLines)
+    colors = _MARKS if theme.dark else _MARKS_ON_LIGHT
+    looks: list[RowLook] = []
+    line = 0
+    for row in rows:
+        line = row.number or line
+        mark = marks[line - 1] if marks else " "
+        if mark in colors:
+            band = _mix(theme.background, colors[mark], _MARK_BAND)
+        else:
+            band = _mix(theme.background, theme.foreground, _HIGHLIGHT_BAND) if line in highlight else ""
+        shown = mark if row.number and mark in colors else ""
+        looks.append(RowLook(band, shown, colors.get(mark, ""), bool(focus) and line not in focus))
+    return looks
+
+
+def dimmed(style: TokenStyle, theme: CodeTheme) -> TokenStyle:
+    """Return the style of a piece of code that is not in focus."""
+    return replace(style, color=_mix(style.color, theme.background, _DIM))
+
+
+def number_style(theme: CodeTheme) -> TokenStyle:
+    """Return the style of line numbers."""
+    return TokenStyle(_mix(theme.foreground, theme.background, _NUMBERS))
+
+
+def alarm_color(theme: CodeTheme) -> str:
+    """Return the colour of characters that cannot be seen otherwise, as `#rrggbb`."""
+    return _ALARM if theme.dark else _ALARM_ON_LIGHT
+
+
+def visible(title: str) -> str:
+    """Return a title whose hidden characters show as their code points."""
+    return "".join(f"[U+{ord(character):04X}]" if hides(character) else character for character in title)
+
+
+@lru_cache(maxsize=256)
+def _mix(one: str, other: str, part: float) -> str:
+    red, green, blue, _ = mixed(named(one), named(other), part).rgba8
+    return f"#{red:02x}{green:02x}{blue:02x}"
