@@ -1,17 +1,28 @@
 """Measuring coverage at little cost: to be imported before whatever is measured.
 
 On Python 3.11 slipcover rewrites bytecode: a probe at each line, which it takes out again once a line was passed some
-dozens of times. Taking probes out walks every module, which costs a fifth of a run; leaving them costs next to nothing.
+dozens of times. Taking probes out walks every module: as often as that, it would cost a fifth of a run. `probes.py` has
+it happen now and then.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Final
+from typing import Any, Final
 
 _NEVER: Final = 1 << 30
+_IMPORTER: Final = "slipcover.importer"
 
-_plugin = sys.modules.get("slipcover.pytest_plugin")
-_measured = getattr(_plugin, "_slipcover_instance", None)
+
+def instance() -> Any:
+    """Return what measures in this process, or `None`."""
+    return getattr(sys.modules.get("slipcover.pytest_plugin"), "_slipcover_instance", None)
+
+
+_measured = instance()
 if _measured is not None:
     _measured.d_miss_threshold = _NEVER
+if "--numprocesses" in sys.argv and "PYTEST_XDIST_WORKER" not in os.environ:
+    # This process hands tests out to others: nothing of it is measured, and rewriting the server takes ten seconds.
+    sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != _IMPORTER]
