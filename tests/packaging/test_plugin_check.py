@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,41 @@ def test_the_built_in_plugins_keep_every_promise(plugin: str, built_in: Done) ->
         "contracts",
         "outages",
     }
+
+
+LEAVING = """
+import threading
+from pressroom.sdk import *
+
+PLUGIN = Plugin(id="leaving", title="Leaving", summary="For tests.")
+
+
+@hookimpl
+def pressroom_branding():
+    threading.Thread(target=threading.Event().wait, name="forever").start()
+    return []
+"""
+
+
+def test_a_thread_that_a_plugin_leaves_running_does_not_hold_up_the_check(tmp_path: Path) -> None:
+    (tmp_path / "leaving.py").write_text(LEAVING)
+    metadata = tmp_path / "leaving-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: leaving\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[pressroom.plugins]\nleaving = leaving\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "pressroom.testing.check_process"],
+        input=json.dumps({"plugins": ["leaving"], "config": {"builtin_plugins": False}, "postgresql": ""}),
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert events[-1] == {"ended": True}, done.stderr
+    assert {event["stage"] for event in events[:-1]} >= {"contracts", "outages"}
+    assert done.returncode == 0
 
 
 def test_a_plugin_may_need_another_one_that_is_checked_with_it(tmp_path: Path) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from pressroom.testing import assert_plugin_conforms
+from pressroom.testing import assert_plugin_conforms, conformance
 from support.third_party import GENERATOR, HEAD, MCP_TOOL
 
 Install = Callable[..., str]
@@ -145,3 +146,14 @@ def test_everything_that_is_wrong_is_told_at_once(install: Install) -> None:
     careless = GENERATOR.replace("Writes a text in capitals.", "Shouts.").replace("examples=", "examples=() and ")
     found = complaints(install("import httpx\n" + HEAD + careless))
     assert len(found) == 3
+
+
+def test_a_module_whose_import_does_not_end_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "waits_forever.py").write_text(
+        "import threading\nthreading.Thread(target=threading.Event().wait).start()\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(conformance, "IMPORT_SECONDS", 4)
+    (found,) = conformance._heavy_imports("waits_forever")
+    assert (found.promise, found.where) == ("its module can be imported by itself", "waits_forever")
+    assert "start no thread" in found.fix

@@ -115,14 +115,20 @@ def _heavy_imports(module: str) -> Iterator[Finding]:
         f"importlib.import_module({module.partition(':')[0]!r}); "
         "print(json.dumps(sorted({name.partition('.')[0] for name in set(sys.modules) - before})))"
     )
-    run = subprocess.run(  # noqa: S603 - the code above
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=IMPORT_SECONDS,
-    )
+    try:
+        run = subprocess.run(  # noqa: S603 - the code above
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=IMPORT_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        seen = f"a process that only imports it has not ended after {IMPORT_SECONDS:g} seconds"
+        fix = "start no thread and wait for nothing while it is imported"
+        yield Finding("plugin", "its module can be imported by itself", module, seen, fix)
+        return
     if run.returncode != 0:
         seen = run.stderr.strip().rpartition("\n")[2]
         yield Finding("plugin", "its module can be imported by itself", module, seen, "import what it needs, in order")
