@@ -16,6 +16,7 @@ from PIL import Image
 from pressroom.sdk import Artifact, InvalidInput
 from pressroom_code_to_image.params import CodeImageDetails, CodeImageParams
 from pressroom_code_to_image.render import render
+from pressroom_code_to_image.vector import MAX_BYTES
 
 SVG = "{http://www.w3.org/2000/svg}"
 ELEMENTS = {
@@ -133,6 +134,14 @@ def test_a_background_that_svg_lacks_is_refused_by_name(background: str) -> None
         drawn(format="svg", background=background)
     assert refused.value.field == "background"
     assert drawn(background=background).media_type == "image/png"
+
+
+def test_thousands_of_different_characters_are_refused_before_the_file_is_huge() -> None:
+    code = "".join(map(chr, range(0x4E00, 0x4E00 + 8000)))
+    with pytest.raises(InvalidInput, match="ask for png") as refused:
+        drawn(format="svg", code=code, language="plaintext", width=2000)
+    assert refused.value.field == "format"
+    assert len(vector(code="x y" * 2666, language="plaintext")) < MAX_BYTES / 8
 
 
 def test_it_warns_as_the_png_does() -> None:

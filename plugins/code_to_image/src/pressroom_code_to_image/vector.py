@@ -36,6 +36,9 @@ from pressroom_code_to_image.window import (
     title_in,
 )
 
+MAX_BYTES: Final = 4_000_000
+"""How large an SVG may be. Plain code takes a tenth of it; thousands of different characters would take more."""
+
 _PREFIX_LENGTH: Final = 5
 
 
@@ -45,7 +48,7 @@ def vector_image(
     """Return the SVG document, and the characters that no font has.
 
     Raises:
-        InvalidInput: SVG cannot draw the background.
+        InvalidInput: SVG cannot draw the background, or the document would be larger than `MAX_BYTES`.
     """
     theme, width, height = THEMES[params.theme], frame.width, frame.height(len(rows))
     # Pages that hold several such images as elements of their own would mix up ids that are the same.
@@ -69,7 +72,14 @@ def vector_image(
         *(_shadows(frame, len(rows), prefix) if frame.shadow else ()),
         f'<g transform="translate({frame.padding} {frame.padding})">{inside}</g></svg>\n',
     ]
-    return "".join(parts).encode(), glyphs.missing
+    content = "".join(parts).encode()
+    if len(content) > MAX_BYTES:
+        raise InvalidInput(
+            "format",
+            f"makes an SVG of {len(content):,} bytes, at most {MAX_BYTES:,} are allowed: the outline of each different "
+            "character is part of it; ask for png, or cut the code",
+        )
+    return content, glyphs.missing
 
 
 class GlyphSheet:
