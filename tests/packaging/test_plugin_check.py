@@ -215,6 +215,40 @@ def test_people_and_ci_are_told_the_same(tmp_path: Path) -> None:
     assert any("nutmeg" in text for text in told)
 
 
+CRASHING = """
+import os
+
+from mypy.plugin import Plugin
+
+
+class Crashing(Plugin):
+    def get_function_hook(self, fullname):
+        if fullname == "acme_crashing.plugin.one" and {when}:
+            raise KeyError("nutmeg")
+        return None
+
+
+def plugin(version):
+    return Crashing
+"""
+
+
+@pytest.mark.parametrize("when", ["self.options.cache_dir != os.devnull", "True"])
+def test_a_crash_of_mypy_is_repeated_without_its_cache_and_is_no_type_error(tmp_path: Path, when: str) -> None:
+    made = project(tmp_path, "crashing", "def one() -> int:\n    return 1\n\n\nNUMBER = one()\n")
+    (tmp_path / "crash.py").write_text(CRASHING.replace("{when}", when))
+    with (made / "pyproject.toml").open("a") as file:
+        file.write('\n[tool.mypy]\nstrict = true\nplugins = ["crash.py"]\n')
+    findings = stages(check(made, "--json"))["types"]["findings"]
+    if when != "True":
+        assert findings == []
+        return
+    (finding,) = findings
+    assert finding["promise"] == "mypy can check its types"
+    assert finding["where"].endswith("plugin.py:5")
+    assert "--show-traceback" in finding["fix"]
+
+
 def test_a_package_that_cannot_be_built_is_named_with_the_last_lines(tmp_path: Path) -> None:
     made = project(tmp_path, "unbuilt", TOOL)
     (made / "pyproject.toml").write_text("[project]\nname = 7\n")

@@ -16,8 +16,11 @@ from support.needs import program, unavailable
 
 CACHE: Final = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pressroom-tests"
 
-MYPY_CACHE: Final = CACHE / "mypy"
-"""Where mypy keeps what it found out about packages: for the first of many projects that takes most of its time."""
+MYPY_CACHE: Final = CACHE / "mypy" / os.environ.get("PYTEST_XDIST_WORKER", "main")
+"""Where mypy keeps what it found out about packages: for the first of many projects that takes most of its time.
+
+Each worker has its own: runs of mypy at the same time can read what another one is just writing, and crash.
+"""
 
 SECONDS: Final = 600
 """How long one command of an installation may take; from a cold cache most take less than half a minute."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _PROCESS: Final = "pressroom.testing.check_process"
 _MAX_TYPE_ERRORS: Final = 20
+_MYPY_CRASH: Final = "error: INTERNAL ERROR"
 
 
 @click.command("check")
@@ -265,28 +266,44 @@ def _types(path: Path, package: BuiltPackage, python: Path) -> Stage:
     project = path / "pyproject.toml"
     configured = path.is_dir() and project.is_file() and "[tool.mypy]" in project.read_text(encoding="utf-8")
     source = [str(path / "src")] if configured and (path / "src").is_dir() else []
-    command = [sys.executable, "-m", "mypy", "--no-error-summary", "--no-pretty", "--hide-error-context"]
-    command += ["--config-file", str(project)] if configured else ["--strict"]
-    command += ["--python-executable", str(python), "--cache-dir", os.environ.get("MYPY_CACHE_DIR") or os.devnull]
+    arguments = ["--config-file", str(project)] if configured else ["--strict"]
+    arguments += ["--python-executable", str(python), *source]
     for name in () if source else package.packages:
-        command += ["-p", name]
-    done = subprocess.run(  # noqa: S603 - no shell
-        [*command, *source], capture_output=True, text=True, check=False, cwd=path if source else None
-    )
-    lines = [line for line in done.stdout.splitlines() if ": error:" in line]
-    if done.returncode == 0:
-        lines = []
-    elif not lines:
-        lines = [(done.stdout + done.stderr).strip().rpartition("\n")[2]]
-    for line in lines[:_MAX_TYPE_ERRORS]:
-        place, _, message = line.partition(": error: ")
-        stage.findings.append(
-            BrokenPromise(
-                "types", "its types are right in mypy's strict mode", place if message else "", message or line
-            )
-        )
+        arguments += ["-p", name]
+    stage.findings += _type_errors(arguments, path if source else None)
     stage.seconds = time.monotonic() - began
     return stage
+
+
+def _type_errors(arguments: Sequence[str], folder: Path | None) -> Iterator[BrokenPromise]:
+    """Yield what mypy finds.
+
+    Runs of mypy that share a cache can read what another one is just writing, and crash. So a crash is repeated without
+    the cache; only one that comes again is told.
+    """
+    caches = [os.environ.get("MYPY_CACHE_DIR") or os.devnull, os.devnull]
+    for cache in caches if caches[0] != os.devnull else caches[:1]:
+        command = [sys.executable, "-m", "mypy", "--no-error-summary", "--no-pretty", "--hide-error-context"]
+        command += ["--cache-dir", cache, *arguments]
+        done = subprocess.run(  # noqa: S603 - no shell
+            command, capture_output=True, text=True, check=False, cwd=folder
+        )
+        output = done.stdout + done.stderr
+        crash = next((line for line in output.splitlines() if _MYPY_CRASH in line), "")
+        if not crash:
+            break
+    if done.returncode == 0:
+        return
+    if crash:
+        fix = "run mypy with --show-traceback, and report the crash to mypy; `# type: ignore` at the place may avoid it"
+        yield BrokenPromise("types", "mypy can check its types", crash.partition(": error:")[0], crash, fix)
+        return
+    lines = [line for line in done.stdout.splitlines() if ": error:" in line]
+    for line in lines[:_MAX_TYPE_ERRORS] or [output.strip().rpartition("\n")[2]]:
+        place, _, message = line.partition(": error: ")
+        yield BrokenPromise(
+            "types", "its types are right in mypy's strict mode", place if message else "", message or line
+        )
 
 
 def _run_contracts(python: Path, request: Mapping[str, Any], deadline: float, folder: Path) -> Iterator[Stage]:
