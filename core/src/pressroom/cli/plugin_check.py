@@ -281,17 +281,10 @@ def _type_errors(arguments: Sequence[str], folder: Path | None) -> Iterator[Brok
     Runs of mypy that share a cache can read what another one is just writing, and crash. So a crash is repeated without
     the cache; only one that comes again is told.
     """
-    caches = [os.environ.get("MYPY_CACHE_DIR") or os.devnull, os.devnull]
-    for cache in caches if caches[0] != os.devnull else caches[:1]:
-        command = [sys.executable, "-m", "mypy", "--no-error-summary", "--no-pretty", "--hide-error-context"]
-        command += ["--cache-dir", cache, *arguments]
-        done = subprocess.run(  # noqa: S603 - no shell
-            command, capture_output=True, text=True, check=False, cwd=folder
-        )
-        output = done.stdout + done.stderr
-        crash = next((line for line in output.splitlines() if _MYPY_CRASH in line), "")
-        if not crash:
-            break
+    cache = os.environ.get("MYPY_CACHE_DIR") or os.devnull
+    done, crash = _run_mypy(arguments, folder, cache)
+    if crash and cache != os.devnull:
+        done, crash = _run_mypy(arguments, folder, os.devnull)
     if done.returncode == 0:
         return
     if crash:
@@ -299,11 +292,24 @@ def _type_errors(arguments: Sequence[str], folder: Path | None) -> Iterator[Brok
         yield BrokenPromise("types", "mypy can check its types", crash.partition(": error:")[0], crash, fix)
         return
     lines = [line for line in done.stdout.splitlines() if ": error:" in line]
-    for line in lines[:_MAX_TYPE_ERRORS] or [output.strip().rpartition("\n")[2]]:
+    for line in lines[:_MAX_TYPE_ERRORS] or [(done.stdout + done.stderr).strip().rpartition("\n")[2]]:
         place, _, message = line.partition(": error: ")
         yield BrokenPromise(
             "types", "its types are right in mypy's strict mode", place if message else "", message or line
         )
+
+
+def _run_mypy(
+    arguments: Sequence[str], folder: Path | None, cache: str
+) -> tuple[subprocess.CompletedProcess[str], str]:
+    """Run mypy once. Return what it did, and the line that tells of a crash, or an empty one."""
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", "--no-pretty", "--hide-error-context"]
+    command += ["--cache-dir", cache, *arguments]
+    done = subprocess.run(  # noqa: S603 - no shell
+        command, capture_output=True, text=True, check=False, cwd=folder
+    )
+    lines = (done.stdout + done.stderr).splitlines()
+    return done, next((line for line in lines if _MYPY_CRASH in line), "")
 
 
 def _run_contracts(python: Path, request: Mapping[str, Any], deadline: float, folder: Path) -> Iterator[Stage]:
