@@ -28,6 +28,7 @@ OTHER_NAMES = {
     "License-File",  # of package metadata
     "Requires-Dist",  # of package metadata
     "EXTERNALLY-MANAGED",  # a file of Python installations
+    "X-Editable-Text",  # of previews
     "X-Details",  # of previews, which only the pages ask for
     "Set-Cookie",  # of pages for browsers, which are not part of the contract
     "Content-Security-Policy-Report-Only",

@@ -31,6 +31,14 @@ def test_a_preview_is_the_image_with_what_is_said_of_it(api: httpx.Client) -> No
     assert made.content == answer.content
 
 
+def test_a_preview_says_where_its_text_can_be_edited(api: httpx.Client) -> None:
+    answer = api.post("/tools/code-to-image/preview", json={"code": "a\nb", "scale": 4, "padding": 20})
+    place = json.loads(answer.headers["x-editable-text"])
+    assert (place["param"], place["rows"], place["imageWidth"]) == ("code", 2, 900)
+    assert place["imageWidth"] == Image.open(io.BytesIO(answer.content)).width
+    assert "x-editable-text" not in api.post(f"{QR}/preview", json={"text": "hi"}).headers
+
+
 def test_a_file_that_is_no_image_is_previewed_by_the_image_of_it(api: httpx.Client) -> None:
     answer = api.post("/tools/favicon-generator/preview", json={"content": "P"})
     assert Image.open(io.BytesIO(answer.content)).size == (228, 180)

@@ -131,3 +131,27 @@ def test_8000_characters_of_another_script_are_drawn_without_a_warning(text: str
     code = (("# " + text * 6)[:70] + "\n") * 400
     artifact = render(CodeImageParams(code=code[:8000], language="python", width=1200))
     assert artifact.warnings == ()
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"padding": 90, "fontSize": 24}, {"lineNumbers": False}, {"diff": True}, {"autoWidth": True}]
+)
+def test_the_code_stands_where_its_editable_text_says(settings: dict[str, Any], draw: Draw) -> None:
+    code = "+W\n+W" if settings.get("diff") else "W\nW"
+    place = render(CodeImageParams(code=code, language="plaintext", **settings)).editable
+    assert place is not None
+    image = draw(code, language="plaintext", **settings)
+    assert place.image_width == image.width
+    mark = 1 if settings.get("diff") else 0
+    for row in range(place.rows):
+        left = round(place.left + mark * place.column_width)
+        top = round(place.top + row * place.row_height)
+        cell = image.convert("L").crop((left, top, left + round(place.column_width), top + round(place.row_height)))
+        beside = image.convert("L").crop((left + round(place.column_width), top, left + 60, top + 20))
+        assert np.ptp(np.asarray(cell)) > 100
+        assert np.ptp(np.asarray(beside)) < 30
+
+
+def test_a_diff_with_lines_without_a_mark_cannot_be_edited_in_the_image() -> None:
+    assert render(CodeImageParams(code="@@ 1\n+a", diff=True)).editable is None
+    assert render(CodeImageParams(code="@@ 1\n+a")).editable is not None

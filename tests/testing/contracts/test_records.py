@@ -37,6 +37,7 @@ BROKEN: Final[Sequence[tuple[Any, str, str]]] = [
     (GENERATOR, "examples", "bare"),
     (GENERATOR, "examples_succeed", "choosy"),
     (GENERATOR, "cached", "forgetful"),
+    (GENERATOR, "editable", "misplaced"),
     (GENERATOR, "unknown_field", "lenient"),
     (GENERATOR, "wrong_types", "sloppy"),
     (MCP_TOOL, "texts", "terse_tool"),

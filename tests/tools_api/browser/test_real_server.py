@@ -49,6 +49,21 @@ async def test_a_visitor_gets_a_code_that_scans(browser: Browser, server: Server
     await context.close()
 
 
+async def test_code_leaves_the_page_as_a_vector_image(browser: Browser, server: Server) -> None:
+    page = await browser.new_page()
+    await page.goto(f"{server.url}/tools/code-to-image")
+    await page.get_by_label("Title").fill("sum.ts")
+    await page.locator("label", has=page.get_by_label("svg", exact=True)).click()
+    await expect(page.locator("img[data-canvas]")).to_have_attribute("src", re.compile("^blob:"))
+    async with page.expect_download() as got:
+        await page.get_by_role("button", name="Download SVG").click()
+    file = await got.value
+    assert file.suggested_filename == "sum.svg"
+    assert (await file.path()).read_bytes().startswith(b"<svg ")
+    assert await violations(page) == []
+    await page.close()
+
+
 async def test_a_wrong_value_is_explained_beside_its_field(browser: Browser, server: Server) -> None:
     context = await browser.new_context(java_script_enabled=False)
     page = await context.new_page()

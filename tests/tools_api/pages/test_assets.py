@@ -75,7 +75,8 @@ def test_the_colours_of_the_account_pages_reach_aa(scheme: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["pressroom.css", "icons.css", "editor.css", "studio.css", "pages.js", "account.css", "account.js"]
+    "name",
+    ["pressroom.css", "icons.css", "editor.css", "studio.css", "pages.js", "in_place.js", "account.css", "account.js"],
 )
 def test_assets_are_small(name: str) -> None:
     assert len(gzip.compress(PAGES.site.asset(name).content)) < 12_288

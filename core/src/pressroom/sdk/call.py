@@ -82,6 +82,31 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class EditableText:
+    """Where an image shows the text of a parameter, so that people can type there on the tool's page.
+
+    The text is drawn in a monospaced font, a column a character and a row a line; the page stops typing in the image
+    while a line has more than `columns`, or characters that may be wider. Lengths are in pixels of an image that is
+    `image_width` wide: `left` and `top` are the corner of the first column and row. `font` is a family that the page
+    has, and `color` and `background` are CSS colours of the text and of what is behind it.
+    """
+
+    param: str
+    image_width: int
+    left: float
+    top: float
+    columns: int
+    rows: int
+    column_width: float
+    row_height: float
+    font_size: float
+    color: str
+    background: str
+    font: str = "JetBrains Mono"
+    tab_columns: int = 4
+
+
+@dataclass(frozen=True, slots=True)
 class Artifact:
     """A file that a generator made.
 
@@ -89,7 +114,7 @@ class Artifact:
     that the generator declares as `details`; its members appear in the answer's `data`.
     `warnings` are sentences for the caller; they appear as `data.warnings`. `preview` is an image, as (media type,
     bytes), of a file that is not an image: the tool's page shows it, and programs find it in the header `Link` with the
-    relation `preview` (RFC 6903).
+    relation `preview` (RFC 6903). `editable` says where the image shows a parameter's text.
     """
 
     content: bytes
@@ -97,6 +122,7 @@ class Artifact:
     details: BaseModel | None = None
     warnings: tuple[str, ...] = ()
     preview: tuple[str, bytes] | None = None
+    editable: EditableText | None = None
 
 
 @dataclass(frozen=True, slots=True)

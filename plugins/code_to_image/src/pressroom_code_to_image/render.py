@@ -7,7 +7,7 @@ from typing import Final
 
 from PIL import Image
 from pressroom.graphics.png import encode_png
-from pressroom.sdk import Artifact, InvalidInput
+from pressroom.sdk import Artifact, EditableText, InvalidInput
 
 from pressroom_code_to_image.glyphs import CellMetrics, draw_run, lacks_glyphs, rgb
 from pressroom_code_to_image.grid import Grid
@@ -45,18 +45,44 @@ def render(params: CodeImageParams) -> Artifact:
     language = language_in(params, code)
     pieces = ((text, theme.style(role, language)) for text, role in highlighted(code, language))
     rows = list(laid_out(pieces, frame.columns, lacks_glyphs))
+    editable = _editable(params, frame, len(rows), theme)
     if params.autoWidth:
         longest = max((run.column + run.columns for row in rows for run in row.runs), default=0)
         frame = frame_of(params, lines, longest)
     _refuse_too_large(params, frame, len(rows))
     looks = row_looks(params, rows, marks, theme)
     missing = list(dict.fromkeys(one for row in rows for run in row.runs if (one := _missing(run))))
+    if editable is not None:
+        editable = replace(editable, image_width=frame.width)
     size = CodeImageDetails(width=frame.width, height=frame.height(len(rows)), format=params.format)
     if params.format == "svg":
         svg, undrawn = vector_image(params, frame, rows, looks)
-        return Artifact(svg, "image/svg+xml", size, _warnings([*missing, *undrawn]))
+        return Artifact(svg, "image/svg+xml", size, _warnings([*missing, *undrawn]), editable=editable)
     image, undrawn = _image(params, frame, rows, looks)
-    return Artifact(encode_png(image), "image/png", size, _warnings([*missing, *undrawn]))
+    return Artifact(encode_png(image), "image/png", size, _warnings([*missing, *undrawn]), editable=editable)
+
+
+def _editable(params: CodeImageParams, frame: WindowFrame, rows: int, theme: CodeTheme) -> EditableText | None:
+    """Return where the code stands, or `None` for a diff with lines that have no mark, which begin a column later.
+
+    `frame` is that of the widest window: with `autoWidth` there is more room than the image has.
+    """
+    if params.diff and any(line[:1] not in ("+", "-", " ", "") for line in params.code.splitlines()):
+        return None
+    metrics, mark = frame.metrics, int(params.diff)
+    return EditableText(
+        "code",
+        frame.width,
+        left=frame.padding + frame.code - mark * metrics.cell,
+        top=frame.padding + frame.top,
+        columns=frame.columns + mark,
+        rows=rows,
+        column_width=metrics.cell,
+        row_height=metrics.row,
+        font_size=metrics.size,
+        color=theme.foreground,
+        background=theme.background,
+    )
 
 
 def language_in(params: CodeImageParams, code: str) -> str:

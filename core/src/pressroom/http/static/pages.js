@@ -36,7 +36,7 @@ class Tool {
       this.download();
     });
     form.addEventListener("input", (event) => this.edited(event.target));
-    $(".canvas", form)?.addEventListener("click", () => this.fields[0]?.control.focus({ preventScroll: true }));
+    this.connectCanvas();
     for (const link of $$("[data-example]", form)) this.connectLink(link, () => this.fill(JSON.parse(link.dataset.example)));
     for (const link of $$("[data-reset]", form)) this.connectLink(link, () => this.fill(JSON.parse(form.dataset.start ?? "{}")));
     for (const image of $$("img", form)) {
@@ -53,6 +53,30 @@ class Tool {
       if (counter) connectCounter(field.control, counter);
       swatchesFor(field);
     }
+  }
+
+  connectCanvas() {
+    const canvas = $(".canvas", this.form);
+    if (!canvas) return;
+    this.place(jsonIn(canvas.dataset.editable));
+    const first = () => this.fields.find(({ box }) => !this.panel.contains(box))?.control;
+    canvas.addEventListener("click", ({ target }) => {
+      const area = this.inPlace?.shown && this.inPlace.area;
+      if (target !== area) (area || first())?.focus({ preventScroll: true });
+    });
+    // The image of a linked design came without its places.
+    if (location.search) canvas.addEventListener("pointerenter", () => this.drawn || this.refresh(), { once: true });
+  }
+
+  // Lets people type in the image, if it says where it shows the text of a parameter.
+  async place(place, input = Object.fromEntries(this.all.map((field) => [field.spec.name, field.text]))) {
+    if (place && !this.inPlace) {
+      const canvas = $(".canvas", this.form);
+      // Without it people type in the form.
+      const loaded = await import(canvas.dataset.inPlace).catch(() => undefined);
+      if (loaded) this.inPlace ??= new loaded.InPlace(canvas, this.all);
+    }
+    this.inPlace?.place(place, input);
   }
 
   // What only works with JavaScript appears, and what it makes needless goes.
@@ -132,6 +156,7 @@ class Tool {
 
   changed() {
     this.label();
+    this.inPlace?.follow();
     $("#lasting")?.setAttribute("hidden", "");
     try {
       fillSamples(this.input());
@@ -216,7 +241,8 @@ class Tool {
     const blob = await response.blob();
     await this.show(URL.createObjectURL(blob));
     this.drawn = body;
-    this.succeed(headerJson(response, "X-Details", {}), headerJson(response, "X-Warnings", []));
+    this.place(jsonIn(response.headers.get("X-Editable-Text")), JSON.parse(body));
+    this.succeed(jsonIn(response.headers.get("X-Details"), {}), jsonIn(response.headers.get("X-Warnings"), []));
     this.saveBudget(response);
   }
 

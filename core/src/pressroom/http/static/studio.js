@@ -69,9 +69,9 @@ function words(name) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function headerJson(response, name, fallback) {
+function jsonIn(text, fallback) {
   try {
-    return JSON.parse(response.headers.get(name) ?? "") ?? fallback;
+    return JSON.parse(text ?? "") ?? fallback;
   } catch {
     return fallback;
   }

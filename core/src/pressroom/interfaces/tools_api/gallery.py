@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
@@ -21,7 +21,7 @@ from pressroom.interfaces.tools_api.pages.choices import with_choice
 from pressroom.interfaces.tools_api.pages.fields import shows_choices
 from pressroom.interfaces.tools_api.pages.forms import form_params, text_of
 from pressroom.interfaces.tools_api.pages.views import MEDIUM, ImageUrls
-from pressroom.sdk import Example, Generator
+from pressroom.sdk import EditableText, Example, Generator
 
 log = structlog.get_logger()
 
@@ -54,11 +54,15 @@ _FIRST: Final[tuple[tuple[Literal["card", "canvas", "canvas_medium"], str, Size]
 
 @dataclass(frozen=True, slots=True)
 class ExampleImage:
-    """An image for a page. `size` is its width and height in pixels, where it has pixels."""
+    """An image for a page. `size` is its width and height in pixels, where it has pixels.
+
+    `editable` is where it shows a parameter's text.
+    """
 
     media_type: str
     content: bytes
     size: tuple[int, int] | None = None
+    editable: EditableText | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +100,12 @@ class Gallery:
         order = self._orders.get((slug, name))
         return order is not None and order.version == version
 
-    def canvas_size(self, slug: str) -> tuple[int, int] | None:
-        """Return the size of the image that a tool's page begins with, once it was made."""
+    def canvas(self, slug: str) -> ExampleImage | None:
+        """Return the image that a tool's page begins with, once it was made."""
         task = self._made.get((slug, _CANVAS))
         if task is None or not task.done() or task.cancelled() or task.exception() is not None:
             return None
-        return task.result().size
+        return task.result()
 
     async def image(self, slug: str, name: str) -> ExampleImage:
         """Return an image by what follows the tool's URL, without a query: `examples/0`, `choices/theme/nord`.
@@ -160,7 +164,8 @@ class Gallery:
             drawn = await self._previews.sample(order.slug, order.params)
             made = drawn.artifact
             media_type, content = made.preview or (made.media_type, made.content)
-            return await asyncio.to_thread(_small, media_type, content, order.size)
+            image = await asyncio.to_thread(_small, media_type, content, order.size)
+            return replace(image, editable=made.editable)
         except CallError as error:
             log.warning("an example could not be drawn", tool=order.slug, example=order.title, error=error.message)
             raise

@@ -75,8 +75,9 @@ class ToolPages:
 
     def _first_page(self, slug: str, descriptor: Mapping[str, Any]) -> bytes:
         """Return a tool's page as it is at first; keep it once its image was made, for then it has the image's size."""
-        size = self._gallery.canvas_size(slug)
-        page = self._pages.tool(descriptor, canvas_size=size)
+        canvas = self._gallery.canvas(slug)
+        size, editable = (canvas.size, canvas.editable) if canvas else (None, None)
+        page = self._pages.tool(descriptor, canvas_size=size, editable=editable)
         if size is not None or slug not in self._gallery.urls:
             self._tools[slug] = page
         return page

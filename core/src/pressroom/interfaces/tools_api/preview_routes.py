@@ -16,6 +16,7 @@ from pressroom.host.host import Host
 from pressroom.http.errors import error_headers, status_of
 from pressroom.http.responses import INERT_CONTENT, RawResponse, content_type, encode_headers, matches_etag
 from pressroom.interfaces.tools_api.pages import input_from_form
+from pressroom.interfaces.tools_api.pages.views import editable_json
 from pressroom.interfaces.tools_api.routes import (
     ToolsApi,
     design_in,
@@ -117,4 +118,6 @@ def _about(drawn: Drawn) -> tuple[tuple[bytes, bytes], ...]:
     details = drawn.artifact.details
     data = json.dumps(details.model_dump(mode="json", by_alias=True)) if details is not None else "{}"
     headers = [(b"X-Details", data.encode("ascii"))] if len(data) <= _MAX_DETAILS_LENGTH else []
+    if (text := drawn.artifact.editable) is not None:
+        headers.append((b"X-Editable-Text", editable_json(text).encode("ascii")))
     return (*headers, *warning_headers(drawn.artifact.warnings))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
@@ -76,6 +77,23 @@ async def _delivered(one: Subject) -> None:
         file = await one.http.get(url)
         expect(not file.is_error, shown(file))
         expect(not _is_cached(one) or file.content == binary.content, "another file at data.url")
+
+
+@GENERATOR.promise(
+    "what can be typed in its image is a parameter, whose text is inside the image",
+    fix="let EditableText name a parameter, and give its place in pixels of an image that is image_width wide",
+)
+async def _editable(one: Subject) -> None:
+    for example in one.record.examples[:1]:
+        answer = await one.http.post(f"/tools/{one.record.slug}/preview", json=dict(example.params))
+        if (text := answer.headers.get("x-editable-text")) is None:
+            return
+        place = json.loads(text)
+        names = [field.alias or name for name, field in one.record.params.model_fields.items()]
+        expect(place["param"] in names, f"the parameter {place['param']!r}; there are {', '.join(names)}")
+        inside = 0 <= place["left"] < place["imageWidth"] and place["top"] >= 0 and place["rows"] > 0
+        sizes = [place[name] for name in ("columns", "columnWidth", "rowHeight", "fontSize")]
+        expect(inside and min(sizes) > 0, text)
 
 
 @GENERATOR.promise("an unknown field is refused by name", fix="let the params inherit from pressroom.sdk.Params")

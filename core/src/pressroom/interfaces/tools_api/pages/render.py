@@ -26,8 +26,16 @@ from pressroom.interfaces.tools_api.pages.forms import (
 )
 from pressroom.interfaces.tools_api.pages.results import IMAGES, ResultView, problems_of, result_view
 from pressroom.interfaces.tools_api.pages.samples import code_samples, lasting_texts, response_sample, snippets
-from pressroom.interfaces.tools_api.pages.views import ERRORS, LINK_LIFETIME, MEDIUM, ImageUrls, ToolView, tool_view
-from pressroom.sdk import Branding, Preview
+from pressroom.interfaces.tools_api.pages.views import (
+    ERRORS,
+    LINK_LIFETIME,
+    MEDIUM,
+    ImageUrls,
+    ToolView,
+    editable_json,
+    tool_view,
+)
+from pressroom.sdk import Branding, EditableText, Preview
 
 
 def index_head(branding: Branding, tools: Sequence[ToolView], origin: str, root: str) -> Head:
@@ -222,11 +230,12 @@ class Pages:
         descriptor: Descriptor,
         state: FormState | None = None,
         canvas_size: tuple[int, int] | None = None,
+        editable: EditableText | None = None,
     ) -> bytes:
         """Return a tool's page, with the form as `state` left it and with what came of the call.
 
         `canvas_size` is the size in pixels of the first example's image, where it is known: the page keeps its room
-        free until it has loaded.
+        free until it has loaded. `editable` is where that image shows a parameter's text.
         """
         state = state or FormState.at_first(descriptor)
         endpoint = first_endpoint(descriptor)
@@ -253,6 +262,7 @@ class Pages:
             mode_field=MODE,
             has_canvas=images is not None,
             canvas=canvas_image(tool, state, result, canvas_size) if images is not None else CanvasImage(""),
+            editable=editable_json(editable) if editable else "",
             result=result,
             preview=self._previews.get(tool.slug, Preview()),
             samples=samples,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 from urllib.parse import quote
+
+from pydantic.alias_generators import to_camel
 
 from pressroom.http.page_frame import safe_link
 from pressroom.interfaces.tools_api.pages.fields import number_bounds, number_text
@@ -19,6 +21,7 @@ from pressroom.interfaces.tools_api.pages.forms import (
     members_of,
     text_of,
 )
+from pressroom.sdk import EditableText
 
 LINK_LIFETIME: Final = "3 hours"
 
@@ -244,3 +247,8 @@ def _row(param: Param) -> ParamRow:
 
 def _text_bounds(param: Param) -> str:
     return f"At most {int(param['max']):,} characters" if param.get("max") else ""
+
+
+def editable_json(text: EditableText) -> str:
+    """Return where an image shows a parameter's text as the script of the page reads it: a JSON object, in ASCII."""
+    return json.dumps({to_camel(name): value for name, value in asdict(text).items()}, separators=(",", ":"))
