@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 import pytest
-from pressroom.sdk import Fetched, Fetcher
+from pressroom.sdk import Fetched, Fetcher, JobStatus
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from pressroom_content.contract import (
@@ -31,17 +32,26 @@ from pressroom_ghost import posts as ghost
 from pressroom_ghost.site import GhostSite
 from pressroom_wordpress import locating, reading, terms
 from support.content_client import Client, client_of
-from support.hostile_wordpress import CREDENTIAL, HostileWordPress, hostile_wordpress
+from support.hostile_sites import HostileForem, HostileGhost, HostileSite, HostileWordPress, running
 
 MANY = 14_000_000
-LONG = f"<!-- wp:paragraph -->\n<p>{'Words that were edited &amp; many. ' * 2000}</p>\n<!-- /wp:paragraph -->"
+LONG = f"<p>{'Words that were edited and many. ' * 2000}</p>"
+PLATFORMS = (HostileWordPress, HostileGhost, HostileForem)
 
 
 @pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    config = {"fetch": {"private_networks": ["127.0.0.0/8"]}, "plugins": {"content": {}, "wordpress": {}}}
-    with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("hostile"))) as running:
-        yield running
+def sites() -> Iterator[dict[str, HostileSite]]:
+    with ExitStack() as stack:
+        yield {kind.platform: stack.enter_context(running(kind())) for kind in PLATFORMS}
+
+
+@pytest.fixture(scope="module")
+def host(sites: dict[str, HostileSite], tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    forem = {"config": {"api_url": f"{sites['devto'].url}/api", "write_interval": 0}}
+    plugins = {"content": {}, "wordpress": {}, "ghost": {}, "devto": forem}
+    config = {"fetch": {"private_networks": ["127.0.0.0/8"]}, "plugins": plugins}
+    with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("hostile"))) as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
@@ -50,19 +60,34 @@ def client(host: RunningHost) -> Client:
 
 
 @pytest.fixture(scope="module")
-def site() -> Iterator[HostileWordPress]:
-    with hostile_wordpress() as running:
-        yield running
+def websites(client: Client, sites: dict[str, HostileSite]) -> dict[str, str]:
+    """Return the ids of the websites, by their platform."""
+    made: dict[str, str] = {}
+    for name, site in sites.items():
+        added = client.host.run(
+            Websites(client.plugin).add(
+                client.user_id, name, name="Theirs", url=site.url, credential=dict(site.credential)
+            )
+        )
+        client.data("update_website_settings", website_id=added.id, settings={"timezone": "Asia/Tokyo"})
+        made[name] = added.id
+    return made
+
+
+@pytest.fixture(scope="module", params=["wordpress", "ghost"])
+def site(request: pytest.FixtureRequest, sites: dict[str, HostileSite]) -> HostileSite:
+    """Return a website whose posts can be taken over."""
+    return sites[request.param]
 
 
 @pytest.fixture(scope="module")
-def website(client: Client, site: HostileWordPress) -> str:
-    websites = Websites(client.plugin)
-    made = client.host.run(
-        websites.add(client.user_id, "wordpress", name="Theirs", url=site.url, credential=CREDENTIAL)
-    )
-    client.data("update_website_settings", website_id=made.id, settings={"timezone": "Asia/Tokyo"})
-    return made.id
+def website(site: HostileSite, websites: dict[str, str]) -> str:
+    return websites[site.platform]
+
+
+@pytest.fixture(scope="module", params=["wordpress", "ghost", "devto"])
+def any_site(request: pytest.FixtureRequest, sites: dict[str, HostileSite]) -> HostileSite:
+    return sites[request.param]
 
 
 def _not_here(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,16 +100,16 @@ def _not_here(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def test_an_attacker_cannot_stop_the_server_with_a_long_body_of_a_post(
-    client: Client, site: HostileWordPress, website: str, monkeypatch: pytest.MonkeyPatch
+    client: Client, site: HostileSite, website: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The patches are of this process alone.
     for name in ("_passages", "_hash_of", "text_of"):
         monkeypatch.setattr(comparing, name, _not_here(getattr(comparing, name)))
     taken = client.data("import_content", url=site.shows(1), website_id=website)
     content, publication = taken["content_id"], taken["publication_id"]
-    site.shows(1, content={"raw": LONG}, modified_gmt="2026-01-02T00:00:00")
+    site.shows(1, LONG, "2026-01-02T00:00:00")
     kept = client.data("publish_content", content_id=content, website_id=website)
-    assert "the body now says 'Words that were edited & many. " in kept["conflict"]
+    assert "the body now says 'Words that were edited and many. " in kept["conflict"]
     [seen] = client.data("list_publications", publication_id=publication, verify=True)["publications"]
     assert "Words that were edited" in str(seen)
     assert client.data("merge_site_edits", publication_id=publication, dry_run=True)["edited"]
@@ -95,20 +120,27 @@ def test_an_attacker_cannot_stop_the_server_with_a_long_body_of_a_post(
     assert (conflict["before"].strip(), conflict["site"][:5]) == ("Some words of a post.", "Words")
     assert len(conflict["site"]) < 3_000
     client.data("publish_content", content_id=content, website_id=website, force=True)
-    client.data("import_content", url=site.shows(2, content={"raw": LONG}), website_id=website)
+    client.data("import_content", url=site.shows(2, LONG), website_id=website)
+
+
+TIMES: Mapping[str, tuple[dict[str, Any], ...]] = {
+    "wordpress": (
+        {"modified_gmt": "9999-12-31T23:59:59"},
+        {"modified_gmt": "0001-01-01T00:00:00"},
+        {"status": "future", "date_gmt": "9999-12-31T23:59:59"},
+    ),
+    "ghost": (
+        {"updated_at": "9999-12-31T23:59:59.000Z"},
+        {"updated_at": "0001-01-01T00:00:00.000Z"},
+        {"status": "scheduled", "published_at": "9999-12-31T23:59:59.000+14:00"},
+    ),
+}
 
 
 def test_an_attacker_cannot_break_lists_of_an_account_with_the_time_of_a_post(
-    client: Client, site: HostileWordPress, website: str
+    client: Client, site: HostileSite, website: str
 ) -> None:
-    for number, fields in enumerate(
-        (
-            {"modified_gmt": "9999-12-31T23:59:59"},
-            {"modified_gmt": "0001-01-01T00:00:00"},
-            {"status": "future", "date_gmt": "9999-12-31T23:59:59"},
-        ),
-        10,
-    ):
+    for number, fields in enumerate(TIMES[site.platform], 10):
         taken = client.data("import_content", url=site.shows(number, **fields), website_id=website)
         client.data("get_content", content_id=taken["content_id"])
         client.data("list_publications", publication_id=taken["publication_id"], verify=True)
@@ -126,14 +158,14 @@ def test_no_time_of_a_post_is_one_that_cannot_be_shown(at: datetime) -> None:
 
 @pytest.mark.parametrize("shown", [{"id": None}, {"id": "\ud800"}, {"id": "1\0"}, {"id": {"a": 1}}, {"id": "9" * 300}])
 def test_an_attacker_gets_no_post_kept_under_what_is_no_id(
-    client: Client, site: HostileWordPress, website: str, shown: dict[str, Any]
+    client: Client, site: HostileSite, website: str, shown: dict[str, Any]
 ) -> None:
     url = site.shows(20, **shown)
     assert "did not say which object it is about" in client.refusal("import_content", url=url, website_id=website)
 
 
 def test_an_attackers_odd_tags_and_numbers_of_pages_break_no_post(
-    client: Client, site: HostileWordPress, website: str
+    client: Client, site: HostileSite, website: str
 ) -> None:
     taken = client.data("import_content", url=site.shows(21, tags=7, categories={"a": 1}), website_id=website)
     assert client.data("get_content", content_id=taken["content_id"])["content"]["tags"] == []
@@ -143,41 +175,43 @@ def test_an_attackers_odd_tags_and_numbers_of_pages_break_no_post(
 
 
 def test_an_attackers_error_message_does_not_keep_a_publication_from_ending(
-    client: Client, site: HostileWordPress, website: str
+    client: Client, any_site: HostileSite, websites: dict[str, str]
 ) -> None:
-    site.refusal = {"message": "No \0 and \ud800 never"}
+    text, website = "No \0 and \ud800 never", websites[any_site.platform]
+    any_site.refusal = {"message": text, "error": text, "errors": [{"message": text}]}
     made = client.data("create_content", title="A post", body="Some words.", website_id=website)
-    site.shows(30)
+    any_site.shows(30)
     try:
         told = client.refusal("publish_content", content_id=made["content_id"], website_id=website)
     finally:
-        site.refusal = None
+        any_site.refusal = None
     assert "refused this (HTTP 400: No  and ? never)" in told
 
 
 def test_an_attacker_gets_no_credential_by_a_redirect_to_another_host(
-    client: Client, site: HostileWordPress, website: str
+    client: Client, any_site: HostileSite, websites: dict[str, str]
 ) -> None:
-    taken = client.data("import_content", url=site.shows(40), website_id=website)
-    edits = [{"find": "Some words", "replace": "Other words"}]
-    client.data("update_content", content_id=taken["content_id"], expected_version=1, edits=edits)
-    with hostile_wordpress() as other:
+    website = websites[any_site.platform]
+    made = client.data("create_content", title="A post", body="Some words.", website_id=website)
+    with running(type(any_site)()) as other:
         other.shows(40)
-        site.moved = other.url
+        any_site.sent.clear()
+        any_site.moved = other.url
         try:
-            told = client.refusal("publish_content", content_id=taken["content_id"], website_id=website)
-            client.data("list_publications", publication_id=taken["publication_id"], verify=True)
-            client.call("import_content", url=f"{site.url}/post-41", website_id=website)
+            told = client.refusal("publish_content", content_id=made["content_id"], website_id=website)
+            client.call("import_content", url=f"{any_site.url}/post-41", website_id=website)
+            client.call("sync_website_content", website_id=website)
         finally:
-            site.moved = ""
-        assert f"redirects to {other.url}/wp-json/" in told
-        assert site.sent
+            any_site.moved = ""
+        assert f"redirects to {other.url}/" in told
+        assert any_site.sent
         assert not other.sent
 
 
 def test_an_attackers_thousands_of_blocks_are_no_thousands_of_warnings(
-    client: Client, site: HostileWordPress, website: str
+    client: Client, sites: dict[str, HostileSite], websites: dict[str, str]
 ) -> None:
+    site, website = sites["wordpress"], websites["wordpress"]
     blocks = "".join(f'<!-- wp:theirs/block {{"n":{number}}} /-->\n' for number in range(300))
     taken = client.data("import_content", url=site.shows(50, content={"raw": blocks}), website_id=website)
     client.data("update_content", content_id=taken["content_id"], expected_version=1, fields={"body": "Words."})
@@ -232,3 +266,96 @@ def test_an_attacker_cannot_stop_the_server_with_long_fields_of_a_post() -> None
             assert len(value) <= 10_000, name
             assert isinstance(value, str) or len(value) <= 500, name
             assert all(len(one) <= 10_000 for one in value), name
+
+
+def _synced(client: Client, website: str, most: int) -> JobStatus:
+    """Bring what is on a site into the index, and return how that ended."""
+    job = client.data("sync_website_content", website_id=website, max_items=most)["job_id"]
+    while True:
+        status = client.host.run(client.plugin.services.jobs.status(job))
+        if status.state not in ("queued", "running"):
+            return status
+        time.sleep(0.01)
+
+
+def test_an_attackers_endless_list_of_posts_is_read_as_far_as_was_asked(
+    client: Client, sites: dict[str, HostileSite], websites: dict[str, str]
+) -> None:
+    site = cast("HostileGhost", sites["ghost"])
+    site.shows(60)
+    site.endless, site.asked = True, 0
+    try:
+        status = _synced(client, websites["ghost"], 50)
+        assert (status.result or {})["posts"] == 50
+    finally:
+        site.endless = False
+    # Three pages of posts, one of pages, and the live check of the site.
+    assert site.asked < 10
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"root":' + '{"type":"root","children":[' * 20_000 + "]}" * 20_000 + "}",
+        '{"root":{"type":"root","children":[' + ",".join(['{"type":"paragraph","children":[]}'] * 100_000) + "]}}",
+        '{"root":{"type":"root","children":[' + ",".join(['{"type":"theirs","a":1}'] * 20_000) + "]}}",
+        '{"root":{"type":7,"children":{"0":[]}}}',
+        '{"root":{"type":"root","children":[{"type":"extended-text","text":{"a":1},"format":"x"}]}}',
+        "[" * 100_000,
+    ],
+    ids=["deep", "long", "unknown", "odd", "odd text", "no document"],
+)
+def test_an_attackers_documents_of_an_editor_stop_nothing(
+    client: Client, sites: dict[str, HostileSite], websites: dict[str, str], body: str
+) -> None:
+    url = sites["ghost"].shows(70, lexical=body)
+    begun = time.monotonic()
+    result = client.call("import_content", url=url, website_id=websites["ghost"])
+    assert time.monotonic() - begun < 60
+    if "structuredContent" in result:
+        [shown] = client.data("list_publications", publication_id=result["structuredContent"]["publication_id"])[
+            "publications"
+        ]
+        assert len(str(shown)) < 20_000
+    assert "internal" not in str(result)[:400]
+
+
+ODD = [7, True, {"a": 1}, [], [[]], "\ud800\0", "a" * 200_000, -1e308]
+FIELDS = {
+    "wordpress": ("author", "categories", "featured_media", "meta", "tags", "_embedded", "yoast_head_json", "sticky"),
+    "ghost": ("authors", "codeinjection_foot", "feature_image", "feature_image_caption", "tags", "tiers", "visibility"),
+    "devto": ("cover_image", "description", "canonical_url", "user", "organization"),
+}
+"""Fields that a usual post of these sites does not have."""
+
+
+def test_an_attackers_odd_values_in_any_field_are_read_or_refused(any_site: HostileSite) -> None:
+    read = {"wordpress": reading.post_of, "ghost": ghost.post_of, "devto": devto.post_of}[any_site.platform]
+    any_site.shows(80)
+    for name in (*any_site.post, *FIELDS[any_site.platform]):
+        for value in ODD:
+            post = read({**any_site.post, name: value})
+            assert isinstance(post.html, str)
+            assert all(isinstance(one, str | tuple) for one in post.fields.values()), (name, value)
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, "\ud800\0", -1e308], ids=["object", "no text", "number"])
+def test_an_attackers_odd_post_is_taken_over_or_refused_in_words(
+    client: Client, site: HostileSite, website: str, value: Any
+) -> None:
+    url = site.shows(81)
+    usual = dict(site.post)
+    for name in (*usual, *FIELDS[site.platform]):
+        site.post = {**usual, name: value}
+        answer = client.call("import_content", url=url, website_id=website)
+        told = str(answer["content"])
+        words = ("Took over", "did not say which object it is about", "url: is not a web page")
+        assert any(one in told for one in words), (name, told)
+    client.data("list_publications", website_id=website)
+
+
+def test_an_attackers_odd_posts_do_not_keep_a_look_at_a_site_from_ending(
+    client: Client, any_site: HostileSite, websites: dict[str, str]
+) -> None:
+    any_site.shows(82, title={"a": 1}, url=["a"], slug=7)
+    assert _synced(client, websites[any_site.platform], 5).state == "succeeded"
