@@ -124,7 +124,7 @@ def test_connections_are_chosen_by_name_also_revoked_ones(
     signed_in: BrowserWithoutScreen, keys: list[Connection]
 ) -> None:
     options = {one.text(): one.attributes["value"] for one in signed_in.get(PATH).tree.css("#f-connection option")}
-    assert options == {"All connections": "", "Laptop": keys[0].id, f"{HOSTILE[:60]} (revoked)": keys[1].id}
+    assert options == {"Anybody": "", "Laptop": keys[0].id, f"{HOSTILE[:60]} (revoked)": keys[1].id}
     for key in keys:
         page = signed_in.get(f"{PATH}?connection={key.id}")
         assert {row[2] for row in rows(page)} == {key.name}

@@ -150,6 +150,10 @@ def test_an_editor_writes_and_does_not_reach_the_account(
     assert written.one("h1") == f"editor {mallory.id} changed {ada.id}"
     (line,) = (line for line in logs if line["event"] == "a member used an account")
     assert (line["account"], line["person"], line["role"], line["path"]) == (ada.id, mallory.id, "editor", JAR)
+    host.run(host.host.accounts.activity_log.flush())
+    changed = [one for one in host.run(host.host.accounts.activity(ada.id)) if one.member]
+    assert [(one.tool, one.member, one.connection) for one in changed] == [(JAR, f"Mallory ({mallory.email})", "")]
+    assert host.run(host.host.accounts.activity(ada.id, connection=mallory.id)) == changed
     for path in OF_OWNER:
         assert asks_the_owner(browser.get(path)), path
     made, _ = host.run(host.host.accounts.api_keys.create(ada.id, "Ada's"))

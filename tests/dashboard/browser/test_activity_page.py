@@ -77,7 +77,7 @@ async def test_without_scripts_people_find_a_call(browser: Browser, host: Runnin
         await page.get_by_role("link", name="Back to the latest").click()
 
         await page.get_by_label("Outcome").select_option("Any error")
-        await page.get_by_label("Connection").select_option("ChatGPT")
+        await page.get_by_label("Made by").select_option("ChatGPT")
         await page.get_by_role("button", name="Filter").click()
         for row in (await table.get_by_role("row").all())[1:]:
             await expect(row).to_contain_text("ChatGPT")

@@ -1,4 +1,4 @@
-"""The audit trail of calls."""
+"""The audit trail: calls of clients, and what members of an account changed on the dashboard."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import structlog
 from sqlalchemy import ColumnElement, Select, delete, func, select, text
 
 from pressroom.accounts.periodic import PeriodicTask
+from pressroom.accounts.records import shown_name
 from pressroom.columns import as_id
 from pressroom.config.account_models import AccountsSettings
 from pressroom.errors import BackendError, InvalidInput
@@ -37,6 +38,7 @@ MAX_PAGE_SIZE: Final = 200
 LAST_USES_AMONG: Final = 2000
 """Among how many of a connection's latest calls the last use of each tool is looked for."""
 
+_MAX_PAGE_LENGTH: Final = 64
 _MAX_WEBSITE_ID_LENGTH: Final = 64
 _NOBODYS: Final = "-"
 """A connection that no call has."""
@@ -47,7 +49,11 @@ log = structlog.get_logger()
 
 
 class _Waiting(NamedTuple):
-    """A call that is not written yet, by the columns of its row. `at` is in microseconds since 1970."""
+    """A call that is not written yet, by the columns of its row. `at` is in microseconds since 1970.
+
+    What a member changed has the member in place of a connection, and the path of the page in place of a tool, whose
+    name has no slash.
+    """
 
     user_id: str
     connection_id: str
@@ -99,10 +105,8 @@ class ActivityLog:
         user_id = as_id(record.caller.subject)
         if record.interface != "mcp" or not user_id or not record.mcp_name:
             return
-        if len(self._waiting) >= MAX_WAITING:
-            raise BackendError("too many calls wait to be written to the list of calls")
         website_id = record.attributes.get("website_id", "")
-        self._waiting.append(
+        self._keep(
             _Waiting(
                 user_id,
                 as_id(record.caller.connection),
@@ -116,6 +120,23 @@ class ActivityLog:
                 _as_website_id(website_id) if website_id else "",
             )
         )
+
+    def note_change(
+        self, account: str, member: str, path: str, *, duration: float, client_ip: str, request_id: str
+    ) -> None:
+        """Remember that a member changed something in an account, on the page of the dashboard with that path.
+
+        Raises `BackendError` where too many calls wait for the database.
+        """
+        page, made_at = cut(printable(path), _MAX_PAGE_LENGTH), time_ns() // 1000
+        self._keep(
+            _Waiting(account, member, made_at, page, "ok", False, duration, client_ip[:64], request_id[:128], "")
+        )
+
+    def _keep(self, one: _Waiting) -> None:
+        if len(self._waiting) >= MAX_WAITING:
+            raise BackendError("too many calls wait to be written to the list of calls")
+        self._waiting.append(one)
 
     async def flush(self) -> None:
         """Write what waits now, each call once. What cannot be written is kept. Raises `BackendError`.
@@ -193,7 +214,7 @@ class ActivityLog:
         )
         async with self._database.reading() as session:
             rows = (await session.execute(wanted.limit(limit))).all()
-        return [_activity(row, name or "") for row, name in rows]
+        return [_activity(row, name or "", shown_name(own, email) if email else "") for row, name, own, email in rows]
 
     async def last_uses(self, user_id: str, connection_id: str) -> LastUses:
         """Return when a connection last used each tool, by MCP name, among its latest calls."""
@@ -244,8 +265,8 @@ def listing(
     website_id: str = "",
     since: datetime | None = None,
     until: datetime | None = None,
-) -> Select[ActivityRow, str]:
-    """Return the statement that lists calls with the names of their connections, newest first."""
+) -> Select[ActivityRow, str, str, str]:
+    """Return the statement that lists calls with the names of their connections or members, newest first."""
     conditions: list[ColumnElement[bool]] = [ActivityRow.user_id == user_id]
     if before is not None:
         conditions.append(ActivityRow.id < before)
@@ -265,8 +286,9 @@ def listing(
     if until is not None:
         conditions.append(ActivityRow.at < until)
     return (
-        select(ActivityRow, ConnectionRow.name)
+        select(ActivityRow, ConnectionRow.name, UserRow.name, UserRow.email)
         .outerjoin(ConnectionRow, ConnectionRow.id == ActivityRow.connection_id)
+        .outerjoin(UserRow, UserRow.id == ActivityRow.connection_id)
         .where(*conditions)
         .order_by(ActivityRow.id.desc())
     )
@@ -277,7 +299,8 @@ def _as_website_id(text: str) -> str:
     return cut(printable(text), _MAX_WEBSITE_ID_LENGTH)
 
 
-def _activity(row: ActivityRow, connection_name: str) -> Activity:
+def _activity(row: ActivityRow, connection_name: str, member: str) -> Activity:
+    changed = row.tool.startswith("/")
     return Activity(
         id=row.id,
         at=row.at,
@@ -285,9 +308,10 @@ def _activity(row: ActivityRow, connection_name: str) -> Activity:
         code=row.code,
         cached=row.cached,
         duration=row.duration,
-        connection=row.connection_id,
+        connection="" if changed else row.connection_id,
         connection_name=connection_name,
         client_ip=row.address,
         request_id=row.request_id,
         website_id=row.website_id,
+        member=member or "somebody without an account any more" if changed else "",
     )

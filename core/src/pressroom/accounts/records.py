@@ -31,6 +31,11 @@ class User:
     password_stamp: bytes = field(default=b"", repr=False)
 
 
+def shown_name(name: str, email: str) -> str:
+    """Return how others see somebody: with the e-mail address, since anybody can take any name."""
+    return f"{name} ({email})" if name else email
+
+
 @dataclass(frozen=True, slots=True)
 class AccessChoice:
     """What the owner of a connection chose for it: what it may do, and the toolsets that it lists.

@@ -303,7 +303,7 @@ def _run_mypy(
     arguments: Sequence[str], folder: Path | None, cache: str
 ) -> tuple[subprocess.CompletedProcess[str], str]:
     """Run mypy once. Return what it did, and the line that tells of a crash, or an empty one."""
-    command = [sys.executable, "-m", "mypy", "--no-error-summary", "--no-pretty", "--hide-error-context"]
+    command = [sys.executable, "-P", "-m", "mypy", "--no-error-summary", "--no-pretty", "--hide-error-context"]
     command += ["--cache-dir", cache, *arguments]
     done = subprocess.run(  # noqa: S603 - no shell
         command, capture_output=True, text=True, check=False, cwd=folder

@@ -79,10 +79,12 @@ class AccountUsage:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """A call that an account made through MCP. `code` is `ok` or the code of the error; `duration` is in seconds.
+    """A call that an account made through MCP, or what a member changed on the dashboard.
 
-    `id` grows with time. `tool` is the tool's MCP name. `connection_name` is empty for a call without one.
-    `website_id` is that of the call's arguments, where it had one.
+    `code` is `ok` or the code of the error; `duration` is in seconds. `id` grows with time. `tool` is the tool's MCP
+    name. `connection_name` is empty for a call without one. `website_id` is that of the call's arguments, where it had
+    one. `member` is who changed something on the dashboard, with the e-mail address; then `tool` is the path of the
+    page. It is empty for a call.
     """
 
     id: int
@@ -96,6 +98,7 @@ class Activity:
     client_ip: str
     request_id: str
     website_id: str = ""
+    member: str = ""
 
 
 @runtime_checkable

@@ -48,13 +48,13 @@ class ActivityParams(Params):
 
 
 class CallOut(BaseModel):
-    """One call."""
+    """One call, or one change by a member."""
 
     at: datetime = Field(description="When the call ended (UTC).")
-    tool: str = Field(description="The tool that was called.")
+    tool: str = Field(description="The tool, or the page of the dashboard on which a member changed something.")
     outcome: str = Field(description="ok, or the code of the error, such as quota_exceeded.")
-    client: str = Field(description="The name of the connection that called; empty where it had none.")
-    connection_id: str = Field(description="The id of that connection.")
+    client: str = Field(description="The name of the connection, or of the member; empty where it had none.")
+    connection_id: str = Field(description="The id of that connection; empty for a member.")
     address: str = Field(description="The network address that the call came from.")
     website_id: str = Field(description="The website that the call was about; empty where there was none.")
     duration_ms: int = Field(description="How long the call took, in milliseconds.")
@@ -73,9 +73,9 @@ class ActivityOut(BaseModel):
     name="list_activity",
     title="Activity",
     description=(
-        "Lists the calls that clients made for this account, newest first: which client called which tool, when, from "
-        "which IP address, about which website and with what outcome. Use it when the user asks what was done, or "
-        "when something went wrong."
+        "Lists the calls that clients made for this account and what its members changed on the dashboard, newest "
+        "first: who used which tool or page, when, from which IP address, about which website and with what outcome. "
+        "Use it when the user asks what was done, or when something went wrong."
     ),
     result=ActivityOut,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -116,7 +116,7 @@ def _event(one: Activity) -> CallOut:
         at=one.at,
         tool=one.tool,
         outcome=one.code,
-        client=one.connection_name,
+        client=one.member or one.connection_name,
         connection_id=one.connection,
         address=one.client_ip,
         website_id=one.website_id,

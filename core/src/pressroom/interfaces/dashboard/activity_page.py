@@ -14,6 +14,7 @@ from sanic import HTTPResponse, Request
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.dashboard.frame import ACTIVITY, DashboardFrame, DashboardRequest
 from pressroom.interfaces.dashboard.overview import id_before
+from pressroom.interfaces.dashboard.roles import name_of
 from pressroom.interfaces.dashboard.views import call_rows
 from pressroom.validation.echo import printable
 
@@ -110,9 +111,11 @@ class ActivityPage:
     async def _connections(self, visit: DashboardRequest, chosen: str) -> Sequence[tuple[str, str]]:
         found = await self._host.accounts.connections.list(visit.user.id, revoked=True, limit=_CONNECTIONS)
         known = {one.id: f"{one.name or 'Unnamed'}{' (revoked)' if one.revoked_at else ''}" for one in found}
+        members = await self._host.accounts.memberships.of_account(visit.user.id)
+        known |= {one.member.id: name_of(one.member) for one in members}
         if chosen:
             known.setdefault(chosen, chosen)
-        return [("", "All connections"), *known.items()]
+        return [("", "Anybody"), *known.items()]
 
 
 def _wanted(request: Request) -> ActivityQuery:

@@ -16,7 +16,7 @@ from pressroom.http.page_frame import sentence
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.dashboard.frame import DASHBOARD, DashboardFrame, first
 from pressroom.interfaces.dashboard.members_page import JOIN, ROLE_NOTES
-from pressroom.interfaces.dashboard.roles import shown_name
+from pressroom.interfaces.dashboard.roles import name_of
 from pressroom.interfaces.dashboard.sign_in_pages import PASSWORD_HELP, SignInPages
 
 log = structlog.get_logger()
@@ -132,7 +132,7 @@ class JoinPages:
             description="Somebody invites you to work in their account.",
             status=400 if problem or error else 200,
             path=path,
-            owner=shown_name(invitation.account),
+            owner=name_of(invitation.account),
             role=invitation.role,
             role_note=ROLE_NOTES[invitation.role],
             person=session.person if session is not None else None,

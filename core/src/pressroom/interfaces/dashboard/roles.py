@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pressroom.accounts.records import BrowserSession, User
+from pressroom.accounts.records import BrowserSession, User, shown_name
 from pressroom.errors import Forbidden
 from pressroom.sdk import AccountRole
 from pressroom.sdk.dashboard import ACCOUNT_ROLES
@@ -27,7 +27,7 @@ def role_refusal(session: BrowserSession, least: AccountRole) -> Forbidden | Non
     """Return the error, with whom to ask, unless a session may do in its account what takes at least a role."""
     if allows(session.role, least):
         return None
-    owner = shown_name(session.user)
+    owner = name_of(session.user)
     if least == "owner":
         return Forbidden(
             f"this is for the owner of the account that you work in: ask {owner}. "
@@ -43,6 +43,6 @@ def check_role(session: BrowserSession, least: AccountRole) -> None:
         raise refusal
 
 
-def shown_name(user: User) -> str:
-    """Return how others see somebody: with the e-mail address, since anybody can take any name."""
-    return f"{user.name} ({user.email})" if user.name else user.email
+def name_of(user: User) -> str:
+    """Return how others see somebody."""
+    return shown_name(user.name, user.email)

@@ -143,7 +143,7 @@ def call_rows(calls: Iterable[Activity], now: datetime) -> list[CallRow]:
             tool=call.tool,
             ok=call.code == "ok",
             result=("from the cache" if call.cached else "ok") if call.code == "ok" else call.code.replace("_", " "),
-            connection=call.connection_name or "—",
+            connection=call.member or call.connection_name or "—",
             connection_path=f"{CONNECTIONS}/{call.connection}" if call.connection_name else "",
             client_ip=call.client_ip or "—",
             duration=duration(call.duration),
