@@ -47,6 +47,7 @@ PUBLIC = [
     "DashboardPage",
     "Database",
     "Deprecation",
+    "EditableText",
     "EmbeddedResource",
     "Example",
     "FetchResponse",
