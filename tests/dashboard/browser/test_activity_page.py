@@ -32,8 +32,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 @pytest.fixture(scope="module")
 def person(host: RunningHost) -> User:
-    """Return a person with more calls than one page shows, one of them long in every part."""
+    """Return a person with more calls than one page shows, one of them long in every part, and a change by a member."""
     user = add_person(host)
+    member = add_person(host, "somebody.with.a.long.name@a-host-with-a-long-name.example.org", name="Grace " + "x" * 60)
     fill(host, user, calls=60)
 
     async def add() -> None:
@@ -48,6 +49,16 @@ def person(host: RunningHost) -> User:
                     code="a_code_that_goes_on_and_on_as_if",
                     duration=4321.0,
                     address="2001:0db8:85a3:0000:0000:8a2e:0370:7334%interface",
+                )
+            )
+            session.add(
+                ActivityRow(
+                    user_id=user.id,
+                    connection_id=member.id,
+                    at=datetime.now(UTC) - timedelta(days=3),
+                    tool=f"/dashboard/content/articles/a_{'x' * 22}/edit",
+                    code="ok",
+                    duration=0.1,
                 )
             )
 
@@ -73,7 +84,7 @@ async def test_without_scripts_people_find_a_call(browser: Browser, host: Runnin
         table = page.get_by_role("table")
         await expect(table.get_by_role("row")).to_have_count(51)
         await page.get_by_role("link", name="Older calls").click()
-        await expect(table.get_by_role("row")).to_have_count(12)
+        await expect(table.get_by_role("row")).to_have_count(13)
         await page.get_by_role("link", name="Back to the latest").click()
 
         await page.get_by_label("Outcome").select_option("Any error")
@@ -89,6 +100,9 @@ async def test_without_scripts_people_find_a_call(browser: Browser, host: Runnin
         await expect(table.get_by_role("row")).to_have_count(2)
         await expect(table).to_contain_text("2001:0db8:85a3")
         await expect(page.get_by_label("Day (UTC)")).to_have_value(day)
+        await page.get_by_label("Day (UTC)").fill(f"{datetime.now(UTC) - timedelta(days=3):%Y-%m-%d}")
+        await page.get_by_role("button", name="Filter").click()
+        await expect(table.get_by_role("row").nth(1)).to_contain_text("somebody.with.a.long.name@")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
