@@ -9,7 +9,7 @@ import pytest
 from pressroom import errors
 from pressroom.errors import OAuthError
 from pressroom.http.errors import STATUS
-from pressroom.interfaces.mcp import jsonrpc
+from pressroom.interfaces.mcp import protocol
 from support.doc_examples import DOCS, ROOT
 from support.reference_interface import GENERATORS
 
@@ -79,7 +79,7 @@ def test_every_error_code_is_on_the_page(code: str) -> None:
 
 
 def test_every_json_rpc_code_is_on_the_page() -> None:
-    codes = {value for value in vars(jsonrpc).values() if isinstance(value, int) and value < 0}
+    codes = {value for value in vars(protocol).values() if isinstance(value, int) and value < 0}
     assert len(codes) == 6
     assert {code for code in codes if f"| {code} |" not in PAGE} == set()
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pressroom.gate.alarm import ProcessExit, end_process, no_exit
+from pressroom.gate.deadlines import ProcessExit, end_process, no_exit
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.plugins.load import load_plugins
 from pressroom.plugins.records import PluginRecord

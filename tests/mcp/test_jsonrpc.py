@@ -8,7 +8,7 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom.interfaces.mcp.jsonrpc import Notification, Request, Response, RpcError, read_message, result_body
+from pressroom.interfaces.mcp.protocol import Notification, Request, Response, RpcError, read_message, result_body
 from pressroom.validation.json import numbers_as_written, parse_value
 
 

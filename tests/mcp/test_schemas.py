@@ -5,8 +5,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from jsonschema import Draft202012Validator
-from pressroom.catalog.mcp_schema import mcp_schema
-from pressroom.catalog.schema import file_schema, input_schema, output_schema
+from pressroom.catalog.schema import file_schema, input_schema, mcp_schema, output_schema
 from pressroom.errors import PluginError
 from pressroom.sdk import Artifact, Call, Generator, Mcp, Params, generator, per_hour
 from pydantic import BaseModel, Field, model_serializer

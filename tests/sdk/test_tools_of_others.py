@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 from pressroom.errors import InvalidInput, NotFound
-from pressroom.pipeline.internal_calls import InternalCalls
+from pressroom.pipeline.chain import InternalCalls
 from pressroom.sdk import Tools
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test

@@ -26,11 +26,11 @@ from pressroom_content.contract import (
 )
 from pressroom_content.publishing import comparing
 from pressroom_content.websites.store import Websites
-from pressroom_devto import reading as devto
+from pressroom_devto import site as devto
 from pressroom_devto.site import DevtoSite
 from pressroom_ghost import posts as ghost
 from pressroom_ghost.site import GhostSite
-from pressroom_wordpress import locating, reading, terms
+from pressroom_wordpress import posts, reading, terms
 from support.content_client import Client, client_of
 from support.hostile_sites import HostileForem, HostileGhost, HostileSite, HostileWordPress, running
 
@@ -258,7 +258,7 @@ def test_an_attacker_cannot_stop_the_server_with_long_fields_of_a_post() -> None
         ghost.post_of({"id": "1", "title": text, "feature_image_caption": text, "tags": [{"name": text}]}),
         devto.post_of({"id": 1, "title": text, "description": text, "tag_list": names}),
     ]
-    assert not locating.is_at({"link": "https://site.example/" + "%41/" * (MANY // 4)}, "a")
+    assert not posts.is_at({"link": "https://site.example/" + "%41/" * (MANY // 4)}, "a")
     assert not ghost.is_at("https://site.example/" + "%41" * (MANY // 3), "https://site.example/a", "")
     assert time.process_time() - begun < 2
     for post in shown:

@@ -25,14 +25,14 @@ from pressroom_content.contract import (
     read_json,
 )
 from pressroom_content.publishing.verifying import ExpectedPage, verify
-from pressroom_devto.reading import post_of
+from pressroom_devto.site import post_of
 from pressroom_images.config import ImagesConfig
 from pressroom_images.sources import unsplash
 from pressroom_images.sources.requesting import ImageProviderUnavailable, ProviderApi, number
 from pressroom_search_performance.analytics.asking import fraction
 from pressroom_search_performance.sources import requesting
 from pressroom_seo.crawler.site_files import read_sitemap
-from pressroom_webhook.delivery import Receiver
+from pressroom_webhook.site import Receiver
 from pressroom_wordpress.discovery import discover
 from support.webhook_receiver import SECRET
 

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 from pressroom.errors import CallTimeout
-from pressroom.pipeline.internal_calls import InternalCalls
+from pressroom.pipeline.chain import InternalCalls
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from pressroom_content.articles.fields import read_as

@@ -130,9 +130,8 @@ def test_no_image_of_a_stranger_is_decoded_in_the_server_itself(
 
 THREADS: Mapping[str, str] = {
     "pressroom.accounts.passwords": "hashes of passwords of bounded length, a few at a time",
-    "pressroom.fetch.resolver": "names, looked up by the system",
-    "pressroom.http.compression": "zlib, on answers of the server, two at a time",
-    "pressroom.http.etags": "a hash of public answers of the server, in linear time",
+    "pressroom.fetch.target": "names, looked up by the system",
+    "pressroom.http.compression": "zlib and a hash, on answers of the server, two at a time",
     "pressroom.http.web_fonts": "fonts that come with the server",
     "pressroom.pipeline.previews": "images that a generator's worker just made, of bounded size",
     "pressroom.interfaces.tools_api.gallery": "images of the server's own examples",
@@ -143,8 +142,8 @@ THREADS: Mapping[str, str] = {
     "pressroom_git.local": "repositories of the operator on this machine",
     "pressroom_search_performance.sources.google_auth": "a signature with a key that a worker process checked",
     "pressroom_seo.jobs": "the import of parsers, which is given no text",
-    "pressroom_seo.reports.records": "records of pages, whose texts and lists are bounded when a worker makes them",
-    "pressroom_seo.reports.closing": "the same records",
+    "pressroom_seo.reports.store": "records of pages, whose texts and lists are bounded when a worker makes them",
+    "pressroom_seo.reports.running": "the same records",
 }
 """Where threads are used, and for what. Nothing ends a thread, so texts and files of strangers go to workers."""
 

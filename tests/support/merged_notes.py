@@ -6,7 +6,7 @@ from typing import Final
 
 from pressroom_content.contract import BodyCodec
 from pressroom_content.publishing.bodies import compose, read_body, remembered, with_known_texts
-from pressroom_content.publishing.merging import diff_of, merge
+from pressroom_content.publishing.site_edits import diff_of, merge
 from pressroom_content.rendering.pieces import pieces_of
 
 _ARTICLE: Final = "A claim[^1].\n\nOurs.\n\nTheirs.\n\n[^1]: The note.\n"

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.errors import InvalidInput
 from pressroom.sdk import HexColor, Integer, Params, PluginConfig
-from pressroom.validation.error_location import schema_of
-from pressroom.validation.messages import input_error, problem_of, problems
+from pressroom.validation.messages import input_error, problem_of, problems, schema_of
 from pydantic import (
     AnyUrl,
     BaseModel,

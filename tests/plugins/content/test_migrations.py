@@ -5,7 +5,7 @@ from __future__ import annotations
 from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SqlDatabase
 from pressroom.storage.database.autogeneration import differences
-from pressroom_content.stored import STORAGE
+from pressroom_content.parts import STORAGE
 from pressroom_content.tables import ContentBase
 from sqlalchemy import text
 from support.migrations import downgrade, tables_of

@@ -23,7 +23,7 @@ from pressroom_content.contract import (
     UnknownOutcome,
 )
 from pressroom_content.publishing.comparing import differences
-from pressroom_devto.reading import marker_of, tags_of, with_marker
+from pressroom_devto.site import marker_of, tags_of, with_marker
 from support.origins import Visit, origin
 from support.standin_forem import Forem
 

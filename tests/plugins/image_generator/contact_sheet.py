@@ -14,8 +14,8 @@ from typing import Any, Final
 import numpy as np
 from PIL import Image
 from pressroom_image_generator import engine
-from pressroom_image_generator.expanding import expand
 from pressroom_image_generator.params import TemplateProps
+from pressroom_image_generator.rendering import expand
 from pressroom_image_generator.templates import BUILT_IN, FOLDER, THEMES
 
 ACROSS: Final = {"story": 260, "square": 360}

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2 import TemplateError
-from pressroom_image_generator.expanding import expand
 from pressroom_image_generator.params import TemplateProps
-from pressroom_image_generator.sizes import Size
-from pressroom_image_generator.templates import BUILT_IN, FOLDER, THEMES, ImageTemplate
+from pressroom_image_generator.rendering import expand
+from pressroom_image_generator.templates import BUILT_IN, FOLDER, THEMES, ImageTemplate, Size
 from support.sizes import examples
 
 LOGO = "data:image/png;base64,bG9nbw=="

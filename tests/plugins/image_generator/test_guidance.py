@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from pressroom.catalog.mcp_schema import mcp_schema
+from pressroom.catalog.schema import mcp_schema
 from pressroom.sdk import Call, Caller
 from pressroom_image_generator import engine
 from pressroom_image_generator.guidance import EXAMPLES, MCP

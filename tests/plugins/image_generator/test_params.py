@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from pressroom.sdk import InvalidInput
 from pressroom.validation.messages import input_error
 from pressroom_image_generator.params import ImageParams
-from pressroom_image_generator.sizes import MAX_EDGE, MIN_EDGE, Size, computed_size
-from pressroom_image_generator.templates import BUILT_IN
+from pressroom_image_generator.templates import BUILT_IN, MAX_EDGE, MIN_EDGE, Size, computed_size
 from pydantic import ValidationError
 
 HTML = {"html": "<p>a</p>"}

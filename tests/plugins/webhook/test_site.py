@@ -16,8 +16,7 @@ from pressroom_content.contract import (
     SiteUnavailable,
     UnknownOutcome,
 )
-from pressroom_webhook.delivery import key_of, signed
-from pressroom_webhook.site import WebhookSite
+from pressroom_webhook.site import WebhookSite, key_of, signed
 from support.webhook_receiver import Receiver
 
 POST = Post(

@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 from pressroom.fetch import GuardedFetcher
 from pressroom_content.contract import SiteAddress, SiteError
-from pressroom_webhook import delivery
+from pressroom_webhook import site as delivery
 from pressroom_webhook.site import WebhookSite
 from support.troubled_sites import TROUBLES, Trouble, troubled
 from support.webhook_receiver import SECRET

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom_content.rendering.sanitising import sanitise
+from pressroom_wordpress.classic import has_shortcodes
 from pressroom_wordpress.codec import WordPressCodec
 from pressroom_wordpress.gutenberg import encode
-from pressroom_wordpress.shortcodes import has_shortcodes
 
 FRAGMENTS = [
     *("<p>", "</p>", "<ul>", "<ol start=3>", "<li>", "</li>", "</ul>", "</ol>", "<blockquote>", "</blockquote>"),

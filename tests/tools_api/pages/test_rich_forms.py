@@ -9,7 +9,7 @@ import pytest
 from pressroom.catalog.schema import form_parameters
 from pressroom.http.page_frame import PageFrame
 from pressroom.interfaces.tools_api.pages import FormState, Pages, input_from_form, page_descriptor
-from pressroom.interfaces.tools_api.pages.choices import with_choice
+from pressroom.interfaces.tools_api.pages.declared import with_choice
 from pressroom.interfaces.tools_api.pages.fields import shows_choices
 from pressroom.interfaces.tools_api.pages.forms import form_from_input
 from pressroom.interfaces.tools_api.pages.views import ImageUrls

@@ -1,4 +1,7 @@
-"""Passwords: which are acceptable, and how they are kept (Argon2id, RFC 9106; NIST SP 800-63B, section 3.1.1)."""
+"""Passwords: which are acceptable, and how they are kept (Argon2id, RFC 9106; NIST SP 800-63B, section 3.1.1).
+
+The list at the top has passwords of twelve characters and more that attackers try first.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,158 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from argon2.profiles import RFC_9106_LOW_MEMORY
 
-from pressroom.accounts.common_passwords import COMMON, RUNS
 from pressroom.errors import InvalidInput, Overloaded
+
+RUNS: Final = (
+    "0123456789",
+    "1234567890",
+    "abcdefghijklmnopqrstuvwxyz",
+    "qwertyuiop",
+    "qwertyuiopasdfghjklzxcvbnm",
+    "qwertzuiopasdfghjklyxcvbnm",
+    "azertyuiopqsdfghjklmwxcvbn",
+    "1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik9ol0p",
+    "q1w2e3r4t5y6u7i8o9p0",
+    "1q2w3e4r5t6y7u8i9o0p",
+    "zaq1xsw2cde3vfr4bgt5nhy6mju7",
+)
+"""Rows of keyboards and alphabets; a password that is a piece of one, forwards or backwards, is not a secret."""
+
+_WORDS: Final = (
+    "password",
+    "passw0rd",
+    "p@ssword",
+    "p@ssw0rd",
+    "changeme",
+    "letmein",
+    "welcome",
+    "iloveyou",
+    "princess",
+    "sunshine",
+    "football",
+    "baseball",
+    "superman",
+    "starwars",
+    "whatever",
+    "trustno1",
+    "administrator",
+    "administrator1",
+    "admin",
+    "master",
+    "monkey",
+    "dragon",
+    "qwerty",
+    "qwertz",
+    "azerty",
+    "qwertyuiop",
+    "asdfghjkl",
+    "secret",
+    "default",
+    "internet",
+    "computer",
+    "michael",
+    "jennifer",
+    "liverpool",
+    "chocolate",
+    "pokemon",
+    "naruto",
+    "samsung",
+    "google",
+    "facebook",
+)
+_TAILS: Final = (
+    "",
+    "1",
+    "12",
+    "123",
+    "1234",
+    "12345",
+    "123456",
+    "1234567",
+    "12345678",
+    "123456789",
+    "1234567890",
+    "!",
+    "1!",
+    "12!",
+    "123!",
+    "1234!",
+    "12345!",
+    "@123",
+    "@1234",
+    "2024",
+    "2025",
+    "2026",
+    "2024!",
+    "2025!",
+    "2026!",
+)
+_OTHERS: Final = (
+    "correcthorsebatterystaple",
+    "correct horse battery staple",
+    "correct-horse-battery-staple",
+    "thequickbrownfox",
+    "the quick brown fox",
+    "onceuponatime",
+    "itsasecret123",
+    "opensesame123",
+    "abc123abc123",
+    "a1b2c3d4e5f6",
+    "aa123456789a",
+    "123abc456def",
+    "qwe123qwe123",
+    "qweasdzxc123",
+    "1qazxsw23edc",
+    "!qaz2wsx#edc",
+    "1qaz!qaz2wsx",
+    "zaq12wsxcde3",
+    "asdf1234asdf",
+    "asdfjkl;asdf",
+    "test1234test",
+    "testtesttest",
+    "passpasspass",
+    "iloveyousomuch",
+    "iloveyoubaby",
+    "fuckyou12345",
+    "mypassword123",
+    "mypassword1234",
+    "yourpassword",
+    "newpassword1",
+    "nopassword123",
+    "temppassword",
+    "temporarypassword",
+    "supersecretpassword",
+    "thisisapassword",
+    "thisismypassword",
+    "adminpassword",
+    "rootpassword",
+    "administrator123",
+    "unbelievable",
+    "manchesterunited",
+    "realmadrid123",
+    "barcelona123",
+    "christopher1",
+    "alexander123",
+    "123456789abc",
+    "1234567890ab",
+    "abcdef123456",
+    "987654321abc",
+    "qwerty654321",
+    "112233445566",
+    "147258369147",
+    "159753159753",
+    "102030405060",
+    "123123123123",
+    "121212121212",
+    "123654789123",
+    "741852963741",
+    "741852963147",
+)
+
+COMMON: Final = frozenset(
+    {word + tail for word in _WORDS for tail in _TAILS} | {word + word for word in _WORDS} | {*_OTHERS}
+)
+
 
 T = TypeVar("T")
 

@@ -13,14 +13,13 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, Field, create_model
 
 from pressroom.catalog.access import needed_access
-from pressroom.catalog.mcp_schema import mcp_schema
-from pressroom.catalog.schema import file_schema, output_schema, parameter_list
+from pressroom.catalog.schema import file_schema, mcp_schema, output_schema, parameter_list
 from pressroom.catalog.tool import ANONYMOUS, Catalog, LimitRule, PlanTool, PlanView, Tool
 from pressroom.config.models import PlanSettings, Settings, ToolSettings
 from pressroom.config.values import parse_rate
 from pressroom.errors import PluginError
 from pressroom.gate import PluginCall, PluginGate
-from pressroom.gate.error_text import shown, squeezed
+from pressroom.gate.plugin_gate import shown, squeezed
 from pressroom.graphics.font_sources import folders_revision
 from pressroom.plugins.contributions import Contribution, Contributions, shape_problems
 from pressroom.plugins.select import HOST_ID

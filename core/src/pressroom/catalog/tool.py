@@ -1,4 +1,4 @@
-"""A tool as it was compiled, and as one plan has it."""
+"""A tool as it was compiled, and as one plan has it: its toolsets, and those that are listed where nobody chose any."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pressroom.accounts.records import PlanSummary
+from pressroom.config.models import McpSettings
 from pressroom.sdk import CachePolicy, Caller, ExecutorName, Generator, McpTool, Params, PluginContext, Rate, ToolInfo
-from pressroom.sdk.toolsets import Access
+from pressroom.sdk.toolsets import ALL, CORE, Access
+
+ANONYMOUS = "anonymous"
+"""The plan of callers without a credential."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,5 +152,21 @@ def _enumerated(titles: tuple[str, ...]) -> str:
     return " and ".join(filter(None, [", ".join(titles[:-1]), titles[-1]]))
 
 
-ANONYMOUS = "anonymous"
-"""The plan of callers without a credential."""
+def tools_by_set(plan: PlanView) -> dict[str, list[Tool]]:
+    """Return the tools of each set that a plan has tools of, by MCP name; the core comes first."""
+    found: dict[str, list[Tool]] = {}
+    for name in sorted(plan.mcp_tools):
+        tool = plan.mcp_tools[name].tool
+        for toolset in tool.info.toolsets:
+            found.setdefault(toolset, []).append(tool)
+    return {name: found[name] for name in sorted(found, key=lambda name: (name != CORE, name))}
+
+
+def default_toolsets(plan: PlanView, settings: McpSettings) -> frozenset[str]:
+    """Return the sets that are listed where neither a request nor the owner of its connection chose any.
+
+    `all` stands for every tool: that is what a small plan lists whole.
+    """
+    if len(plan.mcp_tools) <= settings.list_all_up_to or ALL in settings.toolsets:
+        return frozenset({ALL})
+    return frozenset(settings.toolsets).intersection(tools_by_set(plan)) or frozenset({CORE})

@@ -1,24 +1,198 @@
-"""From the file, the environment and the command line to `Settings`."""
+"""From the file, the environment and the command line to `Settings`.
+
+An environment variable is named after its key, in upper case, with two underscores where the key has a dot:
+`PRESSROOM_SERVER__PORT` is `server.port`. Each part is read by what is at that place:
+
+- The name of a setting may be written in any case.
+- The name of an entry (a plugin, a plan, a tool, a key of a plugin's own configuration) is the one that the file has,
+  if there is one that differs in case and in `-` and `_` only. Otherwise a name without lower-case letters stands for
+  the one in lower case, and for tools with hyphens instead of underscores, as slugs are written:
+  `PRESSROOM_TOOLS__QR_CODE_GENERATOR__ENABLED` is `tools.qr-code-generator.enabled`. Any other name is taken as it
+  is: `PRESSROOM_TOOLS__list_pages__ENABLED` is `tools.list_pages.enabled`.
+
+The text of a variable is read as the setting wants it. Lists are JSON or divided by commas, whole tables are JSON, and
+in a plugin's own configuration whatever is JSON is taken as such, so that `11` is a number. An empty variable sets
+nothing.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn, get_args, get_origin
 
 from pydantic import ValidationError
 
-from pressroom.config.environment import CONFIG_VARIABLE, Environment
 from pressroom.config.models import Settings
-from pressroom.config.origins import COMMAND_LINE, Origin, Origins, leaves_and_tables
+from pressroom.config.origins import COMMAND_LINE, Origin, Origins, dotted, leaves_and_tables
 from pressroom.config.problems import ConfigProblem, InvalidConfig
-from pressroom.config.sections import problems_of
+from pressroom.config.sections import fixed_keys, is_model, problems_of
 from pressroom.config.toml_file import TomlFile, read_toml
 from pressroom.config.values import merge, nested
+from pressroom.validation.echo import nearest
+
+PREFIX: Final = "PRESSROOM_"
+DELIMITER: Final = "__"
+CONFIG_VARIABLE: Final = "PRESSROOM_CONFIG"
+"""Names the configuration file, so it is not a setting itself."""
+
+_NOT_SETTINGS: Final = frozenset({CONFIG_VARIABLE, "PRESSROOM_SOURCE", "PRESSROOM_CHECK_POSTGRESQL"})
+"""What commands and the CI of plugins read. The tests of plugins have variables of their own, too."""
+
+_OF_TESTS: Final = "PRESSROOM_TEST_"
+
+_SERVICE_LINK = re.compile(
+    r"_SERVICE_(HOST|PORT(_[A-Z0-9_]{1,200})?)\Z|_PORT_\d{1,5}_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?\Z"
+)
+_SERVICE_ADDRESS = re.compile(r"(tcp|udp|sctp)://.*")
 
 DEFAULT_FILE: Final = Path("pressroom.toml")
+
+
+class Environment:
+    """The variables of one environment that are settings, with their origins and with all that is wrong with them."""
+
+    def __init__(self, environ: Mapping[str, str], file_values: Mapping[str, Any], origins: Origins) -> None:
+        self._variables = {
+            name: text
+            for name, text in environ.items()
+            if name.startswith(PREFIX) and text and not (_is_no_setting(name) or _is_service_link(name, text))
+        }
+        self._file_values = file_values
+        self._origins = origins
+        self.problems: list[ConfigProblem] = []
+
+    def values(self) -> dict[str, Any]:
+        """Return what the variables set, as nested tables, and record its origins. Problems are collected."""
+        values: dict[str, Any] = {}
+        setters: dict[tuple[str, ...], str] = {}
+        # A variable for one key has the last word over one for the table around it.
+        for name, text in sorted(self._variables.items(), key=lambda item: (item[0].count(DELIMITER), item[0])):
+            try:
+                path, kind = self._place(name)
+                if path in setters:
+                    _fail(name, f"sets {dotted(path)}, and so does {setters[path]}", "Keep one of the two.")
+                value, is_json = self._value(name, kind, text)
+            except _Unusable as unusable:
+                self.problems.append(unusable.problem)
+                continue
+            setters[path] = name
+            values = merge(values, nested(path, value))
+            self._origins.record(path, value, Origin("environment", name))
+            if is_json:
+                self._origins.texts[path] = text
+        return values
+
+    def _place(self, name: str) -> tuple[tuple[str, ...], Any]:
+        """Return the key that a variable sets, and the type of its value."""
+        path: tuple[str, ...] = ()
+        kind: Any = Settings
+        present: Any = self._file_values
+        for segment in name.removeprefix(PREFIX).split(DELIMITER):
+            entry = _entry_name(path, segment, present) if _has_free_names(kind) else segment.lower()
+            child = _type_in(kind, entry)
+            if child is None or not segment:
+                _fail(name, "is not the name of a setting", _suggestion(name, path, kind, segment))
+            path = (*path, entry)
+            kind = child
+            present = present.get(entry) if isinstance(present, Mapping) else None
+        return path, kind
+
+    def _value(self, name: str, kind: Any, text: str) -> tuple[Any, bool]:
+        """Return the value that a text stands for, and whether it might have been meant as text all the same."""
+        decoded = _decoded(text)
+        if kind is Any:
+            return (text, False) if decoded is None and text != "null" else (decoded, not isinstance(decoded, dict))
+        if get_origin(kind) is tuple:
+            return decoded if isinstance(decoded, list) else [part.strip() for part in text.split(",")], False
+        if get_origin(kind) is dict or is_model(kind):
+            if not isinstance(decoded, dict):
+                _fail(name, "must be a JSON object, or be followed by __ and the name of a setting in it")
+            return decoded, False
+        return text, False
+
+
+class _Unusable(Exception):
+    """A variable that sets nothing."""
+
+    def __init__(self, problem: ConfigProblem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+def _fail(name: str, problem: str, hint: str = "") -> NoReturn:
+    raise _Unusable(ConfigProblem("", problem, Origin("environment", name), hint))
+
+
+def _is_no_setting(name: str) -> bool:
+    return name in _NOT_SETTINGS or name.startswith(_OF_TESTS)
+
+
+def _is_service_link(name: str, text: str) -> bool:
+    """Tell whether Kubernetes set the variable, as it does in every pod beside a service named `pressroom…`."""
+    if DELIMITER in name:
+        return False
+    return bool(_SERVICE_LINK.search(name)) or bool(name.endswith("_PORT") and _SERVICE_ADDRESS.fullmatch(text))
+
+
+def _has_free_names(kind: Any) -> bool:
+    return kind is Any or get_origin(kind) is dict
+
+
+def _type_in(kind: Any, name: str) -> Any:
+    """Return the type of a key of a table, `None` where a table of that type has no such key."""
+    if kind is Any:
+        return Any
+    if is_model(kind):
+        return kind.model_fields[name].annotation if name in kind.model_fields else None
+    return get_args(kind)[1] if get_origin(kind) is dict else None
+
+
+def _entry_name(path: Sequence[str], segment: str, present: Any) -> str:
+    """Return the name of an entry of a table whose names are free; `present` is what the file has of the table."""
+    known = [str(name) for name in present] if isinstance(present, Mapping) else []
+    same = [name for name in known if _folded(name) == _folded(segment)]
+    if segment in known:
+        return segment
+    if len(same) == 1:
+        return same[0]
+    if segment != segment.upper():
+        return segment
+    names_tools = path == ("tools",) or (len(path) == 3 and path[0] == "plans")
+    return segment.lower().replace("_", "-") if names_tools else segment.lower()
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("-", "_")
+
+
+def _decoded(text: str) -> Any:
+    """Return what a text is as JSON, and `None` if it is invalid."""
+    try:
+        return json.loads(text, parse_constant=_not_json)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _not_json(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _suggestion(name: str, path: Sequence[str], kind: Any, segment: str) -> str:
+    known = [DELIMITER.join(setting).upper() for setting in fixed_keys(Settings)]
+    wanted = name.removeprefix(PREFIX).upper()
+    meant: str | None = next((one for one in known if one.replace("_", "") == wanted.replace("_", "")), None)
+    meant = meant or next((one for one in known if one.endswith(f"{DELIMITER}{wanted}")), None)
+    sibling = nearest(segment, kind.model_fields) if is_model(kind) else None
+    if not meant and sibling:
+        written = name.removeprefix(PREFIX).split(DELIMITER)
+        meant = DELIMITER.join([*written[: len(path)], sibling.upper(), *written[len(path) + 1 :]])
+    meant = meant or nearest(wanted, known)
+    return f"Did you mean {PREFIX}{meant}?" if meant else "Remove it; `pressroom config show` lists what there is."
 
 
 @dataclass(frozen=True, slots=True)

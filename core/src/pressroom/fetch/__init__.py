@@ -6,8 +6,7 @@ one way out to a URL that the operator did not write.
 """
 
 from pressroom.fetch.fetcher import GuardedFetcher
-from pressroom.fetch.resolver import Resolver
-from pressroom.fetch.target import Target, is_public, parse_target
+from pressroom.fetch.target import Resolver, Target, is_public, parse_target
 from pressroom.sdk import Fetched, FetchResponse
 
 __all__ = ["FetchResponse", "Fetched", "GuardedFetcher", "Resolver", "Target", "is_public", "parse_target"]

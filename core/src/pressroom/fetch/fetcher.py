@@ -18,9 +18,8 @@ import certifi
 from httpcore import URL, AsyncHTTPConnection, ConnectError, NetworkError, Origin, ProtocolError, Response
 
 from pressroom.errors import FetchFailed, FetchRefused, FetchUnknown
-from pressroom.fetch.resolver import PinnedBackend, Resolver, SystemResolver
 from pressroom.fetch.shares import ByteBudget, FairPlaces, Purpose, current_purpose, current_share
-from pressroom.fetch.target import IPAddress, Target, is_public, parse_target
+from pressroom.fetch.target import IPAddress, PinnedBackend, Resolver, SystemResolver, Target, is_public, parse_target
 from pressroom.sdk import Fetched, FetchResponse
 from pressroom.version import VERSION
 

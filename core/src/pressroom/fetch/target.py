@@ -1,4 +1,4 @@
-"""Reads the URL that is to be fetched, in one strict grammar, and tells which IP addresses are public.
+"""Where a fetch may go: the grammar of URLs, which IP addresses are public, and connections to those that were checked.
 
 `ipaddress.is_global` follows IANA's registries of special IP addresses, but says yes to multicast, to forms that wrap
 another IP address, and to IP addresses that a cloud answers inside its own network. The lists here are on top of it.
@@ -6,12 +6,18 @@ another IP address, and to IP addresses that a cloud answers inside its own netw
 
 from __future__ import annotations
 
+import asyncio
 import re
+import socket
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
-from typing import Final, Literal
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Final, Literal, Protocol
 
-from pressroom.errors import FetchRefused
+from httpcore import SOCKET_OPTION, AnyIOBackend, AsyncNetworkBackend, AsyncNetworkStream, ConnectError
+
+from pressroom.errors import FetchFailed, FetchRefused
 
 IPAddress = IPv4Address | IPv6Address
 
@@ -62,6 +68,21 @@ _DENIED_V6: Final = tuple(
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 _ISATAP: Final = (0x0000_5EFE, 0x0200_5EFE)
 
+MAX_URL_LENGTH: Final = 2048
+"""How many characters a URL may have."""
+
+_URL = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)(?P<path>/[^?#]*)?(?P<query>\?[^#]*)?(?:#.*)?"
+)
+_VISIBLE = re.compile(r"[!-\[\]-~]+")  # US-ASCII without space, control characters and the backslash
+_AUTHORITY = re.compile(r"(?P<host>\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]|[A-Za-z0-9.-]+)(?::(?P<port>[1-9][0-9]{0,4}))?")
+_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_MAX_NAME_LENGTH = 253
+_MAX_PORT = 65_535
+_DEFAULT_PORTS: Final = {"https": 443, "http": 80}
+_MAX_TRIES = 4
+
 
 def is_public(address: IPAddress) -> bool:
     """Return whether an IP address belongs to a host on the public internet.
@@ -97,21 +118,6 @@ def _tunnel_end_is_public(address: IPv6Address) -> bool:
     if int(address) >> 32 & 0xFFFF_FFFF not in _ISATAP:
         return True
     return is_public(IPv4Address(int(address) & 0xFFFF_FFFF))
-
-
-MAX_URL_LENGTH: Final = 2048
-"""How many characters a URL may have."""
-
-_URL = re.compile(
-    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)(?P<path>/[^?#]*)?(?P<query>\?[^#]*)?(?:#.*)?"
-)
-_VISIBLE = re.compile(r"[!-\[\]-~]+")  # US-ASCII without space, control characters and the backslash
-_AUTHORITY = re.compile(r"(?P<host>\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]|[A-Za-z0-9.-]+)(?::(?P<port>[1-9][0-9]{0,4}))?")
-_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
-_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-_MAX_NAME_LENGTH = 253
-_MAX_PORT = 65_535
-_DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,3 +199,78 @@ def _ip_address(host: str) -> IPAddress | None:
             hint="Write a name such as www.example.org, without a dot at its end.",
         )
     return None
+
+
+class Resolver(Protocol):
+    """Finds the IP addresses of a name."""
+
+    async def resolve(self, name: str) -> Sequence[IPAddress]:
+        """Return all IP addresses of a name, the best first. Raises `OSError` if absent."""
+
+    def close(self) -> None:
+        """Let go of what the look-ups hold."""
+
+
+class SystemResolver:
+    """Asks the system, as every program does.
+
+    Its threads are its own: the system's look-up cannot be cancelled, and whoever runs a name server can make it
+    last. That must not hold up what else the process does in threads.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="resolve")
+
+    async def resolve(self, name: str) -> Sequence[IPAddress]:
+        """Return all IP addresses of a name, in the system's order."""
+        found = await asyncio.get_running_loop().run_in_executor(self._threads, _look_up, name)
+        return [ip_address(address) for address in dict.fromkeys(found)]
+
+    def close(self) -> None:
+        """Give up look-ups that have not begun."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _look_up(name: str) -> list[str]:
+    # The dot keeps the system from trying the name inside the domains of its search list.
+    found = socket.getaddrinfo(f"{name}.", None, type=socket.SOCK_STREAM)
+    return [str(address[0]) for *_, address in found]
+
+
+class PinnedBackend(AsyncNetworkBackend):
+    """Makes the one connection of one request, to the first of the given IP addresses that answers.
+
+    The name that httpcore asks for is not looked up again; it serves for the certificate alone.
+    """
+
+    def __init__(self, name: str, addresses: Sequence[IPAddress], seconds: float) -> None:
+        self._name = name
+        self._addresses = addresses[:_MAX_TRIES]
+        self._seconds = seconds
+        self._stream: AsyncNetworkStream | None = None
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
+        local_address: str | None = None,
+        socket_options: Iterable[SOCKET_OPTION] | None = None,
+    ) -> AsyncNetworkStream:
+        """Return a connection. Raises `FetchFailed` where no IP address answers."""
+        share = self._seconds / len(self._addresses)
+        for address in self._addresses:
+            try:
+                async with asyncio.timeout(share):
+                    self._stream = await AnyIOBackend().connect_tcp(
+                        str(address), port, local_address=local_address, socket_options=socket_options
+                    )
+            except (ConnectError, TimeoutError):
+                continue
+            return self._stream
+        raise FetchFailed(f"{self._name} could not be connected to")
+
+    async def close(self) -> None:
+        """Close the connection. httpcore leaves it open where it is cancelled during the TLS handshake."""
+        if self._stream is not None:
+            await self._stream.aclose()

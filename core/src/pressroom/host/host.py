@@ -12,19 +12,17 @@ from pressroom.accounts.service import AccountServices
 from pressroom.fetch import GuardedFetcher
 from pressroom.gate import PluginFailed
 from pressroom.graphics.font_sources import use_font_folders
-from pressroom.host.lifespans import RunningLifespan
-from pressroom.host.loaded_app import LoadedApp
+from pressroom.host.loaded_app import LoadedApp, RunningLifespan
 from pressroom.host.shared_keys import check_keys
 from pressroom.host.stores import OpenableStore, know_media_types, make_schema_current, open_backends
 from pressroom.jobs.queue import JobQueue
 from pressroom.oauth.service import AuthorizationServer
 from pressroom.observability.metrics import Metrics
-from pressroom.pipeline.chain import Pipeline
+from pressroom.pipeline.chain import InternalCalls, Pipeline
+from pressroom.pipeline.context import Services
 from pressroom.pipeline.executors import Executors
 from pressroom.pipeline.executors.workers import WorkerPool
-from pressroom.pipeline.internal_calls import InternalCalls
 from pressroom.pipeline.previews import Previews
-from pressroom.pipeline.services import Services
 from pressroom.sdk import Authorizer, Job, Lifespan, Observer
 from pressroom.storage.database import DatabaseProbe, SqlDatabase
 from pressroom.storage.files.signing import signing_secret

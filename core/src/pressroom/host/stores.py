@@ -12,7 +12,7 @@ import structlog
 from pressroom.catalog.tool import Catalog
 from pressroom.errors import BackendError, PressroomError
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
-from pressroom.gate.error_text import one_line
+from pressroom.gate.plugin_gate import one_line
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.plugins.gated import GatedBackend
 from pressroom.plugins.select import HOST_ID

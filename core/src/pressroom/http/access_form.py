@@ -11,8 +11,7 @@ import structlog
 
 from pressroom.accounts.records import AccessChoice
 from pressroom.catalog.access import LEVELS, allows
-from pressroom.catalog.tool import PlanView, Tool
-from pressroom.catalog.toolsets import tools_by_set
+from pressroom.catalog.tool import PlanView, Tool, tools_by_set
 from pressroom.errors import InvalidInput
 from pressroom.http.browser_sessions import Fields
 from pressroom.http.page_frame import clip, title_of

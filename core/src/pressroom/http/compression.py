@@ -1,8 +1,9 @@
-"""Compressing answers with gzip (RFC 9110, sections 8.4 and 12.5.3), where nothing secret is in them.
+"""Compressing answers with gzip (RFC 9110, sections 8.4 and 12.5.3), where nothing secret is in them, and their tags.
 
 The size of a compressed answer tells something of its content: whoever can put text into a page and watch the size of
 the answers learns a secret in it letter by letter (BREACH). So what may belong to one person is sent as it is:
-`is_public_text` says which answers do not.
+`is_public_text` says which answers do not. Those have tags (section 8.8.3): who has a copy asks whether it is still
+good, and is sent nothing.
 """
 
 from __future__ import annotations
@@ -18,12 +19,26 @@ from typing import Any, Final
 from sanic import HTTPResponse, Request
 
 from pressroom.http.precompressed import PrecompressedText
-from pressroom.http.public_text import is_public_text
-from pressroom.http.responses import PUBLIC_TEXT, RawResponse
+from pressroom.http.public_text import header_of, is_public_text
+from pressroom.http.responses import PUBLIC_TEXT, RawResponse, matches_etag
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _WEIGHT = re.compile(r"[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)")
 _SPACE = " \t"
+
+MIN_BYTES: Final = 1024
+"""What is smaller fits into a packet or two anyway."""
+
+_LEVEL: Final = 6
+_QUICK_BYTES: Final = 16_384
+"""What takes less than a millisecond is compressed on the event loop."""
+
+_AT_ONCE: Final = 2
+_MAX_KEPT_BYTES: Final = 16 * 2**20
+_QUICKLY_HASHED_BYTES: Final = 262_144
+"""What takes less than a millisecond is hashed on the event loop."""
+
+_HEXES: Final = 24
 
 
 def prefers_gzip(header: str) -> bool:
@@ -44,17 +59,6 @@ def _weights(header: str) -> Iterator[tuple[str, float]]:
         weight = _WEIGHT.fullmatch(parameter.strip(_SPACE)) if separator else None
         if _TOKEN.fullmatch(coding) and (weight or not separator):
             yield coding.lower(), float(weight[1]) if weight else 1.0
-
-
-MIN_BYTES: Final = 1024
-"""What is smaller fits into a packet or two anyway."""
-
-_LEVEL: Final = 6
-_QUICK_BYTES: Final = 16_384
-"""What takes less than a millisecond is compressed on the event loop."""
-
-_AT_ONCE: Final = 2
-_MAX_KEPT_BYTES: Final = 16 * 2**20
 
 
 class Compression:
@@ -150,3 +154,24 @@ def _add(response: HTTPResponse, name: str, value: str) -> None:
         headers[name] = f"{present}, {value}"
     else:
         headers[name] = value
+
+
+async def confirm(request: Request, response: HTTPResponse) -> None:
+    """Give a public text an `ETag` of its content, and turn it into 304 for a client that has it.
+
+    Responses whose handler has set a tag, or has answered with another status than 200, stay as they are.
+    """
+    if request.method not in ("GET", "HEAD") or response.status != 200 or not response.body:
+        return
+    if header_of(response, "etag") or not is_public_text(request, response):
+        return
+    body = response.body
+    quick = len(body) <= _QUICKLY_HASHED_BYTES
+    digest = _digest(body) if quick else await asyncio.to_thread(_digest, body)
+    response.headers["ETag"] = etag = f'"{digest}"'
+    if matches_etag(",".join(request.headers.getall("if-none-match", [])), etag):
+        response.status, response.body, response.content_type = 304, b"", None
+
+
+def _digest(body: bytes) -> str:
+    return hashlib.blake2b(body).hexdigest()[:_HEXES]

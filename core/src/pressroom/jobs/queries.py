@@ -1,21 +1,99 @@
-"""The queries that are asked all the time: each finds its rows by an index, however many jobs there are."""
+"""The queries that the queue asks all the time: each finds its rows by an index, however many jobs there are.
+
+They decide which job runs next: a share of the places for every account and every kind, and turns among accounts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, String, literal, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom.jobs.places import WaitingJobs
+from pressroom.sdk import Job
 from pressroom.storage.database.tables import JobRow
+
+_MAX_TURNS: Final = 1000
+"""How many accounts are remembered as served; one that was forgotten counts as new, and goes first."""
 
 MAX_LOOK: Final = 200
 """How many jobs are read at once to find one that may run."""
 
 _MAX_WAITING: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingJobs:
+    """Jobs of one kind and one account that are due. `due_at` is when the first of them was."""
+
+    kind: str
+    subject: str
+    due_at: datetime
+
+
+class JobSlots:
+    """The places of one process, this many for ordinary jobs and as many again for urgent ones.
+
+    No kind and no account holds all places of a pool, where it has more than one. Among ordinary jobs a kind has at
+    most half of them; among urgent ones, all but one. An account has at most half of the places, and half of what a
+    kind has. Jobs without a subject are the server's own, and bounded by their kind alone.
+
+    Accounts take turns: the one that has waited longest since it was served last goes first, however many jobs the
+    others have queued.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._share = max(1, size // 2)
+        self._turns: OrderedDict[str, None] = OrderedDict()
+
+    def open_kinds(self, jobs: Mapping[str, Job], running: Collection[tuple[str, str]]) -> dict[str, Job]:
+        """Return the kinds of which another job may run beside those that do, given as kind and subject."""
+        return {kind: job for kind, job in jobs.items() if self._has_room(job, self._pool(jobs, job, running))}
+
+    def admits(self, jobs: Mapping[str, Job], kind: str, subject: str, running: Collection[tuple[str, str]]) -> bool:
+        """Return whether a job of this kind and subject may run beside those that do."""
+        job = jobs[kind]
+        pool = self._pool(jobs, job, running)
+        if not self._has_room(job, pool):
+            return False
+        if not subject:
+            return True
+        of_subject = [other for other, owner in pool if owner == subject]
+        per_kind = (self._kind_share(job) + 1) // 2
+        return len(of_subject) < self._share and of_subject.count(kind) < per_kind
+
+    def order(self, waiting: Iterable[WaitingJobs]) -> list[WaitingJobs]:
+        """Return what waits, in the order in which it is served."""
+        turns = {key: number for number, key in enumerate(self._turns, 1)}
+        return sorted(waiting, key=lambda one: (turns.get(_turn_of(one.kind, one.subject), 0), one.due_at))
+
+    def served(self, kind: str, subject: str) -> None:
+        """Note that a job was started: its account has had its turn."""
+        key = _turn_of(kind, subject)
+        self._turns[key] = None
+        self._turns.move_to_end(key)
+        if len(self._turns) > _MAX_TURNS:
+            self._turns.popitem(last=False)
+
+    def _kind_share(self, job: Job) -> int:
+        return max(1, self._size - 1) if job.urgent else self._share
+
+    def _has_room(self, job: Job, pool: Collection[tuple[str, str]]) -> bool:
+        return len(pool) < self._size and sum(kind == job.kind for kind, _ in pool) < self._kind_share(job)
+
+    @staticmethod
+    def _pool(jobs: Mapping[str, Job], job: Job, running: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
+        return [one for one in running if one[0] in jobs and jobs[one[0]].urgent == job.urgent]
+
+
+def _turn_of(kind: str, subject: str) -> str:
+    """Return who takes turns: an account, or among the server's own jobs each kind."""
+    return subject or f"\0{kind}"
 
 
 def due_job(kind: str, subject: str, now: datetime) -> Select[JobRow]:

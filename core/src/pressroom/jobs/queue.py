@@ -18,7 +18,7 @@ from pressroom.config.models import JobsSettings
 from pressroom.errors import BackendError
 from pressroom.jobs.attempt import Attempt
 from pressroom.jobs.locks import HeldLease, checked_key
-from pressroom.jobs.places import JobSlots, WaitingJobs
+from pressroom.jobs.queries import JobSlots, WaitingJobs
 from pressroom.jobs.store import GivenUp, JobStore, LeasedJob, lock_of
 from pressroom.sdk import Job, JobStatus, Lease, LeaseLost, LockTaken
 from pressroom.storage.database import SqlDatabase

@@ -25,8 +25,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressroom.columns import as_id
 from pressroom.errors import NotFound
 from pressroom.jobs import locks
-from pressroom.jobs.places import WaitingJobs
-from pressroom.jobs.queries import MAX_LOOK, due_job, next_due, waiting_jobs
+from pressroom.jobs.queries import MAX_LOOK, WaitingJobs, due_job, next_due, waiting_jobs
 from pressroom.sdk import Job, JobState, JobStatus
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import JobRow

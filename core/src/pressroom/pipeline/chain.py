@@ -1,4 +1,4 @@
-"""The stages of a call, in their order."""
+"""The stages of a call, in their order, and calls that the server makes of its own tools, on behalf of plugins."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from pressroom.pipeline.context import (
     ReceivedCall,
     RefusedCall,
     ResolvedCall,
+    Services,
     ValidatedCall,
 )
-from pressroom.pipeline.services import Services
 from pressroom.pipeline.stages.authenticate import Admit, Authenticate
 from pressroom.pipeline.stages.authorize import Authorize, Plan
 from pressroom.pipeline.stages.base import CallStage
@@ -36,8 +36,9 @@ from pressroom.pipeline.stages.repeat import Claim, Recall
 from pressroom.pipeline.stages.respond import Respond
 from pressroom.pipeline.stages.run import Run
 from pressroom.pipeline.stages.validate import Validate
-from pressroom.sdk import Artifact, Caller, McpTool
+from pressroom.sdk import Artifact, Caller, FileMissing, FileStore, McpTool
 from pressroom.sdk.params import REQUEST_ID
+from pressroom.storage.files.local import LocalFileStore
 from pressroom.validation.client_ip import Headers
 
 log = structlog.get_logger()
@@ -269,3 +270,36 @@ def _validated(call: CallContext) -> ValidatedCall:
 
 def _about(call: CallContext) -> dict[str, str]:
     return {"tool": call.request.tool_name, "request_id": call.request.request_id}
+
+
+class InternalCalls:
+    """Implements `pressroom.sdk.Tools`, once it has been given the pipeline."""
+
+    def __init__(self) -> None:
+        self._pipeline: Pipeline | None = None
+        self._files: FileStore | None = None
+
+    def begin(self, pipeline: Pipeline, files: FileStore) -> None:
+        """Make calls through this pipeline, and read files from this store."""
+        self._pipeline, self._files = pipeline, files
+
+    async def make_file(self, slug: str, params: Mapping[str, Any]) -> tuple[bytes, str]:
+        """See `pressroom.sdk.Tools`. Raises `RuntimeError` while the server starts."""
+        if self._pipeline is None:
+            raise RuntimeError("tools can be used once the server has started, such as in a call or a job")
+        call = await self._pipeline.run_internally(slug, params, "internal-call")
+        if call.file is None:
+            raise InternalError(f"{slug} made no file")
+        return call.content, call.file.entry.media_type
+
+    async def read_file(self, url: str) -> bytes | None:
+        """See `pressroom.sdk.Tools`."""
+        if not isinstance(self._files, LocalFileStore):
+            return None
+        key = self._files.key_of(url)
+        if key is None:
+            return None
+        try:
+            return await self._files.read(key)
+        except FileMissing:
+            return None

@@ -16,9 +16,8 @@ from typing import Any, Final
 from pressroom.config.values import parse_rate
 from pressroom.errors import BackendError, NotFound, Overloaded
 from pressroom.pipeline.chain import Pipeline
-from pressroom.pipeline.context import CallRequest, IdentifiedCall, ValidatedCall
+from pressroom.pipeline.context import CallRequest, IdentifiedCall, Services, ValidatedCall
 from pressroom.pipeline.executors.process import default_processes
-from pressroom.pipeline.services import Services
 from pressroom.pipeline.stages.limit import limit_refusal
 from pressroom.sdk import Artifact, Caller, LimitStatus
 from pressroom.sdk.params import Params

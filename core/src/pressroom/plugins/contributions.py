@@ -23,7 +23,7 @@ import click
 import pluggy
 
 from pressroom.errors import PluginError
-from pressroom.gate.error_text import shown
+from pressroom.gate.plugin_gate import shown
 from pressroom.sdk import (
     Authenticator,
     Authorizer,

@@ -11,7 +11,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from pressroom.gate.error_text import one_line
+from pressroom.gate.plugin_gate import one_line
 
 ENTRY_POINT_GROUP = "pressroom.plugins"
 

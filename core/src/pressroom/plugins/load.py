@@ -18,7 +18,7 @@ from pressroom.config import Origins, validate_section
 from pressroom.config.models import Settings
 from pressroom.errors import PluginError, PressroomError
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
-from pressroom.gate.error_text import one_line, shown, squeezed
+from pressroom.gate.plugin_gate import one_line, shown, squeezed
 from pressroom.plugins import defaults
 from pressroom.plugins.contributions import Contribution, Contributions, claims, collect, describe
 from pressroom.plugins.discovery import Candidate, discover

@@ -43,12 +43,22 @@ from pressroom.sdk.call import (
     ResourceLink,
     ToolResult,
 )
-from pressroom.sdk.dashboard import AccountRole, DashboardPage
-from pressroom.sdk.data import Accounts, AccountUsage, Activity, Database, Models, QuotaUse
+from pressroom.sdk.dashboard import AccountRole, DashboardPage, sandboxed_frame
+from pressroom.sdk.data import (
+    Accounts,
+    AccountUsage,
+    Activity,
+    Database,
+    Models,
+    QuotaUse,
+    Storage,
+    StorageKind,
+    StorageUsage,
+    StoredKind,
+)
 from pressroom.sdk.declaration import ExecutorName
 from pressroom.sdk.deprecation import Deprecation, deprecated_names
 from pressroom.sdk.fetching import Fetched, Fetcher, FetchResponse, publishing
-from pressroom.sdk.framing import sandboxed_frame
 from pressroom.sdk.generator import (
     Example,
     Generator,
@@ -95,7 +105,6 @@ from pressroom.sdk.shared import (
     by_client_ip,
     by_subject,
 )
-from pressroom.sdk.storage import Storage, StorageKind, StorageUsage, StoredKind
 from pressroom.sdk.tools import Tools
 from pressroom.sdk.workers import Workers
 

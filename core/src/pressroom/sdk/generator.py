@@ -1,12 +1,12 @@
-"""The declaration of a generator: a tool that makes a file."""
+"""The declaration of a generator: a tool that makes a file, of a media type that servers know or that it declares."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Final, Literal, TypedDict, Unpack
 
 from pydantic import BaseModel
 
@@ -20,17 +20,67 @@ from pressroom.sdk.declaration import (
     params_problems,
     run_problems,
 )
-from pressroom.sdk.media_types import media_type_problems
 from pressroom.sdk.params import Params
 from pressroom.sdk.rates import Rate
 from pressroom.sdk.toolsets import GENERATORS, toolset_problems
 
+_MEDIA_TYPE: Final = re.compile(
+    r"(application|audio|font|image|model|text|video)/[a-z0-9][a-z0-9!#$&^_.+-]{0,62}", re.ASCII
+)
+"""A media type by RFC 6838, section 4.2, in lower case and without parameters."""
+
+_EXTENSION: Final = re.compile(r"[a-z0-9]{1,16}", re.ASCII)
+
+# An attachment in a sandbox is not run as a page. A page may still load it as a script or a style sheet, whatever its
+# other headers say, and then it runs with the rights of this server's own files.
+_LOADED_BY_PAGES: Final = re.compile(
+    r"(application|text)/((x-)?(java|ecma|live)script|jscript)[0-9.]*|application/wasm|text/css", re.ASCII
+)
+_PAGES: Final = frozenset({"application/xhtml+xml", "application/vnd.wap.xhtml+xml", "multipart/related"})
+_RUN_BY_BROWSERS: Final = frozenset(
+    {"css", "htm", "js", "cjs", "mjs", "mht", "mhtml", "shtml", "svgz", "wasm", "xht", "xhtml", "xsl", "xslt"}
+)
+
 GenerateFunction = Callable[[Any, Call], Artifact | Awaitable[Artifact]]
 PrepareFunction = Callable[[Any, Call], Awaitable[Any]]
-
 SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
 MAX_MODES = 4
 PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}", re.ASCII)
+
+
+def media_type_problems(produces: Iterable[str], extensions: Mapping[Any, Any]) -> Iterator[str]:
+    """Yield what is wrong with the media types of a generator and the extensions that it declares."""
+    produces = tuple(produces)
+    for media_type in produces:
+        if media_type not in EXTENSIONS and media_type not in extensions:
+            yield (
+                f"produces: {media_type!r} has no known file extension; name it in extensions, such as "
+                f'{{"text/csv": "csv"}}. Known without that are {", ".join(EXTENSIONS)}'
+            )
+    taken: dict[Any, Any] = {extension: media_type for media_type, extension in EXTENSIONS.items()}
+    for media_type, extension in extensions.items():
+        if not isinstance(media_type, str) or not isinstance(extension, str):
+            yield f"extensions must map media types to extensions as texts (got {media_type!r}: {extension!r})"
+            continue
+        yield from (f"extensions: {problem}" for problem in _problems(media_type, extension))
+        if media_type not in produces:
+            yield f"extensions: {media_type!r} is not in produces"
+        if media_type in EXTENSIONS:
+            yield f"extensions: {media_type!r} has the extension {EXTENSIONS[media_type]!r} already; leave it out"
+        elif extension in taken:
+            yield f"extensions: {extension!r} is the extension of {taken[extension]!r}"
+        taken.setdefault(extension, media_type)
+
+
+def _problems(media_type: str, extension: str) -> Iterator[str]:
+    if not _MEDIA_TYPE.fullmatch(media_type):
+        yield f"{media_type!r} is not a media type such as text/csv, in lower case and without parameters"
+    elif media_type in _PAGES or _LOADED_BY_PAGES.fullmatch(media_type):
+        yield f"{media_type!r} is refused, since browsers would run it as a part of this server's pages"
+    if not _EXTENSION.fullmatch(extension):
+        yield f"{extension!r} is not an extension: 1 to 16 lower-case letters and digits, without a dot"
+    elif extension in _RUN_BY_BROWSERS:
+        yield f"{extension!r} is refused, since browsers run files that are called so"
 
 
 @dataclass(frozen=True, slots=True)

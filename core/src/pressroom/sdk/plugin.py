@@ -12,10 +12,9 @@ import pluggy
 from pydantic import BaseModel, ConfigDict
 
 from pressroom.errors import NotRunning
-from pressroom.sdk.data import Accounts, Database
+from pressroom.sdk.data import Accounts, Database, Storage
 from pressroom.sdk.fetching import Fetcher
 from pressroom.sdk.jobs import Jobs
-from pressroom.sdk.storage import Storage
 from pressroom.sdk.tools import Tools
 from pressroom.sdk.workers import Workers
 

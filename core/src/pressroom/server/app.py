@@ -30,10 +30,9 @@ from pressroom.errors import (
 )
 from pressroom.host.host import Host
 from pressroom.http.browser_sessions import BrowserSessions
-from pressroom.http.compression import Compression
+from pressroom.http.compression import Compression, confirm
 from pressroom.http.cors import TOOLS_API
 from pressroom.http.errors import error_headers, status_of
-from pressroom.http.etags import confirm
 from pressroom.http.page_frame import PageFrame
 from pressroom.http.responses import (
     BODY_LIMIT,

@@ -13,9 +13,8 @@ from pressroom.errors import BackendError, FileMissing
 from pressroom.http.cors import TOOLS_API
 from pressroom.http.responses import INERT_CONTENT, content_type, matches_etag
 from pressroom.sdk import StoredFile
-from pressroom.storage.files.keys import content_disposition, is_key, url_path
 from pressroom.storage.files.local import LocalFileStore
-from pressroom.storage.files.signing import UrlStatus
+from pressroom.storage.files.signing import UrlStatus, content_disposition, is_key, url_path
 
 _RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 

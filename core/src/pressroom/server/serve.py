@@ -21,7 +21,7 @@ from sanic.server.async_server import AsyncioServer
 
 from pressroom.config.models import Settings
 from pressroom.errors import BackendError
-from pressroom.gate.alarm import no_exit
+from pressroom.gate.deadlines import no_exit
 from pressroom.host.host import Host
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.host.server_status import ServerStatusFile

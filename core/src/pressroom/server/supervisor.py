@@ -18,9 +18,8 @@ from typing import Any, Final
 import structlog
 
 from pressroom.gate import PluginCall
-from pressroom.gate.alarm import end_process
-from pressroom.host.lifespans import SLOW_SECONDS
-from pressroom.host.loaded_app import LoadedApp
+from pressroom.gate.deadlines import end_process
+from pressroom.host.loaded_app import SLOW_SECONDS, LoadedApp
 from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.executors import CoroutineExecutor
 

@@ -1,17 +1,21 @@
-"""A website or service on loopback that answers what a test tells it to, and misbehaves when it is told to."""
+"""A website or service on loopback that answers what a test tells it to, and misbehaves when it is told to.
+
+`fake_site_fetcher` reaches it without a host around it.
+"""
 
 from __future__ import annotations
 
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, Literal, TypeAlias
 
-from pressroom.sdk import HttpResponse
+from pressroom.fetch.fetcher import GuardedFetcher
+from pressroom.sdk import Fetcher, HttpResponse
 
 Trouble: TypeAlias = Literal[
     "hang", "cut", "lost answer", "half", "late", "html", "odd", "error", "busy", "revoked", "twice"
@@ -38,6 +42,15 @@ _HTML: Final = b"<!doctype html><title>Please sign in</title><p>Please sign in."
 _ODD: Final = b'{"id": [], "posts": [5, null], "data": "?", "url": {"href": 1}}'
 _HALF_MISSING: Final = 100
 
+_ACTING: Final = (None, "lost answer", "half", "late", "twice")
+_ANSWERS: Final[Mapping[Trouble | None, HttpResponse]] = {
+    "html": HttpResponse(_HTML),
+    "odd": HttpResponse(_ODD, 200, "application/json"),
+    "error": HttpResponse(b"internal error", 500, "text/plain"),
+    "busy": HttpResponse(b"too many requests", 429, "text/plain", {"Retry-After": "1"}),
+    "revoked": HttpResponse(b'{"error": "no"}', 401, "application/json"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class SiteRequest:
@@ -52,15 +65,6 @@ class SiteRequest:
         """Return the body, read as JSON. Raises `ValueError`."""
         return json.loads(self.body)
 
-
-_ACTING: Final = (None, "lost answer", "half", "late", "twice")
-_ANSWERS: Final[Mapping[Trouble | None, HttpResponse]] = {
-    "html": HttpResponse(_HTML),
-    "odd": HttpResponse(_ODD, 200, "application/json"),
-    "error": HttpResponse(b"internal error", 500, "text/plain"),
-    "busy": HttpResponse(b"too many requests", 429, "text/plain", {"Retry-After": "1"}),
-    "revoked": HttpResponse(b'{"error": "no"}', 401, "application/json"),
-}
 
 Answer: TypeAlias = HttpResponse | Callable[[SiteRequest], HttpResponse]
 
@@ -174,3 +178,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name of the base class
         """Log nothing."""
+
+
+@asynccontextmanager
+async def fetcher_for(site: FakeSite) -> AsyncIterator[Fetcher]:
+    """Give a fetcher like that of a host, which may fetch from this site besides the public internet."""
+    async with GuardedFetcher(exempt=[("127.0.0.1", site.port)]) as fetcher:
+        yield fetcher

@@ -14,7 +14,7 @@ from pressroom.graphics.emoji import emoji_path
 from pressroom.graphics.gradient import ConicGradient, parse_paint
 from pressroom.graphics.svg_paint import svg_color, svg_number, svg_paint
 from pressroom.graphics.text import PlacedGlyph, ShapedText, TextStyle, default_library, shape
-from pressroom.graphics.text.outlines import glyph_path
+from pressroom.graphics.text.drawing import glyph_path
 from pressroom.graphics.text.shaping import emoji_box
 from pressroom.sdk import InvalidInput
 

@@ -1,4 +1,6 @@
-"""What the halves of the plugin contribute, joined: the writing of articles, and their way to websites.
+"""How many bytes of an account's storage the content service uses, and for what.
+
+What the halves of the plugin contribute, joined: the writing of articles, and their way to websites.
 
 Each group of tools is a module in `tools` with a tuple `TOOLS`. A half that serves URLs has a function
 `routes(plugin)`, one with background work `jobs(plugin)`.
@@ -9,17 +11,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pressroom.sdk import IndexEntries, Job, McpTool, PluginContext, PublishingTargets, Route, SharedKeys, VirtualHosts
+from pressroom.sdk import (
+    IndexEntries,
+    Job,
+    McpTool,
+    PluginContext,
+    PublishingTargets,
+    Route,
+    SharedKeys,
+    StorageKind,
+    VirtualHosts,
+)
+from sqlalchemy import delete, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.articles.exporting import routes as export_routes
 from pressroom_content.articles.trash import jobs as article_jobs
-from pressroom_content.builtin_site import domain_routes
+from pressroom_content.articles.trash import make_room
 from pressroom_content.builtin_site.connector import builtin_connector
+from pressroom_content.builtin_site.routes import domain_hosts
 from pressroom_content.pages.overview import sections as overview
 from pressroom_content.pages.routes import routes as article_pages
 from pressroom_content.publishing.engine import jobs as publishing_jobs
-from pressroom_content.stored import STORAGE
-from pressroom_content.tables import ContentBase
+from pressroom_content.tables import ArticleRow, BuiltinFileRow, BuiltinPostRow, ContentBase, ExportRow, WebsiteRow
 from pressroom_content.text_index import published
 from pressroom_content.tools import (
     article_history,
@@ -34,13 +48,12 @@ from pressroom_content.tools import (
     website_content,
     websites,
 )
-from pressroom_content.websites.jobs import jobs as website_jobs
 from pressroom_content.websites.routes import routes as website_routes
 from pressroom_content.websites.settings import credential_keys
 from pressroom_content.websites.store import Websites
+from pressroom_content.websites.sync import jobs as website_jobs
 
 METADATA: Final = ContentBase.metadata
-
 TOOLS: Final[tuple[McpTool, ...]] = (
     *websites.TOOLS,
     *website_content.TOOLS,
@@ -54,6 +67,43 @@ TOOLS: Final[tuple[McpTool, ...]] = (
     *site_edits.TOOLS,
     *redirects.TOOLS,
 )
+
+
+async def _articles(session: AsyncSession, user_id: str) -> int:
+    return int(await session.scalar(select(func.sum(ArticleRow.stored)).where(ArticleRow.user_id == user_id)) or 0)
+
+
+async def _exports(session: AsyncSession, user_id: str) -> int:
+    wanted = select(func.sum(func.length(ExportRow.content))).where(ExportRow.user_id == user_id)
+    return int(await session.scalar(wanted) or 0)
+
+
+async def _forget_exports(session: AsyncSession, user_id: str, needed: int) -> None:
+    del needed
+    await session.execute(delete(ExportRow).where(ExportRow.user_id == user_id))
+
+
+async def _sites(session: AsyncSession, user_id: str) -> int:
+    mine = select(WebsiteRow.id).where(WebsiteRow.user_id == user_id)
+    total = 0
+    for table in (BuiltinPostRow, BuiltinFileRow):
+        total += int(await session.scalar(select(func.sum(table.size)).where(table.website_id.in_(mine))) or 0)
+    return total
+
+
+STORAGE: Final = (
+    StorageKind("exports", "exports", _exports, "wait for an hour until exports are gone", _forget_exports),
+    StorageKind(
+        "articles", "articles with their versions", _articles, "delete articles with delete_content", make_room
+    ),
+    StorageKind(
+        "sites",
+        "built-in sites",
+        _sites,
+        "delete posts with unpublish_content, or a whole site with disconnect_website and delete_posts",
+    ),
+)
+"""Exports come first, and give way first: they can be made again."""
 
 
 __all__ = [
@@ -98,7 +148,7 @@ def routes(plugin: PluginContext) -> Sequence[Route]:
 
 def virtual_hosts(plugin: PluginContext) -> Sequence[VirtualHosts]:
     """Return what serves built-in sites under domains of their own."""
-    return domain_routes.virtual_hosts(plugin)
+    return domain_hosts(plugin)
 
 
 def index_entries(plugin: PluginContext) -> Sequence[IndexEntries]:

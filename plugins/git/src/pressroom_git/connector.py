@@ -10,9 +10,8 @@ from pressroom_content.contract import CredentialField, Site, SiteAddress, SiteC
 
 from pressroom_git.config import GitConfig
 from pressroom_git.fidelity import FIDELITY
-from pressroom_git.folders import check_folders
 from pressroom_git.github import GitHubRepository
-from pressroom_git.layout import SiteLayout
+from pressroom_git.layout import SiteLayout, check_folders
 from pressroom_git.local import LocalRepository
 from pressroom_git.remote import HttpRepository
 from pressroom_git.repository import Authorship, Repository

@@ -1,4 +1,9 @@
-"""Where a site keeps its files, and under which URLs readers find them."""
+"""Where a site keeps its files, under which URLs readers find them, and where accounts may write.
+
+Everybody with an account may publish in a listed repository, and the operator's machine builds the site. A file among
+templates, data or plugins of the generator would be a program that runs there. So files are written among the posts
+and images only.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, cast
 from urllib.parse import quote, unquote, urlsplit
 
-from pressroom_content.contract import Post
+from pressroom_content.contract import Post, SiteRefused
 
 from pressroom_git.front_matter import Format, Generator, date_of, fields_of
 from pressroom_git.names import file_name
@@ -24,6 +29,13 @@ _PERMALINKS: Final[Mapping[Generator, str]] = {
     "astro": "/blog/{slug}/",
 }
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}-")
+
+_JEKYLL_POSTS: Final = frozenset({"_posts", "_drafts"})
+_IMAGE_FOLDERS: Final = {
+    "hugo": ("static", "assets", "content"),
+    "jekyll": ("assets", "images", "img", "media", "uploads"),
+    "astro": ("public", "src/assets", "src/content", "src/images"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +159,58 @@ class SiteLayout:
         parts = path.removeprefix(f"{self.content}/").split("/")[:-1]
         bundle = path.rpartition("/")[2].rpartition(".")[0] == "index"
         return [file_name(part, part) for part in (parts[:-1] if bundle else parts)]
+
+
+def check_folders(layout: SiteLayout, name: str, named: Sequence[str]) -> None:
+    """Let accounts use the folders of a layout in a listed repository.
+
+    Args:
+        layout: what the person chose.
+        name: the repository's name in the configuration.
+        named: the folders for posts that the operator named for it; if absent, the generator's own count.
+
+    Raises:
+        SiteRefused: posts or images would be where accounts may not write.
+    """
+    if named:
+        if not _below(layout.content, named):
+            raise _refused("posts", layout.content, name, ", ".join(named))
+    elif not _is_content(layout.content, layout.generator):
+        allowed = {"hugo": "content", "jekyll": "_posts or _drafts", "astro": "src/content"}[layout.generator]
+        raise _refused("posts", layout.content, name, allowed)
+    images = (*_IMAGE_FOLDERS[layout.generator], *named)
+    if not _below(layout.images, images):
+        raise _refused("images", layout.images, name, ", ".join(images))
+
+
+def check_post(path: str) -> None:
+    """Refuse to write a post into a file whose text the generator runs. Raises `SiteRefused`."""
+    if not path.endswith((".md", ".markdown", ".html")):
+        raise SiteRefused(
+            f"{path} is a file that the generator runs as a program, so posts are not written into it here",
+            hint="Rename it to end in .md, or take it out of the site, then try again.",
+        )
+
+
+def _is_content(folder: str, generator: Generator) -> bool:
+    match generator:
+        case "hugo":
+            return _below(folder, ("content",))
+        case "astro":
+            return folder.startswith("src/content/")
+        case _:
+            # Categories are folders around _posts; whatever else begins with a line is Jekyll's own or the theme's.
+            parts = folder.split("/")
+            special = [part for part in parts if part.startswith("_")]
+            return len(special) == 1 and special[0] in _JEKYLL_POSTS
+
+
+def _below(folder: str, roots: Sequence[str]) -> bool:
+    return any(folder == root or folder.startswith(f"{root}/") for root in roots)
+
+
+def _refused(what: str, folder: str, name: str, allowed: str) -> SiteRefused:
+    return SiteRefused(
+        f"{what} may not be written to {folder} in the repository {name}; accounts may write below {allowed}",
+        hint="Choose another folder, or ask the operator to name this one in the configuration (folders).",
+    )

@@ -25,9 +25,8 @@ from pressroom_content.contract import (
 )
 
 from pressroom_git.bodies import MarkdownCodec
-from pressroom_git.folders import check_post
-from pressroom_git.layout import SiteLayout
-from pressroom_git.making import bounded, changed_file, file_in_state, new_file, posts_of
+from pressroom_git.layout import SiteLayout, check_post
+from pressroom_git.post_files import bounded, changed_file, file_in_state, new_file, posts_of
 from pressroom_git.repository import File, Repository, changed
 
 CAPABILITIES: Final = Capabilities(

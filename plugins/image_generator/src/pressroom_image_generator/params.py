@@ -10,8 +10,16 @@ from typing import Annotated, Any, Final, Literal
 from pressroom.sdk import HexColor, InvalidInput, Params
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
 
-from pressroom_image_generator.sizes import HTML_SIZE, MAX_EDGE, MIN_EDGE, Size, computed_size
-from pressroom_image_generator.templates import BUILT_IN, NAME, THEMES
+from pressroom_image_generator.templates import (
+    BUILT_IN,
+    HTML_SIZE,
+    MAX_EDGE,
+    MIN_EDGE,
+    NAME,
+    THEMES,
+    Size,
+    computed_size,
+)
 
 ImageFormat = Literal["png", "jpeg"]
 Theme = Literal["light", "dark", "gradient", "minimal", "bold"]

@@ -1,27 +1,161 @@
-"""From parameters to the file."""
+"""From parameters to the file: a template and its props become HTML, and HTML becomes the image.
+
+A template is given these names:
+
+- `props`: the texts and URLs, see `TemplateProps`. An image that could not be fetched is left out.
+- `colors`: the theme's colours, see `Palette`.
+- `photo_colors`: the colours of texts on a photo that is shaded with `photo_colors.ground`.
+- `width`, `height`: the size of the image in pixels.
+- `unit`: how many pixels one pixel at the template's own size is now.
+- `px(number)`: a CSS length, from a length at the template's own size.
+- `right_to_left`: whether the title is written from right to left.
+- `scale(largest, smallest, …)`: the range of text sizes, see `Scale`; given at the template's own size.
+- `set_copy(width, height, scale, eyebrow=True)`: eyebrow, title and subtitle, fitted into an area of this size in
+  pixels, see `Copy`.
+- `fit(text, width, height, scale)`: another text, fitted into an area in the same way, see `TypesetText`.
+- `one_line(text, width, size, weight=400, tracking=0)`: a line, cut where it is too wide, see `Lines`.
+- `line_width(lines)`: how wide it is.
+
+Characters that no font has are taken out of a template's texts: link previews never show boxes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, Final
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pressroom.graphics.jpeg import encode_jpeg
 from pressroom.graphics.png import encode_png
+from pressroom.graphics.segments import grapheme_clusters
+from pressroom.graphics.text import missing_characters
 from pressroom.sdk import Artifact
 
 from pressroom_image_generator import engine
 from pressroom_image_generator.engine.notes import Notes, shown
 from pressroom_image_generator.engine.sources import Sources
-from pressroom_image_generator.expanding import expand
-from pressroom_image_generator.images import RemoteImages
-from pressroom_image_generator.missing_glyphs import without_missing
-from pressroom_image_generator.params import ImageDetails, ImageParams, TemplateProps
-from pressroom_image_generator.preparing import IMAGE_PROPS, WorkerInput
-from pressroom_image_generator.sizes import HTML_SIZE, Size
-from pressroom_image_generator.templates import BUILT_IN, FOLDER
+from pressroom_image_generator.palette import palette, photo_palette
+from pressroom_image_generator.params import ImageDetails, ImageParams, TemplateProps, shown_text
+from pressroom_image_generator.preparing import IMAGE_PROPS, RemoteImages, WorkerInput
+from pressroom_image_generator.templates import BUILT_IN, FILE, FOLDER, HTML_SIZE, Size
+from pressroom_image_generator.typesetting import (
+    Copy,
+    Scale,
+    fit_text,
+    is_right_to_left,
+    line_width,
+    one_line,
+    set_copy,
+)
+
+_LENGTHS: Final = ("largest", "smallest", "subtitle_largest")
+
+_MAX_NAMED: Final = 12
+"""How many characters a warning names."""
 
 MAX_WARNINGS: Final = 20
+
+
+def expand(folder: Path, props: TemplateProps, size: Size, natural: Size) -> str:
+    """Return the HTML of a template.
+
+    Args:
+        folder: holds `template.html`.
+        props: what it shows.
+        size: the size of the image.
+        natural: the template's own size.
+
+    Raises:
+        jinja2.TemplateError: the template is wrong.
+    """
+    promoted = _promoted(props)
+    unit = min(size.width / natural.width, size.height / natural.height)
+    return (
+        _environment(folder)
+        .get_template(FILE)
+        .render(
+            props=promoted,
+            colors=palette(promoted.theme, promoted.accentColor, promoted.backgroundColor),
+            photo_colors=photo_palette(promoted.theme, promoted.accentColor, promoted.backgroundColor),
+            width=size.width,
+            height=size.height,
+            unit=unit,
+            px=partial(_px, unit),
+            right_to_left=is_right_to_left(promoted.title),
+            scale=partial(_scale, unit),
+            set_copy=partial(_set_copy, promoted),
+            fit=fit_text,
+            one_line=one_line,
+            line_width=line_width,
+        )
+    )
+
+
+def _promoted(props: TemplateProps) -> TemplateProps:
+    """Use the next text as the title if it is missing."""
+    for name in ("title", "subtitle", "siteName", "author", "eyebrow"):
+        if text := getattr(props, name):
+            return props.model_copy(update={name: "", "title": text})
+    return props
+
+
+def _px(unit: float, number: float) -> str:
+    return f"{number * unit:.2f}px"
+
+
+def _scale(unit: float, largest: float, smallest: float, **options: Any) -> Scale:
+    lengths = {"largest": largest, "smallest": smallest, **options}
+    for name in _LENGTHS:
+        if name in lengths:
+            lengths[name] *= unit
+    return Scale(**lengths)
+
+
+def _set_copy(props: TemplateProps, width: float, height: float, scale: Scale, *, eyebrow: bool = True) -> Copy:
+    return set_copy(props.eyebrow if eyebrow else "", props.title, props.subtitle, width, height, scale)
+
+
+@lru_cache(maxsize=64)
+def _environment(folder: Path) -> Environment:
+    return ImmutableSandboxedEnvironment(
+        loader=FileSystemLoader([folder, FOLDER]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def without_missing(props: TemplateProps) -> tuple[TemplateProps, tuple[str, ...]]:
+    """Return the props with texts that can be drawn, and a warning for each text that lost something."""
+    kept: dict[str, str | tuple[str, ...]] = {}
+    warnings: list[str] = []
+    for name, text in props.texts():
+        if missing := missing_characters(text):
+            kept[name] = _without(text, missing)
+            warnings.append(_warning(name, missing, empty=not kept[name]))
+    if missing := missing_characters(" ".join(props.items)):
+        kept["items"] = tuple(rest for item in props.items if (rest := _without(item, missing)))
+        warnings.append(_warning("items", missing, empty=not kept["items"]))
+    return (props.model_copy(update=kept) if kept else props), tuple(warnings)
+
+
+def _without(text: str, missing: tuple[str, ...]) -> str:
+    lacking = frozenset(missing)
+    return shown_text("".join(cluster for cluster in grapheme_clusters(text) if lacking.isdisjoint(cluster)))
+
+
+def _warning(name: str, missing: tuple[str, ...], *, empty: bool) -> str:
+    more = f" and {len(missing) - _MAX_NAMED} more" if len(missing) > _MAX_NAMED else ""
+    # What this Python does not know yet cannot be printed either.
+    characters = (one if one.isprintable() else f"(U+{ord(one):04X})" for one in missing[:_MAX_NAMED])
+    named = f'"{"".join(characters)}"{more}'
+    lost = "the whole text is left out" if empty else "they are left out" if len(missing) > 1 else "it is left out"
+    return f"props.{name}: no font of this server has {named}; {lost}. Its operator can add a font."
 
 
 def render(params: ImageParams, prepared: WorkerInput) -> Artifact:

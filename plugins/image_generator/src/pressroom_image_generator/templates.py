@@ -1,4 +1,6 @@
-"""Which templates there are, and how other plugins add theirs.
+"""The size of an image.
+
+Which templates there are, and how other plugins add theirs.
 
 The names in `__all__` are public; the rest of `pressroom_image_generator` is not. `CONTRACT_VERSION` is the version of
 this contract. It changes by the same rules as `pressroom_content.contract`.
@@ -9,27 +11,66 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pluggy
-from pressroom.sdk import PluginContext
+from pressroom.sdk import InvalidInput, PluginContext
 
-from pressroom_image_generator.sizes import MAX_EDGE, MIN_EDGE, Size
-
-__all__ = ["CONTRACT_VERSION", "ImageTemplate", "ImageTemplateHooks", "image_templates"]
+MIN_EDGE: Final = 200
+MAX_EDGE: Final = 2400
+"""The bounds of width and height, in pixels."""
 
 CONTRACT_VERSION: Final = "1"
 """The version of this contract. It counts up where plugins have to be changed."""
 
+FILE: Final = "template.html"
+NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
+THEMES: Final = ("light", "dark", "gradient", "minimal", "bold")
+
+
+class Size(NamedTuple):
+    """The size of an image in pixels."""
+
+    width: int
+    height: int
+
+
+HTML_SIZE: Final = Size(1200, 630)
+"""The default size of HTML: link previews show it uncropped."""
+
+
+def computed_size(width: int, height: int | None, aspect_ratio: str | None, natural: Size) -> Size:
+    """Return the size of an image; a height computed from the width is rounded half up.
+
+    Args:
+        width: the width in pixels.
+        height: the height, where it is given.
+        aspect_ratio: `W:H` of two positive decimal numbers, where it is given.
+        natural: a size whose ratio holds where neither is.
+
+    Raises:
+        InvalidInput: the height is out of bounds.
+    """
+    if height is not None:
+        return Size(width, height)
+    across, down = map(Decimal, aspect_ratio.split(":") if aspect_ratio is not None else natural)
+    computed = (width * down / across).quantize(Decimal(1), ROUND_HALF_UP)
+    if not MIN_EDGE <= computed <= MAX_EDGE:
+        raise InvalidInput(
+            "width" if aspect_ratio is None else "aspectRatio",
+            f"makes a height of {computed} at a width of {width}; it must be between {MIN_EDGE} and {MAX_EDGE}",
+        )
+    return Size(width, int(computed))
+
+
+__all__ = ["CONTRACT_VERSION", "ImageTemplate", "ImageTemplateHooks", "image_templates"]
+
+
 FOLDER: Final = Path(__file__).parent / "templates"
 """The built-in templates, a folder each, and beside them the parts that every template may import."""
 
-FILE: Final = "template.html"
-
-NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
-
-THEMES: Final = ("light", "dark", "gradient", "minimal", "bold")
 
 BUILT_IN: Final = {
     "og": Size(1200, 630),
@@ -59,7 +100,7 @@ class ImageTemplate:
 
     `width` and `height` are its own size in pixels. `folder` holds `template.html`: the HTML that the generator takes,
     as a Jinja template. Everything that is written into it is escaped. It is given `props` (`TemplateProps`), `colors`
-    (`Palette`), `width`, `height`, and the functions that `pressroom_image_generator.expanding` describes.
+    (`Palette`), `width`, `height`, and the functions that `pressroom_image_generator.rendering` describes.
     """
 
     name: str

@@ -1,10 +1,11 @@
-"""What operators configure: `[plugins.images.config]`."""
+"""What operators configure, `[plugins.images.config]`, and what a call gives of the host."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, cast
 
-from pressroom.sdk import PluginConfig
+from pressroom.sdk import Call, PluginConfig, PluginContext
+from pressroom_content.contract import ArticleRepository, content_services
 from pydantic import Field, SecretStr
 
 ProviderName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$")]
@@ -36,3 +37,20 @@ class ImagesConfig(PluginConfig):
     max_image_bytes: int = Field(10_485_760, ge=100_000, le=52_428_800, description="Largest image of a library.")
     max_images: int = Field(2000, ge=1, le=1_000_000, description="Images that an account may keep.")
     upload_minutes: int = Field(30, ge=5, le=1440, description="Minutes for which a link to upload an image works.")
+
+
+def plugin_of(call: Call) -> PluginContext:
+    """Return the plugin's context; a call of the process executor, which is not the case here, would have none."""
+    if call.plugin is None:
+        raise RuntimeError("the tools of this plugin run in the server's own process")
+    return call.plugin
+
+
+def config_of(call: Call) -> ImagesConfig:
+    """Return what the operator configured."""
+    return cast("ImagesConfig", plugin_of(call).config)
+
+
+def articles_of(call: Call) -> ArticleRepository:
+    """Return the articles, which belong to the content plugin."""
+    return content_services(plugin_of(call)).articles

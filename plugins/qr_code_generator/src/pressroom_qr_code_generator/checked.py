@@ -2,22 +2,62 @@
 
 from __future__ import annotations
 
+from typing import Any, Final, NamedTuple
+
+import zxingcpp
 from PIL import Image
 from pressroom.sdk import Artifact, InvalidInput
 
 from pressroom_qr_code_generator.colors import Rgba, contrast, contrast_warnings
 from pressroom_qr_code_generator.encode import encode
-from pressroom_qr_code_generator.layout import READABLE_FROM, QrLayout, check_size, fill, lay_out, size_warnings
-from pressroom_qr_code_generator.logo import logo_of
 from pressroom_qr_code_generator.params import QrCodeDetails, QrCodeParams
-from pressroom_qr_code_generator.readback import read_back
-from pressroom_qr_code_generator.styled import draw_styled, png_of, rasterised
+from pressroom_qr_code_generator.styled import draw_styled, logo_of, png_of, rasterised
+from pressroom_qr_code_generator.svg import READABLE_FROM, QrLayout, check_size, fill, lay_out, size_warnings
+
+_QUIET_ZONE: Final = 4
+"""How many modules are put around the symbol, so that the margin asked is not what decides."""
+
+_ENOUGH: Final = 0.15
 
 _MIN_PIXELS = 6
 """How many pixels a module of an SVG has when it is read back: such a file is shown at any size."""
 
 _MIN_CONTRAST = 2.0
 """Below it a part of the code fades away, which other readers than the one here may need."""
+
+
+class ReadSymbol(NamedTuple):
+    """What a reader makes of a symbol. `spare` is the part of its error correction that it did not need, 0 to 1."""
+
+    text: str
+    spare: float
+
+    @property
+    def fragile(self) -> bool:
+        """Whether little damage more would make it unreadable."""
+        return self.spare < _ENOUGH
+
+
+def read_back(image: Image.Image, module: float) -> ReadSymbol | None:
+    """Return what a reader sees in the image, on a white page where it is transparent; `None` where it sees no code.
+
+    `module` is the width of a module in pixels.
+    """
+    page = Image.new("RGB", image.size, "white")
+    page.paste(image, mask=image.getchannel("A") if image.mode == "RGBA" else None)
+    border = round(_QUIET_ZONE * module) + 1
+    framed = Image.new("RGB", (page.width + 2 * border, page.height + 2 * border), page.getpixel((0, 0)))
+    framed.paste(page, (border, border))
+    found = zxingcpp.read_barcodes(
+        framed.convert("L"),
+        zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode),
+        text_mode=zxingcpp.TextMode.Plain,
+        try_rotate=False,
+    )
+    if len(found) != 1:
+        return None
+    extra: Any = found[0].extra
+    return ReadSymbol(found[0].text, float(extra.get("UEC", 1)))
 
 
 def render_styled(params: QrCodeParams, text: str) -> Artifact:

@@ -1,21 +1,28 @@
 """Text of WordPress without the block editor: pieces between blank lines, elements, shortcodes.
 
 WordPress makes the paragraphs of such text when it shows it (`wpautop`): a blank line ends one, and a line break in it
-is one that readers see. Articles are told what readers get.
+is one that readers see. Articles are told what readers get. Shortcodes are written `[gallery ids="1,2"]` and
+`[caption]…[/caption]` (developer.wordpress.org). Which names a site knows cannot be asked, so whatever looks like a
+shortcode counts as one.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from pressroom_content.contract import BodyBlock
 
-from pressroom_wordpress.embeds import player_of
-from pressroom_wordpress.markup import VOID, HtmlElement, after_space, parse, serialised, tokens
+from pressroom_wordpress.markup import VOID, HtmlElement, after_space, parse, player_of, serialised, tokens
 from pressroom_wordpress.sayable import INLINE, said
-from pressroom_wordpress.shortcodes import shortcodes
+
+_TAG = re.compile(
+    r"\[(/?)(\[?)([A-Za-z0-9_][\w:.-]{0,60}+)(?=[\s\]/])((?:[^\[\]<\"']++|\"[^\"\[\]]*+\"|'[^'\[\]]*+')*+)\]", re.ASCII
+)
+_ARGUMENTS = re.compile(r"[=\"']|://|/\Z")
+_WORDS: Final = frozenset({"sic", "ibid", "emphasis", "citation"})
+"""What authors put in brackets and WordPress leaves alone."""
 
 _BLANK_LINE = re.compile(r"\n[^\S\n]*+\n\s*+")
 _LINE_BREAK = re.compile(r"\n\s*+")
@@ -36,8 +43,34 @@ _NAMES: Final = {
     "figure": "image", "iframe": "embed", "dl": "list",
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "heading"),
 }  # fmt: skip
-
 Nodes = Sequence[HtmlElement | str]
+
+
+class Shortcode(NamedTuple):
+    """One tag of a shortcode, from `start` to `end`."""
+
+    name: str
+    start: int
+    end: int
+    closes: bool
+
+
+def shortcodes(text: str) -> Iterator[Shortcode]:
+    """Yield the tags of shortcodes in a text, wherever they are, in attributes and code too."""
+    for match in _TAG.finditer(text):
+        closes, _, name, arguments = match.groups()
+        arguments = arguments.strip()
+        has_arguments = bool(arguments)
+        if name.lower() in _WORDS or (has_arguments and not _ARGUMENTS.search(arguments)):
+            continue
+        if not any(map(str.isalpha, name)) or (len(name) == 1 and not has_arguments and not closes):
+            continue
+        yield Shortcode(name, match.start(), match.end(), closes=bool(closes))
+
+
+def has_shortcodes(text: str) -> bool:
+    """Tell whether there is a shortcode in a text."""
+    return "[" in text and next(shortcodes(text), None) is not None
 
 
 def classic_blocks(raw: str, *, paragraphs: bool) -> Iterator[BodyBlock]:

@@ -11,8 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pressroom_wordpress.embeds import player_of
-from pressroom_wordpress.markup import VOID, HtmlElement, parse, serialised, tag
+from pressroom_wordpress.markup import VOID, HtmlElement, parse, player_of, serialised, tag
 from pressroom_wordpress.sayable import INLINE
 
 _SHORTCODE = re.compile(r"\[(?=[^<>&\[\]\x00-\x20=])")

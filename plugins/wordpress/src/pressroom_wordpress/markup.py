@@ -1,12 +1,16 @@
-"""HTML as tags and text, read in linear time: what is not well formed is told, and nothing is repaired."""
+"""HTML as tags and text, read in linear time: what is not well formed is told, and nothing is repaired.
+
+Players of other sites are the page that WordPress embeds by its URL, and the frame that readers get.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import unescape
+from html import escape, unescape
 from typing import Final, Literal, NamedTuple
+from urllib.parse import urlsplit
 
 VOID: Final = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"})
 MAX_DEPTH: Final = 80
@@ -18,6 +22,19 @@ _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*+)((?:[^<>\"']++|\"[^\"<]*+\"|'[^
 _ATTRIBUTE = re.compile(r"([^\s=/<>\"']++)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++)))?+")
 
 TokenKind = Literal["text", "open", "close", "comment"]
+
+_YOUTUBE = re.compile(
+    r"https?://(?:(?:www\.|m\.)?youtube\.com/watch\?v=|youtu\.be/|(?:www\.)?youtube\.com/(?:embed|shorts)/)([\w-]{6,20})",
+    re.ASCII,
+)
+_VIMEO = re.compile(r"https?://(?:(?:www\.)?vimeo\.com/|player\.vimeo\.com/video/)(\d{4,12})", re.ASCII)
+_FRAME_HOSTS: Final = frozenset(
+    {
+        "bandcamp.com", "codepen.io", "codesandbox.io", "embed.podcasts.apple.com", "embed.ted.com",
+        "geo.dailymotion.com", "open.spotify.com", "player.vimeo.com", "stackblitz.com", "w.soundcloud.com",
+        "www.dailymotion.com", "www.loom.com", "www.openstreetmap.org", "www.youtube-nocookie.com", "www.youtube.com",
+    }
+)  # fmt: skip
 
 
 class HtmlToken(NamedTuple):
@@ -150,3 +167,45 @@ def _write(nodes: Sequence[HtmlElement | str], parts: list[str]) -> None:
         if node.name not in VOID:
             _write(node.children, parts)
             parts.append(f"</{node.name}>")
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """A video. `url` is its page, `frame` what its player is loaded from."""
+
+    provider: str
+    url: str
+    frame: str
+
+    @property
+    def html(self) -> str:
+        """The player as HTML."""
+        title = {"youtube": "YouTube", "vimeo": "Vimeo"}[self.provider]
+        return f'<iframe src="{escape(self.frame)}" width="560" height="315" title="{title}" allowfullscreen></iframe>'
+
+
+def player_of(url: str) -> Player | None:
+    """Return the video that a URL of its page or of its player is of; `None` for any other URL.
+
+    URLs with further parameters, such as the second to begin at, are other URLs: they would be lost.
+    """
+    if match := _YOUTUBE.fullmatch(url.strip()):
+        identifier = match[1]
+        return Player(
+            "youtube",
+            f"https://www.youtube.com/watch?v={identifier}",
+            f"https://www.youtube.com/embed/{identifier}",
+        )
+    if match := _VIMEO.fullmatch(url.strip()):
+        return Player("vimeo", f"https://vimeo.com/{match[1]}", f"https://player.vimeo.com/video/{match[1]}")
+    return None
+
+
+def is_known_frame(url: str) -> bool:
+    """Tell whether an article may have a frame with this page."""
+    try:
+        parts = urlsplit(url.strip())
+        port = parts.port
+    except ValueError:
+        return False
+    return parts.scheme in ("https", "") and parts.hostname in _FRAME_HOSTS and port in (None, 443)

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from pressroom_wordpress.embeds import is_known_frame
-from pressroom_wordpress.markup import HtmlElement
+from pressroom_wordpress.markup import HtmlElement, is_known_frame
 
 INLINE: Final = frozenset(
     {

@@ -1,21 +1,98 @@
-"""Embedding levels of bidirectional text (Unicode Standard Annex 9)."""
+"""Embedding levels of bidirectional text, paired brackets included (Unicode Standard Annex 9)."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping, MutableMapping, Sequence
+from itertools import takewhile
 from typing import Any, Final, Literal
 
 from bidi import algorithm
 
-from pressroom.graphics.text.brackets import resolve_brackets
+_Character = MutableMapping[str, Any]
+
+_APART: Final = {
+    "[": "]",
+    "{": "}",
+    "\uff3b": "\uff3d",
+    "\uff5b": "\uff5d",
+    "\u298d": "\u2990",
+    "\u298f": "\u298e",
+}
+"""The brackets whose partner is not the next character (`BidiBrackets.txt` of the Unicode Character Database)."""
+
+_MAX_OPEN_BRACKETS: Final = 63
+_STRONG: Final = {"L": "L", "R": "R", "AL": "R", "EN": "R", "AN": "R"}
 
 Direction = Literal["auto", "ltr", "rtl"]
-
 _MAY_RUN_RIGHT_TO_LEFT = re.compile(
     "[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
 _ISOLATES: Final = {ord(character): "\u200b" for character in "\u2066\u2067\u2068\u2069"}
+
+
+def resolve_brackets(runs: Sequence[Mapping[str, Any]], characters: Sequence[_Character]) -> None:
+    """Give the brackets of each level run the direction of the text that they hold or that they follow.
+
+    Args:
+        runs: their `start`, `length` and `sor` (the direction before the first character).
+        characters: their `ch`, `type` (after the weak types were resolved) and `level`; types are changed in place.
+    """
+    for run in runs:
+        part = characters[run["start"] : run["start"] + run["length"]]
+        for opening, closing in _pairs(part):
+            found = _direction(part, opening, closing, run["sor"])
+            if found is not None:
+                _turn(part, opening, found)
+                _turn(part, closing, found)
+
+
+def _turn(characters: Sequence[_Character], place: int, direction: str) -> None:
+    """Give a bracket a direction, and the marks that are on it."""
+    characters[place]["type"] = direction
+    for mark in takewhile(lambda one: one["orig"] == "NSM", characters[place + 1 :]):
+        mark["type"] = direction
+
+
+def _pairs(characters: Sequence[_Character]) -> list[tuple[int, int]]:
+    """Return the places of brackets that belong together, in the order of the opening ones."""
+    waiting: list[tuple[str, int]] = []
+    pairs: list[tuple[int, int]] = []
+    for place, character in enumerate(characters):
+        if character["type"] != "ON":
+            continue
+        # Of two angle brackets each stands for another character, and pairs with its partner (BD16).
+        bracket = unicodedata.normalize("NFC", character["ch"])
+        if (closing := _closing(bracket)) is not None:
+            if len(waiting) == _MAX_OPEN_BRACKETS:
+                break
+            waiting.append((closing, place))
+            continue
+        index = next((at for at in reversed(range(len(waiting))) if waiting[at][0] == bracket), None)
+        if index is not None:
+            pairs.append((waiting[index][1], place))
+            del waiting[index:]
+    return sorted(pairs)
+
+
+def _closing(bracket: str) -> str | None:
+    """Return the bracket that closes another, or `None` for what opens nothing."""
+    if unicodedata.category(bracket) != "Ps" or not unicodedata.mirrored(bracket):
+        return None
+    closing = _APART.get(bracket, chr(ord(bracket) + 1))
+    return closing if unicodedata.category(closing) == "Pe" else None
+
+
+def _direction(characters: Sequence[_Character], opening: int, closing: int, before: str) -> str | None:
+    """Return the direction of a pair, or `None` where nothing in it has one."""
+    embedding = ("L", "R")[characters[opening]["level"] % 2]
+    inside = {_STRONG.get(character["type"]) for character in characters[opening + 1 : closing]} - {None}
+    if embedding in inside or not inside:
+        return embedding if inside else None
+    # Text of the other direction is held: the brackets go with it where they follow such text too.
+    preceding = (_STRONG.get(characters[place]["type"]) for place in range(opening - 1, -1, -1))
+    return next((known for known in preceding if known is not None), before)
 
 
 def levels(text: str, direction: Direction = "auto") -> tuple[int, list[int]]:

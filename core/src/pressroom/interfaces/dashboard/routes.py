@@ -11,8 +11,7 @@ from pressroom.interfaces.dashboard.account_page import AccountPage
 from pressroom.interfaces.dashboard.activity_page import ActivityPage
 from pressroom.interfaces.dashboard.connections import ConnectionPages
 from pressroom.interfaces.dashboard.frame import DashboardFrame
-from pressroom.interfaces.dashboard.join_pages import JoinPages
-from pressroom.interfaces.dashboard.members_page import MembersPage
+from pressroom.interfaces.dashboard.members_pages import JoinPages, MembersPage
 from pressroom.interfaces.dashboard.overview import Overview
 from pressroom.interfaces.dashboard.plugin_pages import PluginPages
 from pressroom.interfaces.dashboard.sign_in_pages import KnownBrowsers, SignInPages

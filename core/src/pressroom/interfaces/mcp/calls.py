@@ -17,9 +17,8 @@ from pressroom.catalog.tool import Tool
 from pressroom.errors import BackendError, CallError, Forbidden, InternalError, InvalidInput, Overloaded
 from pressroom.host.host import Host
 from pressroom.interfaces.mcp.finding import CALL_TOOL, FIND_TOOLS, FindableTool, find_result, read_call, read_find
-from pressroom.interfaces.mcp.jsonrpc import INVALID_PARAMS, RpcError
 from pressroom.interfaces.mcp.listing import ToolListView, aliases
-from pressroom.interfaces.mcp.versions import has_resource_links
+from pressroom.interfaces.mcp.protocol import INVALID_PARAMS, RpcError, has_resource_links
 from pressroom.pipeline.context import (
     CallRequest,
     IdentifiedCall,
@@ -41,7 +40,7 @@ from pressroom.sdk import (
     ToolResult,
 )
 from pressroom.sdk.toolsets import HOST_TOOL_NAMES
-from pressroom.storage.files.keys import extension_of
+from pressroom.storage.files.signing import extension_of
 from pressroom.validation.echo import counted, cut, nearest, printable
 from pressroom.validation.json import may_hold_nul, refuse_nul
 

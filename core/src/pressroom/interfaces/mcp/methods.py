@@ -14,7 +14,10 @@ from sanic import Request as HttpRequest
 from pressroom.host.host import Host
 from pressroom.http.responses import mark_public_text
 from pressroom.interfaces.mcp.calls import ToolCalls
-from pressroom.interfaces.mcp.jsonrpc import (
+from pressroom.interfaces.mcp.listing import Selection, ToolLists, read_selection
+from pressroom.interfaces.mcp.origin_policy import Challenge
+from pressroom.interfaces.mcp.protocol import (
+    HEADER,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -22,13 +25,11 @@ from pressroom.interfaces.mcp.jsonrpc import (
     Notification,
     Request,
     RpcError,
+    Versions,
+    allows_batches,
     read_message,
     result_body,
 )
-from pressroom.interfaces.mcp.listing import ToolLists
-from pressroom.interfaces.mcp.origin_policy import Challenge
-from pressroom.interfaces.mcp.selection import Selection, read_selection
-from pressroom.interfaces.mcp.versions import HEADER, Versions, allows_batches
 from pressroom.sdk import Caller, Instructions
 from pressroom.validation.echo import quoted
 from pressroom.validation.json import QUICK_BYTES, numbers_as_written

@@ -18,7 +18,7 @@ from pressroom.config.models import Settings
 from pressroom.errors import Rejected
 from pressroom.http.cors import MCP
 from pressroom.http.responses import EncodedHeaders, encode_headers
-from pressroom.interfaces.mcp.jsonrpc import UNAUTHORIZED, RpcError
+from pressroom.interfaces.mcp.protocol import UNAUTHORIZED, RpcError
 from pressroom.oauth.records import RESOURCE_METADATA_PATH
 from pressroom.validation.echo import quoted
 

@@ -11,9 +11,9 @@ from sanic import HTTPResponse, Request
 from pressroom.errors import BackendError, CallError, InvalidJson, Rejected
 from pressroom.host.host import Host
 from pressroom.http.responses import EncodedHeaders, Endpoint, RawResponse, receive_body
-from pressroom.interfaces.mcp.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, RpcError
 from pressroom.interfaces.mcp.methods import Incoming, Methods
 from pressroom.interfaces.mcp.origin_policy import Challenge, OriginPolicy, Unauthorized
+from pressroom.interfaces.mcp.protocol import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, RpcError
 from pressroom.oauth.records import RESOURCE_PATH
 from pressroom.sdk import Caller
 from pressroom.validation.echo import quoted

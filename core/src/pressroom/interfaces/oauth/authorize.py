@@ -11,7 +11,7 @@ import structlog
 from sanic import HTTPResponse, Request
 
 from pressroom.accounts.records import PRESELECTED, User
-from pressroom.catalog.toolsets import default_toolsets
+from pressroom.catalog.tool import default_toolsets
 from pressroom.errors import (
     AccessDenied,
     BackendError,

@@ -17,7 +17,7 @@ from pressroom.catalog.schema import form_parameters
 from pressroom.catalog.tool import ANONYMOUS, PlanTool
 from pressroom.errors import CallError, InternalError, NotFound, Overloaded
 from pressroom.host.host import Host
-from pressroom.interfaces.tools_api.pages.choices import with_choice
+from pressroom.interfaces.tools_api.pages.declared import with_choice
 from pressroom.interfaces.tools_api.pages.fields import shows_choices
 from pressroom.interfaces.tools_api.pages.forms import form_params, text_of
 from pressroom.interfaces.tools_api.pages.views import MEDIUM, ImageUrls

@@ -31,8 +31,7 @@ from pressroom.pipeline.context import CallRequest, IdentifiedCall, RefusedCall
 from pressroom.pipeline.executors.process import default_processes
 from pressroom.pipeline.stages.limit import limit_refusal
 from pressroom.sdk import Caller
-from pressroom.storage.files.keys import extension_of
-from pressroom.storage.files.signing import signing_secret
+from pressroom.storage.files.signing import extension_of, signing_secret
 
 MAX_DESIGN_LENGTH: Final = 1800
 """The longest design in a URL, compressed: networks and mail programs cut URLs of more than about 2,000 characters."""

@@ -1,9 +1,13 @@
-"""The routes of the pages for people, and the images of examples that these pages show."""
+"""The routes of the pages for people, and the images of examples that these pages show.
+
+A tool's page is also there as Markdown, at its URL with `.md`: for language models, after the llms.txt convention.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 from urllib.parse import parse_qs
 
 import orjson
@@ -20,15 +24,73 @@ from pressroom.interfaces.tools_api.gallery import Gallery
 from pressroom.interfaces.tools_api.image_links import ImageLinks
 from pressroom.interfaces.tools_api.pages import FormState, Pages, input_from_form, page_descriptor, parse_form
 from pressroom.interfaces.tools_api.routes import ToolsApi, file_of, read_beside
-from pressroom.interfaces.tools_api.text_pages import SUFFIX, index_text, tool_text
 from pressroom.pipeline.context import RefusedCall
 from pressroom.validation.echo import nearest
 from pressroom.validation.json import parse_object
 
-log = structlog.get_logger()
+SUFFIX: Final = ".md"
+"""What the path of a page ends with where it is asked for as Markdown."""
 
+log = structlog.get_logger()
 HTML = "text/html; charset=utf-8"
 FORM = "application/x-www-form-urlencoded"
+
+
+def index_text(name: str, descriptors: Iterable[Mapping[str, Any]], base_url: str) -> str:
+    """Return the list of tools."""
+    lines = [f"# {_line(name)} tools", ""]
+    for tool in descriptors:
+        url = f"{base_url}/tools/{tool['slug']}{SUFFIX}"
+        lines.append(f"- [{_line(tool['name'])}]({url}): {_line(_summary(tool))}")
+    lines += ["", f"Each tool is one POST. The catalog: {base_url}/tools/api; OpenAPI: {base_url}/openapi.json", ""]
+    return "\n".join(lines)
+
+
+def tool_text(descriptor: Mapping[str, Any], base_url: str) -> str:
+    """Return what a tool makes, how it is called, and its parameters."""
+    summary = _summary(descriptor)
+    lines = [f"# {_line(descriptor['name'])}", "", _line(summary), ""]
+    if descriptor["description"] != summary:
+        lines += [_line(descriptor["description"]), ""]
+    for endpoint in descriptor["endpoints"]:
+        url = f"{base_url}/tools/{descriptor['slug']}/api{endpoint['path']}"
+        lines += [*_call(endpoint, url), ""]
+    for note in descriptor.get("notes", ()):
+        lines += [_line(note), ""]
+    return "\n".join(lines)
+
+
+def _call(endpoint: Mapping[str, Any], url: str) -> list[str]:
+    lines = [f"`{endpoint['method']} {url}` with a JSON object.", "", "## Parameters", ""]
+    for param in endpoint["params"]:
+        kind = param["type"] + (", required" if param["required"] else "")
+        lines.append(f"- `{param['name']}` ({kind}): {_line(param['description'])}{_bounds(param)}")
+    for example in endpoint.get("examples", ())[:1]:
+        lines += ["", "## Example", "", "```json", json.dumps(example["params"], ensure_ascii=False, indent=2), "```"]
+    return lines
+
+
+def _summary(descriptor: Mapping[str, Any]) -> str:
+    endpoints = descriptor["endpoints"]
+    return str(endpoints[0]["summary"] if endpoints else descriptor["description"])
+
+
+def _bounds(param: Mapping[str, Any]) -> str:
+    said = []
+    if values := param.get("enumValues"):
+        said.append(f"One of {', '.join(json.dumps(one) for one in values)}.")
+    if "min" in param or "max" in param:
+        unit = " characters" if param["type"] == "string" else ""
+        least, most = param.get("min"), param.get("max")
+        both = f"{least} to {most}" if least is not None and most is not None else None
+        said.append(f"{both or (f'At most {most}' if least is None else f'At least {least}')}{unit}.")
+    if param.get("default") is not None:
+        said.append(f"Default: {json.dumps(param['default'], ensure_ascii=False)}.")
+    return "".join(f" {one}" for one in said)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
 
 
 class ToolPages:

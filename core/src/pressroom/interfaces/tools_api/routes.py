@@ -49,7 +49,7 @@ from pressroom.pipeline.context import (
 )
 from pressroom.pipeline.stages.respond import file_data, iso_time
 from pressroom.sdk import CacheEntry, LimitStatus
-from pressroom.storage.files.keys import disposition_type, extension_of
+from pressroom.storage.files.signing import disposition_type, extension_of
 from pressroom.validation.echo import nearest, shown
 from pressroom.validation.json import QUICK_BYTES, Parsed, parse_object
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine, Sequence
+import types
+from collections.abc import Awaitable, Coroutine, Generator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from pressroom.config.models import ExecutorsSettings
 from pressroom.errors import PressroomError
@@ -16,8 +17,63 @@ from pressroom.pipeline.executors.daemon import on_daemon_thread
 from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.failures import timed_out, tool_failed
 from pressroom.pipeline.executors.process import ProcessExecutor
-from pressroom.pipeline.executors.within import OutOfTime, within
 from pressroom.sdk import ExecutorName
+
+T = TypeVar("T")
+
+
+async def within(seconds: float, awaitable: Awaitable[T]) -> T:
+    """Await something for at most this many seconds.
+
+    Its first step runs before any clock is set: most short tools end in that step, and a timer takes longer than they.
+    The step cannot be cut off in any case, since nothing else runs meanwhile.
+
+    Raises:
+        OutOfTime: it took longer, and was cancelled.
+        Exception: whatever the coroutine raises.
+    """
+    coroutine = awaitable if isinstance(awaitable, types.CoroutineType) else _awaited(awaitable)
+    try:
+        waits_for = coroutine.send(None)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    scope = asyncio.timeout(seconds)
+    try:
+        async with scope:
+            return await _rest(coroutine, waits_for)
+    except TimeoutError:
+        if scope.expired():
+            raise OutOfTime from None
+        raise
+
+
+class OutOfTime(Exception):
+    """A coroutine was cancelled since its time was up; a `TimeoutError` of its own is something else."""
+
+
+@types.coroutine
+def _rest(coroutine: Coroutine[Any, Any, T], waits_for: Any) -> Generator[Any, Any, T]:
+    """Continue with a coroutine that has begun (PEP 380 says how one generator stands for another)."""
+    try:
+        while True:
+            try:
+                value = yield waits_for
+            except GeneratorExit:
+                raise
+            except BaseException as error:  # noqa: BLE001 - the coroutine decides what to do about it
+                waits_for = coroutine.throw(error)
+            else:
+                waits_for = coroutine.send(value)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    finally:
+        coroutine.close()
+
+
+async def _awaited(awaitable: Awaitable[T]) -> T:
+    return await awaitable
 
 
 class CoroutineExecutor(BaseExecutor):

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Final
 
-from pressroom.pipeline.context import AdmittedCall, IdentifiedCall, ReceivedCall
-from pressroom.pipeline.services import Services
+from pressroom.pipeline.context import AdmittedCall, IdentifiedCall, ReceivedCall, Services
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.sdk import Caller, Credentials, Identity
 from pressroom.validation.client_ip import Headers, client_ip_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pressroom.catalog.access import BY_NAME, allows
 from pressroom.catalog.tool import PlanView, Tool
 from pressroom.errors import CallError, Forbidden, NotFound
-from pressroom.pipeline.context import IdentifiedCall, ResolvedCall
-from pressroom.pipeline.services import Services
+from pressroom.pipeline.context import IdentifiedCall, ResolvedCall, Services
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.sdk import Caller
 from pressroom.validation.echo import nearest

@@ -7,8 +7,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from pressroom.catalog.tool import PlanTool
 from pressroom.errors import CallError
-from pressroom.pipeline.context import Interface, ResolvedCall
-from pressroom.pipeline.services import Services
+from pressroom.pipeline.context import Interface, ResolvedCall, Services
 
 Before = TypeVar("Before")
 After = TypeVar("After")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pressroom.catalog.tool import PlanTool
 from pressroom.errors import BackendError, FileMissing, Unavailable
-from pressroom.pipeline.context import Interface, RenderedFile, ValidatedCall
-from pressroom.pipeline.services import Services
+from pressroom.pipeline.context import Interface, RenderedFile, Services, ValidatedCall
 from pressroom.pipeline.stages.base import CallStage
 
 

@@ -9,8 +9,7 @@ from typing import Final
 
 from pressroom.catalog.tool import LimitRule, PlanTool
 from pressroom.errors import BackendError, CallError, ClientLeft, Overloaded, RateLimited
-from pressroom.pipeline.context import Interface, ResolvedCall, ValidatedCall
-from pressroom.pipeline.services import Services
+from pressroom.pipeline.context import Interface, ResolvedCall, Services, ValidatedCall
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.sdk import LimitStatus, Rate
 from pressroom.validation.echo import counted

@@ -12,8 +12,7 @@ from typing import Any, Final
 from pressroom.catalog.tool import PlanTool
 from pressroom.errors import CallError
 from pressroom.gate import PluginCall
-from pressroom.pipeline.context import EnteredMiddleware, Interface, ResolvedCall, ValidatedCall
-from pressroom.pipeline.services import Services
+from pressroom.pipeline.context import EnteredMiddleware, Interface, ResolvedCall, Services, ValidatedCall
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.pipeline.stages.observe import TRACED
 from pressroom.plugins.contributions import Contribution

@@ -9,8 +9,7 @@ import structlog
 
 from pressroom.catalog.tool import PlanTool
 from pressroom.errors import BackendError, CallError, Forbidden, NotFound, Overloaded, QuotaExceeded
-from pressroom.pipeline.context import Interface, ResolvedCall, ValidatedCall
-from pressroom.pipeline.services import Services
+from pressroom.pipeline.context import Interface, ResolvedCall, Services, ValidatedCall
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.sdk import McpTool, ToolResult
 

@@ -26,8 +26,7 @@ from pressroom.errors import (
     Overloaded,
 )
 from pressroom.pipeline.canonical import canonical_arguments
-from pressroom.pipeline.context import Interface, RepeatableCall, ResolvedCall, StoredAnswer, ValidatedCall
-from pressroom.pipeline.services import Services
+from pressroom.pipeline.context import Interface, RepeatableCall, ResolvedCall, Services, StoredAnswer, ValidatedCall
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.sdk import AudioContent, ContentBlock, EmbeddedResource, McpTool, ResourceLink, ToolResult
 from pressroom.sdk.params import REQUEST_ID

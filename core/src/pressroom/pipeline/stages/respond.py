@@ -12,8 +12,7 @@ import structlog
 
 from pressroom.catalog.tool import PlanTool
 from pressroom.errors import BackendError
-from pressroom.pipeline.context import Interface, RenderedFile, ValidatedCall
-from pressroom.pipeline.services import Services
+from pressroom.pipeline.context import Interface, RenderedFile, Services, ValidatedCall
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.pipeline.stages.run import storage_failure
 

@@ -18,10 +18,9 @@ from pressroom.config.models import Settings
 from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, Overloaded, Unavailable
 from pressroom.fetch.shares import Share, current_share, shared_by
 from pressroom.gate import PluginCall
-from pressroom.gate.error_text import one_line
-from pressroom.pipeline.context import RenderedFile, ValidatedCall
+from pressroom.gate.plugin_gate import one_line
+from pressroom.pipeline.context import RenderedFile, Services, ValidatedCall
 from pressroom.pipeline.executors import ExecutionRequest
-from pressroom.pipeline.services import Services
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.sdk import EXTENSIONS, Artifact, CacheEntry, Call, Caller, Generator, Params
 from pressroom.validation.echo import counted

@@ -9,8 +9,7 @@ import orjson
 from pydantic import ValidationError
 
 from pressroom.errors import CallError
-from pressroom.pipeline.context import ResolvedCall, ValidatedCall
-from pressroom.pipeline.services import Services
+from pressroom.pipeline.context import ResolvedCall, Services, ValidatedCall
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.validation.messages import input_error
 

@@ -5,9 +5,17 @@ from __future__ import annotations
 from pressroom.config.models import Settings
 from pressroom.errors import ConfigError
 from pressroom.sdk.backends import FileStore
-from pressroom.storage.files.keys import MediaTypes, content_disposition, is_key, url_path
 from pressroom.storage.files.local import LocalFileStore
-from pressroom.storage.files.signing import UrlSigner, UrlStatus, load_or_create_secret, signing_secret
+from pressroom.storage.files.signing import (
+    MediaTypes,
+    UrlSigner,
+    UrlStatus,
+    content_disposition,
+    is_key,
+    load_or_create_secret,
+    signing_secret,
+    url_path,
+)
 
 __all__ = [
     "LocalFileStore",

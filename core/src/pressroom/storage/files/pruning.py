@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Final
 
 from pressroom.sdk.backends import Pruned
-from pressroom.storage.files.keys import is_key
+from pressroom.storage.files.signing import is_key
 
 STRAY_AFTER: Final = 3600.0
 """Seconds after which a temporary file cannot belong to a write that still runs."""

@@ -21,9 +21,9 @@ import s3fs
 from pressroom.config.models import S3Settings
 from pressroom.errors import BackendError, ConfigError, FileMissing, Unavailable
 from pressroom.sdk.backends import Pruned, StoredFile
-from pressroom.storage.files.keys import MediaTypes, check_key, content_disposition
 from pressroom.storage.files.local import RecentKeys
 from pressroom.storage.files.s3_errors import FAILURES, PERMISSIONS_HINT, explain, is_unreachable, service_code
+from pressroom.storage.files.signing import MediaTypes, check_key, content_disposition
 from pressroom.storage.outage import OutageGuard
 
 T = TypeVar("T")

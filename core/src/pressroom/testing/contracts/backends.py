@@ -1,10 +1,16 @@
-"""Opening the backends that a contract is checked on."""
+"""Opening the backends that a contract is checked on, and a database of a check's own on a PostgreSQL server."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol, TypeVar
+
+from sqlalchemy import text
+from sqlalchemy.engine import make_url
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import NullPool
 
 
 class OpenableBackend(Protocol):
@@ -40,3 +46,27 @@ def opened(make: Callable[[], B | AbstractAsyncContextManager[B]]) -> AbstractAs
             await made.close()
 
     return opening()
+
+
+@asynccontextmanager
+async def new_database(server: str) -> AsyncIterator[str]:
+    """Make a database, give its URL, and remove it at the end.
+
+    `server` is the URL of another database there, as in `[storage] database`, whose user may create databases.
+    """
+    name = f"pressroom_check_{secrets.token_hex(6)}"
+    await _execute(server, f"CREATE DATABASE {name} TEMPLATE template0")
+    try:
+        yield f"{server.rpartition('/')[0]}/{name}"
+    finally:
+        await _execute(server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+async def _execute(server: str, statement: str) -> None:
+    url = make_url(server).set(drivername="postgresql+asyncpg")
+    engine = create_async_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    try:
+        async with engine.connect() as connection:
+            await connection.execute(text(statement))
+    finally:
+        await engine.dispose()

@@ -14,7 +14,7 @@ from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SqlDatabase
 from pressroom.storage.database.autogeneration import describe, differences
 from pressroom.storage.database.tables import HOST_MODELS
-from pressroom.testing.contracts.new_database import new_database
+from pressroom.testing.contracts.backends import new_database
 from pressroom.testing.contracts.suite import ContractSuite, Finding, expect, run_apart
 
 _HOST: Final = "pressroom"

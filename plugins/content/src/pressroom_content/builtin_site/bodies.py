@@ -11,9 +11,8 @@ import structlog
 from markupsafe import escape
 from pressroom.sdk import CallError, PluginContext
 
-from pressroom_content.builtin_site.files import names_in
+from pressroom_content.builtin_site.files import SiteImage, names_in
 from pressroom_content.builtin_site.highlighting import has_code, highlighted
-from pressroom_content.builtin_site.variants import SiteImage
 from pressroom_content.records import Website
 from pressroom_content.tables import BuiltinPostRow
 from pressroom_content.websites.domain_names import with_current_links

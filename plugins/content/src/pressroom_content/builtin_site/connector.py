@@ -18,10 +18,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.builtin_site import url_rules
 from pressroom_content.builtin_site.fidelity import FIDELITY
-from pressroom_content.builtin_site.files import SiteFiles, names_in, names_of
+from pressroom_content.builtin_site.files import SiteFiles, make_variants, names_in, names_of
+from pressroom_content.builtin_site.post_lists import note_terms
 from pressroom_content.builtin_site.store import is_live, may_lead_to
-from pressroom_content.builtin_site.terms import note_terms
-from pressroom_content.builtin_site.variants import make_variants
 from pressroom_content.contract import (
     Capabilities,
     ConnectionCheck,

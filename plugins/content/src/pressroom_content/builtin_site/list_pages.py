@@ -10,11 +10,9 @@ from zoneinfo import ZoneInfo
 from pressroom.sdk import HttpResponse
 
 from pressroom_content.builtin_site.documents import json_script
-from pressroom_content.builtin_site.frame import PER_PAGE, SiteFrame, date_of, url_of, words_of
-from pressroom_content.builtin_site.link_previews import LinkPreviews
-from pressroom_content.builtin_site.post_lists import PostLists
+from pressroom_content.builtin_site.frame import PER_PAGE, LinkPreviews, SiteFrame, date_of, url_of, words_of
+from pressroom_content.builtin_site.post_lists import BlogTermKind, PostLists
 from pressroom_content.builtin_site.summaries import list_description, list_title
-from pressroom_content.builtin_site.terms import BlogTermKind
 from pressroom_content.records import Website
 from pressroom_content.websites import settings as site_settings
 

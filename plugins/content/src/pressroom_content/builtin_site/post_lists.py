@@ -1,22 +1,25 @@
-"""Lists of a site's posts: of a term, around a post, by month, for a search."""
+"""Lists of a site's posts: of a tag, a category or an author, around a post, by month, for a search."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import structlog
 from pressroom.sdk import CallError, PluginContext
-from sqlalchemy import Select, and_, case, func, or_, select
+from sqlalchemy import Select, and_, case, delete, func, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import defer
 
 from pressroom_content.builtin_site.store import is_live
-from pressroom_content.builtin_site.terms import BlogTermKind
+from pressroom_content.contract.articles import slug_of
 from pressroom_content.records import Website
 from pressroom_content.tables import ArticleRow, BuiltinPostRow, BuiltinTermRow, PublicationRow, WordRow
 from pressroom_content.text_index.corpus import counted_stems, language_of, variants_of
+
+BlogTermKind = Literal["tag", "category", "author"]
 
 _BEGINNING: Final = 8_000
 """Characters of a body that an excerpt is made from."""
@@ -27,6 +30,37 @@ _TITLE_WEIGHT: Final = 5
 _MAX_CHANGED: Final = 20
 _MAX_TEXT: Final = 20_000
 log = structlog.get_logger()
+
+
+def term_slug(name: str) -> str:
+    """Return the segment of URLs for a tag, a category or an author; empty where the name has no letters."""
+    return slug_of(name, 200)
+
+
+def terms_of(fields: Mapping[str, Any]) -> Iterator[tuple[BlogTermKind, str, str]]:
+    """Yield kind, slug and name of the terms in a post's fields, each slug of a kind once."""
+    seen: set[tuple[str, str]] = set()
+    author = str(fields.get("author") or "").strip()
+    named: list[tuple[BlogTermKind, str]] = [
+        *(("tag", str(name)) for name in fields.get("tags") or ()),
+        *(("category", str(name)) for name in fields.get("categories") or ()),
+    ]
+    if author:
+        named.append(("author", author))
+    for kind, name in named:
+        slug = term_slug(name)
+        if slug and (kind, slug) not in seen:
+            seen.add((kind, slug))
+            yield kind, slug, name[:500]
+
+
+async def note_terms(session: AsyncSession, row: BuiltinPostRow) -> None:
+    """Keep the terms of a post that was just written."""
+    await session.execute(delete(BuiltinTermRow).where(BuiltinTermRow.post_id == row.id))
+    session.add_all(
+        BuiltinTermRow(post_id=row.id, kind=kind, slug=slug, website_id=row.website_id, name=name)
+        for kind, slug, name in terms_of(row.fields)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,20 @@ from pressroom_content.builtin_site.appearance import style_of
 from pressroom_content.builtin_site.bodies import shown_body
 from pressroom_content.builtin_site.documents import MAX_SITEMAP_URLS, json_script, robots_txt, sitemap
 from pressroom_content.builtin_site.files import names_in
-from pressroom_content.builtin_site.frame import ASK_AGAIN, PER_PAGE, BlogImage, ShownPost, date_of, files_path, url_of
-from pressroom_content.builtin_site.link_previews import LinkPreviews
+from pressroom_content.builtin_site.frame import (
+    ASK_AGAIN,
+    PER_PAGE,
+    BlogImage,
+    LinkPreviews,
+    ShownPost,
+    date_of,
+    files_path,
+    url_of,
+)
 from pressroom_content.builtin_site.list_pages import ListPages, list_urls, term_url
-from pressroom_content.builtin_site.post_lists import PostLists
+from pressroom_content.builtin_site.post_lists import BlogTermKind, PostLists, term_slug
 from pressroom_content.builtin_site.store import BuiltinSite, Detour, public_sites
 from pressroom_content.builtin_site.summaries import description_of, page_title
-from pressroom_content.builtin_site.terms import BlogTermKind, term_slug
 from pressroom_content.builtin_site.wording import wording
 from pressroom_content.records import Website
 from pressroom_content.tables import BuiltinPostRow

@@ -89,7 +89,15 @@ from pressroom_content.contract.languages import Language
 from pressroom_content.contract.parameters import Cursor, Day, WebsiteId, cursor_of, read_cursor
 from pressroom_content.contract.publications import ArticlePost, PublicationRepository, PublicationStatus
 from pressroom_content.contract.rendering import render_body
-from pressroom_content.contract.reviewing import ArticleReview, ArticleReviewer
+from pressroom_content.contract.reviewing import (
+    ArticleReview,
+    ArticleReviewer,
+    DuplicateText,
+    TextChecker,
+    VoiceFinding,
+    VoiceReview,
+    VoiceRule,
+)
 from pressroom_content.contract.scoring import (
     ArticleScorer,
     Score,
@@ -119,7 +127,6 @@ from pressroom_content.contract.site_errors import (
     SiteUnavailable,
     UnknownOutcome,
 )
-from pressroom_content.contract.text_checks import DuplicateText, TextChecker, VoiceFinding, VoiceReview, VoiceRule
 from pressroom_content.contract.text_twins import TextTwin, TextTwinRepository
 from pressroom_content.contract.websites import BUILTIN, SitePage, Website, WebsiteRepository, WebsiteStatus
 

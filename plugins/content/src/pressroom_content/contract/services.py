@@ -9,7 +9,7 @@ from pressroom.sdk import Call, PluginContext
 from pressroom_content.contract.articles import ArticleRepository
 from pressroom_content.contract.credentials import CredentialVault
 from pressroom_content.contract.publications import PublicationRepository
-from pressroom_content.contract.text_checks import TextChecker
+from pressroom_content.contract.reviewing import TextChecker
 from pressroom_content.contract.text_twins import TextTwinRepository
 from pressroom_content.contract.websites import WebsiteRepository
 

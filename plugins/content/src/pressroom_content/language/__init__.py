@@ -1,6 +1,7 @@
 """Languages: tags, word lists, stems, words and sentences. It knows nothing of articles; any plugin may use it."""
 
 from pressroom_content.language.contributed import run_with_languages
+from pressroom_content.language.grammar import find_passive, find_transition
 from pressroom_content.language.packs import (
     SUPPORTED,
     LanguagePack,
@@ -13,7 +14,6 @@ from pressroom_content.language.packs import (
     language_pack,
     supported,
 )
-from pressroom_content.language.passive import find_passive
 from pressroom_content.language.segmentation import (
     ORDINAL_LANGUAGES,
     TAG,
@@ -28,7 +28,6 @@ from pressroom_content.language.segmentation import (
     words_of,
 )
 from pressroom_content.language.stems import fold, infinitive_forms, snowball, stem
-from pressroom_content.language.transitions import find_transition
 
 __all__ = [
     "ORDINAL_LANGUAGES",

@@ -8,8 +8,7 @@ from pressroom.sdk import PluginContext, Route
 
 from pressroom_content.pages.article import ArticlePages
 from pressroom_content.pages.article_edit import EditPages
-from pressroom_content.pages.article_publications import PublicationPages
-from pressroom_content.pages.article_publish import PublishPages
+from pressroom_content.pages.article_publications import PublicationPages, PublishPages
 from pressroom_content.pages.article_versions import VersionPages
 from pressroom_content.pages.articles import ArticleList
 from pressroom_content.pages.calendar import CalendarPages

@@ -19,8 +19,7 @@ from pressroom_content.contract import BlockSite, RemotePost, SiteGone, SiteRefu
 from pressroom_content.contract.bounds import storable
 from pressroom_content.contract.control import web_url
 from pressroom_content.publishing.bodies import MAX_RAW_LENGTH, SiteBody, joined_text, read_body
-from pressroom_content.publishing.compared import compared
-from pressroom_content.publishing.comparing import seen_of
+from pressroom_content.publishing.comparing import compared, seen_of
 from pressroom_content.publishing.known import can_be_kept, shown_fields
 from pressroom_content.publishing.posts import capabilities_of, fields_of, sent_fields
 from pressroom_content.publishing.store import MAX_EXTERNAL_ID_LENGTH, STEPS, shortened, work_on

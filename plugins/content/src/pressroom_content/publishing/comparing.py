@@ -1,4 +1,7 @@
-"""Comparing what a site shows with what it was sent: platforms drop things silently."""
+"""Comparing what a site shows with what it was sent: platforms drop things silently.
+
+A post is compared in a worker process, so that a long one keeps nobody else waiting.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,15 @@ import html as html_module
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import unquote
 
-from pressroom_content.contract import Post, RemotePost
+from pressroom.sdk import PluginContext
+
+from pressroom_content.contract import Post, RemotePost, work_beside
 from pressroom_content.contract.bounds import storable
 
 _WORD = re.compile(r"\w+")
@@ -57,6 +63,10 @@ _ELEMENTS: Final[Mapping[str, str]] = {
     "table": "table",
     "pre": "code block",
 }
+
+T = TypeVar("T")
+_LONG: Final = 50_000
+"""Characters of a body from which on it is not compared on the event loop."""
 
 
 def differences(post: Post, remote: RemotePost) -> list[str]:
@@ -287,3 +297,22 @@ def plain(value: Any) -> str:
 
 def _listed(value: Any) -> Any:
     return list(value) if isinstance(value, tuple | set | frozenset) else str(value)
+
+
+async def compared(plugin: PluginContext, function: Callable[..., T], *arguments: Any) -> T:
+    """Return what a function of `comparing` makes of posts; those with a long body are sent to a worker process.
+
+    Raises:
+        SiteRefused: it takes too long, or too much memory.
+        SiteUnavailable: too much work waits at the moment.
+    """
+    if not any(isinstance(one, Post | RemotePost) and len(one.html) > _LONG for one in arguments):
+        return function(*arguments)
+    return await work_beside(plugin.services.workers, function, *map(_as_compared, arguments))
+
+
+def _as_compared(argument: Any) -> Any:
+    """Return a post without the forms of its body that are not compared."""
+    if isinstance(argument, RemotePost):
+        return replace(argument, raw="")
+    return replace(argument, raw="", markdown="") if isinstance(argument, Post) else argument

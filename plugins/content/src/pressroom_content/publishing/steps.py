@@ -10,8 +10,8 @@ from typing import Any, Final
 from pressroom_content.contract import BUILTIN, Post, RemoteChanged, RemoteMedia, RemotePost, SiteGone, SiteRefused
 from pressroom_content.contract.control import web_url
 from pressroom_content.publishing.authors import find_author
-from pressroom_content.publishing.compared import compared
 from pressroom_content.publishing.comparing import (
+    compared,
     copy_of,
     differences,
     edits_in_words,

@@ -18,8 +18,7 @@ from pressroom_content.contract import (
     SiteUnavailable,
     UnknownOutcome,
 )
-from pressroom_content.publishing.compared import compared
-from pressroom_content.publishing.comparing import is_another, left_alone
+from pressroom_content.publishing.comparing import compared, is_another, left_alone
 from pressroom_content.publishing.known import forget_body
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.site_media import drop_uses, remove_unused

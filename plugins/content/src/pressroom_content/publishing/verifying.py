@@ -13,8 +13,7 @@ from pressroom.sdk import CallError, Fetched, FetchFailed, FetchRefused, PluginC
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RecallingSite, RemoteMedia, SiteGone
 from pressroom_content.foreign_pages import read_live_page
-from pressroom_content.publishing.compared import compared
-from pressroom_content.publishing.comparing import edits_in_words, is_as_it_was, plain
+from pressroom_content.publishing.comparing import compared, edits_in_words, is_as_it_was, plain
 from pressroom_content.publishing.losses import read_losses
 from pressroom_content.publishing.originals import original_of
 from pressroom_content.publishing.posts import (

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from pressroom.sdk import Fetched, Fetcher, FetchResponse
 from pressroom.testing import FakeSite, fake_site
 from pressroom.testing.contracts import PromiseBroken
-from pressroom.testing.fake_site_fetcher import fetcher_for
+from pressroom.testing.fake_site import fetcher_for
 
 from pressroom_content.contract import CredentialField
 

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 from pressroom.sdk import Annotations, Call, InvalidInput, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
-from pressroom_content.publishing.merging import MergeConflict
-from pressroom_content.publishing.site_edits import FieldConflict, SiteEdits, merge_edits
+from pressroom_content.publishing.site_edits import FieldConflict, MergeConflict, SiteEdits, merge_edits
 from pressroom_content.tools.publication_parts import PublicationId
 from pressroom_content.tools.websites import context
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pressroom.sdk import PluginContext, Route
 
-from pressroom_content.builtin_site.domain_routes import routes as domain_routes
+from pressroom_content.builtin_site.routes import domain_routes
 from pressroom_content.builtin_site.routes import routes as builtin_routes
 from pressroom_content.pages.connect import ConnectPages
 from pressroom_content.pages.connect_websites import WebsitePages

@@ -1,4 +1,4 @@
-"""Bringing what is on a site already into the index, and the terms that exist there."""
+"""The background work of websites: bringing what is on a site into the index, and the terms that exist there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 
 from pressroom.columns import new_id
-from pressroom.sdk import CallError, JobRun, PluginContext
+from pressroom.sdk import CallError, Job, JobRun, PluginContext
 from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -24,6 +24,8 @@ from pressroom_content.tables import PageRow, PublicationRow
 from pressroom_content.text_index.corpus import fingerprint_of, forget, remember
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.connectors import require_term_kind
+from pressroom_content.websites.control import Controls
+from pressroom_content.websites.domains import Domains
 from pressroom_content.websites.store import Websites
 
 SECONDS: Final = 600.0
@@ -31,6 +33,18 @@ MAX_TERMS: Final = 200
 _REMEMBERED: Final = 1000
 
 _Key = tuple[str, int, str, str]
+
+JOB: Final = "content.sync_website"
+_MAX_TEXT_LENGTH: Final = 2_000_000
+_MAX_EXCERPT_LENGTH: Final = 1000
+MAX_PAGES: Final = 20_000
+"""How many pages of one site are kept: a site may answer with new ones for ever."""
+
+RESEAL: Final = "content.reseal"
+RENEW: Final = "content.renew_control"
+DOMAINS: Final = "content.check_domains"
+_QUARTER_HOUR: Final = 900.0
+_DAY: Final = 86_400.0
 
 
 class Taxonomies:
@@ -62,13 +76,6 @@ class Taxonomies:
         while len(self._cache) > _REMEMBERED:
             self._cache.popitem(last=False)
         return found
-
-
-JOB: Final = "content.sync_website"
-_MAX_TEXT_LENGTH: Final = 2_000_000
-_MAX_EXCERPT_LENGTH: Final = 1000
-MAX_PAGES: Final = 20_000
-"""How many pages of one site are kept: a site may answer with new ones for ever."""
 
 
 async def sync(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
@@ -150,3 +157,26 @@ async def _forget_oldest(session: AsyncSession, website_id: str) -> None:
         ids = (await session.scalars(oldest)).all()
         await forget(session, *ids)
         await session.execute(delete(PageRow).where(PageRow.id.in_(ids)))
+
+
+def jobs(plugin: PluginContext) -> Sequence[Job]:
+    """Return the jobs: reading sites, encrypting credentials with the newest key, and renewing proofs."""
+
+    async def read_site(run: JobRun) -> Mapping[str, Any]:
+        return await sync(plugin, run)
+
+    async def reseal(_run: JobRun) -> Mapping[str, Any]:
+        return {"encrypted_anew": await Websites(plugin).reseal()}
+
+    async def renew(_run: JobRun) -> Mapping[str, Any]:
+        return {"looked_at": await Controls(plugin).renew()}
+
+    async def check_domains(_run: JobRun) -> Mapping[str, Any]:
+        return {"looked_at": await Domains(plugin).renew()}
+
+    return [
+        Job(JOB, read_site, timeout=3600),
+        Job(RESEAL, reseal, every=_DAY),
+        Job(RENEW, renew, every=_DAY, timeout=3600),
+        Job(DOMAINS, check_domains, every=_QUARTER_HOUR, timeout=3600),
+    ]

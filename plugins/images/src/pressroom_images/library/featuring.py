@@ -5,7 +5,7 @@ from __future__ import annotations
 from pressroom.sdk import Call, InvalidInput
 from pressroom_content.contract import Article
 
-from pressroom_images.host import articles_of, plugin_of
+from pressroom_images.config import articles_of, plugin_of
 from pressroom_images.library.store import Library
 
 

@@ -18,8 +18,7 @@ from pydantic import BaseModel, Field
 from selectolax.lexbor import LexborHTMLParser
 
 from pressroom_images.library.inspecting import inspect
-from pressroom_images.library.media import Media
-from pressroom_images.library.store import Library
+from pressroom_images.library.store import Library, Media
 
 HEAVY_BYTES: Final = 200_000
 TOO_HEAVY_BYTES: Final = 500_000

@@ -1,11 +1,11 @@
-"""What a library keeps."""
+"""What a library keeps, and an image of it as the services hand it on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
 from pressroom.columns import as_id, new_id
 from pressroom.sdk import InvalidInput, NotFound, PluginContext, StorageKind
@@ -17,10 +17,63 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_images.config import ImagesConfig
 from pressroom_images.library.inspecting import EXTENSIONS, InspectedImage
-from pressroom_images.library.media import Media, media_of
 from pressroom_images.tables import BytesRow, MediaRow, ThumbnailRow, UseRow
 
+Hosting = Literal["download", "hotlink", "either"]
+
 _MAX_NAME_LENGTH: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """An image. `url` is where it can be seen: on this server, or where it has to be hotlinked from."""
+
+    id: str
+    user_id: str
+    provider: str
+    title: str
+    filename: str
+    media_type: str
+    width: int
+    height: int
+    size: int
+    alt_text: str
+    caption: str
+    page_url: str
+    url: str
+    hosting: Hosting
+    license: Mapping[str, Any]
+    credit: Mapping[str, str]
+    created_at: datetime
+
+    @property
+    def hotlinked(self) -> bool:
+        """Whether its bytes are elsewhere."""
+        return self.size == 0
+
+
+def media_of(row: MediaRow, base_url: str) -> Media:
+    """Return an image without its row."""
+    own = f"{base_url}/media/{row.id}/{row.filename}"
+    return Media(
+        id=row.id,
+        user_id=row.user_id,
+        provider=row.provider,
+        title=row.title,
+        filename=row.filename,
+        media_type=row.media_type,
+        width=row.width,
+        height=row.height,
+        size=row.size,
+        alt_text=row.alt_text,
+        caption=row.caption,
+        page_url=row.page_url,
+        url=own if row.size else row.file_url,
+        hosting=cast("Hosting", row.hosting),
+        license=row.license,
+        credit=row.credit,
+        created_at=row.created_at,
+    )
 
 
 async def _measure(session: AsyncSession, user_id: str) -> int:

@@ -12,8 +12,7 @@ from sqlalchemy import delete, select, update
 
 from pressroom_images.config import ImagesConfig
 from pressroom_images.library.inspecting import inspect
-from pressroom_images.library.media import Media
-from pressroom_images.library.store import Library
+from pressroom_images.library.store import Library, Media
 from pressroom_images.tables import UploadRow
 
 

@@ -21,15 +21,13 @@ from pressroom.sdk import (
 from pressroom_content.contract import FoundImage, ImageSource
 from pydantic import BaseModel, Field
 
-from pressroom_images.host import articles_of, config_of, plugin_of
+from pressroom_images.config import articles_of, config_of, plugin_of
 from pressroom_images.library.featuring import set_featured
 from pressroom_images.library.inspecting import InspectedImage, inspect
-from pressroom_images.library.media import Media
-from pressroom_images.library.store import Library
+from pressroom_images.library.store import Library, Media
 from pressroom_images.sources.search import contained
-from pressroom_images.tools.results import MediaItem, item
+from pressroom_images.tools.results import MediaItem, described, item
 from pressroom_images.tools.search import LIBRARY, sources_of
-from pressroom_images.tools.texts import described
 
 _SECONDS: Final = 20.0
 _OK: Final = 200

@@ -11,12 +11,10 @@ import nh3
 from pressroom.sdk import Annotations, Call, ClientRequestId, Integer, InvalidInput, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
-from pressroom_images.host import articles_of, plugin_of
-from pressroom_images.library.media import Media
-from pressroom_images.library.store import Library
+from pressroom_images.config import articles_of, plugin_of
+from pressroom_images.library.store import Library, Media
 from pressroom_images.library.uploads import Uploads
-from pressroom_images.tools.results import MediaItem, item
-from pressroom_images.tools.texts import described
+from pressroom_images.tools.results import MediaItem, described, item
 
 
 class UploadParams(Params):

@@ -9,14 +9,11 @@ from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, Plug
 from pressroom_content.contract import ImageQuery, ImageSource, image_sources
 from pydantic import BaseModel, Field
 
-from pressroom_images.config import ImagesConfig
-from pressroom_images.host import plugin_of
-from pressroom_images.library.media import Media
-from pressroom_images.library.store import Library
+from pressroom_images.config import ImagesConfig, plugin_of
+from pressroom_images.library.store import Library, Media
 from pressroom_images.sources import search as searching
 from pressroom_images.sources.requesting import ImageProviderUnavailable
-from pressroom_images.tools.results import ImageOut, image, item
-from pressroom_images.tools.texts import found_text
+from pressroom_images.tools.results import ImageOut, found_text, image, item
 
 AUTO: Final = "auto"
 LIBRARY: Final = "library"

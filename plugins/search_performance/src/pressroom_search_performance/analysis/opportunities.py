@@ -1,13 +1,18 @@
-"""What could bring more clicks: queries just below the top, and queries for which several pages compete."""
+"""What could bring more clicks, and what lost them.
+
+Queries just below the top, queries for which several pages compete, and what changed between two periods: pages that
+lost clicks, with the queries that explain it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any, Final, Literal
 
 from pressroom.sdk import PluginContext
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 
 from pressroom_search_performance.ctr import potential_clicks
 from pressroom_search_performance.figures.reading import SUMS, DimensionFigures, Figures, Question, figures_of, matching
@@ -17,6 +22,14 @@ _MAX_CANDIDATES: Final = 2000
 _MAX_QUERIES: Final = 500
 _MIN_SHARE: Final = 0.1
 """A page competes for a query if it has at least this share of the impressions."""
+
+Reason = Literal["ranking", "demand", "click_through"]
+_MIN_LOST_CLICKS: Final = 3
+"""Fewer clicks than these come and go by chance."""
+
+_MAX_CHANGED_QUERIES: Final = 5
+_WORSE: Final = 1.0
+_LESS: Final = 0.85
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +110,95 @@ def _competition(query: str, pages: Sequence[tuple[str, Figures]]) -> Competitio
     competing = [one for one in pages if one[1].impressions >= shown * _MIN_SHARE]
     competing.sort(key=lambda one: (-one[1].clicks, -one[1].impressions, one[0]))
     return Competition(query, figures_of(clicks, shown, weighted), tuple(competing))
+
+
+@dataclass(frozen=True, slots=True)
+class FigureChange:
+    """Figures of a page or query, now and before."""
+
+    name: str
+    now: Figures
+    before: Figures
+
+    @property
+    def lost(self) -> int:
+        """Clicks that are missing now."""
+        return self.before.clicks - self.now.clicks
+
+    @property
+    def reason(self) -> Reason:
+        """What explains most of the loss: a worse position, fewer searches, or fewer clicks at the same position."""
+        if not self.now.impressions or self.now.position >= self.before.position + _WORSE:
+            return "ranking"
+        return "demand" if self.now.impressions < self.before.impressions * _LESS else "click_through"
+
+
+@dataclass(frozen=True, slots=True)
+class Decline:
+    """A page that lost clicks, with the queries that lost the most."""
+
+    page: FigureChange
+    queries: tuple[FigureChange, ...]
+
+
+async def declining(
+    plugin: PluginContext, connection_id: str, question: Question, middle: date, *, min_drop_pct: float, limit: int
+) -> Sequence[Decline]:
+    """Return pages that lost clicks from `middle` on against the time before, those that lost the most first."""
+    sums = _sums(middle)
+    lost = sums[3] - sums[0]
+    pages = (
+        matching(select(FigureRow.page, *sums), connection_id, "page", question)
+        .group_by(FigureRow.page)
+        .having(lost >= _MIN_LOST_CLICKS, lost * 100.0 >= sums[3] * min_drop_pct)
+        .order_by(lost.desc(), FigureRow.page)
+        .limit(limit)
+    )
+    async with plugin.services.database.reading() as session:
+        found = [_change(row) for row in await session.execute(pages)]
+        names = [one.name for one in found]
+        rows = matching(select(FigureRow.page, FigureRow.query, *sums), connection_id, "page_query", question)
+        rows = rows.where(FigureRow.page.in_(names)).group_by(FigureRow.page, FigureRow.query).having(lost > 0)
+        by_page: dict[str, list[FigureChange]] = {name: [] for name in names}
+        for row in await session.execute(rows):
+            by_page[row[0]].append(_change(row[1:]))
+    return [
+        Decline(one, tuple(sorted(by_page[one.name], key=lambda each: (-each.lost, each.name))[:_MAX_CHANGED_QUERIES]))
+        for one in found
+    ]
+
+
+async def queries_over_time(
+    plugin: PluginContext, connection_id: str, question: Question, middle: date, phrases: Sequence[str]
+) -> dict[str, FigureChange]:
+    """Return figures of queries from `middle` on and before, by query."""
+    rows = matching(select(FigureRow.query, *_sums(middle)), connection_id, "query", question)
+    rows = rows.where(FigureRow.query.in_(phrases)).group_by(FigureRow.query)
+    async with plugin.services.database.reading() as session:
+        return {row[0]: _change(row) for row in await session.execute(rows)}
+
+
+async def best_pages(
+    plugin: PluginContext, connection_id: str, question: Question, phrases: Sequence[str]
+) -> dict[str, str]:
+    """Return the page that gets the most clicks for a query, else the most impressions, by query."""
+    clicks, shown = func.sum(FigureRow.clicks), func.sum(FigureRow.impressions)
+    rows = matching(
+        select(FigureRow.query, FigureRow.page), connection_id, "page_query", replace(question, conditions=())
+    )
+    rows = rows.where(FigureRow.query.in_(phrases)).group_by(FigureRow.query, FigureRow.page)
+    rows = rows.order_by(clicks, shown, FigureRow.page.desc())
+    async with plugin.services.database.reading() as session:
+        return {row.query: row.page for row in await session.execute(rows)}
+
+
+def _sums(middle: date) -> tuple[Any, ...]:
+    """Return sums of clicks, impressions and weighted positions from `middle` on, then those of before."""
+    values = (FigureRow.clicks, FigureRow.impressions, FigureRow.position * FigureRow.impressions)
+    now = [func.sum(case((FigureRow.day >= middle, value), else_=0)) for value in values]
+    before = [func.sum(case((FigureRow.day < middle, value), else_=0)) for value in values]
+    return (*now, *before)
+
+
+def _change(row: Any) -> FigureChange:
+    return FigureChange(str(row[0]), figures_of(*row[1:4]), figures_of(*row[4:7]))

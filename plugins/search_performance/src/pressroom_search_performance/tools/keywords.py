@@ -7,7 +7,7 @@ from typing import Final
 from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
-from pressroom_search_performance.analysis import changes, ideas
+from pressroom_search_performance.analysis import ideas, opportunities
 from pressroom_search_performance.analysis.ideas import FollowedKeyword, FollowedKeywords
 from pressroom_search_performance.figures.reading import Question
 from pressroom_search_performance.host import plugin_of, website_of
@@ -198,9 +198,9 @@ async def list_tracked_keywords(params: TrackedParams, call: Call) -> ToolResult
         return ToolResult(text, TrackedResult(rows=rows, note=error.message))
     phrases = [one.phrase for one in followed]
     question = Question(now.before().start, now.end)
-    found = await changes.queries_over_time(site.plugin, site.connection.id, question, now.start, phrases)
+    found = await opportunities.queries_over_time(site.plugin, site.connection.id, question, now.start, phrases)
     recent = Question(now.start, now.end)
-    pages = await changes.best_pages(site.plugin, site.connection.id, recent, phrases)
+    pages = await opportunities.best_pages(site.plugin, site.connection.id, recent, phrases)
     rows = [_row(one, found.get(one.phrase), pages.get(one.phrase)) for one in followed]
     lines = [str(now), *site.notes(now.before())]
     for row in rows:
@@ -219,7 +219,7 @@ async def list_tracked_keywords(params: TrackedParams, call: Call) -> ToolResult
 TOOLS: Final = (suggest_keywords, track_keyword, list_tracked_keywords)
 
 
-def _row(one: FollowedKeyword, change: changes.FigureChange | None, page: str | None) -> TrackedRow:
+def _row(one: FollowedKeyword, change: opportunities.FigureChange | None, page: str | None) -> TrackedRow:
     now = change.now if change else None
     before = change.before if change else None
     position = position_of(now) if now else None

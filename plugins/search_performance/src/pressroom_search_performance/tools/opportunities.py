@@ -8,7 +8,7 @@ from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, Tool
 from pressroom_content.contract import content_services
 from pydantic import BaseModel, Field
 
-from pressroom_search_performance.analysis import changes, opportunities
+from pressroom_search_performance.analysis import opportunities
 from pressroom_search_performance.ctr import expected_ctr
 from pressroom_search_performance.figures.reading import Question
 from pressroom_search_performance.tools.common import (
@@ -71,7 +71,7 @@ class DecliningPage(BaseModel):
     drop_pct: float
     now: Count
     before: Count
-    reason: changes.Reason = Field(
+    reason: opportunities.Reason = Field(
         description="A worse position, fewer searches, or fewer clicks at about the same position."
     )
     queries: list[QueryChange] = Field(description="Those that lost the most clicks.")
@@ -169,7 +169,7 @@ async def _declining(params: OpportunitiesParams, site: SiteFigures, now: Period
         there = (now.end - site.first).days + 1
         message = f"figures begin on {site.first.isoformat()}: at most {there // 2} days can be compared"
         raise InvalidInput("days", message)
-    found = await changes.declining(
+    found = await opportunities.declining(
         site.plugin,
         site.connection.id,
         Question(before.start, now.end),
@@ -196,7 +196,7 @@ def _moved(before: Count, now: Count) -> str:
     return f"position {place(before.position)} to {place(now.position)}"
 
 
-def _declining_page(one: changes.Decline) -> DecliningPage:
+def _declining_page(one: opportunities.Decline) -> DecliningPage:
     return DecliningPage(
         page=one.page.name,
         lost_clicks=one.page.lost,

@@ -9,8 +9,8 @@ from pressroom.columns import as_id
 from pressroom.sdk import NotFound, PluginContext
 from sqlalchemy import delete, select
 
-from pressroom_seo.reports.closing import recount
 from pressroom_seo.reports.reading import CrawlFinding
+from pressroom_seo.reports.running import recount
 from pressroom_seo.site_checks.registry import CHECKS
 from pressroom_seo.tables import CrawlRow, FindingRow, MarkRow, plain, upsert
 

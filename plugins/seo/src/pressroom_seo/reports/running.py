@@ -1,24 +1,211 @@
-"""The job that crawls a site: it continues where a process was killed, and forgets disconnected websites."""
+"""The job that crawls a site: it continues where a process was killed, and forgets disconnected websites.
+
+At the end of a crawl it finds what is wrong with the site as a whole, how its pages are connected, and the score.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from itertools import islice
+from typing import Any, Final, TypeVar
 
-from pressroom.sdk import JobRun, NotFound, Pause, PluginContext
+from pressroom.sdk import Database, JobRun, NotFound, Pause, PluginContext
 from pressroom_content.contract import content_services
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_seo.crawler.engine import Crawl, CrawlPlan
+from pressroom_seo.crawler.links import link_report
 from pressroom_seo.crawler.politeness import Politeness
+from pressroom_seo.crawler.records import LinkRecord
 from pressroom_seo.crawler.site_reader import SiteReader
 from pressroom_seo.crawler.survey import SiteFacts
-from pressroom_seo.reports.closing import close
-from pressroom_seo.reports.records import CrawlRecords
-from pressroom_seo.reports.store import Crawls
-from pressroom_seo.site_checks.report import SiteReport
-from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, LinkRow, MarkRow
+from pressroom_seo.reports.findings import add_groups, finding_rows, tally
+from pressroom_seo.reports.store import CrawlRecords, Crawls
+from pressroom_seo.site_checks.index import SiteIndex, SiteIndexEntry
+from pressroom_seo.site_checks.report import IssueSummary, SiteReport, Summary, trend
+from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, LinkRow, MarkRow, upsert
+
+_AT_ONCE: Final = 500
+T = TypeVar("T")
+
+MAX_WAITS: Final = 20
+"""How often a crawl waits for a site or for another crawl of the same host before it ends with what it has."""
+
+MAX_WAIT: Final = timedelta(hours=6)
+_HOST_TAKEN: Final = timedelta(seconds=30)
+PATIENCE: Final = 5.0
+"""Seconds that a crawl waits for a site; before a longer wait it gives its place to other jobs."""
+
+TURN: Final = 300.0
+"""Seconds after which it does so in any case."""
+
+_ELSEWHERE: Final = Politeness(longest_delay=PATIENCE, longest_wait=PATIENCE, retries=1)
+
+
+async def close(database: Database, crawl: CrawlRow, report: SiteReport, facts: SiteFacts, kept_reports: int) -> None:
+    """Make the report of a crawl that is over. It is safe to repeat after a restart."""
+    await _write_findings(database, crawl, report, facts)
+    await _write_places(database, crawl, report.index)
+    await _write_links(database, crawl, report.index)
+    async with database.writing() as session:
+        row = await session.get_one(CrawlRow, crawl.id, populate_existing=True)
+        if row.status == "finished":
+            return
+        await add_groups(session, row)
+        row.pages, row.complete, row.notes = facts.pages, facts.complete, _notes(facts)
+        await finish(session, row)
+        await _forget_older(session, row, kept_reports)
+
+
+async def finish(session: AsyncSession, row: CrawlRow) -> None:
+    """Count what is open, compare it with the report before, and let the crawl be over."""
+    row.status, row.active, row.host, row.state = "finished", None, None, None
+    row.finished_at = datetime.now(UTC)
+    await recount(session, row)
+    before = await session.scalar(
+        select(CrawlRow)
+        .where(CrawlRow.website_id == row.website_id, CrawlRow.status == "finished", CrawlRow.id != row.id)
+        .order_by(CrawlRow.finished_at.desc())
+        .limit(1)
+    )
+    row.trend = None
+    if before is not None:
+        row.trend = trend(before.counts, before.score, _summary(row)) | {
+            "since": before.finished_at.isoformat() if before.finished_at else None
+        }
+
+
+async def recount(session: AsyncSession, row: CrawlRow) -> None:
+    """Compute the score again, after a crawl or when a finding was marked."""
+    await session.flush()
+    counted = await tally(session, row)
+    row.counts, row.severities, row.score = dict(counted.counts), dict(counted.severities), counted.score
+
+
+def _summary(row: CrawlRow) -> Summary:
+    issues = tuple(IssueSummary(name, "notice", count, (), "", "") for name, count in row.counts.items())
+    return Summary(row.score, row.pages, row.complete, issues)
+
+
+def _notes(facts: SiteFacts) -> list[str]:
+    if facts.stopped == "crawl_delay":
+        slow = "robots.txt of the site asks for a longer pause between requests than a crawl has time for"
+        return [f"{slow}; nothing was read. Lower its Crawl-delay to at most 60 seconds."]
+    if facts.stopped == "busy":
+        return ["The site answered that it is busy, again and again; the report covers what was read until then."]
+    if facts.robots.unreachable:
+        return ["robots.txt of the site could not be read, which forbids crawling; see the issues."]
+    if not facts.complete:
+        return [f"The crawl stopped at its limit of {facts.pages} URLs; the site has more."]
+    return []
+
+
+async def _write_findings(database: Database, crawl: CrawlRow, report: SiteReport, facts: SiteFacts) -> None:
+    issues = report.finish(facts)
+    while found := await asyncio.to_thread(_some, issues):
+        rows = finding_rows(crawl.id, crawl.website_id, found)
+        async with database.writing() as session:
+            await upsert(session, FindingRow, rows, ("crawl_id", "id"))
+
+
+def _some(items: Iterator[T]) -> list[T]:
+    return list(islice(items, _AT_ONCE))
+
+
+async def _write_places(database: Database, crawl: CrawlRow, index: SiteIndex) -> None:
+    """Note how many pages link to each page, and how far from the first page it is."""
+    table: Any = CrawledPageRow.__table__
+    change = (
+        update(table)
+        .where(table.c.crawl_id == crawl.id, table.c.url == bindparam("at"))
+        .values(inlinks=bindparam("links"), depth=bindparam("far"), orphan=bindparam("alone"))
+    )
+    places = await asyncio.to_thread(lambda: iter(list(_places(index))))
+    while some := _some(places):
+        async with database.writing() as session:
+            await (await session.connection()).execute(change, some)
+
+
+def _places(index: SiteIndex) -> Iterator[dict[str, Any]]:
+    orphans = {entry.url for entry in index.orphans()}
+    for url in index.entries:
+        far = index.depths.get(url)
+        yield {"at": url, "links": index.inlinks(url), "far": far, "alone": url in orphans}
+
+
+async def _write_links(database: Database, crawl: CrawlRow, index: SiteIndex) -> None:
+    """Note what is wrong with links, and where they are."""
+    rows = await asyncio.to_thread(lambda: iter(_link_rows(crawl, index)))
+    while some := _some(rows):
+        async with database.writing() as session:
+            for row in some:
+                # What was read is in the row already; only what is known in the end is written.
+                row.pop("record", None)
+            known = [row for row in some if not row["internal"]]
+            await _update_links(session, known)
+            new = [{**row, "record": None} for row in some if row["internal"]]
+            await upsert(session, LinkRow, new, ("crawl_id", "url"))
+
+
+async def _update_links(session: AsyncSession, rows: Sequence[dict[str, Any]]) -> None:
+    table: Any = LinkRow.__table__
+    if not rows:
+        return
+    change = (
+        update(table)
+        .where(table.c.crawl_id == bindparam("of"), table.c.url == bindparam("at"))
+        .values(problems=bindparam("wrong"), found_in=bindparam("pages"))
+    )
+    values = [
+        {"of": row["crawl_id"], "at": row["url"], "wrong": row["problems"], "pages": row["found_in"]} for row in rows
+    ]
+    await (await session.connection()).execute(change, values)
+
+
+def _link_rows(crawl: CrawlRow, index: SiteIndex) -> list[dict[str, Any]]:
+    own = {entry.url: _looked_at(index, entry) for entry in index.entries.values() if entry.url in index.linked}
+    records = {**index.looked_at, **{url: record for url, record in own.items() if record.broken or record.location}}
+    found = index.found_in([url for url, one in records.items() if not one.image])
+    found |= index.found_in([url for url, one in records.items() if one.image], images=True)
+    return [_link_row(crawl, record, found[url], internal=url in own) for url, record in records.items()]
+
+
+def _looked_at(index: SiteIndex, entry: SiteIndexEntry) -> LinkRecord:
+    """Return a page of the site as a link to it is seen: the end of its redirects counts."""
+    at, seen = entry, {entry.url}
+    while at.location and at.location not in seen and at.location in index.entries:
+        seen.add(at.location)
+        at = index.entries[at.location]
+    location = at.location or at.url if entry.location else ""
+    return LinkRecord(entry.url, at.status, at.failure, location=location)  # type: ignore[arg-type]
+
+
+def _link_row(crawl: CrawlRow, record: LinkRecord, found_in: Sequence[str], *, internal: bool) -> dict[str, Any]:
+    report = link_report(record, found_in)
+    return {
+        "crawl_id": crawl.id,
+        "url": record.url,
+        "status": record.status,
+        "location": record.location,
+        "message": record.message[:1000],
+        "image": record.image,
+        "internal": internal,
+        "problems": ",".join(report.problems),
+        "found_in": list(report.found_in),
+    }
+
+
+async def _forget_older(session: AsyncSession, row: CrawlRow, kept: int) -> None:
+    """Remove what older crawls of the website read, and the oldest crawls altogether."""
+    mine = (CrawlRow.website_id == row.website_id, CrawlRow.id != row.id, CrawlRow.active.is_(None))
+    wanted = select(CrawlRow.id).where(*mine).order_by(CrawlRow.created_at.desc())
+    older = list(await session.scalars(wanted))
+    for table in (CrawledPageRow, LinkRow, FindingRow):
+        await session.execute(delete(table).where(table.crawl_id.in_(older)))
+    await session.execute(delete(CrawlRow).where(CrawlRow.id.in_(older[kept - 1 :])))
 
 
 async def tidy_up(plugin: PluginContext) -> int:
@@ -44,22 +231,6 @@ async def _forget(plugin: PluginContext, website_id: str) -> None:
             await session.execute(delete(table).where(table.crawl_id.in_(mine)))
         await session.execute(delete(MarkRow).where(MarkRow.website_id == website_id))
         await session.execute(delete(CrawlRow).where(CrawlRow.website_id == website_id))
-
-
-MAX_WAITS: Final = 20
-"""How often a crawl waits for a site or for another crawl of the same host before it ends with what it has."""
-
-MAX_WAIT: Final = timedelta(hours=6)
-_HOST_TAKEN: Final = timedelta(seconds=30)
-
-
-PATIENCE: Final = 5.0
-"""Seconds that a crawl waits for a site; before a longer wait it gives its place to other jobs."""
-
-TURN: Final = 300.0
-"""Seconds after which it does so in any case."""
-
-_ELSEWHERE: Final = Politeness(longest_delay=PATIENCE, longest_wait=PATIENCE, retries=1)
 
 
 async def crawl_website(plugin: PluginContext, run: JobRun) -> Mapping[str, Any] | Pause:

@@ -8,9 +8,9 @@ from pressroom_seo.scoring.article import (
     Profile,
     ScoringArticle,
     World,
+    article_from_page,
 )
 from pressroom_seo.scoring.json_ld import BUILDABLE, JsonLd, build_structured_data
-from pressroom_seo.scoring.page import article_from_page
 from pressroom_seo.scoring.report import Action, Evidence, Gate, GroupResult, ScoringCheck, ScoringReport, Status
 from pressroom_seo.scoring.rules import PROFILES, rule_set
 from pressroom_seo.scoring.score import score

@@ -1,13 +1,37 @@
-"""What is judged: an article, and what is known of the world around it."""
+"""What is judged: an article, written or read from a published page, and what is known of the world around it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
+from urllib.parse import urljoin
+
+from pressroom_seo.document import clean_text, relations, safe_html
+from pressroom_seo.structured_data.extraction import byline, extract_structured_data, moment
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 Profile = Literal["default", "cornerstone", "news", "product"]
+
+_BODIES: Final = ("[itemprop=articleBody]", ".entry-content", ".post-content", "article", "main", "[role=main]", "body")
+"""Where the text of a page is looked for, in this order."""
+
+_LINES: Final = frozenset({"p", "ul", "ol", "dl", "div", "nav", "span", "a", "time", "address"})
+_BYLINE: Final = ", ".join(
+    (
+        *("time", "address", "[rel~=author]", "[rel~=tag]", "[itemprop=author]", "[class*=author]", "[class*=byline]"),
+        *("[class*=breadcrumb]", "[class*=categor]", "[class*=date]", "[class*=meta]", "[class*=posted]"),
+        *("[class*=reading-time]", "[class*=share]"),
+    )
+)
+"""What marks a line as one about the article, not of it."""
+
+_MAX_BYLINE_WORDS: Final = 25
+_MAX_BYLINES: Final = 4
+"""How long such a line is at most, and how many follow one another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +141,127 @@ class World:
     markdown_twin: str | None = None
     llms_txt: str | None = None
     listed: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    meta: dict[str, str]
+    robots: tuple[str, ...]
+    canonicals: tuple[str, ...]
+
+
+def article_from_page(html: str, url: str = "", *, keyphrase: str = "", robots_header: str = "") -> ScoringArticle:
+    """Return the article of a whole page: body, title and description, robots, canonical, social tags, JSON-LD.
+
+    `url` is the page's URL, `robots_header` the response's `X-Robots-Tag`. It takes any text.
+    """
+    from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415
+
+    tree = LexborHTMLParser(safe_html(clean_text(html)))
+    head = _head(tree, url)
+    found = extract_structured_data(html, url)
+    title = tree.css_first("head > title") or tree.css_first("title")
+    heading = tree.css_first("h1")
+    root = tree.root
+    documents = (*found.json_ld, *({"@context": "https://schema.org", **one} for one in found.microdata))
+    said = byline(documents)
+    author = head.meta.get("author", "").strip()
+    return ScoringArticle(
+        body=_body(tree),
+        format="html",
+        title=" ".join(heading.text().split()) if heading else "",
+        seo_title=" ".join(title.text().split()) if title else "",
+        description=head.meta.get("description", ""),
+        url=url,
+        language=(root.attributes.get("lang") or "") if root else "",
+        keyphrase=keyphrase,
+        canonicals=head.canonicals,
+        robots=(*head.robots, *([robots_header] if robots_header else [])),
+        authors=tuple(map(Author, said.authors or ((author,) if author else ()))),
+        published=said.published or moment(head.meta.get("article:published_time")),
+        modified=said.modified or moment(head.meta.get("article:modified_time")),
+        featured_image=head.meta.get("og:image", ""),
+        social={name: value for name, value in head.meta.items() if name.startswith(("og:", "twitter:"))},
+        structured_data=documents,
+        site_name=head.meta.get("og:site_name", ""),
+    )
+
+
+def _head(tree: LexborHTMLParser, url: str) -> _Head:
+    meta: dict[str, str] = {}
+    robots: list[str] = []
+    for node in tree.css("meta[content]"):
+        attributes = node.attributes
+        name = (attributes.get("name") or attributes.get("property") or "").strip().lower()
+        content = (attributes.get("content") or "").strip()
+        if name in {"robots", "googlebot"}:
+            robots.append(content)
+        elif name:
+            meta.setdefault(name, content)
+    links = (node.attributes for node in tree.css("link[rel]"))
+    canonicals = [(one.get("href") or "").strip() for one in links if "canonical" in relations(one)]
+    image = meta.get("og:image", "")
+    if image and url:
+        meta["og:image"] = _joined(url, image)
+    return _Head(meta, tuple(robots), tuple(canonicals))
+
+
+def _joined(base: str, address: str) -> str:
+    try:
+        return urljoin(base, address)
+    except ValueError:
+        return address
+
+
+def _body(tree: LexborHTMLParser) -> str:
+    for selector in _BODIES:
+        node = tree.css_first(selector)
+        if node is not None:
+            _drop_byline(node)
+            return node.html or ""
+    return ""
+
+
+def _drop_byline(body: LexborNode) -> None:
+    """Take away the lines around the headline that are not the text: categories, author, date, reading time.
+
+    Those are all lines in the headline's `header`. Where it has none, they are the lines before it, and those after it
+    that are marked as such; where there is no headline, the ones that the text begins with.
+    """
+    heading = body.css_first("h1")
+    if heading is None:
+        _drop_marked(body.child)
+        return
+    above = heading.parent
+    while above is not None and above.mem_id != body.mem_id and above.tag != "header":
+        above = above.parent
+    if above is not None and above.tag == "header" and above.mem_id != body.mem_id:
+        for line in above.css("p, ul, ol, dl, nav, address"):
+            line.decompose()
+        return
+    before = heading.prev
+    while before is not None:
+        line, before = before, before.prev
+        if line.tag in _LINES and not line.css_first("img, figure"):
+            line.decompose()
+    _drop_marked(heading.next)
+
+
+def _drop_marked(line: LexborNode | None) -> None:
+    """Take away the lines from this one on that are marked as being about the article; the first other one ends it."""
+    dropped = 0
+    while line is not None and dropped < _MAX_BYLINES:
+        one, line = line, line.next
+        words = (one.text_content or "" if one.is_text_node else one.text()).split()
+        if not words or one.tag == "figure":
+            continue
+        if one.tag not in _LINES or not _is_byline(one, words):
+            return
+        one.decompose()
+        dropped += 1
+
+
+def _is_byline(line: LexborNode, words: list[str]) -> bool:
+    if len(words) > _MAX_BYLINE_WORDS or words[-1].endswith((".", "!", "?", "…")):
+        return False
+    return line.tag == "nav" or line.css_first(_BYLINE) is not None

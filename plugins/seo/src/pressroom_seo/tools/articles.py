@@ -12,8 +12,16 @@ from pressroom_content.contract import Article as StoredArticle
 from pressroom_content.contract import content_services, slug_of
 from pydantic import Field
 
-from pressroom_seo.tools.article_answer import ActionRow, GroupRow, SeoCheckOut, SeoReportOut
-from pressroom_seo.tools.article_parts import Part, Subject, included, names
+from pressroom_seo.tools.article_answer import (
+    ActionRow,
+    GroupRow,
+    Part,
+    SeoCheckOut,
+    SeoReportOut,
+    Subject,
+    included,
+    names,
+)
 from pressroom_seo.tools.common import ContentId, Phrase, context, exactly_one, short
 
 if TYPE_CHECKING:

@@ -6,8 +6,11 @@ from pressroom.sdk import Models
 from pressroom.storage.database.tables.accounts import (
     ActivityRow,
     ApiKeyRow,
+    ClientRequestRow,
     ConnectionRow,
     IdentityRow,
+    InvitationRow,
+    MembershipRow,
     QuotaRow,
     SessionRow,
     SetupLinkRow,
@@ -16,9 +19,7 @@ from pressroom.storage.database.tables.accounts import (
 from pressroom.storage.database.tables.base import Base
 from pressroom.storage.database.tables.jobs import JobLockRow, JobRow
 from pressroom.storage.database.tables.keys import KeyFingerprintRow
-from pressroom.storage.database.tables.memberships import InvitationRow, MembershipRow
 from pressroom.storage.database.tables.oauth import ClientRow, CodeRow, RefreshTokenRow, SigningKeyRow, TokenFamilyRow
-from pressroom.storage.database.tables.requests import ClientRequestRow
 
 HOST_MODELS: Final = Models(Base.metadata, "pressroom.storage.database.tables.migrations")
 """What a plugin contributes for its tables, for those of the host."""

@@ -1,4 +1,4 @@
-"""People, what they sign in with, what they connect, and what was done with it.
+"""People, what they sign in with, what they connect, what was done with it, and who works in whose account.
 
 Secrets never are here in clear: passwords as Argon2id hashes, keys, cookies and links as SHA-256 of at least
 160 random bits.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Float, ForeignKey, Index, Integer, LargeBinary, String, text
+from sqlalchemy import JSON, BigInteger, Float, ForeignKey, Index, Integer, LargeBinary, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from pressroom.columns import MAX_ID_LENGTH
@@ -157,3 +157,49 @@ class ActivityRow(Base):
     address: Mapped[str] = mapped_column(String(64), default="")
     request_id: Mapped[str] = mapped_column(String(128), default="")
     website_id: Mapped[str] = mapped_column(String(64), default="")
+
+
+class MembershipRow(Base):
+    """A person who works in the account of somebody else. `role` is `editor` or `reader`."""
+
+    __tablename__ = "memberships"
+
+    account_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    member_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True)
+    role: Mapped[str] = mapped_column(String(8))
+    created_at: Mapped[datetime]
+
+
+class InvitationRow(Base):
+    """A link that makes one person a member of an account, once. `note` is the owner's, for whom it is meant."""
+
+    __tablename__ = "invitations"
+    __table_args__ = (Index(None, "account_id", "created_at"),)
+
+    id: Mapped[str] = mapped_column(ID, primary_key=True)
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    role: Mapped[str] = mapped_column(String(8))
+    note: Mapped[str] = mapped_column(String(100), default="")
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class ClientRequestRow(Base):
+    """A call that its client may repeat.
+
+    `fingerprint` is a JSON object with a keyed digest of each argument. While the call runs, `token` names the attempt
+    and `until` is the end of its lease; once it was answered, `until` is NULL and `answer` holds the encrypted result,
+    or NULL where that was too large to keep.
+    """
+
+    __tablename__ = "client_requests"
+
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    tool: Mapped[str] = mapped_column(String(64), primary_key=True)
+    request_id: Mapped[str] = mapped_column(String(200), primary_key=True)
+    fingerprint: Mapped[str] = mapped_column(Text)
+    token: Mapped[str] = mapped_column(ID)
+    until: Mapped[datetime | None]
+    answer: Mapped[str | None] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(index=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from pressroom_content.builtin_site.terms import terms_of
+from pressroom_content.builtin_site.post_lists import terms_of
 
 revision = "0008"
 down_revision = "0007"
