@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 from collections.abc import Mapping
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 if TYPE_CHECKING:
     import httpx
 
     from pressroom.testing.running import RunningHost
+
+LOOPBACK_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""The TLS context of clients of a host on loopback, which speaks plain HTTP: it trusts nobody.
+
+By default each client of httpx reads all certificate authorities, which takes tens of milliseconds.
+"""
 
 
 class HostAccount:
@@ -66,7 +73,7 @@ class SignedInBrowser:
         import httpx  # noqa: PLC0415 - takes a while to import, and hosts that serve no test do without
 
         self._origin = host.settings.public_url
-        self.client = httpx.Client(base_url=host.url, follow_redirects=True, timeout=30)
+        self.client = httpx.Client(base_url=host.url, follow_redirects=True, timeout=30, verify=LOOPBACK_TLS)
         for name, value in cookies.items():
             self.client.cookies.set(name, value, domain="127.0.0.1", path="/")
 

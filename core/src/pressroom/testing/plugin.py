@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from pressroom.testing.accounts import HostAccount, SignedInBrowser
+from pressroom.testing.accounts import LOOPBACK_TLS, HostAccount, SignedInBrowser
 from pressroom.testing.fake_site import FakeSite, fake_site
 from pressroom.testing.recording import RecordedHttp, recorded_http
 from pressroom.testing.running import RunningHost, settings_for_test
@@ -60,7 +60,7 @@ def host(pressroom_config: dict[str, Any], tmp_path_factory: pytest.TempPathFact
 @pytest.fixture
 def http(host: RunningHost) -> Iterator[httpx.Client]:
     """Return an HTTP client whose base URL is the host's."""
-    with httpx.Client(base_url=host.url, timeout=30) as client:
+    with httpx.Client(base_url=host.url, timeout=30, verify=LOOPBACK_TLS) as client:
         yield client
 
 

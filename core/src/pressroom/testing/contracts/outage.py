@@ -13,6 +13,7 @@ import httpx
 
 from pressroom.errors import BackendError, CallError, FetchFailed
 from pressroom.sdk import Database, Fetched, Fetcher, FetchResponse, Jobs
+from pressroom.testing.accounts import LOOPBACK_TLS
 from pressroom.testing.contracts.mcp_tool import example_arguments
 from pressroom.testing.contracts.suite import ContractSuite, Finding, PromiseBroken, expect, run_apart
 from pressroom.testing.running import RunningHost, ToolFailed
@@ -85,7 +86,7 @@ async def _jobs(one: ToolInOutage) -> None:
 async def _hanging(one: ToolInOutage) -> None:
     with failing(one.running, Fetcher, None):
         await one.call()
-    async with httpx.AsyncClient(base_url=one.running.url, timeout=_GRACE_SECONDS) as http:
+    async with httpx.AsyncClient(base_url=one.running.url, timeout=_GRACE_SECONDS, verify=LOOPBACK_TLS) as http:
         alive = await http.get("/healthz")
     expect(alive.status_code == 200, f"/healthz answers {alive.status_code}")
 

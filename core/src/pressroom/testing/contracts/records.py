@@ -11,6 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 import httpx
 
 from pressroom.sdk import Caller
+from pressroom.testing.accounts import LOOPBACK_TLS
 from pressroom.testing.contracts.suite import ContractSuite, Finding, PromiseBroken, run_apart
 from pressroom.testing.running import RunningHost
 
@@ -78,7 +79,7 @@ def opening_record(
 
     @asynccontextmanager
     async def opening() -> AsyncIterator[RecordInHost[R]]:
-        async with httpx.AsyncClient(base_url=running.url, timeout=_HTTP_SECONDS) as http:
+        async with httpx.AsyncClient(base_url=running.url, timeout=_HTTP_SECONDS, verify=LOOPBACK_TLS) as http:
             yield RecordInHost(running, plugin, record, http)
 
     return opening
