@@ -99,6 +99,24 @@ def test_the_operator_withdraws_an_image(start: Start, client: Client) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "again",
+    [
+        pytest.param({**MENU, "margin": 2}, id="a default that is spelled out"),
+        pytest.param({**MENU, "size": 256.0}, id="a number that is written otherwise"),
+        pytest.param({**MENU, "fgColor": "#000"}, id="a colour that is written otherwise"),
+    ],
+)
+def test_what_the_operator_withdrew_gets_no_other_url(start: Start, client: Client, again: dict[str, object]) -> None:
+    key = "0123456789abcdef" * 2
+    before = client(start(secret_key=key))
+    url = link(before, MENU)
+    assert link(before, again) == url
+    host = start(secret_key=key, image_links={"blocked": [httpx.URL(url).params["signature"]]})
+    other = link(client(host), again)
+    assert client(host).get(other).status_code == 403
+
+
 def test_the_operator_switches_lasting_urls_off(start: Start, client: Client) -> None:
     http = client(start(image_links={"enabled": False}))
     assert http.post(f"{QR}/link", json=MENU).status_code == 404

@@ -27,7 +27,7 @@ from pressroom.interfaces.tools_api.routes import (
     rate_limit_headers,
     read_beside,
 )
-from pressroom.pipeline.context import CallRequest, IdentifiedCall, RefusedCall
+from pressroom.pipeline.context import CallRequest, IdentifiedCall, RefusedCall, ValidatedCall
 from pressroom.pipeline.executors.process import default_processes
 from pressroom.pipeline.stages.limit import limit_refusal
 from pressroom.sdk import Caller
@@ -103,12 +103,12 @@ class ImageLinks:
         """Return the lasting URL of what a tool makes of these arguments. Raises `InvalidInput` for long ones."""
         return f"{self._public_url}/tools/{slug}{IMAGE}?{urlencode(self._signer.query(slug, arguments))}"
 
-    def url_or_nothing(self, slug: str, arguments: dict[str, Any] | CallError, media_type: str) -> str:
-        """Return the same, and nothing where there is no such URL."""
-        if not self.enabled or media_type not in SHOWN_TYPES or isinstance(arguments, CallError):
+    async def url_or_nothing(self, call: ValidatedCall, media_type: str) -> str:
+        """Return the lasting URL of the image that a call made, or nothing where it cannot have one."""
+        if not self.enabled or media_type not in SHOWN_TYPES:
             return ""
         try:
-            return self.url(slug, arguments)
+            return self.url(call.request.tool_name, await self._design_of(call))
         except InvalidInput:
             return ""
 
@@ -117,13 +117,16 @@ class ImageLinks:
         arguments = await read_beside(lambda: design_in(request), request.body)
         try:
             self._check_tool(slug)
-            # An unreadable body is refused below, as the API refuses it.
-            url = "" if isinstance(arguments, CallError) else self.url(slug, arguments)
+            checked = await self._checked(slug, arguments, request.ctx.request_id)
+            # What is not well-formed is refused below, as the API refuses it.
+            url = self.url(slug, await self._design_of(checked)) if checked else ""
         except CallError as error:
             return self._refusal(slug, LINK, error)
         outcome = await self._api.call(request, slug, arguments)
         if isinstance(outcome, RefusedCall):
             return self._refusal(slug, LINK, outcome.error)
+        if not url:
+            return self._refusal(slug, LINK, Forbidden(f"not everybody may use {slug}: it has no links for everybody"))
         file = file_of(outcome)
         if file.entry.media_type not in SHOWN_TYPES:
             return self._refusal(slug, LINK, _no_image(slug))
@@ -143,10 +146,9 @@ class ImageLinks:
         self._check_tool(slug)
         signature = request.args.get("signature", "")
         arguments = self._signer.arguments(slug, request.args.get("design", ""), signature)
-        if signature in self._blocked:
+        checked = await self._check(slug, arguments, request.ctx.request_id)
+        if self._blocked and not self._blocked.isdisjoint((signature, await self._own_signature(checked))):
             raise Forbidden("the operator of this server has withdrawn this image")
-        asked = CallRequest(slug, arguments, request.ctx.request_id, "http", "binary")
-        checked = await self._host.pipeline.check(IdentifiedCall(asked, Caller("")))
         tag = ((b"ETag", f'"{checked.content_id}"'.encode("ascii")),)
         if matches_etag(request.headers.get("if-none-match", ""), f'"{checked.content_id}"'):
             return RawResponse(b"", status=304, encoded=(*_KEPT, *tag))
@@ -170,6 +172,35 @@ class ImageLinks:
         name = f'inline; filename="{slug}.{extension_of(entry.key)}"'
         own = (*_KEPT, *tag, (b"Content-Disposition", name.encode("ascii")))
         return RawResponse(call.content, encoded=own, content_type=content_type(entry.media_type))
+
+    async def _check(self, slug: str, arguments: dict[str, Any] | CallError, request_id: str) -> ValidatedCall:
+        asked = CallRequest(slug, arguments, request_id, "http", "binary")
+        return await self._host.pipeline.check(IdentifiedCall(asked, Caller("")))
+
+    async def _checked(self, slug: str, arguments: dict[str, Any] | CallError, request_id: str) -> ValidatedCall | None:
+        try:
+            return await self._check(slug, arguments, request_id)
+        except CallError:
+            return None
+
+    async def _design_of(self, call: ValidatedCall) -> Mapping[str, Any]:
+        """Return the arguments that stand for an image in its URL: the same ones, however the image was asked for.
+
+        Those with their default value are left out, unless the tool would then make something else.
+        """
+        design = call.params.model_dump(mode="json", exclude_defaults=True)
+        again = await self._checked(call.request.tool_name, design, call.request.request_id)
+        if again is not None and again.content_id == call.content_id:
+            return design
+        return call.request.arguments if isinstance(call.request.arguments, dict) else design
+
+    async def _own_signature(self, call: ValidatedCall) -> str:
+        """Return the signature that `link` gives the design of a call."""
+        slug = call.request.tool_name
+        try:
+            return self._signer.query(slug, await self._design_of(call))["signature"]
+        except InvalidInput:
+            return ""
 
     def _check_tool(self, slug: str) -> None:
         if not self.enabled:

@@ -159,7 +159,7 @@ class ToolPages:
         else:
             file = file_of(outcome)
             body = envelopes.success(outcome, file, GENERATE)
-            lasting_url = self._links.url_or_nothing(slug, arguments, file.entry.media_type)
+            lasting_url = await self._links.url_or_nothing(outcome, file.entry.media_type)
             status, headers, preview_url = 200, {}, outcome.preview_url
         page = self._pages.tool(descriptor, FormState(form, orjson.loads(body), preview_url, lasting_url=lasting_url))
         response = self._html(page, status, cache="no-store")
