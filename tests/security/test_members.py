@@ -176,6 +176,24 @@ def test_an_editor_writes_and_does_not_reach_the_account(
     assert asks_the_owner(browser.get("/dashboard/connect/" + link["connect_url"].rpartition("/")[2]))
 
 
+def test_versions_of_an_article_name_the_member_who_wrote_them(
+    host: RunningHost, ada: User, mallory: User, client: Client, browser: BrowserWithoutScreen
+) -> None:
+    made = client.data("create_content", title="Ours", body="Ada's.")["content_id"]
+    edit, older = f"{ARTICLES}/{made}/edit", f"{ARTICLES}/{made}/versions/1"
+    make_member(host, ada, mallory, "editor")
+    with BrowserWithoutScreen(host) as own:
+        own.enter(host, ada)
+        own.submit(own.get(edit), edit, do="save", body="Ada's own.")
+    switch(browser, ada)
+    browser.submit(browser.get(edit), edit, do="save", body="Mallory's.")
+    browser.submit(browser.get(older), older)
+    versions = client.data("get_content", content_id=made, versions=True)["versions"]
+    mine = f"Mallory ({mallory.email}) on the dashboard"
+    assert [one["client"] for one in versions][:3] == [mine, mine, "the dashboard"]
+    assert browser.get(f"{ARTICLES}/{made}/versions").text.count(f"by {mine}") == 2
+
+
 def test_a_member_invites_nobody_and_raises_no_role(
     host: RunningHost, ada: User, mallory: User, browser: BrowserWithoutScreen
 ) -> None:

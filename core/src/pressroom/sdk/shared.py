@@ -193,8 +193,9 @@ class HttpRequest:
     `virtual_host` is known to be one of `VirtualHosts`; under any other name it is empty.
 
     `subject` and `csrf_token` are those of a page of the dashboard: the account that is worked in, and what the page's
-    forms have to hold. `person` is the account of whoever is signed in, who may work in that of somebody else, and
-    `role` what they may do there. Elsewhere the texts are empty, and `role` says nothing.
+    forms have to hold. `person` is the account of whoever is signed in, who may work in that of somebody else,
+    `person_name` their name with the e-mail address, and `role` what they may do there. Elsewhere the texts are empty,
+    and `role` says nothing.
 
     `session` is a name of the browser's session, the same until the person signs out; it is empty where nobody is
     signed in. Bind to it what only this browser may continue, such as the `state` of an OAuth flow. It opens nothing.
@@ -227,6 +228,7 @@ class HttpRequest:
     )
     session: str = field(default="", repr=False)
     person: str = ""
+    person_name: str = ""
     role: AccountRole = "owner"
 
     @property

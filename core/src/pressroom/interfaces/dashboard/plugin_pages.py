@@ -9,6 +9,7 @@ from functools import partial
 from markupsafe import Markup
 from sanic import HTTPResponse
 
+from pressroom.accounts.records import shown_name
 from pressroom.errors import BackendError, Forbidden, Overloaded
 from pressroom.http.browser_sessions import MAX_FORM_BYTES, Fields, StaleFormError
 from pressroom.http.responses import Endpoint, checked_answer, plugin_failures
@@ -60,6 +61,7 @@ class PluginPages:
                 charge=partial(self._charged, visit),
                 session=visit.session.token_hash.hex(),
                 person=visit.person.id,
+                person_name=shown_name(visit.person.name, visit.person.email),
                 role=visit.role,
             )
             with plugin_failures(self._frame.host.compiled.gate, plugin, route.path):

@@ -29,7 +29,7 @@ from pressroom_content.articles.trash import listed_versions
 from pressroom_content.contract import MediaChoice, media_libraries
 from pressroom_content.pages.article import asked_for, head, reading
 from pressroom_content.pages.article_form import BLANK, NAMES, ArticleForm, FormErrors
-from pressroom_content.pages.article_versions import FIELD_NAMES, ORIGIN, VersionDiff, compare
+from pressroom_content.pages.article_versions import FIELD_NAMES, VersionDiff, compare, origin_of
 from pressroom_content.pages.articles import PATH
 from pressroom_content.pages.connect import form_of, fragment, root_of, see_other, template_of
 from pressroom_content.records import Article
@@ -135,7 +135,7 @@ class EditPages:
         draft = Draft("", "").with_changes({"title": "", **changes})
         async with request.charge("create_content") as is_free:
             made = await Articles(self._plugin).create(
-                request.subject, draft, request_id=typed.get("request_id", "")[:100] or None, origin=ORIGIN
+                request.subject, draft, request_id=typed.get("request_id", "")[:100] or None, origin=origin_of(request)
             )
             if made.repeated:
                 is_free()
@@ -150,7 +150,7 @@ class EditPages:
         version = typed.get("version", "")
         expected = int(version) if version.isascii() and version.isdecimal() and len(version) < 10 else 0
         written = await Articles(self._plugin).update(
-            request.subject, article.id, expected, changes=changes, origin=ORIGIN
+            request.subject, article.id, expected, changes=changes, origin=origin_of(request)
         )
         await self._note_image(request.subject, written.article, changes)
         return see_other(self._plugin, f"{PATH}/{article.id}/edit?done={'saved' if written.changed else 'same'}")

@@ -188,7 +188,11 @@ FIELD_NAMES: Final = {
     "featured_media_id": "Featured image",
     "featured_alt": "Alt text of the featured image",
 }
-ORIGIN: Final = "the dashboard"
+
+
+def origin_of(request: HttpRequest) -> str:
+    """Return what versions say of where a change on a page came from, and of who made it if it was not the owner."""
+    return "the dashboard" if request.person == request.subject else f"{request.person_name} on the dashboard"
 
 
 class VersionPages:
@@ -251,7 +255,7 @@ class VersionPages:
         problem = ""
         if request.method == "POST":
             try:
-                made = await self._restore(article, older, form_of(request).get("newest", ""))
+                made = await self._restore(request, article, older)
             except InvalidInput as error:
                 problem = refusal(error)
             else:
@@ -270,11 +274,12 @@ class VersionPages:
             problem=problem,
         )
 
-    async def _restore(self, article: Article, older: Article, newest: str) -> Article:
+    async def _restore(self, request: HttpRequest, article: Article, older: Article) -> Article:
         """Restore a version, unless there is a newer one than the person saw. Raises `InvalidInput`."""
-        if newest != str(article.version):
+        if form_of(request).get("newest", "") != str(article.version):
             raise InvalidInput("", "the article was changed meanwhile; look at the differences again")
-        return await trash.restore(self._plugin, article.user_id, article.id, older.version, origin=ORIGIN)
+        origin = origin_of(request)
+        return await trash.restore(self._plugin, article.user_id, article.id, older.version, origin=origin)
 
     async def _compared(self, article: Article, a: int, b: int) -> VersionDiff:
         articles = Articles(self._plugin)
