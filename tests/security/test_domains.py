@@ -17,6 +17,7 @@ from pressroom_content.websites.domains import LAPSE, Domains
 from sqlalchemy import update
 from support.content_client import Client, client_of
 from support.domain_names import DomainNames, ask, check, prove, wait_for
+from support.name_server import name_server
 
 _numbers = count(1)
 LISTED = "listed.example.org"
@@ -24,7 +25,7 @@ LISTED = "listed.example.org"
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    content = {"config": {"domains": {LISTED: "chosen"}}}
+    content = {"config": {"domains": {LISTED: "chosen"}, "dns_servers": [name_server().address]}}
     config: dict[str, Any] = {
         "builtin_plugins": False,
         "plugins": {"content": content, "search_performance": {}},
@@ -106,8 +107,58 @@ def test_a_domain_that_is_proven_cannot_be_taken_nor_is_it_blocked_by_asking_for
     prove(names, alice, site, domain)
     found = check(mallory, other)
     assert (found.status, "another website" in found.problem) == ("waiting", True)
-    assert "another website of this server" in claim(mallory, site_of(mallory)[0], domain)
+    again, _ = site_of(mallory)
+    assert claim(mallory, again, domain) == ""
+    assert f"_pressroom.{domain} with the text website={again}" in check(mallory, again).problem
     assert host.run(Domains(alice.plugin).proven()).count(domain) == 1
+
+
+def test_who_asks_first_does_not_keep_a_domain_that_its_dns_gives_to_another_site(
+    host: RunningHost, names: DomainNames, alice: Client, mallory: Client, domain: str
+) -> None:
+    (site, _), (other, old) = site_of(alice), site_of(mallory)
+    publish(alice, site, "ours")
+    publish(mallory, other, "theirs")
+    url = prove(names, mallory, other, domain)
+    assert claim(alice, site, domain) == ""
+    assert check(alice, site).status == "waiting"
+    name_server().texts[f"_pressroom.{domain}"] = ["v=spf1 -all", f"website={site}"]
+    assert check(alice, site).status == "proven"
+    wait_for(f"{url}/ours", 200, host=host)
+    assert ask(f"{url}/theirs", host=host).status_code == 404
+    assert ask(f"{old}/theirs", host=host).status_code == 200
+    taken = check(mallory, other)
+    assert (taken.status, f"_pressroom.{domain} gives the domain to another website" in taken.problem) == (
+        "waiting",
+        True,
+    )
+
+
+def test_who_has_a_domain_loses_it_when_its_dns_gives_it_to_nobody_here(
+    host: RunningHost, names: DomainNames, mallory: Client, domain: str
+) -> None:
+    site, _ = site_of(mallory)
+    prove(names, mallory, site, domain)
+    name_server().texts[f"_pressroom.{domain}"] = ["website=none"]
+    assert check(mallory, site).status == "lost"
+
+
+def test_a_domain_is_not_had_while_its_records_are_unknown_and_not_lost_either(
+    host: RunningHost, names: DomainNames, alice: Client, domain: str
+) -> None:
+    site, _ = site_of(alice)
+    names.here.add(domain)
+    name_server().failing.add(f"_pressroom.{domain}")
+    assert claim(alice, site, domain) == ""
+    found = check(alice, site)
+    assert (found.status, f"the TXT records of _pressroom.{domain} are not known" in found.problem) == (
+        "waiting",
+        True,
+    )
+    name_server().failing.clear()
+    assert check(alice, site).status == "proven"
+    name_server().failing.add(f"_pressroom.{domain}")
+    assert check(alice, site).status == "proven"
 
 
 def test_a_domain_that_somebody_lost_belongs_to_who_proves_it_now(

@@ -13,6 +13,7 @@ from pressroom.testing.running import settings_for_test
 from support import databases
 from support.content_client import Client, client_of, content_of
 from support.migrations import migrate
+from support.name_server import name_server
 
 __all__ = ["Client", "client_of", "content_of"]
 
@@ -30,7 +31,9 @@ def host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     """Return a host that the tests share: one on SQLite, one on PostgreSQL."""
     folder = tmp_path_factory.mktemp("content")
     with databases.database_config(request.param, folder) as storage:
-        settings = settings_for_test({**CONFIG, "storage": storage}, folder)
+        content = {"config": {"dns_servers": [name_server().address]}}
+        plugins = {**CONFIG["plugins"], "content": content}
+        settings = settings_for_test({**CONFIG, "plugins": plugins, "storage": storage}, folder)
         if request.param == "postgresql":
             asyncio.run(migrate(settings))
         with RunningHost(settings) as running:

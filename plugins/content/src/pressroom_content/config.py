@@ -2,10 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from ipaddress import ip_address
+from typing import Annotated, Final, cast
 
 from pressroom.sdk import PluginConfig, PluginContext
-from pydantic import Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
+
+_DNS_PORT: Final = 53
+_MAX_PORT: Final = 65_535
+
+
+def host_and_port(server: str) -> tuple[str, int]:
+    """Read `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1` or `[2001:db8::1]:5353`. Raises `ValueError`."""
+    host, colon, port = server.rpartition(":")
+    if colon and (host.endswith("]") or ":" not in host):
+        return host.strip("[]"), int(port)
+    return server.strip("[]"), _DNS_PORT
+
+
+def _dns_server(server: str) -> str:
+    try:
+        host, port = host_and_port(server)
+        ip_address(host)
+    except ValueError:
+        raise ValueError("must be an IP address, with or without a port") from None
+    if not 0 < port <= _MAX_PORT:
+        raise ValueError(f"must have a port from 1 to {_MAX_PORT}")
+    return server
+
+
+DnsServer = Annotated[str, AfterValidator(_dns_server)]
 
 
 class ContentConfig(PluginConfig):
@@ -63,6 +89,14 @@ class ContentConfig(PluginConfig):
         description=(
             'Domains of built-in sites that need no proof, each with the key of its site: `blog.example.org = "ada"` '
             "is the site at `/sites/ada`, whose owner sets the domain. No other site can have it."
+        ),
+    )
+    dns_servers: tuple[DnsServer, ...] = Field(
+        (),
+        max_length=10,
+        description=(
+            'DNS servers that are asked for the TXT records of domains, such as `["192.0.2.53", "192.0.2.54:5353"]`. '
+            "Empty: those of the system."
         ),
     )
     index_items: int = Field(50, ge=1, le=1000, description="Newest articles whose text /llms-full.txt holds.")

@@ -3,6 +3,8 @@
 Whoever asks for a domain gets a token that this server answers at `/.well-known/pressroom-domain/<website>` under that
 name. The domain is proven once the server finds the token there through its fetcher: then the domain leads here. Or the
 operator names the domain for the site. A domain that is proven belongs to one site; asking for one reserves nothing.
+Where records of the domain name websites (see `domain_records`), it can be had by these only, and they get it from
+whoever has it.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from pressroom_content.config import config_of
 from pressroom_content.contract import BUILTIN
 from pressroom_content.tables import PageRow, PublicationRow, WebsiteRow
 from pressroom_content.websites.domain_names import FIELD, could_be_domain, domain_url, read_domain, server_url
+from pressroom_content.websites.domain_records import RecordsUnknown, given_to, record_name, record_text
 
 log = structlog.get_logger()
 
@@ -53,6 +56,7 @@ class DomainState:
     not. `target` is the host that its DNS record has to lead to, `problem` what was found at `checked_at` instead.
     """
 
+    website_id: str
     name: str
     url: str
     target: str
@@ -63,13 +67,20 @@ class DomainState:
     by_operator: bool
 
     @property
+    def record(self) -> tuple[str, str]:
+        """Name and text of the TXT record that gives the domain to the website."""
+        return record_name(self.name), record_text(self.website_id)
+
+    @property
     def how(self) -> str:
         """What the owner does next; empty where nothing is left to do."""
         if self.status == "proven":
             return ""
         return (
             f"Let a CNAME record of {self.name} lead to {self.target}. A domain without a subdomain takes an ALIAS "
-            f"record, or A and AAAA records with the IP addresses of {self.target}. Then check the domain."
+            f"record, or A and AAAA records with the IP addresses of {self.target}. A TXT record {self.record[0]} with "
+            f"the text {self.record[1]} gives it to this website: nobody else of this server can have it then. Check "
+            "the domain after that."
         )
 
 
@@ -92,10 +103,10 @@ async def claim(session: AsyncSession, plugin: PluginContext, row: WebsiteRow, t
         if holder is not None and (name in known or (holder.user_id == row.user_id and holder.disconnected_at)):
             await _use(session, plugin, holder, None)
             holder.domain = ""
-        elif holder is not None or listed.get(name, row.site_key) != row.site_key:
-            mine = holder is not None and holder.user_id == row.user_id
-            why = f"is the domain of your website {holder.name}; remove it there first" if mine and holder else _TAKEN
-            raise InvalidInput(FIELD, f"{name} {why}")
+        elif holder is not None and holder.user_id == row.user_id:
+            raise InvalidInput(FIELD, f"{name} is the domain of your website {holder.name}; remove it there first")
+        elif listed.get(name, row.site_key) != row.site_key:
+            raise InvalidInput(FIELD, f"{name} {_TAKEN}")
     await _use(session, plugin, row, None)
     now = datetime.now(UTC)
     row.domain, row.domain_token, row.domain_at = name, secrets.token_hex(16) if name else "", now if name else None
@@ -128,11 +139,11 @@ class Domains:
             row = await self._row(session, user_id, website_id)
         if not row.domain:
             return None
-        problem = await self._problem(row)
+        given, problem = await self._found(row)
         try:
-            return await self._note(user_id, website_id, row.domain_token, problem)
+            return await self._note(row, problem, given=given)
         except IntegrityError:  # another site proved it at the same moment
-            return await self._note(user_id, website_id, row.domain_token, f"{row.domain} {_TAKEN}")
+            return await self._note(row, _taken(row))
 
     async def renew(self) -> int:
         """Check domains that wait to be proven, and those whose proof is old. Return how many were looked at."""
@@ -206,6 +217,7 @@ class Domains:
         if row.proven_domain:
             status = "proven" if lost is None else "lost"
         return DomainState(
+            website_id=row.id,
             name=row.domain,
             url=domain_url(row.domain, self._plugin.base_url),
             target=urlsplit(self._plugin.base_url).hostname or "",
@@ -226,15 +238,18 @@ class Domains:
             raise NotFound(f"this account has no website {website_id[:64]!r}; list_websites shows the ones that it has")
         return row
 
-    async def _note(self, user_id: str, website_id: str, token: str, problem: str) -> DomainState | None:
-        """Keep what was found, unless the owner asked for another domain meanwhile."""
+    async def _note(self, seen: WebsiteRow, problem: str, *, given: bool = False) -> DomainState | None:
+        """Keep what was found, unless the owner asked for another domain meanwhile.
+
+        `given`: a record of the domain names the website.
+        """
         now = datetime.now(UTC)
         async with self._database.writing() as session:
-            row = await self._row(session, user_id, website_id)
-            if row.domain_token != token or not row.domain:
+            row = await self._row(session, seen.user_id, seen.id)
+            if row.domain_token != seen.domain_token or not row.domain:
                 return self._state(row)
             if not problem:
-                problem = await self._make_way(session, row)
+                problem = await self._make_way(session, row, given=given)
             row.domain_checked_at, row.domain_problem = now, problem[:500]
             if not problem:
                 row.domain_lost_at = None
@@ -250,25 +265,41 @@ class Domains:
                     row.domain_at, row.domain_lost_at = now, None
             return self._state(row)
 
-    async def _make_way(self, session: AsyncSession, row: WebsiteRow) -> str:
-        """Take a domain that leads here from a site that had lost it. Return why it cannot be had otherwise."""
+    async def _make_way(self, session: AsyncSession, row: WebsiteRow, *, given: bool) -> str:
+        """Take a domain that leads here from a site that had lost it, or that it is no longer given to.
+
+        Return why it cannot be had otherwise.
+        """
         holder = await _holder(session, row.domain)
         listed = config_of(self._plugin).domains.get(row.domain, row.site_key)
         if listed != row.site_key:
             return f"{row.domain} {_TAKEN}"
         if holder is None or holder.id == row.id:
             return ""
-        if holder.domain_lost_at is None and not self._is_listed(row):
-            return f"{row.domain} {_TAKEN}"
+        if holder.domain_lost_at is None and not given and not self._is_listed(row):
+            return _taken(row)
         await _use(session, self._plugin, holder, None)
-        holder.domain_lost_at, holder.domain_problem = None, f"{holder.domain} {_TAKEN}"
+        holder.domain_lost_at, holder.domain_problem = None, _taken(holder)
         await session.flush()
         return ""
 
+    async def _found(self, row: WebsiteRow) -> tuple[bool, str]:
+        """Return whether a record gives a domain to its site, and why it is not proven; nothing where it is."""
+        if self._is_listed(row):
+            return True, ""
+        name = record_name(row.domain)
+        try:
+            given = await given_to(row.domain, config_of(self._plugin).dns_servers)
+        except RecordsUnknown as error:
+            # What is proven stays so while DNS servers are away.
+            problem = "" if row.proven_domain else f"the TXT records of {name} are not known: {error}"
+            return False, problem or await self._problem(row)
+        if given and row.id not in given:
+            return False, f"{name} gives the domain to another website; for this one it needs {record_text(row.id)}"
+        return row.id in given, await self._problem(row)
+
     async def _problem(self, row: WebsiteRow) -> str:
         """Return why a domain is not proven to lead here; nothing where it does."""
-        if self._is_listed(row):
-            return ""
         url = domain_url(row.domain, self._plugin.base_url)
         # Many proxies get a certificate only for domains that are proven.
         places = [url, f"http://{row.domain}"] if url.startswith("https://") else [url]
@@ -288,6 +319,11 @@ class Domains:
             f"{url} answers with the status {answer.status} and not with what this server says there: the domain leads "
             "to another server, or a proxy does not pass its requests on"
         )
+
+
+def _taken(row: WebsiteRow) -> str:
+    record = f"with a TXT record {record_name(row.domain)} with the text {record_text(row.id)}, and check it again"
+    return f"{row.domain} is the domain of another website of this server; if it is yours, show it {record}"
 
 
 async def _holder(session: AsyncSession, name: str) -> WebsiteRow | None:
