@@ -16,8 +16,7 @@ PLUGIN = Plugin(
     summary="Judges articles, pages and whole sites for search engines and readers.",
     config=SeoConfig,
     requires=("content",),
-    worker_modules=("pressroom_seo.scoring",),
-    worker_setup=("pressroom_seo.scoring.text:load",),
+    worker_modules=("pressroom_seo.scoring", "pressroom_seo.scoring.preload"),
 )
 
 
