@@ -27,7 +27,7 @@ async def test_what_readers_get(repo: Repo, tmp_path: Path) -> None:
     repo.edit("config.toml", 'title = "Test"\n')
     layout = "<html><title>{{ .Title }}</title><body><main><h1>{{ .Title }}</h1>{{ .Content }}</main></body></html>"
     repo.edit("layouts/_default/single.html", layout)
-    config = configuration({})
+    config = configuration({}, lease_seconds=60)  # this process does the work of the workers besides
     config["plugins"]["git"] = {"config": {"repositories": {"blog": str(repo.folder)}}}
 
     async def reply(visit: Visit) -> None:
