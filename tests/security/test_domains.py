@@ -161,7 +161,32 @@ def test_a_domain_is_not_had_while_its_records_are_unknown_and_not_lost_either(
     assert check(alice, site).status == "proven"
 
 
-def test_a_domain_that_somebody_lost_belongs_to_who_proves_it_now(
+def test_a_domain_that_led_elsewhere_for_a_while_is_not_taken_by_who_waited_for_that(
+    host: RunningHost, names: DomainNames, alice: Client, mallory: Client, domain: str
+) -> None:
+    (site, _), (other, _) = site_of(alice), site_of(mallory)
+    url = prove(names, alice, site, domain)
+    publish(alice, site, "ours")
+    assert claim(mallory, other, domain) == ""
+    names.here.discard(domain)
+    assert check(alice, site).status == "lost"
+    names.here.add(domain)
+    assert check(mallory, other).status == "waiting"
+    assert check(alice, site).status == "proven"
+    wait_for(f"{url}/ours", 200, host=host)
+
+
+def test_of_two_sites_that_records_name_the_one_that_has_the_domain_keeps_it(
+    host: RunningHost, names: DomainNames, alice: Client, mallory: Client, domain: str
+) -> None:
+    (site, _), (other, _) = site_of(alice), site_of(mallory)
+    name_server().texts[f"_pressroom.{domain}"] = [f"website={site}", f"website={other}"]
+    prove(names, alice, site, domain)
+    assert claim(mallory, other, domain) == ""
+    assert [check(mallory, other).status, check(alice, site).status] == ["waiting", "proven"]
+
+
+def test_a_domain_that_somebody_lost_belongs_to_who_its_dns_gives_it_to(
     host: RunningHost, names: DomainNames, alice: Client, mallory: Client, domain: str
 ) -> None:
     (lost, old), (new, _) = site_of(mallory), site_of(alice)
@@ -173,6 +198,7 @@ def test_a_domain_that_somebody_lost_belongs_to_who_proves_it_now(
     names.here.discard(domain)
     assert check(mallory, lost).status == "lost"
     names.here.add(domain)
+    name_server().texts[f"_pressroom.{domain}"] = [f"website={new}"]
     assert check(alice, new).status == "proven"
     wait_for(f"{url}/ours", 200, host=host)
     assert ask(f"{url}/theirs", host=host).status_code == 404

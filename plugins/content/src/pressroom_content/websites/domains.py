@@ -3,14 +3,14 @@
 Whoever asks for a domain gets a token that this server answers at `/.well-known/pressroom-domain/<website>` under that
 name. The domain is proven once the server finds the token there through its fetcher: then the domain leads here. Or the
 operator names the domain for the site. A domain that is proven belongs to one site; asking for one reserves nothing.
-Where records of the domain name websites (see `domain_records`), it can be had by these only, and they get it from
-whoever has it.
+Where records of the domain name websites (see `domain_records`), it can be had by these only, and they get it from a
+site that is not among them.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
@@ -141,7 +141,7 @@ class Domains:
             return None
         given, problem = await self._found(row)
         try:
-            return await self._note(row, problem, given=given)
+            return await self._note(row, problem, given)
         except IntegrityError:  # another site proved it at the same moment
             return await self._note(row, _taken(row))
 
@@ -238,10 +238,10 @@ class Domains:
             raise NotFound(f"this account has no website {website_id[:64]!r}; list_websites shows the ones that it has")
         return row
 
-    async def _note(self, seen: WebsiteRow, problem: str, *, given: bool = False) -> DomainState | None:
+    async def _note(self, seen: WebsiteRow, problem: str, given: Collection[str] = ()) -> DomainState | None:
         """Keep what was found, unless the owner asked for another domain meanwhile.
 
-        `given`: a record of the domain names the website.
+        `given` are the websites that records of the domain name.
         """
         now = datetime.now(UTC)
         async with self._database.writing() as session:
@@ -249,7 +249,7 @@ class Domains:
             if row.domain_token != seen.domain_token or not row.domain:
                 return self._state(row)
             if not problem:
-                problem = await self._make_way(session, row, given=given)
+                problem = await self._make_way(session, row, given)
             row.domain_checked_at, row.domain_problem = now, problem[:500]
             if not problem:
                 row.domain_lost_at = None
@@ -265,10 +265,11 @@ class Domains:
                     row.domain_at, row.domain_lost_at = now, None
             return self._state(row)
 
-    async def _make_way(self, session: AsyncSession, row: WebsiteRow, *, given: bool) -> str:
-        """Take a domain that leads here from a site that had lost it, or that it is no longer given to.
+    async def _make_way(self, session: AsyncSession, row: WebsiteRow, given: Collection[str]) -> str:
+        """Take a domain from the site that has it, where records give it to this one and not to that.
 
-        Return why it cannot be had otherwise.
+        That the domain leads here proves nothing against the site that has it: it leads here for both. Return why the
+        domain cannot be had.
         """
         holder = await _holder(session, row.domain)
         listed = config_of(self._plugin).domains.get(row.domain, row.site_key)
@@ -276,27 +277,27 @@ class Domains:
             return f"{row.domain} {_TAKEN}"
         if holder is None or holder.id == row.id:
             return ""
-        if holder.domain_lost_at is None and not given and not self._is_listed(row):
+        if not self._is_listed(row) and (row.id not in given or holder.id in given):
             return _taken(row)
         await _use(session, self._plugin, holder, None)
         holder.domain_lost_at, holder.domain_problem = None, _taken(holder)
         await session.flush()
         return ""
 
-    async def _found(self, row: WebsiteRow) -> tuple[bool, str]:
-        """Return whether a record gives a domain to its site, and why it is not proven; nothing where it is."""
+    async def _found(self, row: WebsiteRow) -> tuple[Collection[str], str]:
+        """Return the websites that records give a domain to, and why it is not proven; nothing where it is."""
         if self._is_listed(row):
-            return True, ""
+            return (), ""
         name = record_name(row.domain)
         try:
             given = await given_to(row.domain, config_of(self._plugin).dns_servers)
         except RecordsUnknown as error:
             # What is proven stays so while DNS servers are away.
             problem = "" if row.proven_domain else f"the TXT records of {name} are not known: {error}"
-            return False, problem or await self._problem(row)
+            return (), problem or await self._problem(row)
         if given and row.id not in given:
-            return False, f"{name} gives the domain to another website; for this one it needs {record_text(row.id)}"
-        return row.id in given, await self._problem(row)
+            return given, f"{name} gives the domain to another website; for this one it needs {record_text(row.id)}"
+        return given, await self._problem(row)
 
     async def _problem(self, row: WebsiteRow) -> str:
         """Return why a domain is not proven to lead here; nothing where it does."""
