@@ -46,7 +46,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 def shared_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
     """Return a host that the tests of a module share; its limits are too high to matter, its renders may take long."""
     tools: dict[str, dict[str, Any]] = {name: {"timeout": 60} for name in RENDERING}
-    for name in ("qr-code-generator", "text-file", "unruly"):
+    for name in ("qr-code-generator", "text-file", "unruly", "impatient"):
         tools.setdefault(name, {})["rate_limit"] = "100000/hour"
     config = {"plugins": {"test_tools": {}}, "tools": tools}
     with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("data"))) as host:

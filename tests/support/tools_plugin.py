@@ -92,12 +92,16 @@ class WayParams(Params):
     summary="Ends badly.",
     rate_limit=per_hour(100),
     produces=("text/plain",),
-    timeout=1.0,
+    timeout=30.0,
     memory_mib=256,
     examples=(Example("Fine", {"way": "fine"}),),
 )
 def unruly(params: WayParams, call: Call) -> Artifact:
     """Ends in the way that it is told."""
+    return _ended(params)
+
+
+def _ended(params: WayParams) -> Artifact:
     match params.way:
         case "exit":
             os._exit(7)
@@ -116,6 +120,20 @@ def unruly(params: WayParams, call: Call) -> Artifact:
             return Artifact(b"fine", "text/plain")
 
 
+@generator(
+    slug="impatient",
+    name="Impatient",
+    summary="Ends badly, and has a second for it.",
+    rate_limit=per_hour(100),
+    produces=("text/plain",),
+    timeout=1.0,
+    examples=(Example("Fine", {"way": "fine"}),),
+)
+def impatient(params: WayParams, call: Call) -> Artifact:
+    """Ends in the way that it is told, or when its second is over."""
+    return _ended(params)
+
+
 class WordCount(BaseModel):
     words: int
 
@@ -132,7 +150,7 @@ async def count_words(params: CountParams, call: Call) -> WordCount:
 
 @hookimpl
 def pressroom_generators() -> list[Generator]:
-    return [text_file, gate, unruly]
+    return [text_file, gate, unruly, impatient]
 
 
 @hookimpl

@@ -52,12 +52,13 @@ def test_the_wrapper_has_the_fields_of_the_contract(api: httpx.Client) -> None:
     catalog = api.get("/tools/api").json()
 
     assert set(catalog) == {"version", "baseUrl", "platform", "mcp", "llmInstructions", "tools", "stats", "pressroom"}
-    assert catalog["stats"] == {"total": 7, "withApi": 7}
+    assert catalog["stats"] == {"total": 8, "withApi": 8}
     assert [tool["slug"] for tool in catalog["tools"]] == [
         "code-to-image",
         "favicon-generator",
         "gate",
         "image-generator",
+        "impatient",
         "qr-code-generator",
         "text-file",
         "unruly",

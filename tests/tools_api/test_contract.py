@@ -36,7 +36,7 @@ def every_kind_of_answer(api: httpx.Client) -> dict[str, httpx.Response]:
         "media type": api.post(QR, content=b"x", headers={"content-type": "text/plain"}),
         "too large": api.post(QR, json={"text": "x" * 300_000}),
         "internal": api.post("/tools/unruly/api/generate", json={"way": "raise"}),
-        "timeout": api.post("/tools/unruly/api/generate", json={"way": "endless"}),
+        "timeout": api.post("/tools/impatient/api/generate", json={"way": "endless"}),
         "unknown descriptor": api.get("/tools/none/api"),
     }
 

@@ -16,6 +16,7 @@ from support.tool_hosts import tool_host
 GATE = "/tools/gate/api/generate"
 TEXT = "/tools/text-file/api/generate"
 UNRULY = "/tools/unruly/api/generate"
+IMPATIENT = "/tools/impatient/api/generate"
 
 ATTACKER = {"x-forwarded-for": "192.0.2.66"}
 OTHER = {"x-forwarded-for": "192.0.2.1"}
@@ -38,30 +39,38 @@ def gate(host: RunningHost, folder: Path, name: str, headers: dict[str, str]) ->
 
 
 @pytest.mark.parametrize(
-    ("way", "status", "cost"),
-    [("endless", 503, 1), ("hungry", 500, 1), ("refuse", 400, 1), ("exit", 500, 0), ("raise", 500, 0)],
+    ("tool", "way", "status", "cost"),
+    [
+        (IMPATIENT, "endless", 503, 1),
+        (UNRULY, "hungry", 500, 1),
+        (UNRULY, "refuse", 400, 1),
+        (UNRULY, "exit", 500, 0),
+        (UNRULY, "raise", 500, 0),
+    ],
     ids=["a time-out", "a memory kill", "a late refusal", "a lost worker", "a failure of the tool"],
 )
-def test_a_stranger_pays_for_runs_that_the_request_made_fail(tmp_path: Path, way: str, status: int, cost: int) -> None:
+def test_a_stranger_pays_for_runs_that_the_request_made_fail(
+    tmp_path: Path, tool: str, way: str, status: int, cost: int
+) -> None:
     with tool_host(tmp_path) as host, httpx.Client(base_url=host.url, timeout=30) as http:
-        before = left(http.post(UNRULY, json={"way": "fine"}))
-        failed = http.post(UNRULY, json={"way": way})
-        after = http.post(UNRULY, json={"way": ""})
+        before = left(http.post(tool, json={"way": "fine"}))
+        failed = http.post(tool, json={"way": way})
+        after = http.post(tool, json={"way": ""})
     assert (failed.status_code, left(failed)) == (status, before - cost)
     assert (after.status_code, left(after)) == (400, before - cost)
 
 
 def test_a_stranger_cannot_go_on_past_the_limit_with_runs_that_time_out(tmp_path: Path) -> None:
     with (
-        tool_host(tmp_path, tools={"unruly": {"rate_limit": "2/hour"}}) as host,
+        tool_host(tmp_path, tools={"impatient": {"rate_limit": "2/hour"}}) as host,
         httpx.Client(base_url=host.url, timeout=30) as http,
     ):
-        statuses = [http.post(UNRULY, json={"way": "endless"}).status_code for _ in range(3)]
+        statuses = [http.post(IMPATIENT, json={"way": "endless"}).status_code for _ in range(3)]
     assert statuses == [503, 503, 429]
 
 
 def test_a_stranger_pays_for_previews_that_time_out(tmp_path: Path) -> None:
-    preview = "/tools/unruly/preview"
+    preview = "/tools/impatient/preview"
     with tool_host(tmp_path) as host, httpx.Client(base_url=host.url, timeout=30) as http:
         before = left(http.post(preview, json={"way": "refuse"}))
         failed = http.post(preview, json={"way": "endless"})

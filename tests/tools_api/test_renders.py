@@ -15,6 +15,7 @@ from pressroom.testing import RunningHost
 from support.server import command_environment, serving
 
 UNRULY = "/tools/unruly/api/generate"
+IMPATIENT = "/tools/impatient/api/generate"
 GATE = "/tools/gate/api/generate"
 TEXT = "/tools/text-file/api/generate"
 
@@ -22,21 +23,21 @@ Start = Callable[..., RunningHost]
 
 
 @pytest.mark.parametrize(
-    ("way", "status", "code"),
+    ("tool", "way", "status", "code"),
     [
-        ("exit", 500, "internal_error"),
-        ("endless", 503, "timeout"),
-        ("hungry", 500, "internal_error"),
-        ("raise", 500, "internal_error"),
-        ("wrong_type", 500, "internal_error"),
-        ("refuse", 400, "validation_error"),
+        (UNRULY, "exit", 500, "internal_error"),
+        (IMPATIENT, "endless", 503, "timeout"),
+        (UNRULY, "hungry", 500, "internal_error"),
+        (UNRULY, "raise", 500, "internal_error"),
+        (UNRULY, "wrong_type", 500, "internal_error"),
+        (UNRULY, "refuse", 400, "validation_error"),
     ],
 )
 def test_an_unruly_render_fails_alone_and_the_next_one_works(
-    api: httpx.Client, shared_host: RunningHost, way: str, status: int, code: str
+    api: httpx.Client, shared_host: RunningHost, tool: str, way: str, status: int, code: str
 ) -> None:
     with ThreadPoolExecutor(2) as pool:
-        bad = pool.submit(httpx.post, shared_host.url + UNRULY, json={"way": way}, timeout=30)
+        bad = pool.submit(httpx.post, shared_host.url + tool, json={"way": way}, timeout=30)
         good = pool.submit(httpx.post, shared_host.url + TEXT, json={"text": f"beside {way}"}, timeout=30)
 
     answer = bad.result()
