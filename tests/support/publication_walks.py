@@ -42,6 +42,9 @@ class OwnersPost:
 Posts = Callable[[str], Sequence[OwnersPost]]
 """Asks a site for all posts with a word in the title, whatever their state."""
 
+OwnerMoves = Callable[[str, str], None]
+"""Moves a post on the site itself, past this server, to a state: `draft`, `trashed` or `gone`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Walked:
@@ -51,10 +54,14 @@ class Walked:
     website: str
     posts: Posts
     has_trash: bool
+    owner_moves: OwnerMoves | None = None
 
 
 class PublicationWalk(RuleBasedStateMachine):
-    """One article, and what its post should be. `walked` is set by the test."""
+    """One article, and what its post should be. `walked` is set by the test.
+
+    `state` is what the site has, `told` what this server says, which learns of what the owner did there when it writes.
+    """
 
     walked: Walked
     _numbers = count(1)
@@ -64,7 +71,7 @@ class PublicationWalk(RuleBasedStateMachine):
         self.word = f"Walk{next(self._numbers):04d}"
         self.version = 1
         self.title = self.sent = f"{self.word} begins"
-        self.state = "gone"
+        self.state = self.told = "gone"
         self.at: datetime | None = None
         self.publication = ""
 
@@ -82,7 +89,8 @@ class PublicationWalk(RuleBasedStateMachine):
         done = self.walked.client.data("publish_content", **self.pair, **arguments)
         assert (done["error"], done["conflict"]) == ("", None), done
         assert _TOLD[done["status"]] == state, done
-        self.state, self.at, self.sent = state, at, self.title
+        self.state = self.told = state
+        self.at, self.sent = at, self.title
         self.publication = done["publication_id"]
         self.agree()
 
@@ -100,9 +108,9 @@ class PublicationWalk(RuleBasedStateMachine):
         [row] = rows
         assert not row["error"], row
         if row["status"] == "unpublished":
-            assert self.state in _DOWN.values(), row
+            assert self.told in _DOWN.values(), row
         else:
-            assert _TOLD[row["status"]] == self.state, row
+            assert _TOLD[row["status"]] == self.told, row
         if self.state == "gone":
             assert there == []
             return
@@ -115,7 +123,7 @@ class PublicationWalk(RuleBasedStateMachine):
     def publish(self) -> None:
         self.sends("live", mode="publish")
 
-    @precondition(lambda self: self.state not in ("gone", "trashed"))
+    @precondition(lambda self: self.told == self.state not in ("gone", "trashed"))
     @rule()
     def publish_as_it_is(self) -> None:
         taken_down = self.is_down()
@@ -123,7 +131,7 @@ class PublicationWalk(RuleBasedStateMachine):
 
     @rule()
     def save_as_draft_or_cancel(self) -> None:
-        if self.state == "live":
+        if self.told == "live":
             self.is_refused("publish_content", **self.pair, mode="draft")
         else:
             self.sends("draft", mode="draft")
@@ -131,7 +139,7 @@ class PublicationWalk(RuleBasedStateMachine):
     @rule(hours=HOURS)
     def schedule_or_move(self, hours: int) -> None:
         at = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=hours)
-        if self.state == "live":
+        if self.told == "live":
             self.is_refused("publish_content", **self.pair, publish_at=at.isoformat())
         else:
             self.sends("scheduled", at, publish_at=at.isoformat())
@@ -145,9 +153,19 @@ class PublicationWalk(RuleBasedStateMachine):
             return
         done = self.walked.client.data("unpublish_content", **asked)
         assert done["status"] == "unpublished"
+        self.told, self.at = _DOWN[mode], None
         if self.state != "gone":
-            self.state, self.at = _DOWN[mode], None
+            self.state = self.told
         self.agree()
+
+    @precondition(lambda self: self.walked.owner_moves and self.state != "gone")
+    @rule(state=st.sampled_from(["draft", "trashed", "gone"]))
+    def owner_moves_it_on_the_site(self, state: Literal["draft", "trashed", "gone"]) -> None:
+        [post] = self.walked.posts(self.word)
+        if self.walked.owner_moves is not None and (state != "trashed" or self.walked.has_trash):
+            self.walked.owner_moves(post.id, state)
+            self.state, self.at = state, None
+            self.agree()
 
     @rule(number=st.integers(min_value=1, max_value=9))
     def edit(self, number: int) -> None:
@@ -168,14 +186,21 @@ class PublicationWalk(RuleBasedStateMachine):
 
 @contextmanager
 def walking(
-    folder: Path, platform: str, url: str, credential: Mapping[str, str], posts: Posts, *, has_trash: bool
+    folder: Path,
+    platform: str,
+    url: str,
+    credential: Mapping[str, str],
+    posts: Posts,
+    *,
+    has_trash: bool,
+    owner_moves: OwnerMoves,
 ) -> Iterator[Walked]:
     """Give a client on a server that is connected with a website."""
     config = {"fetch": {"private_networks": ["127.0.0.0/8"]}, "plugins": {"content": {}, platform: {}}}
     with RunningHost(settings_for_test({"builtin_plugins": False, **config}, folder / "data")) as host:
         ada = client_of(host, "ada@example.com")
         website = host.run(Websites(ada.plugin).add(ada.user_id, platform, name="Blog", url=url, credential=credential))
-        yield Walked(ada, website.id, posts, has_trash)
+        yield Walked(ada, website.id, posts, has_trash, owner_moves)
 
 
 def walk(walked: Walked) -> None:
