@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+import runpy
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -126,12 +129,21 @@ def _list(word: str, kind: str, depth: int) -> Check:
     return check
 
 
+def _ancestors(node: LexborNode, count: int) -> Iterator[LexborNode]:
+    """Yield the elements around one, from the inside."""
+    for _ in range(count):
+        if node.parent is None:
+            return
+        node = node.parent
+        yield node
+
+
 def _code(word: str, text: str, language: str = "") -> Check:
     def check(page: ShownPage) -> bool:
         node = page.find("pre", word)
         if page.code(word) != text or node is None:
             return False
-        around = [node, *node.css("*"), *([node.parent] if node.parent is not None else [])]
+        around = [node, *node.css("*"), *_ancestors(node, 2)]
         marks = " ".join(str(value) for one in around for value in one.attributes.values())
         return not language or re.search(rf"(?<!\w){re.escape(language)}(?!\w)", marks) is not None
 
@@ -669,18 +681,30 @@ async def notes_of(plugin: PluginContext, publication: Publication, html: str) -
     )
 
 
-def compare(notes: Mapping[str, str], connector: SiteConnector, module: str) -> None:
+def compare(notes: Mapping[str, str], connector: SiteConnector, module: str, generator: str = "") -> None:
     """See that a connector's record says the same; with `PRESSROOM_TEST_UPDATE` write it anew.
 
-    `module` is the file that holds it, in the folder of plugins.
+    `module` is the file that holds it, in the folder of plugins. `generator` is what built the page, where one did.
     """
     file = Path(__file__).parents[2] / "plugins" / module
-    if os.environ.get("PRESSROOM_TEST_UPDATE"):
-        rows = "".join(f'        "{name}": "{note}",\n' for name, note in notes.items())
-        shown = f"{{\n{rows}    }}" if rows else "{}"
-        file.write_text(_MODULE.format(title=connector.title, notes=shown))
+    if not os.environ.get("PRESSROOM_TEST_UPDATE"):
+        told = connector.fidelity_for({"generator": generator})
+        assert dict(told) == dict(notes), "write it anew with PRESSROOM_TEST_UPDATE=1"
         return
-    assert dict(connector.fidelity) == dict(notes), "write it anew with PRESSROOM_TEST_UPDATE=1"
+    if generator:
+        by_generator = {**runpy.run_path(str(file))["FIDELITY"], generator: dict(notes)}
+        rows = "".join(f'"{name}": {_shown(by_generator[name])},' for name in sorted(by_generator))
+        file.write_text(
+            _MODULE.format(title=f"{connector.title}, by its generator,", kind="Mapping[str, str]", notes=f"{{{rows}}}")
+        )
+    else:
+        file.write_text(_MODULE.format(title=connector.title, kind="str", notes=_shown(notes)))
+    subprocess.run([sys.executable, "-m", "ruff", "format", "--quiet", str(file)], check=True)
+
+
+def _shown(notes: Mapping[str, str]) -> str:
+    rows = "".join(f'"{name}": "{note}",' for name, note in notes.items())
+    return f"{{{rows}}}"
 
 
 _MODULE: Final = '''"""What readers on {title} do not get as it was written. The tests of fidelity write this module."""
@@ -691,17 +715,20 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-FIDELITY: Final[Mapping[str, str]] = MappingProxyType(
-    {notes}
-)
+FIDELITY: Final[Mapping[str, {kind}]] = MappingProxyType({notes})
 '''
 
 
 def table(connectors: Sequence[SiteConnector]) -> str:
-    """Return the table of constructs and platforms, as Markdown."""
-    titles = [one.title for one in connectors]
-    lines = [f"| Construct | Name | {' | '.join(titles)} |", f"|---|---|{'---|' * len(titles)}"]
+    """Return the table of constructs and platforms, and of the generators of static sites, as Markdown."""
+    columns: dict[str, Mapping[str, str]] = {}
+    for connector in connectors:
+        generators = connector.fidelity_by.get("generator", {})
+        columns |= {one.title(): connector.fidelity_for({"generator": one}) for one in generators}
+        if not generators:
+            columns[connector.title] = connector.fidelity
+    lines = [f"| Construct | Name | {' | '.join(columns)} |", f"|---|---|{'---|' * len(columns)}"]
     for one in CONSTRUCTS:
-        cells = [connector.fidelity.get(one.name, "kept") for connector in connectors]
+        cells = [notes.get(one.name, "kept") for notes in columns.values()]
         lines.append(f"| {one.title} | `{one.name}` | {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -18,8 +18,9 @@ import httpx
 
 from support.downloads import installed, run
 from support.needs import free_port, program
+from support.node import NODE, node_environment, node_folder
 
-GHOST, NODE, PNPM = "ghost@6.65.0", "node@22.23.3", "pnpm@12.4.2"
+GHOST, PNPM = "ghost@6.65.0", "pnpm@12.4.2"
 START_SECONDS: Final = 240
 STOP_SECONDS: Final = 120
 """What no start and no end takes, not even where everything else runs beside it."""
@@ -126,8 +127,7 @@ def _installed() -> tuple[Path, dict[str, str]]:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    modules = folder / "tools" / "node_modules"
-    return {**os.environ, "PATH": f"{modules / 'node' / 'bin'}:{modules / '.bin'}:{os.environ['PATH']}"}
+    return node_environment(folder / "tools" / "node_modules" / ".bin")
 
 
 def _install(folder: Path) -> None:
@@ -135,14 +135,13 @@ def _install(folder: Path) -> None:
     tools, package = folder / "tools", folder / "package"
     tools.mkdir()
     (tools / "package.json").write_text("{}")
-    run([npm, "install", "--no-audit", "--no-fund", NODE, PNPM], tools, environment)
+    run([npm, "install", "--no-audit", "--no-fund", PNPM], tools, environment)
     run([npm, "pack", GHOST], folder, environment)
     [archive] = folder.glob("ghost-*.tgz")
     run(["tar", "xzf", str(archive)], folder, environment)
     archive.unlink()
     # The native module's own binary is on a host that is out of reach: it is compiled with these headers.
-    header = next(tools.glob("node_modules/**/include/node/node.h"))
-    built = {**environment, "npm_config_nodedir": str(header.parents[2])}
+    built = {**environment, "npm_config_nodedir": str(node_folder())}
     # Of what its packages compile, only the database is needed; the rest would take minutes.
     run(["pnpm", "install", "--prod", "--frozen-lockfile", "--ignore-scripts"], package, built)
     _build_sqlite(package, built)

@@ -1,32 +1,36 @@
-"""What readers of a site that Hugo builds get of every construct that an article may hold."""
+"""What readers of a site that Hugo, Jekyll or Astro builds get of every construct that an article may hold."""
 
 from __future__ import annotations
 
 import asyncio
-import subprocess
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from pressroom.testing.running import settings_for_test
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.verifying import look
+from pressroom_content.websites.checking import fidelity_of
+from pressroom_content.websites.store import Websites
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
+from pressroom_git.front_matter import Generator
 from support.fidelity import compare, notes_of, publish_everything
 from support.installing import on_path
-from support.needs import program
 from support.origins import Visit, origin
 from support.publishing_world import ADA, configuration, world
 from support.standin_plugin import distribution
+from support.static_sites import SOURCES, built, page_of
 
 from .conftest import Repo
 
 
-async def test_what_readers_get(repo: Repo, tmp_path: Path) -> None:
-    hugo, page = program("hugo"), b""
-    repo.edit("hugo.toml", 'title = "Test"\n')
-    repo.edit("config.toml", 'title = "Test"\n')
-    layout = "<html><title>{{ .Title }}</title><body><main><h1>{{ .Title }}</h1>{{ .Content }}</main></body></html>"
-    repo.edit("layouts/_default/single.html", layout)
+@pytest.mark.parametrize("generator", ["hugo", "jekyll", "astro"])
+@pytest.mark.timeout(900)  # the first test on a machine installs Astro
+async def test_what_readers_get(repo: Repo, tmp_path: Path, generator: Generator) -> None:
+    page = b""
+    for path, source in SOURCES[generator].items():
+        repo.edit(path, source)
     config = configuration({}, lease_seconds=60)  # this process does the work of the workers besides
     config["plugins"]["git"] = {"config": {"repositories": {"blog": str(repo.folder)}}}
 
@@ -34,16 +38,37 @@ async def test_what_readers_get(repo: Repo, tmp_path: Path) -> None:
         await visit.answer(page, "Content-Type: text/html", status="200 OK" if page else "404 Not Found")
 
     async with origin(reply) as pages:
-        url, credential = f"http://127.0.0.1:{pages.port}", {"repository": "blog", "generator": "hugo"}
+        url, credential = f"http://127.0.0.1:{pages.port}", {"repository": "blog", "generator": generator}
         with on_path(distribution(tmp_path / "site")):
             async with world(settings_for_test(config, tmp_path / "data")) as plugin:
                 done = await publish_everything(plugin, "git", url, credential)
                 assert any("is being built" in one for one in done.warnings)
-                output = tmp_path / "public"
-                command = [hugo, "-s", str(repo.folder), "-d", str(output), "-b", url]
-                await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True, timeout=60)
-                page = (output / done.url.removeprefix(f"{url}/") / "index.html").read_bytes()
+                output = await asyncio.to_thread(built, generator, repo.folder, tmp_path / "public", url)
+                page = page_of(output, done.url)
                 await look(plugin, done)
                 done = await Publications(plugin).get(ADA, done.id)
                 notes = await notes_of(plugin, done, page.decode())
-    compare(notes, connector(GitConfig()), "git/src/pressroom_git/fidelity.py")
+    compare(notes, connector(GitConfig()), "git/src/pressroom_git/fidelity.py", generator)
+
+
+async def test_a_website_tells_what_its_own_generator_shows(repo: Repo, tmp_path: Path) -> None:
+    config = configuration({})
+    config["plugins"]["git"] = {"config": {"repositories": {"blog": str(repo.folder)}}}
+    told = {}
+    with on_path(distribution(tmp_path / "site")):
+        async with world(settings_for_test(config, tmp_path / "data")) as plugin:
+            for generator in ("hugo", "jekyll"):
+                credential = {"repository": "blog", "generator": generator}
+                made = await Websites(plugin).add(
+                    ADA, "git", name="Blog", url="https://blog.example", credential=credential
+                )
+                told[generator] = await fidelity_of(plugin, ADA, made.id)
+    assert told["hugo"]["details"] == "lost with a warning"
+    assert "details" not in told["jekyll"]
+
+
+def test_a_platform_cannot_tell_of_options_that_it_lacks() -> None:
+    with pytest.raises(ValueError, match="'generator' has no option 'gatsby'"):
+        replace(connector(GitConfig()), fidelity_by={"generator": {"gatsby": {}}})
+    with pytest.raises(ValueError, match="'token' has no option 'x'"):
+        replace(connector(GitConfig()), fidelity_by={"token": {"x": {}}})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from uv import find_uv_bin
 
 from support.downloads import installed, npm_packages, run
-from support.needs import program
+from support.node import node_folder
 
 HERE = Path(__file__).parent
 
@@ -43,7 +42,5 @@ def node_packages() -> Path:
 
 
 def node() -> str:
-    """Return the Node that was installed beside the packages, or else the machine's."""
-    architecture = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
-    own = node_packages() / f"node-{platform.system().lower()}-{architecture}" / "bin" / "node"
-    return str(own) if own.exists() else program("node")
+    """Return the Node that the packages run on."""
+    return str(node_folder() / "bin" / "node")

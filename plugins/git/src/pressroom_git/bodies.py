@@ -66,6 +66,7 @@ _MARK: Final = "<!-- -->\n\n"
 
 _INDENTED = re.compile(r"(?: {4}|\t)")
 _ORDERED = re.compile(r" {0,3}\d{1,9}[.)]")
+_START = re.compile(r"\s*(\d{1,9})[.)]")
 _FRAGMENT = re.compile(r"\n\s*\n")
 
 
@@ -252,7 +253,7 @@ class MarkdownCodec:
             yield source
         elif self.generator == "hugo" and any(has_html(text, piece) for piece in group.pieces):
             yield from self._of_html(_rendered(source, known))
-        elif self.generator == "jekyll" and any(piece.html for piece in group.pieces):
+        elif self.generator == "jekyll" and any(piece.html or _has_start(text, piece) for piece in group.pieces):
             yield liquid_shown(_FRAGMENT.sub("\n", _kramdown_html(_rendered(source, known))))
         else:
             for piece in group.pieces:
@@ -320,6 +321,12 @@ def _gap(before: str, after: str) -> str:
     text = after[first.start : first.end].lstrip("\r\n")
     lists = last.kind == first.kind == "list" and _is_ordered(before[last.start :]) == _is_ordered(text)
     return gap + _MARK if lists or (last.kind in ("list", "footnote") and _INDENTED.match(text)) else gap
+
+
+def _has_start(text: str, piece: MarkdownPiece) -> bool:
+    """Tell whether a list begins at another number than 1, which kramdown shows in HTML only."""
+    found = _START.match(text, piece.start) if piece.kind == "list" else None
+    return found is not None and int(found[1]) != 1
 
 
 def _is_ordered(source: str) -> bool:

@@ -100,7 +100,7 @@ def connector(config: GitConfig) -> SiteConnector:
         capabilities=CAPABILITIES,
         fields=_FIELDS,
         markdown=True,
-        fidelity=FIDELITY,
+        fidelity_by={"generator": FIDELITY},
     )
 
 

@@ -40,7 +40,7 @@ from pressroom_content.contract import (
     Term,
     TermKind,
 )
-from pressroom_content.contract.connectors import PostState
+from pressroom_content.contract.sites import PostState
 from pressroom_content.tables import BuiltinPostRow, BuiltinRedirectRow, WebsiteRow
 from pressroom_content.websites.domain_names import server_url
 

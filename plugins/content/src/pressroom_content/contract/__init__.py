@@ -24,26 +24,7 @@ from pressroom_content.contract.articles import (
 from pressroom_content.contract.basic_site import BasicSite, SiteAction, work_beside
 from pressroom_content.contract.bodies import BlockSite, BodyBlock, BodyCodec
 from pressroom_content.contract.bounds import field_text
-from pressroom_content.contract.connectors import (
-    Approved,
-    Capabilities,
-    ConnectionCheck,
-    ConnectionReport,
-    CredentialField,
-    MediaSite,
-    Post,
-    PostState,
-    RecallingSite,
-    RemoteMedia,
-    RemotePost,
-    RemoteRedirect,
-    Site,
-    SiteAddress,
-    SiteConnector,
-    Term,
-    TermKind,
-    WorkingSite,
-)
+from pressroom_content.contract.connectors import Approved, CredentialField, SiteConnector
 from pressroom_content.contract.control import (
     Control,
     ControlMethod,
@@ -126,6 +107,23 @@ from pressroom_content.contract.site_errors import (
     SiteRejected,
     SiteUnavailable,
     UnknownOutcome,
+)
+from pressroom_content.contract.sites import (
+    Capabilities,
+    ConnectionCheck,
+    ConnectionReport,
+    MediaSite,
+    Post,
+    PostState,
+    RecallingSite,
+    RemoteMedia,
+    RemotePost,
+    RemoteRedirect,
+    Site,
+    SiteAddress,
+    Term,
+    TermKind,
+    WorkingSite,
 )
 from pressroom_content.contract.text_twins import TextTwin, TextTwinRepository
 from pressroom_content.contract.websites import BUILTIN, SitePage, Website, WebsiteRepository, WebsiteStatus

@@ -9,7 +9,12 @@ from typing import Any, ClassVar, Final, Literal, TypeVar
 
 from pressroom.sdk import CallError, Workers
 
-from pressroom_content.contract.connectors import (
+from pressroom_content.contract.images import MediaFile
+from pressroom_content.contract.site_errors import (
+    SiteRefused,
+    SiteUnavailable,
+)
+from pressroom_content.contract.sites import (
     Capabilities,
     ConnectionReport,
     Post,
@@ -19,11 +24,6 @@ from pressroom_content.contract.connectors import (
     RemoteRedirect,
     Term,
     TermKind,
-)
-from pressroom_content.contract.images import MediaFile
-from pressroom_content.contract.site_errors import (
-    SiteRefused,
-    SiteUnavailable,
 )
 
 T = TypeVar("T")

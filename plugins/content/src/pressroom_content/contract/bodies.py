@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from pressroom_content.contract.connectors import RemotePost
+    from pressroom_content.contract.sites import RemotePost
 
 
 @dataclass(frozen=True, slots=True)

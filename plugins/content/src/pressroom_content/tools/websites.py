@@ -26,7 +26,7 @@ from pressroom_content.tools.times import local_time, time_text
 from pressroom_content.tools.voice_guide import VoiceView, voice_lines
 from pressroom_content.voice.store import Voices
 from pressroom_content.websites import settings as site_settings
-from pressroom_content.websites.checking import check_website
+from pressroom_content.websites.checking import check_website, fidelity_of
 from pressroom_content.websites.connecting import ConnectionLinks
 from pressroom_content.websites.connectors import ABILITIES, connectors
 from pressroom_content.websites.control import Controls
@@ -256,7 +256,7 @@ async def get_website(params: GetWebsiteParams, call: Call) -> ToolResult:
         voice_version=voice_version,
         live_check=live,
         limits={"max_body_bytes": plugin.config.max_body_bytes, "max_websites": plugin.config.max_websites},
-        formatting=dict(connector.fidelity) if (connector := connectors(plugin).get(website.platform)) else {},
+        formatting=dict(await fidelity_of(plugin, user_id, website.id)),
     )
     return ToolResult("\n".join(_lines(data)), data)
 

@@ -1,4 +1,4 @@
-"""Live checks: can the site be reached, is the credential accepted, what does it allow."""
+"""What a website can do: live checks of the site and its credential, and what its readers do not get as written."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from pressroom_content.contract import (
     WorkingSite,
 )
 from pressroom_content.records import Website
+from pressroom_content.vault import Vault
+from pressroom_content.websites.connectors import connectors
 from pressroom_content.websites.store import Websites
 
 log = structlog.get_logger()
@@ -64,3 +66,18 @@ def failed(error: CallError, capabilities: Capabilities) -> ConnectionReport:
         else ""
     )
     return ConnectionReport((ConnectionCheck(id_, "error", error.message, fix),), capabilities)
+
+
+async def fidelity_of(plugin: PluginContext, user_id: str, website_id: str) -> Mapping[str, str]:
+    """Return what readers of a connected website do not get as it was written, by construct. Raises `NotFound`."""
+    async with plugin.services.database.reading() as session:
+        website, sealed = await Websites(plugin).sealed(session, user_id, website_id)
+    connector = connectors(plugin).get(website.platform)
+    if connector is None:
+        return {}
+    if not connector.fidelity_by or not sealed:
+        return connector.fidelity
+    try:
+        return connector.fidelity_for(Vault.of(plugin).open(sealed, website_id))
+    except SiteRejected:
+        return connector.fidelity

@@ -13,7 +13,6 @@ from sqlalchemy import ColumnElement, and_, func, literal, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from pressroom_content.contract import BUILTIN
-from pressroom_content.contract.connectors import ConnectionCheck
 from pressroom_content.contract.control import (
     FILE_NAME,
     META_NAME,
@@ -24,6 +23,7 @@ from pressroom_content.contract.control import (
     is_on_this_server,
     place_of,
 )
+from pressroom_content.contract.sites import ConnectionCheck
 from pressroom_content.foreign_pages import names_meta
 from pressroom_content.records import Website
 from pressroom_content.tables import PublicationRow, WebsiteRow

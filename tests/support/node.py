@@ -1,0 +1,29 @@
+"""A Node from npm, for what does not run on that of the system."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from support.downloads import installed, run
+from support.needs import program
+
+NODE: Final = "node@22.23.3"
+
+
+def node_folder() -> Path:
+    """Return the folder with `bin/node` and its headers in `include`; unavailable where npm cannot install it."""
+    modules = installed("node", NODE, _install) / "node_modules"
+    return next(modules.glob("**/include/node/node.h")).parents[2]
+
+
+def node_environment(*folders: Path) -> dict[str, str]:
+    """Return the environment in which this Node is found first, and then what is in `folders`."""
+    path = [str(one) for one in (node_folder() / "bin", *folders)]
+    return {**os.environ, "PATH": os.pathsep.join([*path, os.environ.get("PATH", os.defpath)])}
+
+
+def _install(folder: Path) -> None:
+    (folder / "package.json").write_text("{}")
+    run([program("npm"), "install", "--no-audit", "--no-fund", "--no-package-lock", NODE], folder)
