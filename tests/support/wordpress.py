@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,6 +74,7 @@ START_SECONDS: Final = 240
 STOP_SECONDS: Final = 120
 """What no start and no end takes, not even where everything else runs beside it."""
 
+_COPY: Final = "backup_"
 _CONFIG: Final = """<?php
 define('DB_NAME', 'wordpress'); define('DB_USER', 'root'); define('DB_PASSWORD', '');
 define('DB_HOST', 'localhost:{socket}'); define('DB_CHARSET', 'utf8mb4'); define('DB_COLLATE', '');
@@ -127,11 +128,15 @@ echo json_encode($made);
 
 @dataclass(frozen=True, slots=True)
 class WordPress:
-    """A running site. `passwords` are application passwords by user: an admin, an author and a contributor."""
+    """A running site. `passwords` are application passwords by user: an admin, an author and a contributor.
+
+    `run_sql` runs statements in its database, and returns what they found, a line for each row.
+    """
 
     url: str
     passwords: dict[str, str]
     folder: Path
+    run_sql: Callable[[str], Sequence[str]]
 
     def get(self, path: str, **query: object) -> httpx.Response:
         """Ask the REST API as the admin."""
@@ -142,6 +147,19 @@ class WordPress:
         """Change something over the REST API as the admin."""
         auth = ("admin", self.passwords["admin"])
         return httpx.request(method, f"{self.url}/wp-json{path}", json=document, auth=auth, timeout=30)
+
+    def backed_up(self) -> Callable[[], None]:
+        """Copy all tables, and return what puts them back: ids that were given meanwhile are then given again."""
+        tables = [name for name in self.run_sql("show tables") if not name.startswith(_COPY)]
+        for table in tables:
+            copy = f"{_COPY}{table}"
+            self.run_sql(f"drop table if exists {copy}; create table {copy} like {table};")
+            self.run_sql(f"insert into {copy} select * from {table};")
+
+        def restore() -> None:
+            self.run_sql("".join(f"drop table {one}; rename table {_COPY}{one} to {one};" for one in tables))
+
+        return restore
 
 
 @contextmanager
@@ -190,7 +208,7 @@ class _Lab:
         served = [*self._php(), "-S", f"127.0.0.1:{port}", "-t", str(site), str(self._folder / "router.php")]
         self._run(served, environment)
         _wait(lambda: httpx.get(f"{url}/wp-json/", timeout=30).status_code == 200)
-        return WordPress(url, passwords, site)
+        return WordPress(url, passwords, site, self._run_sql)
 
     def stop(self) -> None:
         for process in reversed(self._processes):
@@ -225,14 +243,21 @@ class _Lab:
             ],
             self._environment,
         )
-        client = [str(base / "bin/mariadb"), "--no-defaults", "-S", str(self._socket), "-u", "root", "-e"]
 
         def created() -> bool:
-            statement = "create database if not exists wordpress character set utf8mb4"
-            done = subprocess.run([*client, statement], env=self._environment, capture_output=True, check=False)
-            return done.returncode == 0
+            return self._sql("create database if not exists wordpress character set utf8mb4").returncode == 0
 
         _wait(created)
+
+    def _sql(self, statements: str, database: str = "") -> subprocess.CompletedProcess[str]:
+        client = [str(self._root / "usr/bin/mariadb"), "--no-defaults", "-S", str(self._socket), "-u", "root", "-N"]
+        command = [*client, "-e", statements, *([database] if database else [])]
+        return subprocess.run(command, env=self._environment, capture_output=True, text=True, check=False)
+
+    def _run_sql(self, statements: str) -> Sequence[str]:
+        done = self._sql(statements, "wordpress")
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
 
     def _php(self) -> list[str]:
         modules = next(self._root.glob("usr/lib/php/20*"))
