@@ -125,7 +125,7 @@ def test_images_come_in_sizes_and_go_with_their_post(blog: Blog) -> None:
         assert answer.headers["content-type"] == "image/webp"
         copies[width] = address
         assert Image.open(io.BytesIO(answer.content)).width == int(width.removesuffix("w"))
-    assert list(copies) == ["480w", "960w", "1200w"]
+    assert list(copies) == ["480w", "720w", "960w", "1200w"]
     blog.delete_post()
     original = body.attributes["src"] or ""
     assert {httpx.get(urljoin(url, one)).status_code for one in (original, *copies.values())} == {404}

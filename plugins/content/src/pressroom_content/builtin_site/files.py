@@ -22,8 +22,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressroom_content.contract import MediaFile, RemoteMedia, SiteRefused
 from pressroom_content.tables import BuiltinFileRow, BuiltinPostRow
 
-WIDTHS: Final = (480, 960, 1600)
-"""How wide the copies are, in pixels: for a telephone, a column of text, a cover on a large screen."""
+WIDTHS: Final = (480, 720, 960, 1600)
+"""How wide the copies are, in pixels: for phones with fewer or more of them, a column of text, a large screen."""
 
 MEDIA_TYPE: Final = "image/webp"
 _FORMATS: Final = ("AVIF", "JPEG", "PNG", "WEBP")
