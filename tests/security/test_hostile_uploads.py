@@ -1,0 +1,186 @@
+"""Files of an attacker, sent to links for uploads: each is refused with a reason or kept as the image that it is."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
+from typing import Any, Final
+
+import httpx
+import pytest
+from PIL import Image, PngImagePlugin
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support.content_client import Client, client_of
+
+SCRIPT: Final = b"<html><script>alert(document.domain)</script></html>"
+
+_numbers = count(1)
+
+
+def image(kind: str, size: tuple[int, int] = (64, 48), **options: Any) -> bytes:
+    written = io.BytesIO()
+    Image.effect_noise(size, 40).convert("RGB").save(written, kind, **options)
+    return written.getvalue()
+
+
+def chunk(name: bytes, content: bytes) -> bytes:
+    """Return a chunk of a PNG file (PNG specification, section 5.3)."""
+    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+
+def png(width: int, height: int, *chunks: bytes, data: bytes = b"") -> bytes:
+    """Return a PNG file of one bit for each pixel that says it is so large, whatever `data` holds."""
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + head + b"".join(chunks) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+def black(width: int, height: int) -> bytes:
+    """Return the data of a black image, a thousandth of its pixels."""
+    return zlib.compress(bytes((width + 7) // 8 + 1) * height, 9)
+
+
+def with_text(length: int) -> bytes:
+    """Return a small image with a compressed comment that is this long."""
+    comment = b"Comment\x00\x00" + zlib.compress(bytes(length), 9)
+    return png(8, 8, chunk(b"zTXt", comment), data=black(8, 8))
+
+
+def with_profile(length: int) -> bytes:
+    """Return a small image with a compressed colour profile that is this long."""
+    return png(8, 8, chunk(b"iCCP", b"p\x00\x00" + zlib.compress(bytes(length), 9)), data=black(8, 8))
+
+
+def many_frames(kind: str, number: int, size: tuple[int, int]) -> bytes:
+    frames = [Image.new("P" if kind == "GIF" else "RGB", size, at % 250) for at in range(number)]
+    written = io.BytesIO()
+    frames[0].save(written, kind, save_all=True, append_images=frames[1:], duration=20)
+    return written.getvalue()
+
+
+def scans(number: int) -> bytes:
+    """Return a progressive JPEG whose last scan comes again and again: each takes a decoder as long as the whole."""
+    whole = image("JPEG", (1000, 1000), progressive=True)
+    last = whole.rindex(b"\xff\xda")
+    return whole[:last] + whole[last:-2] * number + whole[-2:]
+
+
+def with_exif() -> bytes:
+    exif = Image.Exif()
+    exif[0x010E] = '"><script>alert(1)</script>'  # ImageDescription
+    exif[0x0112] = 6  # Orientation
+    return image("JPEG", exif=exif.tobytes())
+
+
+def with_many_texts() -> bytes:
+    info = PngImagePlugin.PngInfo()
+    for number in range(5000):
+        info.add_text(f"key{number}", "x" * 50)
+    return image("PNG", pnginfo=info)
+
+
+REFUSED: Final[Mapping[str, Callable[[], bytes]]] = {
+    "nothing": lambda: b"",
+    "a page": lambda: SCRIPT,
+    "a vector image with a script": lambda: b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
+    "a program": lambda: b"\x7fELF" + bytes(2000),
+    "PostScript": lambda: b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\n(x) print\n",
+    "a document": lambda: b"%PDF-1.7\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>",
+    "TIFF": lambda: image("TIFF"),
+    "BMP": lambda: image("BMP"),
+    "an icon": lambda: image("ICO"),
+    "a thousand million pixels": lambda: png(32_000, 32_000, data=black(32_000, 3200)),
+    "as many pixels as can be said": lambda: png(2**31 - 1, 2**31 - 1),
+    "no pixels": lambda: png(0, 0),
+    "half of an image": lambda: image("PNG", (400, 400))[:5000],
+    "damaged data": lambda: png(200, 200, data=b"no deflate"),
+    "a comment that is long once unpacked": lambda: with_text(1 << 27),
+    "JPEG with a length that is wrong": lambda: b"\xff\xd8\xff\xe0\xff\xff" + bytes(40),
+    "WebP that says it is huge": lambda: b"RIFF\xff\xff\xff\x7fWEBPVP8X\x0a\x00\x00\x00" + bytes(4) + b"\xff" * 6,
+    "AVIF without an image": lambda: b"\x00\x00\x00\x1cftypavif\x00\x00\x00\x00avifmif1miaf" + bytes(100),
+}
+KEPT: Final[Mapping[str, tuple[str, Callable[[], bytes]]]] = {
+    "a page behind an image": ("image/png", lambda: image("PNG") + SCRIPT),
+    "a page in a comment": ("image/gif", lambda: image("GIF", comment=SCRIPT)),
+    "markup among what a camera says": ("image/jpeg", with_exif),
+    "thousands of texts": ("image/png", with_many_texts),
+    "a profile that is no profile": ("image/png", lambda: with_profile(100_000)),
+    "thousands of frames": ("image/gif", lambda: many_frames("GIF", 3000, (40, 40))),
+    "hundreds of frames": ("image/webp", lambda: many_frames("WEBP", 300, (200, 200))),
+    "an image that is drawn again and again": ("image/jpeg", lambda: scans(40)),
+    "as many pixels as are allowed": ("image/png", lambda: png(7700, 7700, data=black(7700, 7700))),
+}
+NAMES: Final = (
+    *("../../../etc/passwd", "..\\..\\boot.ini", "/dev/null", "a\x00b.png", "x.php", ".htaccess", "CON", "a/b/c.png"),
+    *(
+        "<script>alert(1)</script>.png",
+        "x\r\nSet-Cookie: a=b.png",
+        "\u202egnp.exe",
+        "%2e%2e%2f",
+        "x" * 5000,
+        "'; drop--",
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    config = {"builtin_plugins": False, "plugins": {"content": {}, "images": {}}}
+    with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("uploads"))) as running:
+        yield running
+
+
+@pytest.fixture
+def ada(host: RunningHost) -> Client:
+    return client_of(host, f"ada.{next(_numbers)}@example.com")
+
+
+def link_of(ada: Client, media_type: str = "image/png") -> str:
+    return str(ada.data("create_upload_url", content_type=media_type)["upload_url"])
+
+
+@pytest.mark.parametrize("form", [False, True], ids=["as it is", "in a form"])
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_file_of_an_attacker_is_refused_with_a_reason_and_leaves_nothing(ada: Client, what: str, form: bool) -> None:
+    content, link = REFUSED[what](), link_of(ada)
+    answer = (
+        httpx.post(link, files={"file": ("x.png", content, "image/png")}, timeout=60)
+        if form
+        else httpx.put(link, content=content, headers={"content-type": "image/png"}, timeout=60)
+    )
+    assert answer.status_code == 400, answer.text
+    assert "Traceback" not in answer.text
+    assert "image" in answer.text
+    assert ada.data("list_media")["media"] == []
+    assert httpx.put(link, content=image("PNG"), timeout=60).status_code == 201
+
+
+@pytest.mark.parametrize("what", KEPT)
+def test_what_else_is_in_a_file_of_an_attacker_runs_nowhere(ada: Client, what: str) -> None:
+    media_type, made = KEPT[what]
+    answer = httpx.put(link_of(ada, media_type), content=made(), timeout=60)
+    assert answer.status_code == 201, answer.text
+    [media] = ada.data("list_media")["media"]
+    shown = httpx.get(media["url"])
+    assert shown.headers["content-type"] == media_type
+    assert shown.headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in shown.headers["content-security-policy"]
+    assert media["alt_text"] == ""
+
+
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+def test_the_name_of_a_file_of_an_attacker_leads_nowhere(ada: Client, name: str) -> None:
+    disposition = f'form-data; name="file"; filename="{name}"'.encode()
+    body = b"--b\r\nContent-Disposition: " + disposition + b"\r\n\r\n" + image("PNG") + b"\r\n--b--\r\n"
+    answer = httpx.post(link_of(ada), content=body, headers={"content-type": "multipart/form-data; boundary=b"})
+    assert answer.status_code in (200, 400), answer.text
+    assert "set-cookie" not in answer.headers
+    assert "<script>alert" not in answer.text
+    for media in ada.data("list_media")["media"]:
+        assert media["filename"].endswith(".png")
+        assert not set(media["filename"]) & set('/\\<>"\x00\r\n\u202e')
+        assert len(media["filename"]) <= 200
+        assert httpx.get(media["url"]).status_code == 200
