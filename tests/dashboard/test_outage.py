@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -40,10 +41,14 @@ def opened(browser: BrowserWithoutScreen, host: RunningHost) -> str:
     return browser.session_cookie()
 
 
-def sent_during_the_outage(browser: BrowserWithoutScreen, page: Page) -> list[Page]:
-    paths = ("/dashboard", "/dashboard/connections", "/dashboard/account", "/dashboard/connections/c_1", "/sign-in")
+def sent_during_the_outage(browser: BrowserWithoutScreen, page: Page, members: Page) -> list[Page]:
+    paths = (
+        *("/dashboard", "/dashboard/connections", "/dashboard/account", "/dashboard/connections/c_1", "/sign-in"),
+        *("/dashboard/members", "/dashboard/join/a-link", "/dashboard/activity"),
+    )
     pages = [browser.get(path) for path in paths]
     pages.append(browser.submit(page, "/dashboard/connections", name="Meanwhile"))
+    pages.append(browser.submit(members, "/dashboard/members", action="invite", role="editor", note="Meanwhile"))
     browser.client.cookies.clear()
     strangers = browser.get("/sign-in")
     assert strangers.status == 200
@@ -57,8 +62,9 @@ async def test_people_are_told_to_come_back_and_find_everything_as_it_was(url: s
         with BrowserWithoutScreen(host) as browser:
             token = await asyncio.to_thread(opened, browser, host)
             page = await asyncio.to_thread(browser.get, "/dashboard/connections")
+            members = await asyncio.to_thread(browser.get, "/dashboard/members")
             await proxy.cut()
-            for refused in await asyncio.to_thread(sent_during_the_outage, browser, page):
+            for refused in await asyncio.to_thread(sent_during_the_outage, browser, page, members):
                 assert refused.status == 503, refused.path
                 assert int(refused.response.headers["Retry-After"]) > 0
                 assert "cannot be reached at the moment; nothing was changed." in refused.text
@@ -66,7 +72,8 @@ async def test_people_are_told_to_come_back_and_find_everything_as_it_was(url: s
                 assert "asyncpg" not in refused.text
             proxy.restore()
             browser.client.cookies.set("pressroom_session", token, domain="127.0.0.1", path="/")
-            path = "/dashboard/connections"
-            after = await eventually(lambda: asyncio.to_thread(browser.get, path), lambda page: page.status == 200)
-            assert after.path == path
-            assert "Meanwhile" not in after.text
+            for path in ("/dashboard/connections", "/dashboard/members"):
+                look = partial(asyncio.to_thread, browser.get, path)
+                after = await eventually(look, lambda page: page.status == 200)
+                assert after.path == path
+                assert "Meanwhile" not in after.text

@@ -18,6 +18,8 @@ from pressroom_content.vault import Vault
 from support.commands import Done, run_process
 from support.content_client import Client, client_of, content_of
 from support.disks import run_on_small_disk
+from support.members import invite, make_member, switch
+from support.people import BrowserWithoutScreen, add_person
 from support.server import command_environment
 
 from .conftest import MakePlace, Place
@@ -72,6 +74,9 @@ def test_what_a_server_has_works_elsewhere_after_a_backup_under_writes(make_plac
         ada = client_of(host, "ada@example.org")
         sealed = Vault.of(content_of(host)).seal(CREDENTIAL, "w_1")
         made = image(host, "hello").content
+        owner, bob, eve = (add_person(host, f"{name}@example.org") for name in ("owner", "bob", "eve"))
+        make_member(host, owner, bob, "editor")
+        invitation = invite(host, owner, "reader")
         writer = threading.Thread(target=write, args=(ada,))
         writer.start()
         enough.wait(60)
@@ -96,6 +101,13 @@ def test_what_a_server_has_works_elsewhere_after_a_backup_under_writes(make_plac
         assert Vault.of(content_of(host)).open(sealed, "w_1") == CREDENTIAL
         answer = image(host, "hello")
         assert answer.content == made
+        with BrowserWithoutScreen(host) as browser:
+            browser.enter(host, bob)
+            assert "editor" in switch(browser, owner).text
+        with BrowserWithoutScreen(host) as browser:
+            browser.enter(host, eve)
+            assert browser.submit(browser.get(invitation), invitation).status == 200
+        assert len(host.run(host.host.accounts.memberships.of_account(owner.id))) == 2
     files = {path.name for path in (there.data / "files").rglob("*.*") if path.is_file()}
     assert files
 
