@@ -13,6 +13,7 @@ from PIL import Image
 from pressroom.testing import RunningHost
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
+from pressroom_content.builtin_site import sitemaps
 from pressroom_content.websites.store import Websites
 from selectolax.lexbor import LexborHTMLParser
 from support.selecting import attribute_of, text_of
@@ -161,9 +162,31 @@ def test_feed_and_site_map(site: Site) -> None:
     feed = ET.fromstring(site.get("/feed.xml").content)
     assert [item.findtext("link") for item in feed.iter("item")] == urls[::-1]
     assert feed.findtext("channel/title") == "Ada writes"
+    assert locations(site, "/sitemap.xml") == [site.url, *urls[::-1]]
+
+
+def test_the_site_map_of_many_posts_comes_in_parts(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    urls = {site.publish(f"Post {number}", tags=(f"tag {number}", "all"))["url"] for number in range(5)}
+    whole = locations(site, "/sitemap.xml")
+    monkeypatch.setattr(sitemaps, "MAX_POSTS", 2)
+
+    parts = locations(site, "/sitemap.xml")
+    assert parts == [f"{site.url}/sitemap.xml?part={name}" for name in ("1", "2", "3", "lists")]
+    first, *others = (locations(site, part.removeprefix(site.url)) for part in parts)
+    assert first == [f"{site.url}/post-0", f"{site.url}/post-1"]
+    assert [len(part) for part in others[:2]] == [2, 1]
+    found = [url for part in (first, *others) for url in part]
+    assert len(found) == len(set(found))
+    assert urls | {site.url} <= set(found) <= set(whole)
+
+    for name in ("0", "4", "x", "-1", "9" * 5000, "1.0"):
+        assert site.get(f"/sitemap.xml?part={name}").status_code == 404
+
+
+def locations(site: Site, path: str) -> list[str]:
+    """Return the URLs in a site map, or in one that is made of parts."""
     space = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
-    locations = [node.text for node in ET.fromstring(site.get("/sitemap.xml").content).iter(f"{space}loc")]
-    assert locations == [site.url, *urls[::-1]]
+    return [node.text or "" for node in ET.fromstring(site.get(path).content).iter(f"{space}loc")]
 
 
 def test_hostile_texts_are_texts(host: RunningHost, ada: Client) -> None:

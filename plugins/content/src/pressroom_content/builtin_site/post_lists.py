@@ -27,6 +27,9 @@ _BEGINNING: Final = 8_000
 _MAX_QUERY_WORDS: Final = 8
 _MAX_FOUND: Final = 200
 _TITLE_WEIGHT: Final = 5
+_MAX_RELATED_FROM: Final = 2_000
+"""How many of the newest posts are looked at for related ones: tags may be on all posts of a large site."""
+
 _MAX_CHANGED: Final = 20
 _MAX_TEXT: Final = 20_000
 log = structlog.get_logger()
@@ -168,7 +171,7 @@ class PostLists:
         return (older[0].row if older else None), (newer[0].row if newer else None)
 
     async def related(self, row: BuiltinPostRow, limit: int, without: Collection[str] = ()) -> Sequence[ListedPost]:
-        """Return posts that share tags or categories with a post, those that share most first."""
+        """Return some of the newest posts that share tags or categories with a post, those that share most first."""
         own = select(BuiltinTermRow.kind, BuiltinTermRow.slug).where(
             BuiltinTermRow.post_id == row.id, BuiltinTermRow.kind.in_(("tag", "category"))
         )
@@ -179,9 +182,11 @@ class PostLists:
             ]
         if not terms:
             return []
+        newest = self._newest(_MAX_RELATED_FROM, 0).with_only_columns(BuiltinPostRow.id).subquery()
         shared = (
             select(BuiltinTermRow.post_id, func.count().label("number"))
-            .where(BuiltinTermRow.website_id == self._website.id, or_(*terms[:40]))
+            .join(newest, newest.c.id == BuiltinTermRow.post_id)
+            .where(or_(*terms[:40]))
             .group_by(BuiltinTermRow.post_id)
             .subquery()
         )

@@ -17,6 +17,7 @@ from pressroom_content.builtin_site.feeds import Feeds
 from pressroom_content.builtin_site.frame import ASK_AGAIN
 from pressroom_content.builtin_site.post_lists import BlogTermKind
 from pressroom_content.builtin_site.serving import BuiltinPages
+from pressroom_content.builtin_site.sitemaps import SiteMaps
 from pressroom_content.builtin_site.store import BuiltinSite
 from pressroom_content.conditional import conditional
 from pressroom_content.config import config_of
@@ -101,7 +102,7 @@ class SiteRoutes:
             case "feed.xml" | "atom.xml" | "feed.json":
                 answer = await self._feeds.answer(site, slug)
             case "sitemap.xml":
-                answer = await pages.sitemap(site)
+                answer = await SiteMaps(self._plugin).answer(site, request.query.get("part", ""))
             case "llms.txt":
                 answer = await pages.contents(site)
             case "archive" | "search":

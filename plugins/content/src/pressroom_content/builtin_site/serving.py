@@ -11,19 +11,17 @@ from pressroom.sdk import Fetched, HttpResponse, NotFound
 
 from pressroom_content.builtin_site.appearance import style_of
 from pressroom_content.builtin_site.bodies import shown_body
-from pressroom_content.builtin_site.documents import MAX_SITEMAP_URLS, json_script, robots_txt, sitemap
+from pressroom_content.builtin_site.documents import json_script, robots_txt
 from pressroom_content.builtin_site.files import names_in
 from pressroom_content.builtin_site.frame import (
     ASK_AGAIN,
-    PER_PAGE,
     BlogImage,
     LinkPreviews,
     ShownPost,
-    date_of,
     files_path,
     url_of,
 )
-from pressroom_content.builtin_site.list_pages import ListPages, list_urls, term_url
+from pressroom_content.builtin_site.list_pages import ListPages, term_url
 from pressroom_content.builtin_site.post_lists import BlogTermKind, PostLists, term_slug
 from pressroom_content.builtin_site.store import BuiltinSite, Detour, public_sites
 from pressroom_content.builtin_site.summaries import description_of, page_title
@@ -96,31 +94,6 @@ class BuiltinPages(ListPages):
             "others": await self.listed(website, others, row.fields.get("language", "")),
             "is_related": is_related,
         }
-
-    async def sitemap(self, site_key: str) -> HttpResponse:
-        """Return the site map. Raises `NotFound`."""
-        website = await self.website(site_key)
-        rows = await BuiltinSite(self._plugin, website.id).live(limit=MAX_SITEMAP_URLS - 1, kind=None)
-        newest = max((max(row.updated_at, date_of(row)) for row in rows), default=website.created_at)
-        lists = [(url, newest) for url in list_urls(website, sum(row.kind == "post" for row in rows))]
-        # A post whose original is elsewhere is not one of ours.
-        own = [
-            row
-            for row in rows
-            if self.current(website, row.fields.get("canonical_url") or "") in ("", url_of(website, row))
-        ]
-        pages = [
-            (website.url, newest),
-            *((url_of(website, row), max(row.updated_at, date_of(row))) for row in own),
-            *lists,
-        ]
-        posts = sum(row.kind == "post" for row in rows)
-        if posts > PER_PAGE:
-            pages.append((f"{website.url}/archive", newest))
-        terms = await PostLists(self._plugin, website).terms(max(0, MAX_SITEMAP_URLS - len(pages)))
-        # A list of all posts has the site's home as its canonical URL.
-        pages += [(term_url(website, one.kind, one.slug), one.changed) for one in terms if one.posts < posts]
-        return HttpResponse(sitemap(pages), media_type="application/xml; charset=utf-8")
 
     async def robots(self, site_key: str) -> HttpResponse:
         """Return the robots.txt of a site: all of it may be read. Raises `NotFound`."""
