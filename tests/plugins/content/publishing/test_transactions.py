@@ -22,7 +22,7 @@ MAX_TRANSACTIONS = 25
 MAX_WRITING = 13
 
 
-ATTEMPTS = 4
+ATTEMPTS = 10
 """A machine that is busy with other things makes the queue look once more: the quietest post counts."""
 
 
