@@ -19,12 +19,12 @@ from pressroom_content.publishing.asking import UNDER_WAY
 from pressroom_content.publishing.losses import all_losses, told
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.structure_reading import structure_of
-from pressroom_content.publishing.verifying import sent_body
+from pressroom_content.publishing.verifying import LATER_LOOKS, sent_body
 from pressroom_content.records import Publication
 from pressroom_content.websites.store import Websites
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from support.publishing_world import ADA, write
+from support.publishing_world import ADA, look_again, write
 from support.standin_plugin import DRAWING
 
 Fate = Literal["kept", "converted", "lost"]
@@ -667,6 +667,15 @@ async def publish_everything(
             break
     assert found.status == "published", found
     return found
+
+
+async def looked_at(plugin: PluginContext, publication: Publication) -> Publication:
+    """Return a publication once its page was looked at, which a site may take long to show for the first time."""
+    for _ in LATER_LOOKS:
+        if publication.due_at is None:
+            break
+        publication = await look_again(plugin, publication)
+    return publication
 
 
 async def notes_of(plugin: PluginContext, publication: Publication, html: str) -> dict[str, str]:

@@ -17,6 +17,8 @@ _PART: Final = """## Part {number}
 Paragraph {number} goes over
 several lines, with *emphasis*, **bold text**, `[gallery id="{number}"]` and [a link](https://example.com/{number}).
 
+{sentences}
+
 - one of {number}
 - two
   1. nested {number}
@@ -35,13 +37,16 @@ def part_{number}(a: int) -> str:
 緑茶{number}は健康に良いです。毎日飲みます。
 """
 
+_SENTENCES: Final = " ".join(["Whoever writes at such length writes paragraphs of more than a line."] * 6)
+"""An article may have many bytes, but not as many lines as short ones would make."""
+
 
 def long_body() -> str:
     """Return two megabytes of markdown in a soak, and less otherwise."""
     parts: list[str] = []
     length = 0
     while length < _LENGTH:
-        part = _PART.format(number=len(parts) + 1)
+        part = _PART.format(number=len(parts) + 1, sentences=_SENTENCES)
         length += len(part.encode())
         parts.append(part)
     return "\n".join(parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from pressroom.accounts.quotas import AccountStorage
@@ -15,6 +16,11 @@ from pressroom.sdk import Job, PluginContext
 from pressroom.storage.database import SqlDatabase
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
+from pressroom_content.publishing.engine import Engine
+from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.store import lock_of
+from pressroom_content.records import Publication
+from pressroom_content.tables import PublicationRow
 from pressroom_content.websites.store import Websites
 
 from support.standin_plugin import PHOTO, PLATFORM
@@ -108,3 +114,13 @@ async def write(plugin: PluginContext, **fields: Any) -> str:
     }
     made = await Articles(plugin).create(ADA, Draft(**{**values, **fields}))
     return made.article.id
+
+
+async def look_again(plugin: PluginContext, publication: Publication) -> Publication:
+    """Do what the publication's job does when the time for it has come."""
+    async with plugin.services.database.writing() as session:
+        row = await session.get_one(PublicationRow, publication.id)
+        row.due_at = datetime.now(UTC)
+    async with plugin.services.jobs.lock(lock_of(publication.id), wait=60, lease=60) as lease:
+        await Engine(plugin).run(publication.id, lease)
+    return await Publications(plugin).get(ADA, publication.id)

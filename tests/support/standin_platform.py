@@ -54,6 +54,7 @@ class StandInPlatform:
         self.suffix = ""
         self.id_length = 0
         self.drops: set[str] = set()
+        self.page_status = 200
         self.lock = threading.RLock()
         self._numbers = 0
         self._acted = threading.Event()
@@ -203,6 +204,8 @@ class StandInPlatform:
         return kept
 
     def _page(self, path: str) -> tuple[int, Any]:
+        if self.page_status != 200:
+            return self.page_status, "<h1>In trouble</h1>"
         with self.lock:
             for post in self.posts.values():
                 if path == f"/{post['slug']}" and post["state"] == "live":

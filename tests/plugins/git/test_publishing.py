@@ -12,14 +12,11 @@ import pytest
 from pressroom.sdk import InvalidInput, PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.articles.store import Articles
-from pressroom_content.publishing.engine import Engine
 from pressroom_content.publishing.publications import Publications
-from pressroom_content.publishing.store import lock_of
 from pressroom_content.publishing.taking_down import unpublish
 from pressroom_content.publishing.verifying import look
 from pressroom_content.records import Publication
 from pressroom_content.rendering.markdown import html_of_markdown
-from pressroom_content.tables import PublicationRow
 from pressroom_content.tools.publication_parts import told
 from pressroom_content.websites.checking import check_website
 from pressroom_content.websites.store import Websites
@@ -27,7 +24,7 @@ from pressroom_content.websites.sync import Taxonomies
 from selectolax.lexbor import LexborHTMLParser
 from support.installing import on_path
 from support.origins import Visit, origin
-from support.publishing_world import ADA, configuration, world, write
+from support.publishing_world import ADA, configuration, look_again, world, write
 from support.standin_plugin import distribution
 
 from .conftest import Repo
@@ -80,16 +77,6 @@ async def test_a_page_that_is_being_built_is_said_so_until_it_is_there(plugin: P
     assert not [one for one in seen.warnings if "built" in one]
     assert (seen.verified["http_status"], seen.verified["title_found"]) == (200, True)
     assert "answers with 200" in told(seen, ZoneInfo("UTC"))
-
-
-async def look_again(plugin: PluginContext, publication: Publication) -> Publication:
-    """Do what the publication's job does when the time for it has come."""
-    async with plugin.services.database.writing() as session:
-        row = await session.get_one(PublicationRow, publication.id)
-        row.due_at = datetime.now(UTC)
-    async with plugin.services.jobs.lock(lock_of(publication.id), wait=5, lease=30) as lease:
-        await Engine(plugin).run(publication.id, lease)
-    return await Publications(plugin).get(ADA, publication.id)
 
 
 async def test_a_page_that_is_being_built_is_looked_at_again_by_itself(plugin: PluginContext, repo: Repo) -> None:

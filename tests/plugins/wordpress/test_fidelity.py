@@ -9,7 +9,7 @@ import httpx
 import pytest
 from pressroom.testing.running import settings_for_test
 from pressroom_wordpress.connector import CONNECTOR
-from support.fidelity import compare, notes_of, publish_everything
+from support.fidelity import compare, looked_at, notes_of, publish_everything
 from support.installing import on_path
 from support.long_articles import TITLE, long_body, shows_all
 from support.publishing_world import configuration, world
@@ -38,4 +38,5 @@ async def test_a_long_article_arrives_whole(blog: WordPress, tmp_path: Path) -> 
     with on_path(distribution(tmp_path / "site")):
         async with world(settings_for_test(config, tmp_path / "data")) as plugin:
             done = await publish_everything(plugin, "wordpress", blog.url, credential, title=TITLE, body=long_body())
+            done = await looked_at(plugin, done)
     shows_all((await asyncio.to_thread(httpx.get, done.url, timeout=60)).text, done)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.sdk import InvalidInput
-from pressroom_content.publishing.losses import MAX_TOLD, losses
+from pressroom_content.publishing.losses import MAX_TOLD, losses, read_losses
 from pressroom_content.publishing.structure_reading import structure_of
 from pressroom_content.rendering.sanitising import render
 from support.fidelity import BODY
@@ -215,6 +215,15 @@ _TAGS = st.sampled_from(
         "p dir=rtl lang=ar",
     ]
 )  # fmt: skip
+
+
+def test_the_end_of_a_long_article_is_not_lost_for_what_its_page_has_around_it() -> None:
+    body = "".join(f"<p>Paragraph {number}.</p>" for number in range(30_000))
+    menu = "".join(f"<li>Item {number}</li>" for number in range(300))
+    assert read_losses(page(f"<ul>{menu}</ul>{body}").encode(), body, URL) == []
+    assert "Paragraph 29999." in read_losses(page(body[: body.rindex("<p>")]).encode(), body, URL)[0]
+
+
 _PIECES = st.one_of(
     st.text(max_size=20),
     _TAGS.map(lambda tag: f"<{tag}>"),

@@ -23,7 +23,7 @@ from pressroom_content.records import Publication
 from pressroom_content.rendering.markdown import html_of_markdown
 from pressroom_content.tools.publication_parts import raise_failure
 from pressroom_content.websites.store import Websites
-from support.publishing_world import ADA, connect, write
+from support.publishing_world import ADA, connect, look_again, write
 from support.standin_platform import StandInPlatform
 from support.standin_plugin import CAPTIONED, HOTLINK, PHOTO
 
@@ -462,3 +462,32 @@ async def test_an_id_that_cannot_be_kept_makes_no_second_post(plugin: PluginCont
     assert "id of 300 characters" in done.error
     await publish(plugin, article, website)
     assert len(platform.posts) == 1
+
+
+@pytest.mark.parametrize("status", [503, 429])
+async def test_a_page_of_a_site_in_trouble_is_looked_at_again_by_itself(
+    plugin: PluginContext, platform: StandInPlatform, status: int
+) -> None:
+    platform.page_status = status
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin, slug="slow")
+    done = await publish(plugin, article, website)
+    assert done.status == "published"
+    assert f"the URL of the post answers with the status {status}" in done.warnings
+    assert done.due_at is not None
+
+    sent = len(platform.requests)
+    done = await look_again(plugin, done)
+    assert done.due_at is not None
+    platform.page_status = 200
+    done = await look_again(plugin, done)
+    assert (done.status, done.due_at, done.verified["http_status"]) == ("published", None, 200)
+    assert not [one for one in done.warnings if "status" in one]
+    assert {one.split()[0] for one in platform.requests[sent:]} == {"GET"}
+
+
+async def test_a_page_that_is_not_there_is_not_waited_for(plugin: PluginContext, platform: StandInPlatform) -> None:
+    platform.page_status = 404
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin, slug="nowhere")
+    done = await publish(plugin, article, website)
+    assert "the URL of the post answers with the status 404" in done.warnings
+    assert done.due_at is None

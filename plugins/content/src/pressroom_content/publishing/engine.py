@@ -51,7 +51,7 @@ from pressroom_content.publishing.store import (
     steps_of,
     tell,
 )
-from pressroom_content.publishing.verifying import LATER_LOOKS, look
+from pressroom_content.publishing.verifying import LATER_LOOKS, PATIENT_SECONDS, look
 from pressroom_content.publishing.work import Postponement, PublicationWork
 from pressroom_content.records import Article, Publication, Website
 from pressroom_content.tables import PublicationRow
@@ -106,12 +106,13 @@ class Engine:
         return Reschedule(held.row.due_at) if held.row.due_at is not None else None
 
     async def _look_again(self, publication: Publication) -> Reschedule | None:
-        """Look at a page that was being built, and say when to do so once more. Nothing is sent."""
-        await look(self._plugin, publication)
+        """Look at a page that was being built or out of reach, and say when to do so once more. Nothing is sent."""
+        await look(self._plugin, publication, PATIENT_SECONDS)
         later = await Publications(self._plugin).look_later(publication, LATER_LOOKS)
         if later is None and publication.due_at is not None:
             # Nothing is built any more: what the page lacks now is said as it is.
-            await look(self._plugin, await Publications(self._plugin).get(publication.user_id, publication.id))
+            found = await Publications(self._plugin).get(publication.user_id, publication.id)
+            await look(self._plugin, found, PATIENT_SECONDS)
         return Reschedule(later) if later is not None else None
 
     async def _begin(self, publication_id: str, lease: Lease, job_id: str) -> _Begun | Publication | Reschedule | None:

@@ -11,7 +11,7 @@ from typing import Final
 from pressroom_content.publishing import lost_objects as objects
 from pressroom_content.publishing.lost_objects import Loss, excerpt
 from pressroom_content.publishing.structure import Passage, Structure, main_part, words_of
-from pressroom_content.publishing.structure_reading import structure_of
+from pressroom_content.publishing.structure_reading import MAX_PAGE_RUNS, structure_of
 
 MAX_TOLD: Final = 12
 """Losses that are named; of more than these only the number is said."""
@@ -42,7 +42,7 @@ def read_losses(page: bytes, article: str, url: str) -> list[str]:
     Raises:
         InvalidInput: one of them is nested too deep, or has too many tags.
     """
-    return losses(structure_of(article, url), structure_of(page.decode("utf-8", "replace"), url))
+    return losses(structure_of(article, url), structure_of(page.decode("utf-8", "replace"), url, MAX_PAGE_RUNS))
 
 
 def losses(article: Structure, page: Structure) -> list[str]:

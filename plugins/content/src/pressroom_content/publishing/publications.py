@@ -88,7 +88,7 @@ class Publications:
                 row.due_at = None
 
     async def look_later(self, seen: Publication, pauses: Sequence[timedelta]) -> datetime | None:
-        """Have a page that is being built looked at again; return when, `None` where it was looked at often enough.
+        """Have a page that may be there later looked at again; return when, `None` where it was looked at often enough.
 
         Nothing changes where work on the publication has continued meanwhile.
         """

@@ -363,7 +363,7 @@ async def verify_url(work: PublicationWork) -> None:
         updated=work.able.built and updated,
     )
     found = await verify(work.plugin, expected)
-    if found.being_built:
+    if found.later:
         work.look_again_at = datetime.now(UTC) + LATER_LOOKS[0]
     work.done({"warnings": list(found.warnings), "updated": updated}, verified=dict(found.facts))
 

@@ -29,8 +29,11 @@ from pressroom_content.publishing.structure import (
 )
 from pressroom_content.rendering.markdown import check_depth, check_html
 
-MAX_RUNS: Final = 20_000
-"""Pieces of text that are read of a page; what comes after them is left out."""
+MAX_RUNS: Final = 40_000
+"""Pieces of text that are read of an article; what comes after them is left out."""
+
+MAX_PAGE_RUNS: Final = 60_000
+"""Pieces of text that are read of a page, which has more around the article."""
 
 _INLINE: Final = frozenset(
     {
@@ -68,8 +71,10 @@ _MAX_ATTRIBUTES: Final = 500_000
 _MAX_VALUE: Final = 2_000
 
 
-def structure_of(html: str, url: str = "") -> Structure:
-    """Return the structure of HTML. `url` is where it is from, without which links and images stay as they are.
+def structure_of(html: str, url: str = "", max_runs: int = MAX_RUNS) -> Structure:
+    """Return the structure of HTML, up to so many pieces of text.
+
+    `url` is where it is from, without which links and images stay as they are.
 
     Raises:
         InvalidInput: it is nested too deep, or has too many tags.
@@ -82,7 +87,7 @@ def structure_of(html: str, url: str = "") -> Structure:
     if tree.root is None:
         return Structure()
     check_depth(tree.root)
-    return _Reader(url).read(tree.root)
+    return _Reader(url, max_runs).read(tree.root)
 
 
 class _State(NamedTuple):
@@ -116,8 +121,9 @@ class _End(NamedTuple):
 class _Reader:
     """Walks through a tree once, without recursion."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, max_runs: int) -> None:
         self._url = url
+        self._max_runs = max_runs
         self._page = urldefrag(url)[0].rstrip("/")
         self._found = Structure()
         self._parts: list[str] = []
@@ -133,7 +139,7 @@ class _Reader:
     def read(self, root: LexborNode) -> Structure:
         """Return what is in a tree."""
         stack: list[tuple[LexborNode, _State] | _End] = [(root, self._state)]
-        while stack and len(self._found.runs) < MAX_RUNS:
+        while stack and len(self._found.runs) < self._max_runs:
             item = stack.pop()
             if isinstance(item, _End):
                 self._close(item)

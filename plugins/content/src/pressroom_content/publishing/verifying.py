@@ -34,6 +34,8 @@ _SECONDS: Final = 15.0
 _READ_SECONDS: Final = 5.0
 _COMPARE_SECONDS: Final = 20.0
 _NOT_FOUND: Final = 404
+_TOO_MANY: Final = 429
+_SERVER_ERROR: Final = 500
 _BEING_BUILT: Final = (
     "the page is not there yet: the site is being built; Pressroom looks again by itself after some minutes, and "
     "list_publications with verify does at once"
@@ -47,21 +49,33 @@ _NOT_BUILT: Final = (
     "of the build"
 )
 
+PATIENT_SECONDS: Final = 60.0
+"""How long a page may take when nobody waits: a site may need that for its first look at a long post."""
+
 LATER_LOOKS: Final = (timedelta(minutes=2), timedelta(minutes=5), timedelta(minutes=15))
-"""How long after a look at a page that is being built the next one is; after the last of them there are no more."""
+"""How long after a look at a page that may be there later the next one is; after the last of them there are no more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was found at a URL: members for `verified`, and what is wrong, a sentence each."""
+    """What was found at a URL: members for `verified`, and what is wrong, a sentence each.
+
+    With `in_trouble` the site did not show the page, and may do so later.
+    """
 
     facts: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
+    in_trouble: bool = False
 
     @property
     def being_built(self) -> bool:
         """Whether the page is not there in this version so far, since its site has to be built first."""
         return bool(self.facts.get("being_built"))
+
+    @property
+    def later(self) -> bool:
+        """Whether another look may find more."""
+        return self.being_built or self.in_trouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +95,8 @@ class ExpectedPage:
     updated: bool = False
 
 
-async def verify(plugin: PluginContext, expected: ExpectedPage) -> Verification:
-    """Check a live page. Nothing is raised: what cannot be checked is a warning."""
+async def verify(plugin: PluginContext, expected: ExpectedPage, seconds: float = _SECONDS) -> Verification:
+    """Check a live page, which has these seconds to arrive. Nothing is raised: what cannot be checked is a warning."""
     url = expected.url
     if not url:
         return Verification({}, ("the site gave no URL for the post, so its page was not checked",))
@@ -91,12 +105,13 @@ async def verify(plugin: PluginContext, expected: ExpectedPage) -> Verification:
             page = await _own_page(plugin, url)
         else:
             page = await plugin.services.fetcher.get(
-                url, accept="text/html", max_bytes=_MAX_BYTES, seconds=_SECONDS, redirects=5
+                url, accept="text/html", max_bytes=_MAX_BYTES, seconds=seconds, redirects=5
             )
     except (FetchFailed, FetchRefused) as error:
         return Verification(
             {"url": url, "http_status": None, "checked_at": _now()},
             (f"the page could not be looked at: {error.message}",),
+            in_trouble=isinstance(error, FetchFailed),
         )
     if expected.built and page.status == _NOT_FOUND:
         facts = {"url": page.url, "http_status": page.status, "checked_at": _now()}
@@ -116,7 +131,8 @@ async def _own_page(plugin: PluginContext, url: str) -> Fetched:
 async def _judged(plugin: PluginContext, page: Fetched, expected: ExpectedPage) -> Verification:
     facts: dict[str, Any] = {"url": page.url, "http_status": page.status, "checked_at": _now()}
     if page.status != 200:
-        return Verification(facts, (f"the URL of the post answers with the status {page.status}",))
+        warning = f"the URL of the post answers with the status {page.status}"
+        return Verification(facts, (warning,), in_trouble=page.status == _TOO_MANY or page.status >= _SERVER_ERROR)
     if page.media_type not in ("text/html", "application/xhtml+xml"):
         return Verification(facts, (f"the URL of the post is not a web page but {page.media_type or 'of no type'}",))
     try:
@@ -182,8 +198,11 @@ class RemoteState:
     lost: bool = False
 
 
-async def look(plugin: PluginContext, publication: Publication) -> RemoteState:
-    """Read the post on its site, and its page as a visitor does. What cannot be looked at is part of the answer."""
+async def look(plugin: PluginContext, publication: Publication, seconds: float = _SECONDS) -> RemoteState:
+    """Read the post on its site, and its page as a visitor does. What cannot be looked at is part of the answer.
+
+    The page has these seconds to arrive.
+    """
     if not publication.external_id:
         return RemoteState({}, (), None)
     drift: list[str] = []
@@ -219,18 +238,20 @@ async def look(plugin: PluginContext, publication: Publication) -> RemoteState:
     article = await Articles(plugin).get(publication.user_id, publication.article_id, publication.article_version)
     original = await original_of(plugin, publication.user_id, publication.canonical_of)
     canonical_url = canonical_url_of(article, publication.options, original[0] if original else "")
+    built = capabilities_of(website, connector_of(plugin, website.platform)).built
+    waiting = built and publication.due_at is not None
     expected = ExpectedPage(
         url=publication.url,
         title=article.title,
         canonical_url=canonical_url,
         html=await sent_body(plugin, publication, article, website, canonical_url),
-        built=capabilities_of(website, connector_of(plugin, website.platform)).built,
-        waiting=publication.due_at is not None,
-        updated=publication.due_at is not None and await _was_there(plugin, publication),
+        built=built,
+        waiting=waiting,
+        updated=waiting and await _was_there(plugin, publication),
     )
-    found = await verify(plugin, expected)
+    found = await verify(plugin, expected, seconds)
     if found.facts.get("http_status") is not None:
-        await Publications(plugin).note_verified(publication, found.facts, found.warnings, over=not found.being_built)
+        await Publications(plugin).note_verified(publication, found.facts, found.warnings, over=not found.later)
     return RemoteState(found.facts, (*drift, *found.warnings), edited, edits, lost)
 
 
