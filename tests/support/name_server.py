@@ -1,29 +1,36 @@
-"""A DNS server on loopback that knows the TXT records that a test gives it."""
+"""A DNS server on loopback that knows the records that a test gives it."""
 
 from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import dns.exception
 import dns.flags
 import dns.message
 import dns.rcode
+import dns.rdatatype
 import dns.rrset
+
+Addresses = Callable[[str, str], Sequence[str]]
+"""Returns the addresses of a name, of the kind A or AAAA, each time that somebody asks."""
 
 
 class NameServer:
-    """Answers over UDP, on a port of its own: TXT records, that there is no such name, or that it fails.
+    """Answers over UDP, by default on a port of its own: records, that there is no such name, or that it fails.
 
-    `texts` are the records by name, each with its texts; `failing` the names that get SERVFAIL.
+    `texts` are TXT records by name, each with its texts; `failing` the names that get SERVFAIL. With `addresses` it
+    answers questions for A and AAAA.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0, addresses: Addresses | None = None) -> None:
         self.texts: dict[str, list[str]] = {}
         self.failing: set[str] = set()
+        self._addresses = addresses
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.bind(("127.0.0.1", 0))
+        self._socket.bind(("127.0.0.1", port))
         threading.Thread(target=self._serve, name="name server", daemon=True).start()
 
     @property
@@ -44,7 +51,12 @@ class NameServer:
     def _answer(self, asked: dns.message.Message) -> dns.message.Message:
         answer = dns.message.make_response(asked)
         answer.flags |= dns.flags.RA
-        name = asked.question[0].name
+        name, kind = asked.question[0].name, dns.rdatatype.to_text(asked.question[0].rdtype)
+        if self._addresses is not None and kind in ("A", "AAAA"):
+            found = self._addresses(name.to_text(omit_final_dot=True), kind)
+            if found:
+                answer.answer.append(dns.rrset.from_text(name, 0, "IN", kind, *found))
+            return answer
         texts = self.texts.get(name.to_text(omit_final_dot=True))
         if name.to_text(omit_final_dot=True) in self.failing:
             answer.set_rcode(dns.rcode.SERVFAIL)

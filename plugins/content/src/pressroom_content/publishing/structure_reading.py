@@ -72,7 +72,7 @@ _MAX_VALUE: Final = 2_000
 
 
 def structure_of(html: str, url: str = "", max_runs: int = MAX_RUNS) -> Structure:
-    """Return the structure of HTML, up to so many pieces of text.
+    """Return the structure of HTML, up to `max_runs` pieces of text.
 
     `url` is where it is from, without which links and images stay as they are.
 

@@ -1,0 +1,40 @@
+"""A name that leads outside when it is looked at and inside when it is used, by a real DNS server."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.disks import namespace
+from support.needs import unavailable
+
+pytestmark = pytest.mark.services
+
+
+def test_a_name_that_an_attacker_turns_around_between_two_questions_leads_nowhere_inside(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    resolver = tmp_path / "resolv.conf"
+    resolver.write_text("nameserver 127.0.0.1\noptions attempts:1\n")
+    unshare, *options, shell, line = namespace(tmp_path / "disk")
+    script = 'mount --bind "$1" /etc/resolv.conf && exec "$2" -m support.rebinding'
+    done = subprocess.run(
+        [unshare, *options, "--net", shell, line, script, "sh", str(resolver), sys.executable],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if done.stderr.startswith("unshare: "):
+        unavailable(f"a process cannot have a network of its own here: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    # The names do turn: without the look at the address that is used, half of all would have come inside.
+    assert found["turns"] == ["8.8.8.8", "127.0.0.1"]
+    assert found["outside"] == found["failed"] > 0
+    assert found["refused"] > 100
+    assert found["inside"] == 0
