@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
@@ -15,6 +15,7 @@ from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from pressroom_content.articles.fields import read_as
 from pressroom_content.builtin_site import bodies
+from pressroom_content.builtin_site.post_lists import MAX_SEARCHES, turn_to_search
 from support.content_client import Client, client_of
 
 POSTS = 6
@@ -129,3 +130,36 @@ def test_no_long_post_is_worked_on_in_the_server_itself_for_its_readers(
     page = httpx.get(url).text
     assert page.count('loading="lazy"') >= 2_500
     assert httpx.get(url).text == page
+
+
+async def _while_searched(website: str, ask: Callable[[], list[httpx.Response]]) -> list[httpx.Response]:
+    """Ask while as many search a site as may."""
+    enough = asyncio.Event()
+
+    async def wait() -> None:
+        async with turn_to_search(website):
+            await enough.wait()
+
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(MAX_SEARCHES):
+            tasks.create_task(wait())
+        try:
+            return await asyncio.to_thread(ask)
+        finally:
+            enough.set()
+
+
+def test_strangers_who_search_a_large_blog_keep_nobody_else_from_searching(
+    host: RunningHost, alice: Client, blog: str
+) -> None:
+    other = str(alice.data("connect_website", platform="builtin", name="Milk")["website_id"])
+    urls = [_published(alice, site, "Found", "Some words.").rpartition("/")[0] for site in (blog, other)]
+
+    def ask() -> list[httpx.Response]:
+        return [httpx.get(f"{url}/search?q=words", timeout=30) for url in urls]
+
+    refused, found = host.run(_while_searched(blog, ask))
+    assert (refused.status_code, found.status_code) == (503, 200)
+    assert int(refused.headers["retry-after"]) >= 1
+    assert "Found" in found.text
+    assert "Found" in httpx.get(f"{urls[0]}/search?q=words", timeout=30).text

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
+from weakref import WeakKeyDictionary
 
 import structlog
+from pressroom.errors import Overloaded
 from pressroom.sdk import CallError, PluginContext
 from sqlalchemy import Select, and_, case, delete, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -27,6 +31,10 @@ _BEGINNING: Final = 8_000
 _MAX_QUERY_WORDS: Final = 8
 _MAX_FOUND: Final = 200
 _TITLE_WEIGHT: Final = 5
+_SEARCHES_AT_ONCE: Final = 2
+MAX_SEARCHES: Final = 8
+"""Searches of one site, under way and waiting: searches of other sites do not wait for them."""
+
 _MAX_RELATED_FROM: Final = 2_000
 """How many of the newest posts are looked at for related ones: tags may be on all posts of a large site."""
 
@@ -199,7 +207,14 @@ class PostLists:
         return await self._listed(wanted.limit(limit))
 
     async def search(self, query: str, *, limit: int, offset: int = 0) -> tuple[int, Sequence[ListedPost]]:
-        """Return how many posts have every word of a query in any of its forms, and some of them, best first."""
+        """Return how many posts have every word of a query in any of its forms, and some of them, best first.
+
+        Raises `Overloaded` where many search the site already: a common word takes time in line with its posts.
+        """
+        async with turn_to_search(self._website.id):
+            return await self._search(query, limit, offset)
+
+    async def _search(self, query: str, limit: int, offset: int) -> tuple[int, Sequence[ListedPost]]:
         languages = {language_of(self._website.settings.get("language", ""))}
         async with self._database.reading() as session:
             spoken = (
@@ -292,3 +307,31 @@ class PostLists:
         async with self._database.reading() as session:
             rows = (await session.execute(wanted)).all()
         return [ListedPost(row[0], row[1] if beginnings else "") for row in rows]
+
+
+@dataclass(slots=True)
+class _Searches:
+    """The searches of a site that are under way, and those of them that wait."""
+
+    places: asyncio.Semaphore
+    number: int = 0
+
+
+_searches: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Searches]] = WeakKeyDictionary()
+
+
+@asynccontextmanager
+async def turn_to_search(website_id: str) -> AsyncIterator[None]:
+    """Wait for a place among those who search a site. Raises `Overloaded` where too many wait."""
+    of_sites = _searches.setdefault(asyncio.get_running_loop(), {})
+    own = of_sites.setdefault(website_id, _Searches(asyncio.Semaphore(_SEARCHES_AT_ONCE)))
+    if own.number >= MAX_SEARCHES:
+        raise Overloaded("Many people search this blog at the moment. Try again in some seconds.")
+    own.number += 1
+    try:
+        async with own.places:
+            yield
+    finally:
+        own.number -= 1
+        if not own.number:
+            del of_sites[website_id]
