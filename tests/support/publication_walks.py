@@ -148,7 +148,7 @@ class PublicationWalk(RuleBasedStateMachine):
     @rule(mode=st.sampled_from(["draft", "trash", "delete"]))
     def take_down(self, mode: Literal["draft", "trash", "delete"]) -> None:
         asked = {"publication_id": self.publication, "mode": mode, "confirm": True}
-        if mode == "trash" and not self.walked.has_trash and self.state != "gone":
+        if mode == "trash" and not self.walked.has_trash and self.told != "gone":
             self.is_refused("unpublish_content", **asked)
             return
         done = self.walked.client.data("unpublish_content", **asked)
