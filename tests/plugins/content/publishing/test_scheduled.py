@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from pressroom.sdk import InvalidInput, PluginContext
 from pressroom.storage.database.tables import JobRow
 from pressroom_content.articles.store import Articles
 from pressroom_content.builtin_site.store import BuiltinSite
-from pressroom_content.publishing.asking import BegunPublication, PublishRequest
+from pressroom_content.publishing.asking import PublishRequest
 from pressroom_content.publishing.bringing import bring
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.store import work_on
@@ -26,6 +26,8 @@ from support.job_processes import Forker
 from support.job_queues import eventually
 from support.publishing_world import ADA, connect, write
 from support.standin_platform import StandInPlatform
+
+T = TypeVar("T")
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -43,7 +45,7 @@ async def stands(plugin: PluginContext, publication: Publication, status: str) -
     raise AssertionError(found)
 
 
-async def once_free(work: Callable[[], Awaitable[BegunPublication]]) -> BegunPublication:
+async def once_free(work: Callable[[], Awaitable[T]]) -> T:
     """Do what the refusal of a publication that is being worked on asks for: repeat it in a moment."""
     for _ in range(60):
         try:
@@ -128,6 +130,25 @@ async def test_a_draft_is_not_scheduled_on_its_site_either(
     assert (done.id, done.publish_at, done.article_version) == (begun.id, None, 2 if newer else 1)
     title = "Another title" if newer else "Hello world"
     assert [(post["state"], post["title"]) for post in platform.posts.values()] == [("draft", title)]
+
+
+async def test_a_scheduled_post_that_somebody_deleted_there_is_told_as_it_is(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    website, article = await _natively(plugin, platform), await write(plugin)
+    at = datetime.now(UTC) + timedelta(days=3)
+    begun = await Publications(plugin).publish(ADA, article, website, mode="schedule", publish_at=at)
+    await stands(plugin, begun, "scheduled")
+    platform.posts.clear()
+    cancelled = await once_free(lambda: cancel(plugin, ADA, begun.id))
+    assert (cancelled.status, platform.posts) == ("unpublished", {})
+
+    again = await Publications(plugin).publish(ADA, article, website, mode="schedule", publish_at=at)
+    await stands(plugin, again, "scheduled")
+    platform.posts.clear()
+    saved = await once_free(lambda: bring(plugin, ADA, article, website, PublishRequest(mode="draft")))
+    done = await stands(plugin, saved.publication, "draft")
+    assert [(id_, post["state"]) for id_, post in platform.posts.items()] == [(done.external_id, "draft")]
 
 
 async def test_work_on_a_draft_cancels_what_its_site_was_told(plugin: PluginContext, platform: StandInPlatform) -> None:

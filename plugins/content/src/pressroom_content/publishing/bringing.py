@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pressroom.sdk import InvalidInput, PluginContext
@@ -88,7 +88,9 @@ async def bring(
             known = await cancel(plugin, user_id, known.id)
             newest = (await Articles(plugin).get(user_id, content_id)).version
             as_it_was = request.options is None and request.canonical_of is None
-            if not known.external_id or (newest == known.article_version and as_it_was):
+            if known.status == "unpublished" and known.external_id:  # somebody deleted it there: it is made anew
+                request = replace(request, again=True)
+            elif not known.external_id or (newest == known.article_version and as_it_was):
                 return BegunPublication(known, begun=True, new=False)
     return await publications.begin(user_id, content_id, website_id, request)
 

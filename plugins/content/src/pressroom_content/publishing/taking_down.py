@@ -92,6 +92,8 @@ async def unpublish(plugin: PluginContext, user_id: str, publication_id: str, mo
 async def cancel(plugin: PluginContext, user_id: str, publication_id: str) -> Publication:
     """Cancel a scheduled publication: what the site has of it stays there as a draft.
 
+    Where the site was to publish the post and has it no more, the publication is `unpublished`.
+
     Raises:
         NotFound: the account has no such publication.
         InvalidInput: it is not scheduled, or is being worked on.
@@ -101,12 +103,15 @@ async def cancel(plugin: PluginContext, user_id: str, publication_id: str) -> Pu
         row = held.row
         if row.status != "scheduled" or row.mode != "schedule":
             raise InvalidInput("publication_id", f"is not scheduled but {row.status}")
-        if held.steps["live"].detail.get("native") and row.external_id:
+        is_there = bool(row.external_id)
+        if held.steps["live"].detail.get("native") and is_there:
             site = await _site(plugin, held)
-            if await _another(plugin, site, held) is None:
-                await _set_state(site, row.external_id, "draft")
+            is_there = (
+                await _another(plugin, site, held) is None
+                and await _set_state(site, row.external_id, "draft") is not None
+            )
             held.note("live", "pending", {**held.steps["live"].detail, "native": False})
-        status = "draft" if row.external_id else "unpublished"
+        status = "draft" if is_there else "unpublished"
         await held.save(status=status, mode="draft", publish_at=None, due_at=None, error="")
     done = await Publications(plugin).get(user_id, publication_id)
     if not await Publications(plugin).others_live(done):
@@ -166,16 +171,16 @@ async def _another(plugin: PluginContext, site: Site, held: LeasedPublication) -
 
 
 async def _set_state(site: Site, post_id: str, state: Literal["draft", "trashed", "gone"]) -> RemotePost | None:
-    """Move a post to a state, and return it; `None` where nobody can show it any more."""
+    """Move a post to a state, and return it; `None` where the site has it no more."""
     try:
         return await site.set_state(post_id, state)
     except SiteGone:
         return None  # somebody was faster
     except UnknownOutcome:
         try:
-            found = (await site.read(post_id)).state
+            remote: RemotePost | None = await site.read(post_id)
         except SiteGone:
-            found = "gone"
-        if found != state:
+            remote = None
+        if (remote.state if remote is not None else "gone") != state:
             raise SiteUnavailable("the site did not answer, and has not done this so far; repeat the call") from None
-        return None
+        return remote
