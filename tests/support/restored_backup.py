@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from support.taking_over import SENTENCE, TakeOver
+
+TITLES: Final = ("Kept by the backup", "Lost with the disk", "Ours before")
 
 
 @dataclass(frozen=True, slots=True)
 class Restorable:
-    """A real website. `back_up` returns what restores it; `bodies` are its posts by title, as its owner sees them."""
+    """A real website. `back_up` returns what restores it.
+
+    `bodies` are those of its posts that have one of `TITLES`, as its owner sees them: of each title one.
+    """
 
     over: TakeOver
     back_up: Callable[[], Callable[[], None]]

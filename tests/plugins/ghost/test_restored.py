@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.ghost import Ghost
-from support.restored_backup import Restorable, keeps_what_is_theirs
+from support.restored_backup import TITLES, Restorable, keeps_what_is_theirs
 from support.taking_over import taking_over
 
 from .test_improving import TheirGhost
@@ -26,7 +26,7 @@ def test_what_the_backup_does_not_have_is_made_once_and_what_is_old_there_is_tol
 
     def bodies() -> dict[str, str]:
         rows = theirs.owner.send("GET", "/posts/?limit=100&formats=lexical")["posts"]
-        ours = [row for row in rows if row["title"] in ("Kept by the backup", "Lost with the disk")]
+        ours = [row for row in rows if row["title"] in TITLES]
         assert len({row["title"] for row in ours}) == len(ours)
         return {row["title"]: row["lexical"] for row in ours}
 

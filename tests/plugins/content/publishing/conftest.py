@@ -31,9 +31,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", params=databases.KINDS)
 def config(request: pytest.FixtureRequest, folder: Path) -> Iterator[dict[str, Any]]:
-    """Return a configuration with a database that the tests of a module share: one is SQLite's, one PostgreSQL's."""
+    """Return a configuration with a database that the tests of a module share: one is SQLite's, one PostgreSQL's.
+
+    A module in which nobody takes over from a process that is gone has a lease that a busy process keeps, by a constant
+    `LEASE_SECONDS`.
+    """
+    lease = {"lease_seconds": seconds} if (seconds := getattr(request.module, "LEASE_SECONDS", 0)) else {}
     with databases.database_config(request.param, folder / request.param) as storage:
-        yield configuration(storage)
+        yield configuration(storage, **lease)
 
 
 @pytest.fixture(scope="package")
