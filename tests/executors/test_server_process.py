@@ -139,3 +139,14 @@ async def test_a_module_that_cannot_be_preloaded_does_not_keep_the_workers_from_
             output = await line(process)
         assert output == "here"
         assert await process.wait() == 0
+
+
+async def test_a_tool_does_not_wait_for_what_plugins_load(tmp_path: Path) -> None:
+    loading = tmp_path / "loading"
+    async with server("load_a_slow_plugin", loading) as process:
+        assert await line(process) == "the tool is done"
+        assert await line(process) == "the tool has the plugin's module: False"
+        assert await line(process) == "the plugin is done: False"
+        loading.unlink()
+        assert await line(process) == "the plugin has its module by fork"
+        assert await process.wait() == 0

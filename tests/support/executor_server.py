@@ -13,8 +13,9 @@ from collections.abc import Awaitable, Callable
 from pressroom.config.models import ExecutorsSettings
 from pressroom.errors import CallTimeout
 from pressroom.pipeline.executors.executors import Executors
+from pressroom.pipeline.executors.workers import WorkerPool
 
-from support import executor_tools
+from support import executor_tools, slow_plugin
 
 PATHS = sys.argv[2:]
 
@@ -73,6 +74,22 @@ async def start_anyway(executors: Executors) -> None:
     """Run a call although a module that should be preloaded cannot be."""
     await executors.start()
     say(await executors.run("process", executor_tools.work(executor_tools.echo, text="here")))
+
+
+async def load_a_slow_plugin(executors: Executors) -> None:
+    """Run a tool while the processes for plugins still import what one of them works with."""
+    os.environ["SLOW_PLUGIN"] = PATHS[0]
+    open(PATHS[0], "w").close()  # noqa: ASYNC230, PTH123  # one empty file
+    pool = WorkerPool(ExecutorsSettings(plugin_processes=2), preload=("support.slow_plugin",))
+    pool.start()
+    of_plugin = asyncio.create_task(pool.run(slow_plugin.loaded_by, seconds=60))
+    await executors.start()
+    say(await executors.run("process", executor_tools.work(executor_tools.echo, text="the tool is done")))
+    tool = await executors.run("process", executor_tools.work(executor_tools.surroundings))
+    say(f"the tool has the plugin's module: {'support.slow_plugin' in tool['modules']}")
+    say(f"the plugin is done: {of_plugin.done()}")
+    say(f"the plugin has its module by {await of_plugin}")
+    await pool.close()
 
 
 async def main(act: Callable[[Executors], Awaitable[None]]) -> None:

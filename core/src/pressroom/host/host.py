@@ -136,7 +136,8 @@ class Host:
             private_networks=settings.fetch.private_networks,
         )
         setup = compiled.plugins.worker_setup if settings.executors.start_plugin_processes else ()
-        workers = self._workers = WorkerPool(settings.executors, settings.graphics.fonts, setup)
+        modules = {name for names in compiled.plugins.worker_modules.values() for name in names}
+        workers = self._workers = WorkerPool(settings.executors, settings.graphics.fonts, setup, modules)
         parts: tuple[OpenableStore, ...] = (self.accounts, self.authorization_server, fetcher, workers)
         for part in parts:
             await part.open()
@@ -180,9 +181,9 @@ class Host:
         know_media_types(files, compiled.catalog)
         fonts = settings.graphics.fonts
         use_font_folders(fonts)
-        executors = Executors(settings.executors, preload=tuple(self._worker_modules()), font_folders=fonts)
+        executors = Executors(settings.executors, preload=self._tool_modules(), font_folders=fonts)
         await executors.start()
-        if settings.executors.start_plugin_processes and compiled.plugins.worker_modules:
+        if settings.executors.start_plugin_processes and any(compiled.plugins.worker_modules.values()):
             self._workers.start()
         opened.push_async_callback(self._close_executors, executors)
         contributions = compiled.plugins.contributions
@@ -212,8 +213,9 @@ class Host:
             middleware=compiled.middleware(),
         )
 
-    def _worker_modules(self) -> set[str]:
-        """Return the modules that worker processes import before their first call."""
-        tools = self.compiled.catalog.tools.values()
-        of_tools = {tool.declaration.reference.partition(":")[0] for tool in tools if tool.executor == "process"}
-        return of_tools | self.compiled.plugins.worker_modules
+    def _tool_modules(self) -> list[str]:
+        """Return what the worker processes of tools import before their first call: no other plugin's modules."""
+        tools = [tool for tool in self.compiled.catalog.tools.values() if tool.executor == "process"]
+        of_plugins = self.compiled.plugins.worker_modules
+        named = {module for tool in tools for module in of_plugins.get(tool.context.id, ())}
+        return sorted({tool.declaration.reference.partition(":")[0] for tool in tools} | named)

@@ -45,8 +45,9 @@ class LoadedPlugins:
     """What loading came to: a record of every plugin, in the order of id, and what the active ones contributed.
 
     `requires` holds the ids of other plugins that each active one needs. `extensions` holds, for each plugin that
-    offers hooks, what others contributed to them, as pairs of plugin id and record. `worker_modules` are imported in
-    worker processes before their first call, and `worker_setup` are the functions that each runs before it.
+    offers hooks, what others contributed to them, as pairs of plugin id and record. `worker_modules` has the modules
+    that worker processes import before their first call, by plugin, and `worker_setup` the functions that each runs
+    before it.
     """
 
     records: tuple[PluginRecord, ...]
@@ -55,7 +56,7 @@ class LoadedPlugins:
     services: HostServices
     requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     extensions: Mapping[str, Mapping[str, list[tuple[str, Any]]]] = field(default_factory=dict)
-    worker_modules: frozenset[str] = frozenset()
+    worker_modules: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     worker_setup: tuple[str, ...] = ()
 
     @property
@@ -212,7 +213,7 @@ def load_plugins(
         contexts=contexts,
         services=services,
         requires=requires,
-        worker_modules=frozenset(name for one in active.values() if one.plugin for name in one.plugin.worker_modules),
+        worker_modules={id_: one.plugin.worker_modules for id_, one in active.items() if one.plugin},
         worker_setup=tuple(name for one in active.values() if one.plugin for name in one.plugin.worker_setup),
         extensions=extensions,
     )

@@ -49,9 +49,11 @@ class Plugin:
     module or class of further hooks that this plugin offers to others. `unique` maps hooks of those to the member that
     names their records, such as `{"acme_stores": "name"}`: plugins that offer the same name are in conflict, as with
     names of the host.
+
     `worker_modules` names the modules whose functions it runs in worker processes: they are imported there before the
-    first call. `worker_setup` names functions without parameters, such as `acme.models:load`, that each process of
-    `plugin.services.workers` runs when it starts with the server, so that no call waits for what they load.
+    first call, and before that of its tools that run in such processes. `worker_setup` names functions without
+    parameters, such as `acme.models:load`, that each process of `plugin.services.workers` runs when it starts with the
+    server, so that no call waits for what they load.
     """
 
     id: str

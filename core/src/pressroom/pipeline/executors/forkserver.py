@@ -1,19 +1,22 @@
-"""How worker processes are made: by the standard library's fork server.
+"""How worker processes are made: by fork servers, which are the standard library's.
 
-The fork server is a fresh interpreter that has imported what workers need, and forks one whenever asked. It is
-started without the server's file descriptors, so that no worker ever holds a listening socket.
+A fork server is a fresh interpreter that has imported what workers need, and forks one whenever asked. It is started
+without the server's file descriptors, so that no worker ever holds a listening socket.
+
+There are two in each process: the workers that run tools and those that work for plugins need different modules. The
+latter take seconds and much memory to load, which no tool should wait for.
 """
 
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
+import multiprocessing.forkserver
 import os
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from multiprocessing.context import ForkServerContext, ForkServerProcess
-from typing import Any
+from typing import Any, ClassVar, Final
 
 UNEXPECTED_EXIT = 70
 """Stands for exit status 0 of a worker (`EX_SOFTWARE` of sysexits.h)."""
@@ -24,23 +27,31 @@ _PRELOAD = (
     "pressroom.pipeline.executors.child",
     "pebble",
 )
-_hiding = threading.Lock()
 
 
-def preload(modules: Sequence[str]) -> None:
-    """Name the modules that the fork server imports when it starts, so that workers begin with them.
+class ForkServer(multiprocessing.forkserver.ForkServer):
+    """A fork server of this process."""
 
-    There is one fork server for the whole process; for one that runs already this comes too late.
-    """
-    multiprocessing.set_forkserver_preload([*_PRELOAD, *modules])
+    def preload(self, modules: Sequence[str]) -> None:
+        """Name the modules that the fork server imports when it starts, so that workers begin with them.
+
+        For one that runs already this comes too late.
+        """
+        self.set_forkserver_preload([*_PRELOAD, *modules])
+
+
+FOR_TOOLS: Final = ForkServer()
+FOR_PLUGINS: Final = ForkServer()
 
 
 class WorkerProcess(ForkServerProcess):
     """A worker process that does not run the server's main script, and that can be killed at any moment."""
 
+    fork_server: ClassVar[ForkServer] = FOR_TOOLS
+
     def start(self) -> None:
         """Start the process. Blocks until the fork server, which may still be importing, has forked it."""
-        with _main_hidden():
+        with _main_hidden(), _asking(self.fork_server):
             super().start()
 
     def terminate(self) -> None:
@@ -54,25 +65,80 @@ class WorkerProcess(ForkServerProcess):
         return UNEXPECTED_EXIT if code == os.EX_OK else code
 
 
-class WorkerContext(ForkServerContext):
-    """The multiprocessing context of `WorkerProcess`."""
+class PluginWorkerProcess(WorkerProcess):
+    """A worker process that has imported what plugins work with besides tools."""
 
-    Process = WorkerProcess
+    fork_server = FOR_PLUGINS
+
+
+class WorkerContext(ForkServerContext):
+    """The multiprocessing context of worker processes of one class."""
+
+    def __init__(self, process: type[WorkerProcess]) -> None:
+        super().__init__()
+        self.Process = process  # type: ignore[misc]  # a class attribute there
+
+
+_asked = threading.local()
+_connect_to_default = multiprocessing.forkserver.connect_to_new_process
+
+
+def _connect(fds: Sequence[int]) -> tuple[int, int]:
+    """Ask the fork server that this thread has chosen, which `multiprocessing` has no argument for."""
+    server: ForkServer | None = getattr(_asked, "server", None)
+    return server.connect_to_new_process(fds) if server is not None else _connect_to_default(fds)
+
+
+multiprocessing.forkserver.connect_to_new_process = _connect
+
+
+@contextlib.contextmanager
+def _asking(server: ForkServer) -> Iterator[None]:
+    _asked.server = server
+    try:
+        yield
+    finally:
+        del _asked.server
+
+
+class _MainModule:
+    """The main script, as `multiprocessing` sees it: hidden as long as anybody starts a process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._starting = 0
+        self._hidden: dict[str, Any] = {}
+
+    def hide(self) -> None:
+        with self._lock:
+            self._starting += 1
+            if self._starting > 1:
+                return
+            main = sys.modules["__main__"]
+            namespace = vars(main)
+            self._hidden = {name: namespace[name] for name in ("__file__", "__spec__") if name in namespace}
+            namespace.pop("__file__", None)
+            main.__spec__ = None
+
+    def show(self) -> None:
+        with self._lock:
+            self._starting -= 1
+            if not self._starting:
+                vars(sys.modules["__main__"]).update(self._hidden)
+
+
+_main = _MainModule()
 
 
 @contextlib.contextmanager
 def _main_hidden() -> Iterator[None]:
     """Keep multiprocessing from telling a new process to run the main script again.
 
-    It would import the whole server into every worker. What workers run is always imported by name.
+    It would import the whole server into every worker. What workers run is always imported by name. Threads that start
+    processes do not wait for each other: one of them may wait for a fork server that still imports.
     """
-    with _hiding:
-        main = sys.modules["__main__"]
-        namespace = vars(main)
-        hidden: dict[str, Any] = {name: namespace[name] for name in ("__file__", "__spec__") if name in namespace}
-        namespace.pop("__file__", None)
-        main.__spec__ = None
-        try:
-            yield
-        finally:
-            namespace.update(hidden)
+    _main.hide()
+    try:
+        yield
+    finally:
+        _main.show()

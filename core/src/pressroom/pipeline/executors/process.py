@@ -15,12 +15,13 @@ from typing import Any, ClassVar
 import structlog
 from pebble import ProcessExpired, ProcessPool
 
-from pressroom.pipeline.executors import child, forkserver
+from pressroom.pipeline.executors import child
 from pressroom.pipeline.executors.admission_queue import TaskExecutor
 from pressroom.pipeline.executors.child import Reply
 from pressroom.pipeline.executors.daemon import on_daemon_thread
 from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.failures import out_of_memory, timed_out, tool_failed_in_worker, worker_lost
+from pressroom.pipeline.executors.forkserver import WorkerContext, WorkerProcess
 from pressroom.sdk import ExecutorName
 
 _STUCK_AFTER = 10.0
@@ -49,8 +50,10 @@ class Worker:
         recycle_after: int,
         font_folders: tuple[Path, ...] = (),
         setup: tuple[str, ...] = (),
+        process: type[WorkerProcess] = WorkerProcess,
     ) -> None:
         self._setup = (niceness, font_folders, setup)
+        self._process = process
         self._recycle_after = recycle_after
         self._calls = 0
         self._opening: asyncio.Task[ProcessPool] | None = None
@@ -125,12 +128,12 @@ class Worker:
             except (BrokenProcessPool, OSError) as error:
                 # A module that cannot be imported outside the server takes the whole fork server down.
                 _log.warning("worker process did not start; trying without preloaded modules", reason=str(error))
-                forkserver.preload(())
+                self._process.fork_server.preload(())
                 time.sleep(pause)
         return self._start_pool()
 
     def _start_pool(self) -> ProcessPool:
-        context = forkserver.WorkerContext()
+        context = WorkerContext(self._process)
         pool = ProcessPool(max_workers=1, initializer=child.prepare, initargs=self._setup, context=context)
         try:
             running = pool.active  # asking is what starts it
@@ -185,7 +188,7 @@ class ProcessExecutor(TaskExecutor):
     ) -> None:
         count = processes or default_processes()
         super().__init__(count, queue)
-        forkserver.preload(preload)
+        WorkerProcess.fork_server.preload(preload)
         self._workers = [
             Worker(niceness=niceness, recycle_after=recycle_after, font_folders=font_folders) for _ in range(count)
         ]

@@ -6,7 +6,7 @@ import asyncio
 import pickle
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from pressroom.errors import CallTimeout, InternalError, Overloaded
 from pressroom.fetch.shares import current_share
 from pressroom.pipeline.executors.admission_queue import AdmissionQueue
 from pressroom.pipeline.executors.child import Reply
+from pressroom.pipeline.executors.forkserver import PluginWorkerProcess
 from pressroom.pipeline.executors.process import Worker, WorkerLost, usable_cores
 
 log = structlog.get_logger()
@@ -60,12 +61,18 @@ class WorkerPool:
     """Implements `pressroom.sdk.Workers`.
 
     Its processes start when there is work for them, or with `start`. Of several places, no owner ever has all.
-    `setup` names functions of plugins that each process runs before its first work.
+    `setup` names functions of plugins that each process runs before its first work, and `preload` modules that they
+    share.
     """
 
     def __init__(
-        self, settings: ExecutorsSettings, font_folders: tuple[Path, ...] = (), setup: tuple[str, ...] = ()
+        self,
+        settings: ExecutorsSettings,
+        font_folders: tuple[Path, ...] = (),
+        setup: tuple[str, ...] = (),
+        preload: Collection[str] = (),
     ) -> None:
+        PluginWorkerProcess.fork_server.preload(sorted(preload))
         count = settings.plugin_processes or min(_MAX_DEFAULT_PROCESSES, usable_cores())
         self._gate = AdmissionQueue("process", count, settings.process_queue)
         self._workers = tuple(
@@ -74,6 +81,7 @@ class WorkerPool:
                 recycle_after=settings.recycle_after,
                 font_folders=font_folders,
                 setup=setup,
+                process=PluginWorkerProcess,
             )
             for _ in range(count)
         )
