@@ -14,6 +14,7 @@ import hashlib
 import re
 from collections import OrderedDict
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from sanic import HTTPResponse, Request
@@ -41,6 +42,7 @@ _QUICKLY_HASHED_BYTES: Final = 262_144
 _HEXES: Final = 24
 
 
+@lru_cache(maxsize=256)
 def prefers_gzip(header: str) -> bool:
     """Tell whether a client takes gzip, and would not rather have the content as it is.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from sanic import HTTPResponse, Request
 
-from pressroom.http.responses import PUBLIC_TEXT, RawResponse
+from pressroom.http.responses import PUBLIC_TEXT, EncodedHeaders, RawResponse
 
 _TEXT: Final = re.compile(
     r"text/(?!event-stream)[a-z0-9.+-]+|application/(?:json|xml|javascript|manifest\+json)"
@@ -24,15 +25,27 @@ def is_public_text(request: Request, response: HTTPResponse) -> bool:
     """
     if not getattr(request.ctx, PUBLIC_TEXT, False) and not _holds_no_secret(request, response):
         return False
-    media_type = (response.content_type or header_of(response, "content-type")).partition(";")[0].strip().lower()
-    return _TEXT.fullmatch(media_type) is not None and not header_of(response, "content-encoding")
+    content_type = response.content_type or header_of(response, "content-type")
+    return _is_text(content_type) and not header_of(response, "content-encoding")
 
 
 def header_of(response: HTTPResponse, name: str) -> str:
     """Return a header of an answer in which some may have been encoded before. `name` is in lower case."""
-    encoded = response.encoded if isinstance(response, RawResponse) else ()
-    own = [value.decode("ascii") for key, value in encoded if key.lower() == name.encode()]
-    return ", ".join([*own, *map(str, response.headers.getall(name, []))])
+    encoded = _encoded(response.encoded, name) if isinstance(response, RawResponse) else ""
+    if name not in response.headers:
+        return encoded
+    return ", ".join([*filter(None, [encoded]), *map(str, response.headers.getall(name))])
+
+
+# Nearly all answers have one of a few combinations of headers.
+@lru_cache(maxsize=256)
+def _encoded(headers: EncodedHeaders, name: str) -> str:
+    return ", ".join(value.decode("ascii") for key, value in headers if key.lower() == name.encode())
+
+
+@lru_cache(maxsize=256)
+def _is_text(content_type: str) -> bool:
+    return _TEXT.fullmatch(content_type.partition(";")[0].strip().lower()) is not None
 
 
 def _holds_no_secret(request: Request, response: HTTPResponse) -> bool:
