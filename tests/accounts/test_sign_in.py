@@ -11,7 +11,7 @@ from pressroom.accounts.sign_in import SignIn
 from pressroom.accounts.users import Users
 from pressroom.config import Settings
 from pressroom.errors import BackendError, Forbidden, Overloaded, PressroomError, RateLimited, SignInFailed
-from pressroom.limits import create_limiter
+from pressroom.limits import memory_limits
 from pressroom.sdk import Limiter
 from pressroom.storage.database import SqlDatabase
 from pressroom.testing.running import settings_for_test
@@ -47,7 +47,7 @@ async def users(own_database: SqlDatabase, settings: Settings) -> Users:
 
 @pytest.fixture
 async def limiter(settings: Settings) -> AsyncIterator[Limiter]:
-    made = create_limiter(settings)
+    made = memory_limits(settings)
     await made.open()
     yield made
     await made.close()

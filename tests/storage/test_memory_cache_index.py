@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from pressroom.config.models import Settings
-from pressroom.errors import ConfigError
 from pressroom.sdk import CacheEntry
-from pressroom.storage.cache import create_cache_index
+from pressroom.storage.cache import memory_cache
 from pressroom.storage.cache.memory import MemoryCacheIndex
-from pressroom.storage.cache.redis import RedisCacheIndex
 from pressroom.testing.clock import FrozenClock
 
 ENTRY = CacheEntry("qr-code-generator/0123.png", "image/png", 1234, b'{"size":512}')
@@ -52,7 +49,7 @@ async def test_replacing_an_entry_forgets_no_other() -> None:
 
 
 async def test_the_bound_is_the_configured_one() -> None:
-    cache = create_cache_index(Settings.model_validate({"cache": {"max_entries": 2}}))
+    cache = memory_cache(Settings.model_validate({"cache": {"max_entries": 2}}))
     assert isinstance(cache, MemoryCacheIndex)
     for content_id in ("a", "b", "c"):
         await cache.put(content_id, ENTRY, seconds=60)
@@ -65,14 +62,3 @@ async def test_a_closed_index_has_forgotten_everything() -> None:
     await cache.put("a", ENTRY, seconds=60)
     await cache.close()
     assert await cache.get("a") is None
-
-
-def test_a_configured_server_is_used() -> None:
-    configured = Settings.model_validate({"storage": {"redis": "redis://localhost"}})
-    assert isinstance(create_cache_index(configured), RedisCacheIndex)
-
-
-def test_an_unknown_backend_is_refused_with_the_ones_there_are() -> None:
-    with pytest.raises(ConfigError, match=r"cache\.backend: there is no backend 'memcached'") as caught:
-        create_cache_index(Settings.model_validate({"cache": {"backend": "memcached"}}))
-    assert "memory" in caught.value.hint

@@ -182,7 +182,7 @@ def _not_included(settings: Settings, *, with_files: bool) -> Iterator[str]:
     if settings.secret_key is not None:
         yield "secret_key, which comes from the configuration."
     storage = settings.storage
-    if storage.files.startswith("s3://"):
+    if storage.files_backend == "s3":
         yield f"The files in {storage.files}: version the bucket, or copy it with its service's tools."
     elif storage.files != "local":
         yield f"The files of the backend {storage.files}."

@@ -125,7 +125,7 @@ def _combinations(compiled: LoadedApp) -> Iterator[CheckResult]:
     server_database = SqlDatabase(settings).dialect == "postgresql"
     parts = {
         "Redis": storage.redis is not None,
-        "files": storage.files.startswith("s3://"),
+        "files": storage.files_backend == "s3",
         "the database": server_database,
     }
     shared = " and ".join(name for name, is_shared in parts.items() if is_shared)

@@ -142,6 +142,11 @@ class StorageSettings(Section):
     )
     prune_interval: Duration = Field(600, ge=1, description="Time between two prunings of local files.")
 
+    @property
+    def files_backend(self) -> str:
+        """The name of the backend for files: `files` itself, or `s3` where that is the URL of a bucket."""
+        return "s3" if self.files.startswith("s3://") else self.files
+
 
 class CacheSettings(Section):
     """`[cache]`: which results are remembered."""

@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol
 import structlog
 
 from pressroom.catalog.tool import Catalog
+from pressroom.config.models import Settings
 from pressroom.errors import BackendError, PressroomError
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
 from pressroom.gate.plugin_gate import one_line
@@ -95,6 +96,16 @@ async def _make_current(migrator: Migrator, database: SqlDatabase, plugin: str) 
         )
 
 
+def backend_names(settings: Settings) -> Mapping[BackendKind, str]:
+    """Return the name of each backend that the operator chose: `auto` is Redis where one is configured, else memory."""
+    shared = "memory" if settings.storage.redis is None else "redis"
+    chosen: dict[BackendKind, str] = {"cache": settings.cache.backend, "limits": settings.limits.backend}
+    return {
+        "files": settings.storage.files_backend,
+        **{kind: shared if name == "auto" else name for kind, name in chosen.items()},
+    }
+
+
 async def open_backends(compiled: LoadedApp, stack: AsyncExitStack) -> tuple[FileStore, CacheIndex, Limiter]:
     """Open the stores that the operator named; leaving `stack` closes them.
 
@@ -102,15 +113,11 @@ async def open_backends(compiled: LoadedApp, stack: AsyncExitStack) -> tuple[Fil
         ConfigError: no active plugin offers one of them.
         BackendError: one of them cannot be used.
     """
-    settings = compiled.settings
-    shared = "redis" if settings.storage.redis else "memory"
-    files = "s3" if settings.storage.files.startswith("s3://") else settings.storage.files
-    cache = shared if settings.cache.backend == "auto" else settings.cache.backend
-    limits = shared if settings.limits.backend == "auto" else settings.limits.backend
+    names = backend_names(compiled.settings)
     return (
-        await _opened(stack, compiled, "files", files, "storage.files"),
-        await _opened(stack, compiled, "cache", cache, "cache.backend"),
-        await _opened(stack, compiled, "limits", limits, "limits.backend"),
+        await _opened(stack, compiled, "files", names["files"], "storage.files"),
+        await _opened(stack, compiled, "cache", names["cache"], "cache.backend"),
+        await _opened(stack, compiled, "limits", names["limits"], "limits.backend"),
     )
 
 

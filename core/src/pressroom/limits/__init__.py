@@ -1,5 +1,29 @@
 """Counting requests in moving windows."""
 
-from pressroom.limits.factory import create_limiter
+from __future__ import annotations
 
-__all__ = ["create_limiter"]
+from pressroom.config.models import Settings
+from pressroom.sdk.backends import Limiter
+from pressroom.storage import connect_to_redis
+
+# The limits package takes a tenth of a second to import, the Redis client twice that: each where it is used.
+
+
+def memory_limits(settings: Settings) -> Limiter:
+    """Return the limiter that counts in the memory of this process."""
+    from pressroom.limits.limiter import MemoryWindows, MovingWindowLimiter  # noqa: PLC0415
+
+    return MovingWindowLimiter(MemoryWindows(max_keys=settings.limits.max_keys))
+
+
+def redis_limits(settings: Settings) -> Limiter:
+    """Return the limiter that counts in Redis, for all hosts that use it.
+
+    Raises:
+        ConfigError: no server is configured, its URL cannot be read, or the client is not installed.
+    """
+    connection = connect_to_redis("limits.backend", settings)
+    from pressroom.limits.limiter import MovingWindowLimiter  # noqa: PLC0415
+    from pressroom.limits.redis import RedisWindows  # noqa: PLC0415
+
+    return MovingWindowLimiter(RedisWindows(connection))

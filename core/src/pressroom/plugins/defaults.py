@@ -11,7 +11,7 @@ from typing import Any
 from pressroom.config.models import Settings
 from pressroom.config.values import parse_rate
 from pressroom.graphics.font_check import check_fonts
-from pressroom.limits import create_limiter
+from pressroom.limits import memory_limits, redis_limits
 from pressroom.sdk import (
     Authenticator,
     Backend,
@@ -32,8 +32,8 @@ from pressroom.sdk import (
     ToolInfo,
     hookimpl,
 )
-from pressroom.storage.cache import create_cache_index
-from pressroom.storage.files import create_file_store, signing_secret
+from pressroom.storage.cache import memory_cache, redis_cache
+from pressroom.storage.files import local_files, s3_files, signing_secret
 
 
 @hookimpl
@@ -147,9 +147,12 @@ def _promotional_block(branding: Branding) -> Mapping[str, Any]:
 
 @hookimpl
 def pressroom_backends() -> Iterable[Backend]:
-    """Offer the embedded stores, and those that many hosts share. Which one it is, each factory reads for itself."""
+    """Offer the embedded stores, and those that many hosts share."""
     return [
-        *(Backend("files", name, create_file_store) for name in ("local", "s3")),
-        *(Backend("limits", name, create_limiter) for name in ("memory", "redis")),
-        *(Backend("cache", name, create_cache_index) for name in ("memory", "redis")),
+        Backend("files", "local", local_files),
+        Backend("files", "s3", s3_files),
+        Backend("limits", "memory", memory_limits),
+        Backend("limits", "redis", redis_limits),
+        Backend("cache", "memory", memory_cache),
+        Backend("cache", "redis", redis_cache),
     ]

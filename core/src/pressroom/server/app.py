@@ -306,7 +306,7 @@ def _redirect(location: str) -> Callable[[Request], Awaitable[HTTPResponse]]:
 
 def _file_origins(host: Host) -> tuple[str, ...]:
     s3 = host.settings.storage.s3
-    if not host.settings.storage.files.startswith("s3://"):
+    if host.settings.storage.files_backend != "s3":
         return ()
     endpoint = s3.public_endpoint_url or s3.endpoint_url
     if endpoint is None:

@@ -1,5 +1,25 @@
 """The index of cached results."""
 
-from pressroom.storage.cache.factory import create_cache_index
+from __future__ import annotations
 
-__all__ = ["create_cache_index"]
+from pressroom.config.models import Settings
+from pressroom.sdk.backends import CacheIndex
+from pressroom.storage import connect_to_redis
+from pressroom.storage.cache.memory import MemoryCacheIndex
+
+
+def memory_cache(settings: Settings) -> CacheIndex:
+    """Return the index that is in the memory of this process."""
+    return MemoryCacheIndex(max_entries=settings.cache.max_entries)
+
+
+def redis_cache(settings: Settings) -> CacheIndex:
+    """Return the index that is in Redis, for all hosts that use it.
+
+    Raises:
+        ConfigError: no server is configured, its URL cannot be read, or the client is not installed.
+    """
+    connection = connect_to_redis("cache.backend", settings)
+    from pressroom.storage.cache.redis import RedisCacheIndex  # noqa: PLC0415 - the client is slow to import
+
+    return RedisCacheIndex(connection)

@@ -23,31 +23,32 @@ __all__ = [
     "UrlSigner",
     "UrlStatus",
     "content_disposition",
-    "create_file_store",
     "is_key",
     "load_or_create_secret",
+    "local_files",
+    "s3_files",
     "signing_secret",
     "url_path",
 ]
 
 
-def create_file_store(settings: Settings) -> FileStore:
-    """Return the store that `[storage] files` names, not opened yet.
-
-    `local` keeps files in the folder `files` of `[storage] path`; `s3://bucket/prefix` in a bucket.
+def local_files(settings: Settings) -> FileStore:
+    """Return the store that keeps files in the folder `files` of `[storage] path`, not opened yet.
 
     Raises:
-        ConfigError: the setting names neither, or what S3 needs is not installed.
-        BackendError: the secret key of the local store can be neither read nor made.
+        BackendError: its secret key can be neither read nor made.
+    """
+    signer = UrlSigner(signing_secret(settings))
+    return LocalFileStore(settings.storage.path / "files", signer, settings.public_url)
+
+
+def s3_files(settings: Settings) -> FileStore:
+    """Return the store that keeps files in the bucket of `[storage] files`, not opened yet.
+
+    Raises:
+        ConfigError: the URL does not name a bucket, or what S3 needs is not installed.
     """
     where = settings.storage.files
-    if where == "local":
-        signer = UrlSigner(signing_secret(settings))
-        return LocalFileStore(settings.storage.path / "files", signer, settings.public_url)
-    if not where.startswith("s3://"):
-        raise ConfigError(
-            f"[storage] files: there is no file store named {where!r}", hint="Use local, or s3://bucket/prefix."
-        )
     try:
         from pressroom.storage.files.s3 import S3FileStore  # noqa: PLC0415 - s3fs takes most of a second to import
     except ModuleNotFoundError as error:
