@@ -105,9 +105,13 @@ async def _use(settings: Settings) -> None:
 
 def test_without_the_setting_a_pooler_breaks_it(pooled: str, tmp_path: Path) -> None:
     """So that the tests above prove something."""
-    with pytest.raises((BackendError, DBAPIError), match="prepared statement"):
+
+    async def use() -> None:
         for _ in range(50):  # which connection of the pooler serves which of ours is chance
-            asyncio.run(_use(settings(pooled, tmp_path)))
+            await _use(settings(pooled, tmp_path))
+
+    with pytest.raises((BackendError, DBAPIError), match="prepared statement"):
+        asyncio.run(use())
 
 
 def test_migrations_at_the_same_moment_wait_for_each_other(pooled: str, tmp_path: Path) -> None:
