@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.growth import Found, grows, hostile, patterns, room_of, rooms
+from support.growth import Found, grows, hostile, patterns, repeats_a_group_possessively, room_of, rooms
 
 LOOK, MEASURE = 2_000, 8_000
 """Characters of a text that is tried, and of one whose time is measured."""
@@ -33,6 +33,21 @@ def growth(found: Found) -> str:
         if time.process_time() - begin > LONG and (grown := grows(work, text, MEASURE)):
             return f"{found.where} {found.pattern.pattern!r}: {start!r} + {repeated!r} x n: {grown}"
     return ""
+
+
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """Before Python 3.11.5, what follows such a repeat begins at the wrong place (python/cpython issue 106052).
+
+    `(?>(?:…)*)` means the same, and is right everywhere.
+    """
+    wrong = [found.where for found in patterns() if repeats_a_group_possessively(found.pattern)]
+    assert wrong == []
+
+
+def test_a_possessive_repeat_of_a_group_is_noticed() -> None:
+    for pattern in (r"(?:a|bc)*+", r"x(?=(?:a|bc)++)", r"(?>[^a]|(ab)?+)", r"(?:(?:ab){2}+)"):
+        assert repeats_a_group_possessively(re.compile(pattern)), pattern
+    assert not repeats_a_group_possessively(re.compile(r"[^a]*+b++(?:c)?+(?>(?:a|bc)*)"))
 
 
 def test_patterns_of_all_kinds_are_found() -> None:

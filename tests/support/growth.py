@@ -162,6 +162,33 @@ def _literal(call: ast.Call, names: dict[str, Any]) -> Iterator[tuple[re.Pattern
         yield re.compile(text, flag), method
 
 
+_ONE_CHARACTER: Final = frozenset({ops.LITERAL, ops.NOT_LITERAL, ops.ANY, ops.IN, ops.CATEGORY})
+
+
+def repeats_a_group_possessively(pattern: re.Pattern[Any]) -> bool:
+    """Tell whether a pattern has a possessive repeat (`*+`, `++`, `?+`, `{…}+`) of more than one character."""
+    flags = pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags
+    return _has_possessive_group(_parser.parse(pattern.pattern, flags))
+
+
+def _has_possessive_group(parsed: Any) -> bool:
+    if isinstance(parsed, _parser.SubPattern):
+        return any(
+            (operation is ops.POSSESSIVE_REPEAT and not _is_one_character(value[2])) or _has_possessive_group(value)
+            for operation, value in parsed
+        )
+    return isinstance(parsed, list | tuple) and any(map(_has_possessive_group, parsed))
+
+
+def _is_one_character(parsed: Any) -> bool:
+    if len(parsed) != 1:
+        return False
+    operation, value = parsed[0]
+    if operation is ops.SUBPATTERN:
+        return value[0] is None and _is_one_character(value[-1])
+    return operation in _ONE_CHARACTER
+
+
 def hostile(pattern: re.Pattern[Any]) -> Iterator[tuple[str, str]]:
     """Yield beginnings and what is repeated behind them, from what a pattern looks for."""
     flags = pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags

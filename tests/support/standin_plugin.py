@@ -195,7 +195,7 @@ class BlockCodec:
 
     def split(self, raw: str) -> Sequence[BodyBlock]:
         found = []
-        for match in re.finditer(r"(?:(?!\n\n).)++(?:\n\n++|\Z)|\n++", raw, re.DOTALL):
+        for match in re.finditer(r"(?!\n\n).+?(?:\n\n++|\Z)|\n++", raw, re.DOTALL):
             shown = match[0].strip("\n")
             widget = re.match(r"\[(\w+)", shown)
             if widget:

@@ -39,7 +39,8 @@ class Connections:
         await asyncio.gather(*tasks, return_exceptions=True)
         await _some_turns()
         for writer in self._closing:
-            writer.transport.abort()
+            with suppress(AttributeError):  # before Python 3.11.4, a TLS connection that has ended cannot be aborted
+                writer.transport.abort()
         self._closing.clear()
         await _some_turns()
 

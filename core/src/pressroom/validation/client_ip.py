@@ -26,7 +26,7 @@ _BRACKETED = re.compile(rf"\[([^\[\]]*)\]{_PORT}?", re.ASCII)
 _PLAIN = re.compile(rf"([^:\[\]]+){_PORT}", re.ASCII)
 
 _WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
-_PAIR = re.compile(rf'[ \t;]*+({_WORD})=(?:({_WORD})|"((?:[^"\\]|\\.)*+)")[ \t]*+(?:;[ \t;]*+|\Z)', re.DOTALL)
+_PAIR = re.compile(rf'[ \t;]*+({_WORD})=(?:({_WORD})|"((?>(?:[^"\\]++|\\.)*))")[ \t]*+(?:;[ \t;]*+|\Z)', re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 

@@ -22,7 +22,7 @@ MAX_SIGNS: Final = 4_000_000
 MAX_DEPTH: Final = 120
 """How deep a block may be nested to be read. A level of a list is four levels of JSON."""
 
-_SIGN = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{},:]', re.DOTALL)
+_SIGN = re.compile(r'"(?>(?:[^"\\]++|\\.)*)(?:"|\\?\Z)|[\[\]{},:]', re.DOTALL)
 """A string, also one without an end, or a sign."""
 
 _ROOT, _CHILDREN, _BLOCKS = 1, 2, 3

@@ -20,21 +20,21 @@ from pressroom_git.front_matter import Generator
 from pressroom_git.html_text import blocks_of
 from pressroom_git.markdown_blocks import MarkdownPiece, definitions, label_key, pieces_of, segments
 
-_SHORTCODE = re.compile(r"\{\{(?:<((?:(?!\{\{|>\}\}).)*+)>|%((?:(?!\{\{|%\}\}).)*+)%)\}\}", re.DOTALL)
+_SHORTCODE = re.compile(r"\{\{(?:<((?>.*?(?=\{\{|>\}\})))>|%((?>.*?(?=\{\{|%\}\})))%)\}\}", re.DOTALL)
 _OPEN = re.compile(r"\{\{(?=[<%](?!/\*))")
-_WRAPPED = re.compile(r"\{\{(?:</\*((?:(?!\{\{|\*/>\}\}).)*+)\*/>|%/\*((?:(?!\{\{|\*/%\}\}).)*+)\*/%)\}\}", re.DOTALL)
+_WRAPPED = re.compile(r"\{\{(?:</\*((?>.*?(?=\{\{|\*/>\}\})))\*/>|%/\*((?>.*?(?=\{\{|\*/%\}\})))\*/%)\}\}", re.DOTALL)
 _BARE_COMMENT = re.compile(r"\{\{(?=(?:</\*(?!(?:(?!\{\{).)*?\*/>\}\})|%/\*(?!(?:(?!\{\{).)*?\*/%\}\})))", re.DOTALL)
-_EVEN: Final = r"(?<!\\)((?:\\\\)*+)"
+_EVEN: Final = r"(?<!\\)((?>(?:\\\\)*))"
 """Backslashes that leave what follows them as it is."""
 
 _HEADING_END = re.compile(rf"{_EVEN}\{{(?=[^{{}}\n]*\}}[ \t]*$)", re.MULTILINE)
-_LINE_ATTRIBUTES = re.compile(r"^((?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*+)\{", re.MULTILINE)
+_LINE_ATTRIBUTES = re.compile(r"^((?>(?:[ \t>]++|[-+*][ \t]|\d{1,9}[.)][ \t])*))\{", re.MULTILINE)
 _TERM = re.compile(r"^([ \t>]*+):(?=[ \t])", re.MULTILINE)
 _ABBREVIATION = re.compile(r"^([ \t]*+)\*(?=\[[^\]\n]*\]:)", re.MULTILINE)
 _PIPE = re.compile(rf"{_EVEN}\|")
 _DOLLARS = re.compile(rf"{_EVEN}(?:\$(?=\$)|(?<=\$)\$)")
-_BREAK = re.compile(r"(?<!\\)((?:\\\\)*+)\\(?=\n)")
-_NUMBER = re.compile(r"^((?:[ \t>]|[-+*][ \t])*+\d{1,9})\)(?=[ \t])", re.MULTILINE)
+_BREAK = re.compile(r"(?<!\\)((?>(?:\\\\)*))\\(?=\n)")
+_NUMBER = re.compile(r"^((?>(?:[ \t>]++|[-+*][ \t])*)\d{1,9})\)(?=[ \t])", re.MULTILINE)
 _IAL = re.compile(r"\{:")
 _HANDLER = re.compile(r"\{:(?=:|[^{}\n]*\bon\w++\s*+=)", re.IGNORECASE)
 _BRACES = re.compile(rf"{_EVEN}([{{}}])")
@@ -47,7 +47,7 @@ _LIQUID = re.compile(r"\{[{%]")
 _SHOWN_LIQUID = re.compile(r'\{\{ "(\{[{%])" \}\}')
 _RAW = re.compile(r"\{%-?\s*(?:end)?raw\b")
 _RAW_BLOCK = re.compile(r"(\s*)\{% raw %\}\n(.*)\n\{% endraw %\}(\s*)", re.DOTALL)
-_RAW_LINES = re.compile(r"^\{% raw %\}\n((?:(?!\{% (?:end)?raw).)*+)\{% endraw %\}$", re.DOTALL | re.MULTILINE)
+_RAW_LINES = re.compile(r"^\{% raw %\}\n((?>.*?(?=\{% (?:end)?raw)))\{% endraw %\}$", re.DOTALL | re.MULTILINE)
 
 INVISIBLE: Final = "\u200b"
 """What is between the characters of code that would begin a shortcode without an end, or attributes of kramdown: code
@@ -57,7 +57,7 @@ _NEWLINES = re.compile(r"\r\n?")
 _LINE_ENDS = re.compile(r"\r\n?|\n")
 _END_OF_LINE = re.compile(r"[\r\n]\Z")
 _REFERENCE = re.compile(
-    r"(?P<escape>\\.)|(?P<image>!?)\[(?P<text>(?:[^\[\]\\]|\\.)*+)\](?:\[(?P<label>(?:[^\[\]\\]|\\.)*+)\])?(?![(:])",
+    r"(?P<escape>\\.)|(?P<image>!?)\[(?P<text>(?>(?:[^\[\]\\]++|\\.)*))\](?:\[(?P<label>(?>(?:[^\[\]\\]++|\\.)*))\])?(?![(:])",
     re.DOTALL,
 )
 _HARMLESS: Final = ("HTML", "link definitions", "more")

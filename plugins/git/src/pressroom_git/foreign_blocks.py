@@ -15,16 +15,16 @@ from pressroom_git.front_matter import Generator
 from pressroom_git.markdown_blocks import MarkdownPiece, segments
 
 _SHORTCODE = re.compile(
-    r"\{\{[<%](?!/\*)\s*+(?P<end>/?)\s*+(?P<name>[\w./:-]*+)(?:(?!\{\{|[>%]\}\}).)*+[>%]\}\}", re.DOTALL
+    r"\{\{[<%](?!/\*)\s*+(?P<end>/?)\s*+(?P<name>[\w./:-]*+)(?>.*?(?=\{\{|[>%]\}\}))[>%]\}\}", re.DOTALL
 )
 _OPEN_SHORTCODE = re.compile(r"\{\{[<%](?!/\*)")
 _ESCAPED_SHORTCODE = re.compile(r"\{\{[<%]/\*(?:(?!\{\{).)*?\*/[>%]\}\}", re.DOTALL)
-_LIQUID = re.compile(r"\{%-?\s*+(?P<name>\w*+)(?:(?!\{%|%\}).)*+%\}|\{\{(?:(?!\{\{|\}\}).)*+\}\}", re.DOTALL)
+_LIQUID = re.compile(r"\{%-?\s*+(?P<name>\w*+)(?>.*?(?=\{%|%\}))%\}|\{\{(?>.*?(?=\{\{|\}\}))\}\}", re.DOTALL)
 _OPEN_LIQUID = re.compile(r"\{[{%]")
-_COMPONENT = re.compile(r"<(?P<end>/?)(?P<name>[A-Z][\w.]*+|(?=>))(?:(?!<)(?:=>|[^>]))*+>")
-_OPEN_COMPONENT = re.compile(r"(?<!\\)(?:\\\\)*+(?P<tag></?[A-Z>])")
+_COMPONENT = re.compile(r"<(?P<end>/?)(?P<name>[A-Z][\w.]*+|(?=>))(?>(?:[^<>=]++|=>?)*)>")
+_OPEN_COMPONENT = re.compile(r"(?<!\\)(?>(?:\\\\)*)(?P<tag></?[A-Z>])")
 _MODULE = re.compile(r"\s*(?:import|export)\b(?=[\s{*])")
-_BRACE = re.compile(r"(?<!\\)(?:\\\\)*+\{")
+_BRACE = re.compile(r"(?<!\\)(?>(?:\\\\)*)\{")
 _TAG = re.compile(r"<!--(?:(?!<!--).)*?-->|<(?P<end>/?)(?P<name>[A-Za-z][\w-]*+)[^<>]*+>", re.DOTALL)
 _AUTOLINK = re.compile(r"<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*+|[\w.!#$%&'*+/=?^`{|}~-]++@[\w.-]++)>")
 _RAW = re.compile(r"<(?:/?[A-Za-z][^<>]*+|!--(?:(?!<!--).)*?--|[!?][^<>]*+)>", re.DOTALL)

@@ -23,13 +23,13 @@ _NESTING: Final = 40
 _NEWLINES = re.compile(r"\r\n?")
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n)|[^\r\n]++\Z")
 _DEFINITION = re.compile(
-    r" {0,3}\[(?!\^)(?P<label>(?:[^\[\]\\\n]|\\.)++)\]:[ \t]*+(?P<target>\S++)[ \t]*+(?P<title>.*)"
+    r" {0,3}\[(?!\^)(?P<label>(?>(?:[^\[\]\\\n]++|\\.)+))\]:[ \t]*+(?P<target>\S++)[ \t]*+(?P<title>.*)"
 )
 _INLINE = re.compile(
     r"\\[!-/:-@\[-`{-~]|(?P<ticks>`+)|<[A-Za-z/][^<>]*+>|<!--(?:(?!<!--).)*?-->|<[!?][^<>]*+>", re.DOTALL
 )
 _TICKS = re.compile(r"`+")
-_CELL = re.compile(r"(?:[^|\\]|\\.)++", re.DOTALL)
+_CELL = re.compile(r"(?>(?:[^|\\]++|\\.)+)", re.DOTALL)
 _HTML_ENDS: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"))
 _HTML_TEXT = re.compile(r"<(script|pre|style|textarea)(?=[\s>]|$)", re.IGNORECASE)
 

@@ -33,7 +33,9 @@ ACCEPT: Final = "image/avif,image/webp,image/png,image/jpeg,image/svg+xml,image/
 _KEPT_SECONDS: Final = 120.0
 _KEPT_BYTES: Final = 32 * 2**20
 _MAX_SHOWN_LENGTH: Final = 120
-_SVG: Final = re.compile(rb"(?>\s+|<\?xml[^>]*>|<!--.*?-->|<!DOCTYPE[^>\[]*>)*+<svg[\s>/]", re.DOTALL | re.IGNORECASE)
+_SVG: Final = re.compile(
+    rb"(?>(?>\s+|<\?xml[^>]*>|<!--.*?-->|<!DOCTYPE[^>\[]*>)*)<svg[\s>/]", re.DOTALL | re.IGNORECASE
+)
 """The beginning of an SVG. Atomic groups keep a hostile one from being read in many ways."""
 
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"

@@ -13,7 +13,7 @@ _MAX_HEAD_BYTES: Final = 8192
 _BOUNDARY: Final = re.compile(
     r""";\s*+boundary=(?:"([0-9A-Za-z'()+_,./:=? -]{1,70})"|([0-9A-Za-z'+_.-]{1,70}))\s*+(?:;|\Z)""", re.IGNORECASE
 )
-_FILENAME: Final = re.compile(r';\s*+filename="((?:[^"\\]|\\.)*+)"', re.IGNORECASE)
+_FILENAME: Final = re.compile(r';\s*+filename="((?>(?:[^"\\]++|\\.)*))"', re.IGNORECASE)
 _ESCAPED: Final = re.compile(r"\\(.)|%(22)|%(0D)|%(0A)")
 _AS_IT_IS: Final = frozenset({"", "binary", "8bit", "7bit"})
 

@@ -18,7 +18,8 @@ from pressroom_wordpress.markup import VOID, HtmlElement, after_space, parse, pl
 from pressroom_wordpress.sayable import INLINE, said
 
 _TAG = re.compile(
-    r"\[(/?)(\[?)([A-Za-z0-9_][\w:.-]{0,60}+)(?=[\s\]/])((?:[^\[\]<\"']++|\"[^\"\[\]]*+\"|'[^'\[\]]*+')*+)\]", re.ASCII
+    r"\[(/?)(\[?)([A-Za-z0-9_][\w:.-]{0,60}+)(?=[\s\]/])((?>(?:[^\[\]<\"']++|\"[^\"\[\]]*+\"|'[^'\[\]]*+')*))\]",
+    re.ASCII,
 )
 _ARGUMENTS = re.compile(r"[=\"']|://|/\Z")
 _WORDS: Final = frozenset({"sic", "ibid", "emphasis", "citation"})

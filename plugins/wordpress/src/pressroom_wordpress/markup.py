@@ -18,8 +18,8 @@ MAX_DEPTH: Final = 80
 
 _SPACE = re.compile(r"\s*+")
 # A quotation mark without its other half ends at the next tag, so that looking for it never takes long.
-_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*+)((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>")
-_ATTRIBUTE = re.compile(r"([^\s=/<>\"']++)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++)))?+")
+_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*+)((?>(?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*))>")
+_ATTRIBUTE = re.compile(r"([^\s=/<>\"']++)(?>(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++)))?)")
 
 TokenKind = Literal["text", "open", "close", "comment"]
 

@@ -103,7 +103,7 @@ def _names(words: list[Token], index: int) -> bool:
 
 
 _PROMPT: Final = re.compile(
-    r"(?:\([\w.-]++\)[ ])?+(?:\[?+[\w.-]++@[\w.-]++[^\s$#%]*+(?:[ ][^\s$#%]++)?+[$#%]|[$%])(?:[ ]++|$)"
+    r"(?>(?:\([\w.-]++\)[ ])?)(?:\[?+[\w.-]++@[\w.-]++[^\s$#%]*+(?>(?:[ ][^\s$#%]++)?)[$#%]|[$%])(?:[ ]++|$)"
 )
 """What is before a command: `$`, `%`, `ada@mill:~/loom$` or `[root@mill loom]#`, after the name of an environment."""
 

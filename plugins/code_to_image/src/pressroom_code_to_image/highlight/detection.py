@@ -175,7 +175,7 @@ _LOOKED_AT: Final = 4000
 """How many characters are looked at."""
 
 # A set may lack its end: looking for one from each "[" anew would take the square of the text.
-_REPETITION: Final = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+\]?|(?P<sign>[*+])")
+_REPETITION: Final = re.compile(r"\\.|\[(?>(?:\\.|[^\]\\]++)*)\]?|(?P<sign>[*+])")
 _BOUNDED: Final = {"*": "{0,80}", "+": "{1,80}"}
 
 

@@ -35,7 +35,7 @@ from pressroom_content.records import Article
 from pressroom_content.rendering.sanitising import render
 from pressroom_content.websites.store import Websites
 
-_EMBEDDED: Final = re.compile(r'<(?:img|iframe)\b(?:[^<>"]|"[^"<>]*+")*+>(?:</iframe>)?')
+_EMBEDDED: Final = re.compile(r'<(?:img|iframe)\b(?>(?:[^<>"]++|"[^"<>]*+")*)>(?:</iframe>)?')
 """An image, or a frame, in sanitised HTML: `<` and `>` are escaped in attributes, and nothing stands inside a frame."""
 
 _ATTRIBUTE: Final = re.compile(r'\s(src|srcset|alt|title)="([^"]*)"')

@@ -22,7 +22,7 @@ from pressroom_content.contract import Post, RemotePost, work_beside
 from pressroom_content.contract.bounds import storable
 
 _WORD = re.compile(r"\w+")
-_MARKDOWN_IMAGE = re.compile(r"!\[(?:[^\[\]]|(?<!!)\[)*+\]\(")
+_MARKDOWN_IMAGE = re.compile(r"!\[(?>(?:[^\[\]]++|(?<!!)\[)*)\]\(")
 _TAG = re.compile(r"<[^<>]*+>")
 _BLOCK: Final = re.compile(
     r"</?(?:p|h[1-6]|li|[uo]l|blockquote|pre|table|t[rdh]|figure|figcaption|div|section|hr|br)(?=[\s/>])[^<>]*+>|\n[^\S\n]*+\n",

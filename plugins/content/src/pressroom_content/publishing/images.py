@@ -17,18 +17,20 @@ MAX_IMAGES: Final = 100
 """The maximum of images sent for one article."""
 
 _ID = re.compile(r"(?<![0-9A-Za-z])m_[0-9A-Za-z]{22}(?![0-9A-Za-z])", re.ASCII)
-_IMG = re.compile(r'<img\b(?:[^<>"]|"[^"<>]*+")*+>')
+_IMG = re.compile(r'<img\b(?>(?:[^<>"]++|"[^"<>]*+")*)>')
 """An image in sanitised HTML, where `<` and `>` are escaped in attributes."""
 
-_MARKDOWN_IMAGE = re.compile(r"!\[(?:[^\[\]\n]|(?<!!)\[)*+\]\([^()\n]*+\)")
+_MARKDOWN_IMAGE = re.compile(r"!\[(?>(?:[^\[\]\n]++|(?<!!)\[)*)\]\([^()\n]*+\)")
 _NO_URL: Final = frozenset("()\"'<>")
 """What ends a URL in HTML and in Markdown, besides white space."""
 
 _REST_OF_URL = re.compile(r"[^\s()\"'<>]*+")
-_ALONE = re.compile(r'<p>\s*+((?:<a\b(?:[^<>"]|"[^"<>]*+")*+>)?+<img\b(?:[^<>"]|"[^"<>]*+")*+>(?:</a>)?+)\s*+</p>')
+_ALONE = re.compile(
+    r'<p>\s*+((?>(?:<a\b(?>(?:[^<>"]++|"[^"<>]*+")*)>)?)<img\b(?>(?:[^<>"]++|"[^"<>]*+")*)>(?>(?:</a>)?))\s*+</p>'
+)
 """A paragraph that holds an image, or a link with an image, and nothing else."""
 
-_CAPTION_FOLLOWS = re.compile(r"\s*+(?:</a>)?+\s*+<figcaption\b")
+_CAPTION_FOLLOWS = re.compile(r"\s*+(?>(?:</a>)?)\s*+<figcaption\b")
 _END_OF_LINK = re.compile(r"\s*+</a>")
 _END_OF_FIGURE = re.compile(r"\s*+</figure>")
 _MARKED = re.compile(r"([\\`*_{}\[\]])")

@@ -43,7 +43,7 @@ Side = Literal["article", "site", "both"]
 _CONTEXT: Final = 1
 _DEFINITION: Final = re.compile(
     r"^ {0,3}\[([^\[\]\n]{1,200})\]:[^\n]*+"
-    r"(?:\n(?![ \t]*+$)(?! {0,3}\[[^\[\]\n]{1,200}\]:)[^\n]++|\n++(?= {4}\S)[^\n]++)*+",
+    r"(?>(?:\n(?![ \t]*+$)(?! {0,3}\[[^\[\]\n]{1,200}\]:)[^\n]++|\n++(?= {4}\S)[^\n]++)*)",
     re.MULTILINE,
 )
 """A footnote, or the target of links, in markdown: its lines, and indented paragraphs below them."""

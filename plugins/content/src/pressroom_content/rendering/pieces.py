@@ -14,7 +14,7 @@ from pressroom_content.records import BodyFormat
 from pressroom_content.rendering.markdown import check_html, parsed_markdown
 from pressroom_content.rendering.sanitising import Sanitiser, sanitise
 
-_PLACEHOLDER = re.compile(r"<!--\s*+block:([0-9a-z-]{1,40})\b(?:[^<>-]|-(?!->))*+-->\s*+", re.ASCII)
+_PLACEHOLDER = re.compile(r"<!--\s*+block:([0-9a-z-]{1,40})\b(?>(?:[^<>-]++|-(?!->))*)-->\s*+", re.ASCII)
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/<>]*)[^<>]*+>")
 _VOID: Final = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"}

@@ -137,7 +137,7 @@ _WITH_CONTENT: Final = frozenset({"script", "style", "template", "noscript", "ob
 """Elements that go with everything inside them: none of it is meant to be read."""
 
 _EMPTY_FRAME = re.compile(
-    r"<iframe(?:\s(?:allowfullscreen|height|loading|title|width|class|dir|id|lang)=\"[^\"<>]*+\")*+></iframe>"
+    r"<iframe(?>(?:\s(?:allowfullscreen|height|loading|title|width|class|dir|id|lang)=\"[^\"<>]*+\")*)></iframe>"
 )
 _FRAME_OF_THE_PARSER: Final = frozenset({"html", "head", "body", "tbody"})
 _MAX_REMOVED: Final = 50

@@ -28,7 +28,7 @@ from pressroom_seo.urls import has_session, normalise
 MAX_LINKS: Final = 1000
 MAX_IMAGES: Final = 300
 
-_DOCTYPE = re.compile(r"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+<!doctype\s+html", re.IGNORECASE | re.DOTALL)
+_DOCTYPE = re.compile(r"\s*+(?>(?:<!--(?>.*?-->)\s*+)*)<!doctype\s+html", re.IGNORECASE | re.DOTALL)
 _DIGITS = re.compile(r"\d+")
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?['\"]?([^'\"]*)", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"\blorem ipsum\b", re.IGNORECASE)

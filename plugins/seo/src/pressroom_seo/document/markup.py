@@ -32,9 +32,9 @@ MAX_ATTRIBUTES: Final = 300
 _SUSPICIOUS: Final = 2 * MAX_DEPTH
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]{0,40})(?=[\s/>])[^<>]{0,4000}>?")
 _ANY_TAG = re.compile(r"</?[A-Za-z]")
-_ONE = r"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)?+)?+"""
+_ONE = r"""[\s/]*+[^\s/>][^\s/>=]*+(?>(?:\s*+=\s*+(?>(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)?))?)"""
 _ATTRIBUTE = re.compile(_ONE)
-_ATTRIBUTES = re.compile(rf"[^\s/>]*+(?:{_ONE}){{0,{MAX_ATTRIBUTES}}}+")
+_ATTRIBUTES = re.compile(rf"[^\s/>]*+(?>(?:{_ONE}){{0,{MAX_ATTRIBUTES}}})")
 _FORMATTING = re.compile(r"(</?)(?:big|b|code|em|font|i|nobr|small|strike|strong|s|tt|u)(?=[\s/>]|\Z)", re.IGNORECASE)
 _NEVER_DEEP: Final = frozenset(
     [

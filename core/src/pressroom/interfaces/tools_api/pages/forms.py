@@ -35,7 +35,7 @@ MAX_FIELDS: Final = 256
 MODE: Final = "_mode"
 """The name of the field that holds the number of the chosen mode; no parameter can have it."""
 
-_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?+", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d++(?>(?:\.\d*+)?)|\.\d++)(?>(?:[eE][+-]?\d++)?)", re.ASCII)
 _COLOUR_NAME = re.compile(r"colou?r$", re.IGNORECASE)
 _TRUE = frozenset({"true", "on", "1"})
 _FALSE = frozenset({"false", "off", "0", ""})
