@@ -78,7 +78,7 @@ def test_what_is_refused_is_named(html: str, named: str) -> None:
 
 
 @pytest.mark.parametrize("html", DRAWN)
-@pytest.mark.timeout(30)
+@pytest.mark.timeout(120)
 def test_what_is_extreme_is_drawn(html: str) -> None:
     assert render(html, 1200, 630).image.size == (1200, 630)
 
