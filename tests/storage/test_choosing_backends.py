@@ -85,7 +85,7 @@ def test_each_name_is_a_store(loaded: LoadedApp, kind: BackendKind, name: str, p
 
 
 @pytest.mark.parametrize(
-    ("kind", "known"), [("files", "local, s3"), ("cache", "memory, redis"), ("limits", "memory, redis")]
+    ("kind", "known"), [("files", "local, s3://bucket/prefix"), ("cache", "memory, redis"), ("limits", "memory, redis")]
 )
 def test_a_name_that_nobody_offers_is_refused_with_the_ones_there_are(
     loaded: LoadedApp, kind: BackendKind, known: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -178,7 +178,9 @@ class LoadedApp:
             one.record.name: one.record for one in self.plugins.contributions.of(Backend) if one.record.kind == kind
         }
         if name not in backends:
-            raise _unknown(key, name, backends)
+            # A bucket is not chosen by the name of its backend.
+            offered = ["s3://bucket/prefix" if (kind, one) == ("files", "s3") else one for one in backends]
+            raise _unknown(key, name, offered)
         call = PluginCall(self.backend_owner(kind, name), "backend", f"{kind} {name}")
         try:
             with self.gate.loading(call, self.settings.server.start_timeout):
@@ -263,7 +265,7 @@ def branding(settings: Settings) -> Branding:
     )
 
 
-def _unknown(key: str, name: str, known: Mapping[str, object]) -> ConfigError:
+def _unknown(key: str, name: str, known: Collection[str]) -> ConfigError:
     similar = nearest(name, known)
     return ConfigError(
         f"{key}: there is no {name!r}",
