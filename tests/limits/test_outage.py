@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
@@ -174,6 +175,18 @@ async def test_a_crowd_before_a_healthy_server_is_no_outage(host: Host) -> None:
     )
     assert len(taken) == 4000
     assert host.events() == []
+
+
+async def test_a_process_that_was_too_busy_to_connect_is_no_outage(server: RedisServer) -> None:
+    connection = RedisConnection(server.url, timeout=0.02)
+    with structlog.testing.capture_logs() as log:
+        connecting = asyncio.create_task(connection.open())
+        for _ in range(3):
+            await asyncio.sleep(0)
+            time.sleep(0.3)  # noqa: ASYNC251 - the point: the answer lies unread for many times the timeout
+        await connecting
+    assert log == []
+    await connection.close()
 
 
 async def test_callers_that_leave_do_not_mix_up_the_answers_of_others(server: RedisServer, host: Host) -> None:

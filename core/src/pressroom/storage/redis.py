@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable
@@ -53,10 +54,10 @@ class RedisConnection:
             self.pool = BlockingConnectionPool.from_url(
                 url,
                 max_connections=CONCURRENCY + 1,
-                # The guard ends a call first; these are for what does not go through it, such as closing.
-                timeout=timeout * 10,
-                socket_timeout=timeout * 10,
-                socket_connect_timeout=timeout * 10,
+                # The guard ends calls: it tells a server that is silent from a process that is too busy to listen.
+                timeout=None,
+                socket_timeout=None,
+                socket_connect_timeout=None,
                 # Under protocol 3 the client takes idle connections that the server closed for usable ones.
                 protocol=2,
                 # A second attempt could count a request twice, and would double the time that an outage costs.
@@ -71,6 +72,7 @@ class RedisConnection:
             ) from None
         self.client = Redis(connection_pool=self.pool)
         self.prefix = prefix
+        self._timeout = timeout
         self._users = 0
         self._guard = OutageGuard(
             f"Redis at {_location(self.pool)}",
@@ -100,7 +102,8 @@ class RedisConnection:
         if self._users == 0:
             # What a frozen server has not read yet cannot be flushed; the sockets are gone all the same.
             with contextlib.suppress(RedisError, OSError):
-                await self.pool.aclose()
+                async with asyncio.timeout(self._timeout):
+                    await self.pool.aclose()
 
     async def call(self, name: str, operation: Callable[[], Awaitable[T]]) -> T:
         """Return the result of a Redis command, or of several that share one timeout.
