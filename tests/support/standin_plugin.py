@@ -236,7 +236,8 @@ class StandInBlockSite(StandInSite):
         return document if post.marker else {name: value for name, value in document.items() if name != "marker"}
 
     def _post(self, kept: Mapping[str, Any]) -> RemotePost:
-        return replace(super()._post(kept), raw=kept["html"])
+        post = super()._post(kept)
+        return replace(post, raw=kept["html"], fields={**post.fields, "featured": kept["featured"] or ""})
 
 
 def _read(answer: Fetched, *, changes: bool) -> Any:

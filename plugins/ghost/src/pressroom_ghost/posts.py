@@ -29,6 +29,9 @@ _STATES: Final[Mapping[str, PostState]] = {
 _TAG = re.compile(r"<[^<>]*+>")
 _MARKER = re.compile(r"<!-- pressroom:([A-Za-z0-9_-]+) -->")
 
+_ORIGIN: Final = re.compile(r"^https?://[^/]++", re.IGNORECASE)
+"""The part of a URL that changes for all images where a site moves to another domain."""
+
 _EDITOR = re.compile(r"editor/(post|page)/([0-9a-f]{24})")
 _PREVIEW = re.compile(r"(?:^|/)p/([0-9a-f-]{36})$")
 
@@ -125,6 +128,7 @@ def post_of(row: Mapping[str, Any], kind: Kind = "post") -> RemotePost:
             "canonical_url": str(row.get("canonical_url") or ""),
             "tags": tags,
             "author": authors[0] if authors else "",
+            "featured": _ORIGIN.sub("", field_text(row.get("feature_image"))),
             "featured_alt": str(row.get("feature_image_alt") or ""),
             "featured_caption": unescape(_TAG.sub("", field_text(row.get("feature_image_caption")))),
         },

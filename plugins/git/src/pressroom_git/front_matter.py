@@ -127,12 +127,23 @@ def fields_of(front: Mapping[str, Any], generator: Generator) -> dict[str, Any]:
         "author": text(front.get("author")),
         "tags": _texts(front.get("tags"), generator),
         "categories": _texts(front.get("categories"), generator),
+        "featured": _image(front),
     }
 
 
 def has_image(front: Mapping[str, Any]) -> bool:
     """Tell whether a post has an image of its own."""
     return any(front.get(name) for name in _IMAGES)
+
+
+def _image(front: Mapping[str, Any]) -> str:
+    """Return the path or URL of a post's image; empty where it is written in another way."""
+    found = next((front[name] for name in _IMAGES if front.get(name)), None)
+    if isinstance(found, list):
+        found = next(iter(found), None)
+    if isinstance(found, dict):
+        found = found.get("path") or found.get("src") or found.get("url")
+    return text(found)
 
 
 def text(value: Any) -> str:

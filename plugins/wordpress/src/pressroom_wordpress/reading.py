@@ -32,6 +32,7 @@ _TRASHED = re.compile(r"__trashed(?:-\d+)?\Z")
 _MARKER = re.compile(r"(?<!\s)\s*+<!-- pressroom:([A-Za-z0-9_-]++) -->")
 _LAST_MARKER = re.compile(r"\n?<!-- pressroom:[A-Za-z0-9_-]{1,200} -->\s*\Z")
 _LONGEST_TAIL: Final = 400
+_TAG = re.compile(r"<[^<>]*+>")
 
 LONG: Final = 50_000
 """Characters of a body from which on it is not worked on in the event loop."""
@@ -72,6 +73,7 @@ def post_of(row: Mapping[str, Any]) -> RemotePost:
         "categories": _ids(row.get("categories")),
         "author": _author_of(row),
         "featured": _image_of(row),
+        **_texts_of_image(row),
         **seo_meta.from_meta(row.get("meta"), seo_meta.listed(row)),
     }
     if not fields["slug"]:  # a draft without one has it only in `generated_slug`
@@ -128,6 +130,15 @@ def _image_of(row: Mapping[str, Any]) -> str:
     first = next(iter(_sent_along(row, "wp:featuredmedia")), None)
     url = first.get("source_url") if isinstance(first, dict) else ""
     return str(url or row.get("featured_media") or "")
+
+
+def _texts_of_image(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the alternative text and the caption of the featured image, where they came with the post."""
+    first = next(iter(_sent_along(row, "wp:featuredmedia")), None)
+    if not isinstance(first, dict) or "alt_text" not in first:
+        return {}
+    caption = unescape(_TAG.sub("", _raw(first.get("caption")))).strip()
+    return {"featured_alt": unescape(field_text(first.get("alt_text"))), "featured_caption": field_text(caption)}
 
 
 def is_long(row: Mapping[str, Any]) -> bool:

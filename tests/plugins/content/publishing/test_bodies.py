@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom_content.publishing.bodies import BodySegment, SiteBody, compose, joined_text, read_body, remembered
-from pressroom_content.publishing.site_edits import Side, diff_of, merge
+from pressroom_content.publishing.merged_fields import Side
+from pressroom_content.publishing.site_edits import diff_of, merge
 from pressroom_content.rendering.pieces import BodyPiece, pieces_of
 from support.standin_plugin import BlockCodec
 

@@ -6,8 +6,15 @@ import time
 from dataclasses import replace
 
 import pytest
-from pressroom_content.contract import RemotePost
-from pressroom_content.publishing.comparing import edits, edits_in_words, fingerprint, is_as_it_was, snapshot
+from pressroom_content.contract import Post, RemoteMedia, RemotePost
+from pressroom_content.publishing.comparing import (
+    differences,
+    edits,
+    edits_in_words,
+    fingerprint,
+    is_as_it_was,
+    snapshot,
+)
 
 POST = RemotePost(
     id="1",
@@ -30,6 +37,7 @@ def test_a_post_as_it_was_has_no_edits() -> None:
         ({"fields": {**POST.fields, "title": "Coffee"}}, ["the title is now 'Coffee' (it was 'Tea')"]),
         ({"fields": {**POST.fields, "tags": ("tea",)}}, ["the tags are now 'tea' (they were 'tea, cups')"]),
         ({"featured": True}, ["the featured image was added"]),
+        ({"featured": True, "fields": {**POST.fields, "featured": "/a.png"}}, ["the featured image was added"]),
         ({"html": POST.html.replace("One cup.", "A cup &amp; more.")}, ["the body now says 'A cup & more.'"]),
         ({"html": POST.html.replace("<p>One cup.</p>", "")}, ["1 passage of the body is gone"]),
         ({"html": POST.html.replace("a.png", "b.png")}, ["the body now says 'https://blog.example/b.png'"]),
@@ -42,6 +50,48 @@ def test_a_post_as_it_was_has_no_edits() -> None:
 )  # fmt: skip
 def test_an_edit_is_named_with_an_excerpt(changes: dict[str, object], said: list[str]) -> None:
     assert edits(snapshot(POST), replace(POST, **changes)) == said  # type: ignore[arg-type]
+
+
+def test_another_image_in_the_place_of_the_featured_one_is_an_edit() -> None:
+    before = replace(POST, featured=True, fields={**POST.fields, "featured": "/a.png", "featured_alt": "A"})
+    now = replace(before, fields={**before.fields, "featured": "/b.png"})
+    assert edits(snapshot(before), now) == ["the featured image is now '/b.png' (it was '/a.png')"]
+    assert not is_as_it_was(now, fingerprint(before))
+
+
+SENT = Post(
+    marker="m", title="Tea", slug="tea", html=POST.html, markdown="", excerpt="In a cup.",
+    featured=RemoteMedia("7", "https://blog.example/files/tea.png"), featured_alt="Tea", featured_caption="Hot & green",
+)  # fmt: skip
+KEPT = {
+    "title": "Tea", "slug": "tea", "excerpt": "In a cup.", "featured": "https://cdn.example/tea-1024x512.png?w=2",
+    "featured_alt": "Tea", "featured_caption": "<p>Hot &amp; green</p>",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, []),
+        ({"featured": "7"}, []),
+        ({"featured": "/files/tea.png"}, []),
+        ({"featured": "/files/coffee.png"}, [
+            "the site has '/files/coffee.png' as the featured image instead of 'https://blog.example/files/tea.png'",
+        ]),
+        ({"featured": "http://[/x"}, [
+            "the site has 'http://[/x' as the featured image instead of 'https://blog.example/files/tea.png'",
+        ]),
+        ({"featured_alt": ""}, ["the site dropped the alternative text of the featured image"]),
+        ({"featured_caption": "Cold"}, ["the site changed the caption of the featured image to 'Cold'"]),
+        ({"excerpt": ""}, ["the site dropped the excerpt"]),
+        ({"excerpt": "In a mug."}, ["the site changed the excerpt to 'In a mug.'"]),
+        ({"slug": "tea-2"}, ["the site gave the post the slug 'tea-2' instead of 'tea'"]),
+    ],
+)  # fmt: skip
+def test_a_field_that_the_site_changed_is_named(changes: dict[str, str], said: list[str]) -> None:
+    shown = replace(POST, featured=True, fields=KEPT | changes)
+    assert differences(SENT, shown) == said
+    assert differences(replace(SENT, kept=frozenset(changes)), shown) == []
 
 
 def test_markdown_has_passages_too() -> None:

@@ -193,9 +193,11 @@ class RemotePost:
 
     `html` is the body as it is kept there, for the comparison with what was sent; `fields` are further members by the
     names of `Post` (`title`, `slug`, `excerpt`, `tags`, `categories`, `meta_title`, `meta_description`,
-    `canonical_url`), as far as the platform gives them back. `featured` tells whether it has a featured image. `raw` is
-    the whole body in the platform's own form, on a `BlockSite`, and `kind` whether it is a post or a page. `audience`
-    is empty for a post that everybody may read once it is live, else says in the platform's words who may.
+    `canonical_url`, `author`, `featured_alt`, `featured_caption`), as far as the platform gives them back. `featured`
+    tells whether it has a featured image; a field of that name says which, as its URL or id, so that somebody who puts
+    another in its place is noticed. `raw` is the whole body in the platform's own form, on a `BlockSite`, and `kind`
+    whether it is a post or a page. `audience` is empty for a post that everybody may read once it is live, else says in
+    the platform's words who may.
 
     Of a field 10,000 characters are kept, of one with several values 500 of them; a time without a zone is in UTC.
     """

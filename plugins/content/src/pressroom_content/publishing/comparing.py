@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from pressroom.sdk import PluginContext
 
-from pressroom_content.contract import Post, RemotePost, work_beside
+from pressroom_content.contract import Post, RemoteMedia, RemotePost, work_beside
 from pressroom_content.contract.bounds import storable
 
 _WORD = re.compile(r"\w+")
@@ -29,11 +29,18 @@ _BLOCK: Final = re.compile(
     re.IGNORECASE,
 )
 _IMAGE: Final = re.compile(r"<img\s[^<>]*+>", re.IGNORECASE)
+_SIZE: Final = re.compile(r"(?:-scaled|-\d{1,5}x\d{1,5})?(\.[a-zA-Z]{3,4})$")
+"""What WordPress puts into the names of smaller copies of an image."""
+
 _SOURCE: Final = re.compile(r"\ssrc=[\"']([^\"']++)", re.IGNORECASE)
 _TOLD_BEFORE: Final = frozenset(
     {"title", "slug", "excerpt", "tags", "categories", "meta_title", "meta_description", "canonical_url", "keyphrase"}
 )
 """The fields that connectors told before they told authors and images."""
+
+_IMAGE_TEXTS: Final = frozenset({"featured_alt", "featured_caption"})
+_TOLD_LATER: Final = (frozenset({"featured"}), _IMAGE_TEXTS)
+"""What some connectors told of images from later on than of authors."""
 
 _PLURALS: Final = ("tags", "categories")
 _MAX_PASSAGES: Final = 2000
@@ -105,7 +112,9 @@ def fingerprint(remote: RemotePost) -> bytes:
 
 def is_as_it_was(remote: RemotePost, before: bytes) -> bool:
     """Tell whether a post is as it was when its fingerprint was taken, also by a connector that told fewer fields."""
-    return before in (fingerprint(remote), _hash_of(remote, sorted(_TOLD_BEFORE.intersection(remote.fields))))
+    told = frozenset(remote.fields)
+    earlier = (told, *(told - names for names in _TOLD_LATER), told & _TOLD_BEFORE)
+    return any(before == _hash_of(remote, sorted(names)) for names in earlier)
 
 
 def _hash_of(remote: RemotePost, names: Sequence[str]) -> bytes:
@@ -144,11 +153,13 @@ def edits(seen: Mapping[str, Any], remote: RemotePost) -> list[str]:
     before = seen.get("fields", {})
     for name, value in remote.fields.items():
         old, new = before.get(name, ""), _short(value)
-        if old != new:
+        if old != new and name != "featured" and (name in before or name not in _IMAGE_TEXTS):
             is_now, was = ("are now", "they were") if name in _PLURALS else ("is now", "it was")
             found.append(f"the {_FIELDS.get(name, name)} {is_now} {new[:_EXCERPT]!r} ({was} {old[:_EXCERPT]!r})")
     if bool(seen.get("featured")) != remote.featured:
         found.append(f"the featured image was {'added' if remote.featured else 'removed'}")
+    elif remote.featured and before.get("featured") and before["featured"] != (image := _image(remote)):
+        found.append(f"the featured image is now {image[:_EXCERPT]!r} (it was {before['featured'][:_EXCERPT]!r})")
     known = Counter(seen.get("passages", ()))
     now = _passages(remote.html)[:_MAX_PASSAGES]
     new_passages = [one for one in now if not known[_digest(one)]]
@@ -159,6 +170,11 @@ def edits(seen: Mapping[str, Any], remote: RemotePost) -> list[str]:
     if gone > 0:
         found.append(f"{gone} {'passage' if gone == 1 else 'passages'} of the body {'is' if gone == 1 else 'are'} gone")
     return found
+
+
+def _image(remote: RemotePost) -> str:
+    """Return which featured image a post has, as its platform says it; empty where it does not say."""
+    return _short(remote.fields.get("featured"))
 
 
 def is_another(seen: Mapping[str, Any], remote: RemotePost, marker: str) -> bool:
@@ -253,7 +269,7 @@ def _in_body(post: Post, remote: RemotePost) -> Iterator[str]:
 def _in_fields(post: Post, remote: RemotePost) -> Iterator[str]:
     for name, shown in _FIELDS.items():
         sent = getattr(post, name)
-        if not sent or name not in remote.fields:
+        if not sent or name in post.kept or name not in remote.fields:
             continue
         kept = remote.fields[name]
         if not kept:
@@ -261,15 +277,25 @@ def _in_fields(post: Post, remote: RemotePost) -> Iterator[str]:
         elif plain(kept) != plain(sent):
             yield f"the site changed the {shown} to {str(kept)[:120]!r}"
     slug = remote.fields.get("slug")
-    if post.slug and slug and unquote(str(slug)) != unquote(post.slug):
+    if post.slug and slug and "slug" not in post.kept and unquote(str(slug)) != unquote(post.slug):
         yield f"the site gave the post the slug {str(slug)[:120]!r} instead of {post.slug!r}"
-    if post.featured is not None and not remote.featured:
+    if post.featured is None or "featured" in post.kept:
+        return
+    if not remote.featured:
         yield "the site dropped the featured image"
+    elif (image := _image(remote)) and not _is_same_image(image, post.featured):
+        yield f"the site has {image[:120]!r} as the featured image instead of {post.featured.url[:120]!r}"
+
+
+def _is_same_image(shown: str, sent: RemoteMedia) -> bool:
+    """Tell whether a site names an image by its id, its URL, or a URL with another host or of another size."""
+    names = (re.split(r"[?#]", url, maxsplit=1)[0].rpartition("/")[2] for url in (shown, sent.url))
+    return shown in (sent.id, sent.url) or len({_SIZE.sub(r"\1", name) for name in names}) == 1
 
 
 def _in_lists(post: Post, remote: RemotePost) -> Iterator[str]:
     for name in ("tags", "categories"):
-        if name not in remote.fields:
+        if name not in remote.fields or name in post.kept:
             continue
         kept = {_joined(one) for one in remote.fields[name] or ()}
         lost = [one for one in getattr(post, name) if _joined(one) not in kept]

@@ -16,6 +16,8 @@ from pressroom_content.publishing.bodies import MAX_RAW_LENGTH, SiteBody
 from pressroom_content.tables import SiteBodyRow
 
 _MAX_FIELD_LENGTH: Final = 10_000
+_KEPT: Final = "kept"
+"""Where the names of kept fields are among those of fields that were sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +25,15 @@ class KnownBody:
     """A body as its website had it, and what was sent of the post's other fields.
 
     `bound` tells that the post was there before its article. `fields` are those of the post as its website showed them,
-    with its `audience` where not everybody may read it.
+    with its `audience` where not everybody may read it. `kept` are the names of fields of a post of ours that stay as
+    the website's owner made them, for as long as the article's are what `sent` says.
     """
 
     body: SiteBody
     bound: bool
     fields: Mapping[str, Any]
     sent: Mapping[str, Any]
+    kept: frozenset[str] = frozenset()
 
 
 def can_be_kept(raw: str) -> bool:
@@ -38,11 +42,15 @@ def can_be_kept(raw: str) -> bool:
 
 
 def shown_fields(post: RemotePost) -> dict[str, Any]:
-    """Return the fields of a post as its website shows them, as JSON; `audience` where not everybody may read it."""
+    """Return the fields of a post as its website shows them, as JSON; `audience` where not everybody may read it.
+
+    `featured` is its featured image, or whether it has one where the platform tells no more.
+    """
     shown = {
         name: [storable(str(one)) for one in value] if isinstance(value, list | tuple) else _text(value)
         for name, value in post.fields.items()
     }
+    shown.setdefault("featured", post.featured)
     return {**shown, "audience": _text(post.audience)} if post.audience else shown
 
 
@@ -51,13 +59,20 @@ async def known_body(session: AsyncSession, publication_id: str) -> KnownBody | 
     row = await session.get(SiteBodyRow, publication_id)
     if row is None:
         return None
-    return KnownBody(SiteBody.of(row.raw, row.segments), row.bound is not None, row.fields, row.sent)
+    sent = {name: value for name, value in row.sent.items() if name != _KEPT}
+    kept = frozenset(row.sent.get(_KEPT, ()))
+    return KnownBody(SiteBody.of(row.raw, row.segments), row.bound is not None, row.fields, sent, kept)
 
 
 async def remember_body(
-    session: AsyncSession, publication_id: str, body: SiteBody, post: RemotePost, sent: Mapping[str, Any]
+    session: AsyncSession,
+    publication_id: str,
+    body: SiteBody,
+    post: RemotePost,
+    sent: Mapping[str, Any],
+    kept: frozenset[str] = frozenset(),
 ) -> None:
-    """Keep the body of a post that was just read or written.
+    """Keep the body of a post that was just read or written, what was sent of its fields, and which are `kept`.
 
     One that cannot be kept is forgotten, unless its post is bound.
     """
@@ -70,7 +85,8 @@ async def remember_body(
         row = SiteBodyRow(publication_id=publication_id)
         session.add(row)
     row.raw, row.segments = body.raw, body.stored()
-    row.fields, row.sent, row.read_at = shown_fields(post), dict(sent), datetime.now(UTC)
+    row.sent = {**sent, _KEPT: sorted(kept)} if kept else dict(sent)
+    row.fields, row.read_at = shown_fields(post), datetime.now(UTC)
 
 
 async def unbind(session: AsyncSession, publication_id: str) -> None:

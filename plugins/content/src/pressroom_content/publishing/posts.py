@@ -229,6 +229,16 @@ def sent_fields(post: Post, featured_id: str) -> dict[str, Any]:
     return {**sent, **lists, "featured": featured}
 
 
+def is_as_sent(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Tell whether a field is what was sent `before`. Of a featured image, an id alone stands for any text of it."""
+    if not name.startswith("featured"):
+        return before.get(name) == now.get(name)
+    old, new = before.get("featured"), now.get("featured")
+    if old is None or new is None:
+        return False
+    return bool(old == new or (1 in (len(old), len(new)) and old[:1] == new[:1]))
+
+
 def canonical_url_of(article: Article, options: Mapping[str, Any], original_url: str) -> str:
     """Return the canonical URL of an article's post: that of the original, else what the options or the article say."""
     return original_url or options.get("canonical_url") or article.canonical_url

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles, ArticleUpdate
-from pressroom_content.contract import BlockSite, Post, RemotePost
+from pressroom_content.contract import BlockSite
 from pressroom_content.publishing.bodies import (
     BodySegment,
     SiteBody,
@@ -27,18 +27,13 @@ from pressroom_content.publishing.bodies import (
     with_known_texts,
 )
 from pressroom_content.publishing.comparing import compared, is_as_it_was, seen_of
-from pressroom_content.publishing.known import KnownBody, can_be_kept, known_body, remember_body, shown_fields
-from pressroom_content.publishing.posts import capabilities_of, fields_of, sent_fields
+from pressroom_content.publishing.known import can_be_kept, known_body, remember_body
+from pressroom_content.publishing.merged_fields import FieldConflict, Side, merged_fields, sent_of, settled
 from pressroom_content.publishing.store import record, shortened
 from pressroom_content.publishing.taking_down import changing
-from pressroom_content.records import Article, Publication, Website
+from pressroom_content.records import Article, Publication
 from pressroom_content.rendering.pieces import BodyPiece, pieces_of, placeholder
-from pressroom_content.websites import settings as site_settings
-from pressroom_content.websites.connectors import connector_of
 from pressroom_content.websites.store import Websites
-
-Side = Literal["article", "site", "both"]
-"""Whose text is taken; `both` has the website's, then the article's."""
 
 _CONTEXT: Final = 1
 _DEFINITION: Final = re.compile(
@@ -47,10 +42,6 @@ _DEFINITION: Final = re.compile(
     re.MULTILINE,
 )
 """A footnote, or the target of links, in markdown: its lines, and indented paragraphs below them."""
-
-_FIELDS: Final = (
-    "title", "slug", "excerpt", "meta_title", "meta_description", "canonical_url", "tags", "categories",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,16 +212,6 @@ def _merged_text(piece: BodyPiece, site: Sequence[BodySegment], keys: Mapping[st
 
 
 @dataclass(frozen=True, slots=True)
-class FieldConflict:
-    """A field that was changed on both sides."""
-
-    name: str
-    before: str
-    article: str
-    site: str
-
-
-@dataclass(frozen=True, slots=True)
 class SiteEdits:
     """What was edited on a website, and the outcome.
 
@@ -246,13 +227,6 @@ class SiteEdits:
     conflicts: tuple[MergeConflict, ...] = ()
     field_conflicts: tuple[FieldConflict, ...] = ()
     made: ArticleUpdate | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _FieldMerge:
-    changes: Mapping[str, Any]
-    edited: Mapping[str, Any]
-    conflicts: tuple[FieldConflict, ...]
 
 
 async def merge_edits(
@@ -298,7 +272,8 @@ async def merge_edits(
         merged, now, diff = await run(
             _merged, known.body, remote.raw, site.codec, article, numbers, owner=user_id, what="the post"
         )
-        fields = _merged_fields(known, remote, _post(plugin, website, article, row.options or {}), choices)
+        mine = sent_of(plugin, website, article, row.options or {})
+        fields = merged_fields(known, remote, mine, choices)
         found = SiteEdits(publication, True, diff, fields.edited, merged.conflicts, fields.conflicts)
         if found.conflicts or found.field_conflicts or dry_run:
             return found
@@ -308,13 +283,15 @@ async def merge_edits(
         seen, digest = await compared(plugin, seen_of, remote)
         for name, detail in (("read_back", {"seen": seen}), ("draft", {"post_hash": ""})):
             held.note(name, held.steps[name].state, {**held.steps[name].detail, **detail})
-        now_sent = sent_fields(_post(plugin, website, made.article, row.options or {}), "")
-        sent = {**known.sent, **{name: now_sent[name] for name in fields.edited if choices.get(name) != "article"}}
+        sent, kept = settled(known, fields, sent_of(plugin, website, made.article, row.options or {}), choices)
 
         async def remember(session: AsyncSession) -> None:
-            await remember_body(session, row.id, now, remote, sent)
+            await remember_body(session, row.id, now, remote, sent, kept)
 
-        await held.save(remember, revision=shortened(remote.revision), sent_hash=digest, error="")
+        refused = [name for name in fields.edited if choices.get(name) == "article"]
+        left = refused if made.article.version == row.article_version else []  # else it is news without words for it
+        error = f"the site has {', '.join(left)} otherwise than the article; publish_content sends it" if left else ""
+        await held.save(remember, revision=shortened(remote.revision), sent_hash=digest, error=error)
         return replace(found, made=made)
 
 
@@ -324,32 +301,3 @@ def _merged(
     now = with_known_texts(known, read_body(raw, codec))
     pieces = pieces_of(article.body, article.body_format)
     return merge(known, now, pieces, choices), now, diff_of(known, now)
-
-
-def _post(plugin: PluginContext, website: Website, article: Article, options: Mapping[str, Any]) -> Post:
-    able = capabilities_of(website, connector_of(plugin, website.platform))
-    return fields_of(article, site_settings.read(website.settings), able, options)
-
-
-def _merged_fields(known: KnownBody, remote: RemotePost, post: Post, choices: Mapping[str, Side]) -> _FieldMerge:
-    changes: dict[str, Any] = {}
-    edited: dict[str, Any] = {}
-    conflicts = []
-    shown, mine = shown_fields(remote), sent_fields(post, "")
-    for name in _FIELDS:
-        if name not in shown or name not in known.fields or shown[name] == known.fields[name]:
-            continue
-        edited[name] = shown[name]
-        if mine[name] == shown[name]:
-            continue
-        chosen = choices.get(name)
-        if mine[name] != known.sent.get(name) and chosen is None:
-            texts = (_text(one) for one in (known.fields[name], mine[name], shown[name]))
-            conflicts.append(FieldConflict(name, *texts))
-        elif chosen != "article":
-            changes[name] = tuple(shown[name]) if isinstance(shown[name], list) else shown[name]
-    return _FieldMerge(changes, edited, tuple(conflicts))
-
-
-def _text(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

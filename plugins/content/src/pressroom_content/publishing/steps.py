@@ -263,9 +263,9 @@ async def read_back(work: PublicationWork) -> None:
         work.done({**work.step.detail, "warnings": found}, **values)
         return
     found += _left_out(work.dropped())
-    body, sent = await work.remembered(remote.raw, codec), (await work.manuscript()).sent_fields()
+    body, (sent, kept) = await work.remembered(remote.raw, codec), await work.sent_fields()
     work.done({**work.step.detail, "warnings": found}, **values)
-    work.held.later(lambda session: remember_body(session, work.row.id, body, remote, sent))
+    work.held.later(lambda session: remember_body(session, work.row.id, body, remote, sent, kept))
 
 
 def _left_out(names: Sequence[str]) -> Iterator[str]:

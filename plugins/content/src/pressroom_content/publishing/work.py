@@ -27,7 +27,7 @@ from pressroom_content.contract import (
 )
 from pressroom_content.publishing.bodies import ComposedBody, SiteBody, compose, remembered
 from pressroom_content.publishing.known import KnownBody
-from pressroom_content.publishing.posts import Manuscript, canonical_url_of, manuscript
+from pressroom_content.publishing.posts import Manuscript, canonical_url_of, is_as_sent, manuscript
 from pressroom_content.publishing.store import LeasedPublication, PublicationStep, StepState
 from pressroom_content.records import Article, PublicationStatus, Website
 from pressroom_content.tables import PublicationRow
@@ -136,20 +136,34 @@ class PublicationWork:
         codec = self.codec
         if codec is None:
             return post
+        kept = await self.kept()
         if self.connector.markdown and not self._has_foreign_blocks():
-            return post  # the connector writes the whole text as one
-        return replace(post, raw=(await self._in_blocks(codec)).body.raw, kept=await self.kept())
+            return replace(post, kept=kept)  # the connector writes the whole text as one
+        return replace(post, raw=(await self._in_blocks(codec)).body.raw, kept=kept)
 
     def _has_foreign_blocks(self) -> bool:
         """Tell whether the post was there before, or has blocks that only its site understands."""
         return self.known is not None and (self.bound or any(one.key for one in self.known.body.segments))
 
     async def kept(self) -> frozenset[str]:
-        """Return the names of the fields of a post that was taken over which stay as they are on the site."""
-        if self.known is None or not self.known.bound:
+        """Return the names of the fields that stay as they are on the site.
+
+        Of a post that was taken over, they are those that did not change here; of one of ours, those that the site's
+        owner changed and that `merge_edits` left to them, until they change here.
+        """
+        if self.known is None:
             return frozenset()
-        sent = (await self.manuscript()).sent_fields()
-        return frozenset(name for name, value in sent.items() if self.known.sent.get(name) == value)
+        now = (await self.manuscript()).sent_fields()
+        names = now if self.known.bound else self.known.kept
+        return frozenset(name for name in names if is_as_sent(name, self.known.sent, now))
+
+    async def sent_fields(self) -> tuple[dict[str, Any], frozenset[str]]:
+        """Return what is kept of the fields that were sent, and the names of those left to the site's owner."""
+        now = (await self.manuscript()).sent_fields()
+        if self.known is None or self.known.bound:
+            return now, frozenset()
+        kept = await self.kept()
+        return {name: self.known.sent.get(name, value) if name in kept else value for name, value in now.items()}, kept
 
     async def _in_blocks(self, codec: BodyCodec) -> ComposedBody:
         uploaded = self.uploaded()
@@ -190,7 +204,7 @@ class PublicationWork:
     def unbind(self) -> None:
         """Make the post anew, as one of ours."""
         if self.known is not None:
-            self.known = replace(self.known, bound=False)
+            self.known = replace(self.known, bound=False, kept=frozenset())
             self._manuscript = self._composed = None
 
     def note(self, state: StepState, detail: dict[str, Any] | None = None, **values: Any) -> None:

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 from pressroom.sdk import Annotations, Call, InvalidInput, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
-from pressroom_content.publishing.site_edits import FieldConflict, MergeConflict, SiteEdits, merge_edits
+from pressroom_content.publishing.merged_fields import FieldConflict
+from pressroom_content.publishing.site_edits import MergeConflict, SiteEdits, merge_edits
 from pressroom_content.tools.publication_parts import PublicationId
 from pressroom_content.tools.websites import context
 

@@ -1,0 +1,123 @@
+"""Bringing the fields that were edited in a post on its website into the article, beside its body."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from pressroom.sdk import PluginContext
+
+from pressroom_content.contract import RemotePost
+from pressroom_content.publishing.known import KnownBody, shown_fields
+from pressroom_content.publishing.posts import capabilities_of, fields_of, is_as_sent, sent_fields
+from pressroom_content.records import Article, Website
+from pressroom_content.websites import settings as site_settings
+from pressroom_content.websites.connectors import connector_of
+
+Side = Literal["article", "site", "both"]
+"""Whose text is taken; `both` has the website's, then the article's."""
+
+_FIELDS: Final = (
+    "title", "slug", "excerpt", "meta_title", "meta_description", "keyphrase", "canonical_url", "author", "tags",
+    "categories", "featured_alt",
+)  # fmt: skip
+_ONLY_THERE: Final = ("featured", "featured_caption")
+"""Fields that an article cannot take over: its featured image is one of the account's library, with its caption."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldConflict:
+    """A field that was changed on both sides."""
+
+    name: str
+    before: str
+    article: str
+    site: str
+
+
+@dataclass(frozen=True, slots=True)
+class FieldMerge:
+    """What merging came to: `changes` of the article, all that was `edited` on the website, and `conflicts`."""
+
+    changes: Mapping[str, Any]
+    edited: Mapping[str, Any]
+    conflicts: tuple[FieldConflict, ...]
+
+
+def merged_fields(
+    known: KnownBody, remote: RemotePost, mine: Mapping[str, Any], choices: Mapping[str, Side]
+) -> FieldMerge:
+    """Merge the fields that a website shows with `mine`, what would be sent of an article."""
+    changes: dict[str, Any] = {}
+    edited: dict[str, Any] = {}
+    conflicts = []
+    shown = shown_fields(remote)
+    left = _left_to_owner(known, shown, mine)
+    for name in (*_FIELDS, *_ONLY_THERE):
+        if name not in shown or name not in known.fields or shown[name] == known.fields[name]:
+            continue
+        edited[name] = shown[name]
+        if mine.get(name) == shown[name]:
+            continue
+        chosen = choices.get(name)
+        if _changed_here(name, known, mine) and chosen is None:
+            article = next(iter(mine["featured"]), "") if name == "featured" else mine.get(name, "")
+            conflicts.append(FieldConflict(name, *map(_text, (known.fields[name], article, shown[name]))))
+        elif chosen != "article" and name not in left:
+            changes[name] = tuple(shown[name]) if isinstance(shown[name], list) else shown[name]
+    return FieldMerge(changes, edited, tuple(conflicts))
+
+
+def _left_to_owner(known: KnownBody, shown: Mapping[str, Any], mine: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names of the fields whose edits the article does not take over."""
+    left = set(_ONLY_THERE)
+    has_another = known.fields.get("featured", shown["featured"]) != shown["featured"]
+    if has_another or "featured" in known.kept or not mine["featured"]:
+        left.add("featured_alt")
+    if not mine["author"]:  # the post is by the account that publishes: nobody was sent
+        left.add("author")
+    return frozenset(left)
+
+
+def _changed_here(name: str, known: KnownBody, mine: Mapping[str, Any]) -> bool:
+    if name != "featured_alt":
+        return not is_as_sent(name, known.sent, mine)
+    alt_sent = list(known.sent.get("featured") or [])[1:2]
+    return bool(mine["featured"] and mine[name] and alt_sent) and [mine[name]] != alt_sent
+
+
+def settled(
+    known: KnownBody, fields: FieldMerge, mine: Mapping[str, Any], choices: Mapping[str, Side]
+) -> tuple[dict[str, Any], frozenset[str]]:
+    """Return what counts as sent from now on, and the names of the fields that are left to the site's owner.
+
+    These are what an article cannot hold, and what would be sent otherwise than it is on the site, such as the category
+    that the website's settings name for articles without one.
+    """
+    sent, kept = dict(known.sent), set(known.kept)
+    for name, shown in fields.edited.items():
+        base = "featured" if name.startswith("featured") else name
+        if choices.get(name) == "article":
+            sent[base] = None
+            kept.discard(name)
+        elif mine.get(name) != shown:
+            sent[base] = mine[base]
+            kept.add(name)
+        elif base == name:
+            sent[name] = mine[name]
+    return sent, frozenset(kept)
+
+
+def sent_of(plugin: PluginContext, website: Website, article: Article, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what would be sent of an article's fields; of its featured image, the id alone."""
+    able = capabilities_of(website, connector_of(plugin, website.platform))
+    post = fields_of(article, site_settings.read(website.settings), able, options)
+    featured = [article.featured_media_id] if article.featured_media_id and able.featured_image else []
+    return {**sent_fields(post, ""), "featured": featured, "featured_alt": post.featured_alt}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "an image" if value else "no image"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")

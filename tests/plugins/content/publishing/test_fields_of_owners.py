@@ -1,0 +1,128 @@
+"""Fields that the owner of a website edits in a post of ours: publishing again overwrites none of them unasked."""
+
+from __future__ import annotations
+
+import pytest
+from pressroom.sdk import PluginContext
+from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.site_edits import merge_edits
+from pressroom_content.records import Publication
+from support.publishing_world import ADA, write
+from support.standin_platform import StandInPlatform
+from support.standin_plugin import DRAWING, PHOTO
+
+from .taken_over import Blog, blog_on
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+LEASE_SECONDS = 60
+
+THEIRS = "https://library.example/theirs.png"
+
+
+async def published(blog: Blog, **fields: object) -> Publication:
+    """Publish an article of ours."""
+    article = await write(blog.plugin, **{"title": "Ours", "slug": "ours", "body": "One.\n\nTwo.\n", **fields})
+    done = await blog.publish(article)
+    assert (done.status, done.error) == ("published", "")
+    return done
+
+
+@pytest.mark.parametrize("ours", ["", PHOTO])
+async def test_an_image_of_the_owner_stays_until_the_article_gets_another(
+    plugin: PluginContext, platform: StandInPlatform, ours: str
+) -> None:
+    blog = await blog_on(plugin, platform)
+    done = await published(blog, featured_media_id=ours)
+    post = platform.posts[done.external_id]
+    platform.edit(done.external_id, featured=THEIRS)
+    await blog.replaced(done.article_id, "One.", "Uno.")
+
+    refused = await blog.publish(done.article_id)
+    assert f"the featured image {'is now' if ours else 'was added'}" in refused.error
+    assert post["featured"] == THEIRS
+
+    merged = await merge_edits(plugin, ADA, done.id, {})
+    assert (merged.fields, merged.conflicts, merged.field_conflicts) == ({"featured": THEIRS}, (), ())
+    for old, new in (("Two.", "Due."), ("Uno.", "Un.")):  # the second time, what the first has kept is known
+        again = await blog.publish(done.article_id)
+        assert (again.error, again.warnings, post["featured"]) == ("", done.warnings, THEIRS)
+        await blog.replaced(done.article_id, old, new)
+
+    await blog.change(done.article_id, featured_media_id=DRAWING)
+    assert (await blog.publish(done.article_id)).error == ""
+    assert post["featured"] in {one["url"] for one in platform.media.values()}
+
+
+async def test_an_image_that_the_owner_took_away_comes_back_where_the_article_is_chosen(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    blog = await blog_on(plugin, platform)
+    done = await published(blog, featured_media_id=PHOTO)
+    post = platform.posts[done.external_id]
+    mine = post["featured"]
+    platform.edit(done.external_id, featured="")
+    assert (await merge_edits(plugin, ADA, done.id, {"featured": "article"})).fields == {"featured": ""}
+    assert (await blog.publish(done.article_id)).error == ""
+    assert post["featured"] == mine
+
+
+async def test_an_image_that_both_sides_changed_is_asked_for(plugin: PluginContext, platform: StandInPlatform) -> None:
+    blog = await blog_on(plugin, platform)
+    done = await published(blog, featured_media_id="")
+    platform.edit(done.external_id, featured=THEIRS)
+    await blog.change(done.article_id, featured_media_id=PHOTO)
+    found = await merge_edits(plugin, ADA, done.id, {})
+    assert [(one.name, one.before, one.article, one.site) for one in found.field_conflicts] == [
+        ("featured", "", PHOTO, THEIRS)
+    ]
+    assert found.made is None
+    assert (await merge_edits(plugin, ADA, done.id, {"featured": "site"})).made is not None
+    assert (await blog.publish(done.article_id)).error == ""
+    assert platform.posts[done.external_id]["featured"] == THEIRS
+
+
+async def test_the_image_of_a_post_that_was_taken_over_stays_as_the_owner_changed_it(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    blog = await blog_on(plugin, platform)
+    found = await blog.adopted()
+    platform.edit("old", featured=THEIRS)
+    await blog.replaced(found.article.id, "Two words.", "Two better words.")
+    assert "the featured image is now" in (await blog.publish(found.article.id)).error
+    assert (await merge_edits(plugin, ADA, found.publication_id, {})).fields == {"featured": THEIRS}
+    assert (await blog.publish(found.article.id)).error == ""
+    assert blog.post["featured"] == THEIRS
+    assert "Two better words." in blog.post["html"]
+
+
+async def test_a_field_that_only_this_website_gets_stays_as_the_owner_changed_it(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    blog = await blog_on(plugin, platform)
+    article = await write(plugin, title="Ours", slug="ours", body="One.\n\nTwo.\n", featured_media_id="")
+    done = await blog.publish(article, options={"tags": ["chosen", "here"]})
+    platform.edit(done.external_id, tags=["theirs"])
+    await blog.replaced(article, "One.", "Uno.")
+    merged = await merge_edits(plugin, ADA, done.id, {})
+    assert merged.fields == {"tags": ["theirs"]}
+    publications = Publications(plugin)
+    again = await publications.wait(await publications.update(ADA, done.id), 30)
+    assert again.error == ""
+    post = platform.posts[done.external_id]
+    assert (post["tags"], "Uno." in post["html"]) == (["theirs"], True)
+
+
+async def test_a_post_that_the_owner_deleted_is_made_anew_with_all_that_is_ours(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    blog = await blog_on(plugin, platform)
+    done = await published(blog, featured_media_id=PHOTO)
+    platform.edit(done.external_id, featured=THEIRS)
+    assert (await merge_edits(plugin, ADA, done.id, {})).made is not None
+    assert (await blog.publish(done.article_id)).error == ""
+    del platform.posts[done.external_id]
+    await blog.replaced(done.article_id, "One.", "Uno.")
+    made = await blog.publish(done.article_id)
+    assert made.error == ""
+    assert platform.posts[made.external_id]["featured"] in {one["url"] for one in platform.media.values()}
