@@ -59,7 +59,7 @@ CAPTION = "Bread & butter, *warm* <from> the oven"
 PLATFORM = "directus"
 BLOCKS = "blocks"
 
-_PNG = base64.b64decode(
+PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAACgAAAAeCAIAAADRv8uKAAAAK0lEQVR42u3NMQ0AAAgDsElDIpKQhgw4mvRvqudExGKxWCwWi8VisVj8N142"
     "IFNqkH4RMAAAAABJRU5ErkJggg=="
 )
@@ -338,7 +338,7 @@ async def _image(_plugin: PluginContext, user_id: str, media_id: str) -> MediaFi
     if media_id == DRAWING:
         return MediaFile(
             DRAWING, "drawing.png", "image/png", f"https://library.example/{DRAWING}.png", "A drawing",
-            "download", 40, 30, _PNG,
+            "download", 40, 30, PNG,
         )  # fmt: skip
     if media_id == HOTLINK:
         return MediaFile(HOTLINK, "hot.jpg", "image/jpeg", "https://stock.example/hot.jpg", "Hot", "hotlink")
