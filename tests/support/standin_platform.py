@@ -159,7 +159,7 @@ class StandInPlatform:
                 return 201, term
             case ["media"]:
                 identifier = self._id("m")
-                media = {"id": identifier, "marker": headers["X-Marker"], "size": len(body)}
+                media = {"id": identifier, "marker": headers["X-Marker"], "size": len(body), "alt": headers["X-Alt"]}
                 self.media[identifier] = media | {"url": f"{self.url}/files/{identifier}.png"}
                 return 201, self.media[identifier]
             case ["media", identifier, "gone"]:

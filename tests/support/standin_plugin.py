@@ -114,7 +114,7 @@ class StandInSite:
         return RemoteMedia(found[0]["id"], found[0]["url"]) if found else None
 
     async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
-        made = await self._ask("POST", "media", file.content, {"X-Marker": marker})
+        made = await self._ask("POST", "media", file.content, {"X-Marker": marker, "X-Alt": file.alt})
         return RemoteMedia(made["id"], made["url"])
 
     async def remove_media(self, media: RemoteMedia) -> None:

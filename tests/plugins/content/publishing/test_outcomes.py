@@ -171,6 +171,14 @@ async def test_what_the_platform_drops_silently_is_said(
     assert any(told in warning for warning in done.warnings), done.warnings
 
 
+async def test_a_featured_image_is_sent_with_the_alternative_text_that_the_article_has_for_it(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    website = await connect(plugin, platform.url, platform.token)
+    await publish(plugin, await write(plugin, featured_alt="Bread on a table"), website)
+    assert "Bread on a table" in [one["alt"] for one in platform.media.values()]
+
+
 async def test_a_conflict_says_what_was_edited(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     done = await publish(plugin, article, website)

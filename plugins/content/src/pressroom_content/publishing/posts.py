@@ -159,8 +159,10 @@ async def manuscript(
     post = fields_of(article, settings, able, options, canonical_url)
     post = replace(post, marker=marker, html=text.html, markdown=text.markdown)
     if featured is not None:
-        caption = featured.caption if able.featured_caption else ""
-        post = replace(post, featured_alt=post.featured_alt or featured.file.alt, featured_caption=caption)
+        alt, caption = post.featured_alt or featured.file.alt, featured.caption if able.featured_caption else ""
+        post = replace(post, featured_alt=alt, featured_caption=caption)
+        # Some platforms keep the alternative text of a featured image with the file, once for all posts.
+        images = {**images, featured_id: replace(featured, file=replace(featured.file, alt=alt))}
     if website.platform == BUILTIN and featured is None and await cards.available(plugin):
         card = await cards.compose(
             title=post.title,
