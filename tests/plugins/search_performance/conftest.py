@@ -15,6 +15,7 @@ from pressroom.sdk import PluginContext
 from pressroom.storage.database.tables import JobRow
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
+from pressroom_content.contract import Capabilities, ConnectionReport
 from pressroom_content.records import Website
 from pressroom_content.websites.store import Websites
 from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
@@ -37,6 +38,13 @@ from .standing_in import serving as serving_apis
 HISTORY = 17
 """Days that are fetched at first: the last two are not final."""
 
+CREDENTIALS: Mapping[str, Mapping[str, str]] = {
+    "builtin": {},
+    "webhook": {"endpoint": "https://hooks.example/in", "secret": f"whsec_{'A' * 43}="},
+    "wordpress": {"username": "ada", "application_password": "abcd efgh ijkl mnop qrst uvwx"},
+}
+"""What websites of a platform are connected with; nobody asks them anything."""
+
 _numbers = count(1)
 
 
@@ -57,7 +65,11 @@ def config_for(google: Google, **more: Any) -> dict[str, Any]:
     }
     return {
         "builtin_plugins": False,
-        "plugins": {"content": {}, "search_performance": {"config": figures}},
+        "plugins": {
+            "content": {},
+            "search_performance": {"config": figures},
+            **{platform: {} for platform in CREDENTIALS if platform != "builtin"},
+        },
         "fetch": {"private_networks": ["127.0.0.0/8"]},
         "accounts": {"connections": 1000},
     }
@@ -169,17 +181,24 @@ class Site:
         """Call a tool on this website."""
         return self.client.data(tool, website_id=self.website.id, **arguments)
 
-    def other(self) -> Site:
+    def other(self, platform: str = "builtin") -> Site:
         """Return another website of the same account."""
-        return replace(self, website=new_website(self.client))
+        return replace(self, website=new_website(self.client, platform))
 
 
-def new_website(client: ToolClient) -> Website:
-    """Return a new built-in site."""
-    content = client.host.host.compiled.plugins.contexts["content"]
-    return client.host.run(
-        Websites(content).add(client.user_id, "builtin", name=f"Notes {next(_numbers)}", url="", credential={})
+def new_website(client: ToolClient, platform: str = "builtin") -> Website:
+    """Return a new website that is proven to control its URL. Nobody answers there, where it is not a built-in site."""
+    content, number = client.host.host.compiled.plugins.contexts["content"], next(_numbers)
+    url = "" if platform == "builtin" else f"https://notes-{number}.example"
+    made = Websites(content).add(
+        client.user_id,
+        platform,
+        name=f"Notes {number}",
+        url=url,
+        credential=CREDENTIALS[platform],
+        finding=ConnectionReport((), Capabilities(), site_url=url) if url else None,
     )
+    return client.host.run(made)
 
 
 def new_site(host: RunningHost, google: Google) -> Site:

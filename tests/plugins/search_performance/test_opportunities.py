@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom_content.articles.fields import Draft
-from pressroom_content.articles.store import Articles
-from pressroom_content.tables import PublicationRow
 from pressroom_search_performance.ctr import expected_ctr, potential_clicks
 
 from .conftest import Site, day
@@ -178,28 +173,3 @@ def test_following_phrases(site: Site) -> None:
     )
     assert not site.data("track_keyword", phrase="compost bin", remove=True)["tracked"]["following"]
     assert [row["phrase"] for row in site.data("list_tracked_keywords")["rows"]] == ["unknown"]
-
-
-def test_pages_are_named_by_their_articles(site: Site) -> None:
-    content = site.client.host.host.compiled.plugins.contexts["content"]
-    draft = Draft(title="A post of ours", body="Some words.", website_id=site.website.id)
-    article = site.client.host.run(Articles(content).create(site.client.user_id, draft)).article
-    at = datetime.now(UTC)
-    row = PublicationRow(
-        id="p_opportunity", user_id=site.client.user_id, article_id=article.id, website_id=site.website.id,
-        marker="pr-opportunity", status="published", mode="publish", article_version=1, url=f"{site.page('ours')}/",
-        created_at=at, updated_at=at,
-    )  # fmt: skip
-
-    async def publish() -> None:
-        async with content.services.database.writing() as session:
-            session.add(row)
-
-    site.client.host.run(publish())
-    for page in ("ours", "theirs"):
-        site.google.add(day(), page, site.page(page), 10, 1000, 6.0)
-    site.fetch(site.connect())
-    found = site.client.call("find_content_opportunities", website_id=site.website.id, kind="quick_wins")
-    assert found["structuredContent"]["content_ids"] == {site.page("ours"): article.id}
-    assert f"Article {article.id}: {site.page('ours')}" in found["content"][0]["text"]
-    assert "import_content takes over" in found["content"][0]["text"]

@@ -19,9 +19,11 @@ from pressroom_content.contract import (
     ArticleChange,
     ArticlePost,
     ArticleSummary,
+    BlockSite,
     BodyFormat,
     ContentServices,
     DuplicateText,
+    SiteError,
     SitePage,
     TextTwin,
     VoiceReview,
@@ -133,6 +135,19 @@ class SharedWebsites(Websites):
         )
         async with self._database.reading() as session:
             return [SitePage(*row) for row in await session.execute(wanted.order_by(PageRow.url).limit(limit))]
+
+    async def import_note(self, user_id: str, website_id: str) -> str:
+        """See `WebsiteRepository.import_note`."""
+        website = await self.get(user_id, website_id)
+        if website.platform == BUILTIN:
+            return ""
+        try:
+            _, site = await self.open(user_id, website_id)
+        except SiteError as error:
+            return f"import_content cannot take over pages of {website.name} now: {error.message}"
+        if isinstance(site, BlockSite):
+            return "import_content takes over a page that is not an article yet; then publish_content updates it."
+        return "import_content only copies a page that is not an article yet: publishing the copy makes another post."
 
 
 class SharedPublications:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
 from support.tool_client import ToolClient, client_of
 
 from ..crawler.sites import Reply, good_site, page, plain, redirect, sitemap  # noqa: TID252 - the sites of the crawler's own tests
@@ -89,6 +90,17 @@ def test_a_site_is_crawled_and_its_report_is_read_by_section(ada: ToolClient) ->
         assert orphans["content_ids"] == {}
 
 
+@pytest.mark.parametrize(("platform", "told"), [("wordpress", "takes over"), ("webhook", "only copies")])
+def test_a_report_says_what_becomes_of_pages_that_are_not_articles(ada: ToolClient, platform: str, told: str) -> None:
+    with serving(good_site()) as site:
+        website = connect(ada, site.origin, platform)
+        crawl(ada, website)
+        text = ada.call("get_seo_report", website_id=website, section="pages")["content"][0]["text"]
+        assert site.url("/") in text
+        [line] = [line for line in text.splitlines() if "import_content" in line]
+        assert line.startswith(f"import_content {told} a page that is not an article yet")
+
+
 def test_the_pages_of_a_report_name_their_articles(ada: ToolClient) -> None:
     website = ada.data("connect_website", platform="builtin", name="Named pages")["website_id"]
     article = ada.data("create_content", title="Bees in winter", body="Some words.")["content_id"]
@@ -96,7 +108,8 @@ def test_the_pages_of_a_report_name_their_articles(ada: ToolClient) -> None:
     crawl(ada, website)
     result = ada.call("get_seo_report", website_id=website, section="pages")
     assert result["structuredContent"]["content_ids"] == {url: article}
-    assert f"Article {article}: {url}" in result["content"][0]["text"]
+    text = result["content"][0]["text"]
+    assert (f"Article {article}: {url}" in text, "import_content" in text) == (True, False)
 
 
 def test_times_are_in_the_time_zone_of_the_website(ada: ToolClient) -> None:

@@ -84,3 +84,12 @@ class WebsiteRepository(Protocol):
 
     async def site_pages(self, user_id: str, website_id: str, *, limit: int) -> Sequence[SitePage]:
         """Return at most `limit` pages that were found on a website, in the order of their URLs."""
+
+    async def import_note(self, user_id: str, website_id: str) -> str:
+        """Return what `import_content` does with a page of a website that is not an article, as a sentence for tools.
+
+        It is empty for built-in sites, whose posts all are articles.
+
+        Raises:
+            NotFound: the account has no such website, or disconnected it.
+        """

@@ -98,7 +98,7 @@ class OpportunitiesResult(BaseModel):
     start_date: str
     end_date: str
     items: list[QuickWin] | list[DecliningPage] | list[CompetingPages] = Field(description="The best first, by kind.")
-    content_ids: dict[str, str] = Field(description="Articles of these pages; import_content takes over the others.")
+    content_ids: dict[str, str] = Field(description="Articles of these pages, by URL.")
 
 
 @mcp_tool(
@@ -245,8 +245,8 @@ async def _answer(
     notes: list[str],
 ) -> ToolResult:
     pages = list(dict.fromkeys(page for item in items for page in _pages(item)))
-    publications = content_services(site.plugin).publications
-    ids = dict(await publications.at_urls(site.website.user_id, site.website.id, pages)) if pages else {}
+    services, website = content_services(site.plugin), site.website
+    ids = dict(await services.publications.at_urls(website.user_id, website.id, pages)) if pages else {}
     result = OpportunitiesResult(
         kind=params.kind,
         start_date=period.start.isoformat(),
@@ -255,8 +255,8 @@ async def _answer(
         content_ids=ids,
     )
     here = [f"Article {content_id}: {page}" for page, content_id in ids.items()]
-    if len(ids) < len(pages):
-        here.append("import_content takes over a page that is not an article yet; then publish_content updates it.")
+    if len(ids) < len(pages) and (note := await services.websites.import_note(website.user_id, website.id)):
+        here.append(note)
     return ToolResult("\n".join([f"{period}.", *notes, *lines, *here]), result)
 
 

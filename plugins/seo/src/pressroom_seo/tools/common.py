@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -70,11 +70,14 @@ async def articles_at(plugin: PluginContext, website: Website, urls: Sequence[st
     return dict(await content_services(plugin).publications.at_urls(website.user_id, website.id, pages))
 
 
-def article_lines(website: Website, urls: Sequence[str], content_ids: Mapping[str, str]) -> Iterator[str]:
-    """Yield which URLs are of articles, and how the others become articles."""
-    from pressroom_content.contract import BUILTIN  # noqa: PLC0415
+async def article_lines(
+    plugin: PluginContext, website: Website, urls: Sequence[str], content_ids: Mapping[str, str]
+) -> list[str]:
+    """Return which URLs are of articles, and what `import_content` does with the others."""
+    from pressroom_content.contract import content_services  # noqa: PLC0415
 
-    for url, content_id in content_ids.items():
-        yield f"Article {content_id}: {url}"
-    if website.platform != BUILTIN and any(url not in content_ids for url in urls):
-        yield "import_content takes over a page that is not an article yet; then publish_content updates it."
+    lines = [f"Article {content_id}: {url}" for url, content_id in content_ids.items()]
+    if any(url not in content_ids for url in urls):
+        note = await content_services(plugin).websites.import_note(website.user_id, website.id)
+        lines += [note] if note else []
+    return lines

@@ -130,7 +130,7 @@ class ReportAnswer(BaseModel):
     orphans: list[OrphanRow] = Field(
         description="With section orphans: pages that nothing links to, then those more than four links away."
     )
-    content_ids: dict[str, str] = Field(description="Articles of URLs listed here; import_content takes over others.")
+    content_ids: dict[str, str] = Field(description="Articles of URLs listed here.")
     llms_txt: LlmsPart | None = Field(description="With section llms_txt: what the site says to language models now.")
     trend: TrendRow | None = Field(description="Against the report before; null for the first.")
     history: list[PastRow] = Field(description="In the summary: the last reports, newest first.")
@@ -196,7 +196,8 @@ async def get_seo_report(params: ReportParams, call: Call) -> ToolResult:
     rows: list[PageOut | OrphanRow | StructuredRow] = [*answer.page_rows, *answer.orphans, *answer.structured_data]
     urls = [*(one.url for one in rows), *(url for one in answer.issues for url in one.sample_urls)]
     answer.content_ids = await articles_at(plugin, website, urls)
-    text = "\n".join([*_lines(answer, params.section, doing), *article_lines(website, urls, answer.content_ids)])
+    articles = await article_lines(plugin, website, urls, answer.content_ids)
+    text = "\n".join([*_lines(answer, params.section, doing), *articles])
     return ToolResult(text, answer, counts=begun or not _counts(params))
 
 

@@ -1,0 +1,103 @@
+"""Opportunities name the articles of their pages, and say what becomes of pages that have none."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from pressroom_content.articles.fields import Draft
+from pressroom_content.articles.store import Articles
+from pressroom_content.tables import PublicationRow, WebsiteRow
+from support.tool_client import ToolClient
+
+from .conftest import CREDENTIALS, Site, day, new_site
+
+KINDS = ("quick_wins", "declining", "cannibalisation")
+TAKES_OVER = "import_content takes over a page that is not an article yet; then publish_content updates it."
+COPIES = "import_content only copies a page that is not an article yet: publishing the copy makes another post."
+TOLD = {"wordpress": TAKES_OVER, "webhook": COPIES, "builtin": ""}
+"""What becomes of pages without an article on websites of a platform."""
+
+
+def publish(site: Site, path: str, client: ToolClient | None = None) -> str:
+    """Note that an article, of another client or of the site's, is published at a page, and return the article's id."""
+    client = client or site.client
+    content = client.host.host.compiled.plugins.contexts["content"]
+    draft = Draft(title="A post of ours", body="Some words.")
+    article = client.host.run(Articles(content).create(client.user_id, draft)).article
+    at = datetime.now(UTC)
+    row = PublicationRow(
+        id=f"p{article.id}", user_id=client.user_id, article_id=article.id, website_id=site.website.id,
+        marker=f"pr-{article.id}", status="published", mode="publish", article_version=1, url=f"{site.page(path)}/",
+        created_at=at, updated_at=at,
+    )  # fmt: skip
+
+    async def add() -> None:
+        async with content.services.database.writing() as session:
+            session.add(row)
+
+    client.host.run(add())
+    return article.id
+
+
+def fill(site: Site, *paths: str) -> None:
+    """Give the site figures by which each of these pages is an opportunity of every kind."""
+    for path in paths:
+        site.google.add(day(), "shared", site.page(path), 1, 1000, 6.0)
+        site.google.add(day(8), "shared", site.page(path), 20, 1000, 6.0)
+    site.google.add(day(13), "shared", site.page(paths[0]), 0, 1, 6.0)
+    site.fetch(site.connect())
+
+
+def opportunities(site: Site, kind: str) -> tuple[dict[str, str], str, str]:
+    """Return the articles that an answer names, its text, and the whole of its items."""
+    found = site.client.call("find_content_opportunities", website_id=site.website.id, kind=kind, days=7)
+    assert not found.get("isError"), found["content"][0]["text"]
+    answer = found["structuredContent"]
+    return answer["content_ids"], found["content"][0]["text"], str(answer["items"])
+
+
+@pytest.mark.parametrize("platform", CREDENTIALS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_pages_are_named_by_their_articles(site: Site, kind: str, platform: str) -> None:
+    site = site.other(platform)
+    article = publish(site, "ours")
+    fill(site, "ours", "theirs")
+    content_ids, text, items = opportunities(site, kind)
+    assert (site.page("ours") in items, site.page("theirs") in items) == (True, True)
+    assert content_ids == {site.page("ours"): article}
+    assert f"Article {article}: {site.page('ours')}" in text
+    assert [line for line in text.splitlines() if "import_content" in line] == [one for one in [TOLD[platform]] if one]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_offered_where_every_page_is_an_article(site: Site, kind: str) -> None:
+    site = site.other("wordpress")
+    articles = {site.page(path): publish(site, path) for path in ("ours", "another")}
+    fill(site, "ours", "another")
+    content_ids, text, _ = opportunities(site, kind)
+    assert content_ids == articles
+    assert "import_content" not in text
+
+
+def test_articles_of_another_account_are_not_named(site: Site) -> None:
+    site, eve = site.other("wordpress"), new_site(site.client.host, site.google)
+    publish(site, "theirs", eve.client)
+    fill(site, "theirs")
+    content_ids, text, _ = opportunities(site, "quick_wins")
+    assert (content_ids, TAKES_OVER in text) == ({}, True)
+
+
+def test_a_website_that_cannot_be_opened_is_told(site: Site) -> None:
+    site = site.other("wordpress")
+    content = site.client.host.host.compiled.plugins.contexts["content"]
+
+    async def break_credential() -> None:
+        async with content.services.database.writing() as session:
+            (await session.get_one(WebsiteRow, site.website.id)).credential = "not a credential"
+
+    site.client.host.run(break_credential())
+    fill(site, "theirs")
+    _, text, _ = opportunities(site, "quick_wins")
+    assert f"import_content cannot take over pages of {site.website.name} now: " in text
+    assert TAKES_OVER not in text
