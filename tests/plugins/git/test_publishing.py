@@ -79,8 +79,11 @@ async def test_a_page_that_is_being_built_is_said_so_until_it_is_there(plugin: P
     assert "answers with 200" in told(seen, ZoneInfo("UTC"))
 
 
-async def test_a_page_that_is_being_built_is_looked_at_again_by_itself(plugin: PluginContext, repo: Repo) -> None:
-    status, body = "404 Not Found", b""
+@pytest.mark.parametrize("status", ["404 Not Found", "403 Forbidden", "410 Gone"])
+async def test_a_page_that_is_being_built_is_looked_at_again_by_itself(
+    plugin: PluginContext, repo: Repo, status: str
+) -> None:
+    body = b""
 
     async def reply(visit: Visit) -> None:
         await visit.answer(body, "Content-Type: text/html", status=status)
@@ -104,6 +107,7 @@ async def test_a_page_that_is_being_built_is_looked_at_again_by_itself(plugin: P
         given_up = await look_again(plugin, done)
         assert given_up.due_at is None
         assert ["was not built" in one for one in given_up.warnings] == [True]
+        assert ["may not see" in one for one in given_up.warnings] == [status == "403 Forbidden"]
 
         status, body = (
             "200 OK",

@@ -33,7 +33,10 @@ _MAX_BYTES: Final = 5_000_000
 _SECONDS: Final = 15.0
 _READ_SECONDS: Final = 5.0
 _COMPARE_SECONDS: Final = 20.0
-_NOT_FOUND: Final = 404
+_FORBIDDEN: Final = 403
+_NOT_THERE: Final = (_FORBIDDEN, 404, 410)
+"""What hosts of static files answer for a page that they do not have: buckets whose names are not listed forbid it."""
+
 _TOO_MANY: Final = 429
 _SERVER_ERROR: Final = 500
 _BEING_BUILT: Final = (
@@ -47,6 +50,10 @@ _BEING_BUILT_ANEW: Final = (
 _NOT_BUILT: Final = (
     "the page is not there: the site was not built since the post was committed, or the build failed; look at the log "
     "of the build"
+)
+_NOT_SHOWN: Final = (
+    "the URL of the post answers with the status 403: the site was not built since the post was committed, the build "
+    "failed, or visitors may not see the page; look at the log of the build, and open the page without signing in"
 )
 
 PATIENT_SECONDS: Final = 60.0
@@ -113,10 +120,10 @@ async def verify(plugin: PluginContext, expected: ExpectedPage, seconds: float =
             (f"the page could not be looked at: {error.message}",),
             in_trouble=isinstance(error, FetchFailed),
         )
-    if expected.built and page.status == _NOT_FOUND:
+    if expected.built and page.status in _NOT_THERE:
         facts = {"url": page.url, "http_status": page.status, "checked_at": _now()}
         if not expected.waiting:
-            return Verification(facts, (_NOT_BUILT,))
+            return Verification(facts, (_NOT_SHOWN if page.status == _FORBIDDEN else _NOT_BUILT,))
         return Verification(facts | {"being_built": True}, (_BEING_BUILT,))
     return await _judged(plugin, page, expected)
 
