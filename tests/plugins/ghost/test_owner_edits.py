@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import secrets
+import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from support.ghost import Ghost
+from support.ghost import OWNER, Ghost
 from support.owner_edits import keeps_an_image_of_the_owner
 from support.taking_over import TakeOver, taking_over
 
@@ -38,3 +41,31 @@ def test_a_featured_image_of_the_owner_stays(over: TakeOver, blog: Ghost) -> Non
         return image
 
     keeps_an_image_of_the_owner(over, SLUG, give, lambda: str(post()["feature_image"]))
+
+
+def second_author(blog: Ghost) -> tuple[str, str]:
+    """Make another author, whom Ghost would invite by email otherwise, and return the ids of the first and of this."""
+    other = secrets.token_hex(12)
+    with contextlib.closing(sqlite3.connect(blog.folder / "data" / "ghost.db", timeout=30)) as database, database:
+        database.row_factory = sqlite3.Row
+        first = dict(database.execute("select * from users where email = ?", (OWNER["email"],)).fetchone())
+        row = first | {"id": other, "name": "Second", "slug": "second", "email": "second@example.com"}
+        places = ", ".join("?" * len(row))
+        database.execute(f"insert into users ({', '.join(row)}) values ({places})", tuple(row.values()))
+    return first["id"], other
+
+
+def test_an_author_whom_the_owner_added_stays(over: TakeOver, blog: Ghost) -> None:
+    owner, authors = Owner(blog), second_author(blog)
+    name = owner.send("GET", f"/users/{authors[0]}/")["users"][0]["name"]
+    made = over.client.data(
+        "create_content", title="Two authors", slug="two-authors", body="One sentence.", author=name
+    )
+    assert over.publish(made["content_id"])["error"] == ""
+    row = owner.send("GET", "/posts/slug/two-authors/")["posts"][0]
+    both = {"authors": [{"id": one} for one in authors], "updated_at": row["updated_at"]}
+    owner.send("PUT", f"/posts/{row['id']}/", {"posts": [both]})
+    over.edit(made["content_id"], "One sentence", "Another sentence")
+    done = over.publish(made["content_id"])
+    assert (done["status"], done["conflict"], done["error"]) == ("published", None, "")
+    assert [one["id"] for one in owner.read(row["id"])["authors"]] == list(authors)

@@ -97,10 +97,18 @@ def is_body_kept(post: Post) -> bool:
     return bool(post.kept & _BODY)
 
 
-def changed_tags(fields: dict[str, Any], there: RemotePost) -> dict[str, Any]:
-    """Return fields without the tags, where the post has these in this order."""
-    names = [tag["name"] for tag in fields.get("tags", ())]
-    return {name: value for name, value in fields.items() if name != "tags" or names != [*there.fields["tags"]]}
+def changes_of(post: Post, there: RemotePost) -> dict[str, Any]:
+    """Return what an update sends of a post but its body.
+
+    It leaves out the tags where the post has these in this order, and the author where it is the first of its authors:
+    Ghost would take the others away.
+    """
+    fields = document(post)
+    if [tag["name"] for tag in fields.get("tags", ())] == [*there.fields["tags"]]:
+        fields.pop("tags", None)
+    if post.author and post.author == there.fields["author"]:
+        fields.pop("authors", None)
+    return fields
 
 
 def comment(marker: str) -> str:

@@ -40,7 +40,7 @@ from pressroom_ghost.posts import (
     Kind,
     body_of,
     changed_at,
-    changed_tags,
+    changes_of,
     comment,
     document,
     ghost_time,
@@ -269,7 +269,7 @@ class GhostSite(BasicSite):
         there = last.post
         if revision and there.revision != revision:
             raise _changed()
-        changes = {**changed_tags(document(post), there), "updated_at": updated_at(there.revision)}
+        changes = {**changes_of(post, there), "updated_at": updated_at(there.revision)}
         if not is_body_kept(post) and (not post.raw or post.raw != there.raw):
             body = await self.beside(body_of, post)
             changes |= {"lexical": body} if body != there.raw else {}
