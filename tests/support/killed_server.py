@@ -115,6 +115,12 @@ class Stage:
         content: dict[str, Any] = result["structuredContent"]
         return content
 
+    def refused(self, tool: str, /, **arguments: Any) -> str:
+        """Call a tool that must fail, and return what it says."""
+        result = self._ask(tool, arguments)
+        assert result.get("isError"), result
+        return str(result["content"][0]["text"])
+
     def write(self) -> tuple[str, str]:
         """Write an article with tags and an image; return its id and a word that only its title has."""
         self.articles += 1
@@ -262,7 +268,7 @@ def staged(
                 person.user_id, name, name="My blog", url=proxy.url, credential=dict(credential), finding=None
             )
         )
-        media_id = _uploaded(person)
+        media_id = uploaded_image(person)
     stage = Stage(platform, name, proxy, folder, person.key, website.id, media_id)
     stage.files_before = len(platform.files())
     stage.start()
@@ -272,7 +278,7 @@ def staged(
         stage.stop()
 
 
-def _uploaded(person: ToolClient) -> str:
+def uploaded_image(person: ToolClient) -> str:
     """Put an image into the library of an account, and return its id."""
     link = person.data("create_upload_url", filename="field.png", content_type="image/png")
     buffer = io.BytesIO()

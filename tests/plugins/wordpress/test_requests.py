@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from support.holding_proxy import holding
@@ -26,32 +28,117 @@ def counted(tmp_path_factory: pytest.TempPathFactory, blog: WordPress) -> Iterat
         yield made
 
 
+def made_on(blog: WordPress, path: str, **values: str) -> int:
+    """Make a term or a user on the blog, and return its number."""
+    answer = blog.send("POST", f"/wp/v2/{path}", values)
+    answer.raise_for_status()
+    return int(answer.json()["id"])
+
+
+def writer_on(blog: WordPress, name: str) -> int:
+    """Make somebody on the blog who may write and has not written anything."""
+    login = f"writer{secrets.token_hex(4)}"
+    values = {"username": login, "name": name, "email": f"{login}@example.org", "password": secrets.token_hex(8)}
+    return made_on(blog, "users", roles="author", **values)
+
+
+def written(stage: Stage, **fields: Any) -> str:
+    """Write an article with an image in its body, which is its featured image too; return its id."""
+    image = f"![A field](https://library.example/{stage.media_id}.png)"
+    made = stage.call("create_content", body=f"Some words.\n\n{image}\n", **fields)
+    stage.call(
+        "import_image", image_ref=stage.media_id, content_id=made["content_id"], role="featured", alt_text="A field"
+    )
+    return str(made["content_id"])
+
+
+def edited(stage: Stage, content_id: str, old: str, new: str) -> None:
+    """Replace words in the body of an article."""
+    version = stage.call("get_content", content_id=content_id)["content"]["version"]
+    edits = [{"find": old, "replace": new}]
+    stage.call("update_content", content_id=content_id, expected_version=version, edits=edits)
+
+
 def requests_of(stage: Stage, content_id: str) -> list[str]:
     """Publish an article; return the requests to the API that it took."""
     stage.proxy.requests.clear()
     stage.call("publish_content", content_id=content_id, website_id=stage.website_id)
-    stage.stands(content_id, "published")
+    publication = stage.stands(content_id, "published", "failed")
+    assert (publication["status"], publication["error"], publication["warnings"]) == ("published", "", [])
     return [one for one in stage.proxy.requests if not one.endswith("page")]
 
 
 def test_publishing_and_updating_take_few_requests(counted: Stage, blog: WordPress) -> None:
-    blog.send("POST", "/wp/v2/categories", {"name": "Long known"}).raise_for_status()
-    made = counted.call(
-        "create_content",
+    for path, names in (("tags", ("Long known", "Known too")), ("categories", ("A known group", "Another"))):
+        for name in names:
+            made_on(blog, path, name=name)
+    writer = writer_on(blog, "Ada Known")
+    content_id = written(
+        counted,
         title="Few requests",
-        body=f"Some words.\n\n![A field](https://library.example/{counted.media_id}.png)\n",
-        categories=["Long known", "Quite new"],
+        author="Ada Known",
+        tags=["Long known", "Known too"],
+        categories=["A known group", "Another"],
     )
-    content_id = str(made["content_id"])
 
     first = requests_of(counted, content_id)
-    counted.call(
-        "update_content",
-        content_id=content_id,
-        expected_version=made["version"],
-        edits=[{"find": "Some words", "replace": "Other words"}],
-    )
+    edited(counted, content_id, "Some words", "Other words")
     second = requests_of(counted, content_id)
 
     assert len(first) <= MAX_FIRST, first
     assert len(second) <= MAX_UPDATE, second
+    [post] = blog.get("/wp/v2/posts", search="Few requests", _embed="wp:term").json()
+    assert (post["author"], bool(post["featured_media"])) == (writer, True)
+    assert "Other words" in post["content"]["rendered"]
+    named = {term["name"] for group in post["_embedded"]["wp:term"] for term in group}
+    assert named == {"Long known", "Known too", "A known group", "Another"}
+
+
+def test_a_new_tag_costs_a_request_and_the_others_none(counted: Stage, blog: WordPress) -> None:
+    content_id = written(counted, title="More tags", tags=["A first tag"], categories=["A first group"])
+    requests_of(counted, content_id)
+    version = counted.call("get_content", content_id=content_id)["content"]["version"]
+    fields = {"tags": ["A first tag", "A second tag"]}
+    counted.call("update_content", content_id=content_id, expected_version=version, fields=fields)
+
+    again = requests_of(counted, content_id)
+
+    assert again.count("POST /wp/v2/tags") == 1
+    assert len([one for one in again if "/tags" not in one]) <= MAX_UPDATE - 1, again
+    [post] = blog.get("/wp/v2/posts", search="More tags", _embed="wp:term").json()
+    named = {term["name"] for group in post["_embedded"]["wp:term"] for term in group}
+    assert named == {"A first tag", "A second tag", "A first group"}
+
+
+def test_a_tag_that_was_deleted_on_the_site_meanwhile_is_made_again(counted: Stage, blog: WordPress) -> None:
+    content_id = written(counted, title="Tidied up", tags=["Tidied away", "Left alone"], categories=["Group away"])
+    requests_of(counted, content_id)
+    for path, name in (("tags", "Tidied away"), ("categories", "Group away")):
+        [term] = blog.get(f"/wp/v2/{path}", search=name).json()
+        blog.send("DELETE", f"/wp/v2/{path}/{term['id']}?force=true").raise_for_status()
+    edited(counted, content_id, "Some words", "Other words")
+    publication = counted.call("publish_content", content_id=content_id, website_id=counted.website_id)
+
+    assert (publication["status"], publication["warnings"]) == ("published", [])
+    [post] = blog.get("/wp/v2/posts", search="Tidied up", _embed="wp:term").json()
+    assert "Other words" in post["content"]["rendered"]
+    named = {term["name"] for group in post["_embedded"]["wp:term"] for term in group}
+    assert named == {"Tidied away", "Left alone", "Group away"}
+
+
+@pytest.mark.parametrize("made_anew", [False, True])
+def test_an_author_who_left_the_site_meanwhile_is_named_with_those_who_are_there(
+    counted: Stage, blog: WordPress, made_anew: bool
+) -> None:
+    leaving, staying = writer_on(blog, "Ben Leaving"), writer_on(blog, "Cleo Staying")
+    content_id = written(counted, title="Somebody left", author="Ben Leaving")
+    requests_of(counted, content_id)
+    if made_anew:
+        [post] = blog.get("/wp/v2/posts", author=leaving).json()
+        blog.send("DELETE", f"/wp/v2/posts/{post['id']}?force=true").raise_for_status()
+    blog.send("DELETE", f"/wp/v2/users/{leaving}?force=true&reassign={staying}").raise_for_status()
+    edited(counted, content_id, "Some words", "Other words")
+    told = counted.refused("publish_content", content_id=content_id, website_id=counted.website_id)
+
+    assert "the site has no author 'Ben Leaving'; it has" in told
+    assert "Cleo Staying" in told

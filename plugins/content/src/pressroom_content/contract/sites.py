@@ -257,7 +257,8 @@ class Site(Protocol):
     async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
         """Return the ids of the post's tags and categories, having made those that are missing. Safe to repeat.
 
-        The author's id is among them where posts are by accounts of the platform and one has that name.
+        The author's id is among them where posts are by accounts of the platform and one has that name. Ids are kept
+        for later updates, until a site refuses a post, or shows it without some of these names.
         """
 
     async def find_media(self, marker: str) -> RemoteMedia | None:
@@ -286,7 +287,10 @@ class Site(Protocol):
     async def set_state(
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
     ) -> RemotePost:
-        """Move the post to a state; `at` is when a scheduled one goes live. Raises `SiteGone`."""
+        """Move the post to a state; `at` is when a scheduled one goes live. Raises `SiteGone`.
+
+        Return the post as `read` would, in the state that it has then: it is not read again.
+        """
 
     def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
         """Yield the live posts, newest first, at most this many, changed after `since` where it is given."""

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from pressroom_content.contract import BUILTIN, Post, RemoteChanged, RemoteMedia, RemotePost, SiteGone, SiteRefused
 from pressroom_content.contract.control import web_url
-from pressroom_content.publishing.authors import find_author
 from pressroom_content.publishing.comparing import (
     compared,
     copy_of,
@@ -27,6 +26,7 @@ from pressroom_content.publishing.known import remember_body, unbind
 from pressroom_content.publishing.posts import hash_of_post, removals
 from pressroom_content.publishing.site_media import claim_media, is_there, media_marker, note_uses
 from pressroom_content.publishing.store import MAX_EXTERNAL_ID_LENGTH, shortened
+from pressroom_content.publishing.terms import send_with_terms, terms, with_lost_terms
 from pressroom_content.publishing.verifying import LATER_LOOKS, ExpectedPage, verify
 from pressroom_content.publishing.work import Postponement, PublicationWork
 
@@ -47,23 +47,6 @@ _MADE_ANEW: Final = (
     "the post was not on the site any more and was made anew: what only the site knew of it is gone, such as its date, "
     "comments and featured image"
 )
-
-
-async def terms(work: PublicationWork) -> None:
-    """Make the tags and categories that are missing on the site. It is safe to repeat, so nothing is noted before."""
-    post = (await work.manuscript()).post
-    kept = await work.kept()
-    post = replace(
-        post,
-        kept=kept,
-        tags=() if "tags" in kept else post.tags,
-        categories=() if "categories" in kept else post.categories,
-    )
-    ids, warnings = await find_author(work.site, work.connector, work.able, post)
-    if post.tags or post.categories:
-        made = await work.site.ensure_terms(replace(post, author=""))
-        ids = {**made, **{kind: found for kind, found in ids.items() if found}}
-    work.done({"term_ids": {kind: list(values) for kind, values in ids.items()}, "warnings": warnings})
 
 
 async def media(work: PublicationWork) -> Postponement | None:
@@ -110,16 +93,25 @@ async def _upload(work: PublicationWork, image: PostImage) -> RemoteMedia | Post
 async def draft(work: PublicationWork) -> Postponement | None:
     """Make the post, or write it again. Whatever was sent before is looked for first."""
     if not work.row.external_id:
-        post = await work.post()
-        made = replace(post, audience=_audience(work))
-        sent = await work.once("post", look=lambda: work.site.find(post), send=lambda: work.site.create(made))
+        audience = _audience(work)
+        sent = await send_with_terms(
+            work,
+            lambda post: work.once(
+                "post",
+                look=lambda: work.site.find(post),
+                send=lambda: work.site.create(replace(post, audience=audience)),
+            ),
+        )
         if isinstance(sent, Postponement):
             return sent
-        remote, found = sent
+        post, (remote, found) = await work.post(), sent
         if not 0 < len(remote.id) <= MAX_EXTERNAL_ID_LENGTH:
             raise SiteRefused(f"the site gave the post an id of {len(remote.id)} characters, which cannot be kept")
+        ours = not found or await compared(work.plugin, is_ours, post, remote)
+        if ours:
+            remote = await with_lost_terms(work, remote)
         values = {"external_id": remote.id, "url": web_url(remote.url), "revision": shortened(remote.revision)}
-        if not found or await compared(work.plugin, is_ours, post, remote):
+        if ours:
             work.done({**work.without_note("post"), **_written(work, post)}, **values)
             await work.held.save()
             return None
@@ -161,7 +153,7 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
             # Only its state changes; edits made there are kept.
             work.done({**work.without_note("update"), **_written(work, post)})
             return None
-        remote = await _write(work, remote)
+        remote = await with_lost_terms(work, await _write(work, remote))
     except SiteGone:
         if work.bound and not work.force:
             raise SiteRefused(
@@ -234,7 +226,8 @@ async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
     kept = {"overwritten": await compared(plugin, copy_of, remote)} if edited else {}
     work.note("running", {**work.step.detail, **kept, "sent": sent})
     await work.held.save()
-    return await work.site.update(row.external_id, post, "" if work.force else remote.revision)
+    revision = "" if work.force else remote.revision
+    return await send_with_terms(work, lambda one: work.site.update(row.external_id, one, revision))
 
 
 async def _has_arrived(work: PublicationWork, seen: Mapping[str, Any], post: Post, remote: RemotePost) -> bool:
@@ -254,7 +247,7 @@ async def read_back(work: PublicationWork) -> None:
     if not work.able.read_back:
         work.done({"warnings": []}, sent_hash=b"")
         return
-    remote = await work.site.read(work.row.external_id)
+    remote = work.remote = await work.site.read(work.row.external_id)
     found = await compared(work.plugin, differences, await work.post(), remote)
     values = await _seen(work, remote)
     work.step.detail["state"] = remote.state
@@ -280,17 +273,16 @@ async def live(work: PublicationWork) -> Postponement | None:
     if work.row.mode == "draft":
         await _unscheduled(work)
         return None
-    remote = await work.site.read(work.row.external_id)
+    remote = work.remote or await work.site.read(work.row.external_id)
     if work.row.mode == "schedule" and remote.state != "live":
-        postponed = await _until_its_time(work, remote)
-        if postponed is not None:
-            return postponed
-        remote = await work.site.read(work.row.external_id)
+        found = await _until_its_time(work, remote)
+        if isinstance(found, Postponement):
+            return found
+        remote = found
     if remote.state != "live":
         work.held.lease.check()
         # Without an answer it is read again, then set again if need be: the same state twice is one state.
-        await work.site.set_state(remote.id, "live")
-        remote = await work.site.read(remote.id)
+        remote = await work.site.set_state(remote.id, "live")
         if remote.state != "live":
             raise SiteRefused(f"the site took the post, but it is {remote.state} there and not live")
     work.done(_up_again(work), **await _seen(work, remote))
@@ -304,11 +296,10 @@ async def _unscheduled(work: PublicationWork) -> None:
     if state == "draft" and not work.step.detail.get("native"):
         work.done(_up_again(work))
         return
-    remote = await work.site.read(work.row.external_id)
+    remote = work.remote or await work.site.read(work.row.external_id)
     if remote.state in ("scheduled", "trashed"):
         work.held.lease.check()
-        await work.site.set_state(remote.id, "draft")
-        remote = await work.site.read(remote.id)
+        remote = await work.site.set_state(remote.id, "draft")
     warnings = [_LIVE_THERE] if remote.state == "live" else []
     work.done({**_up_again(work), "native": False, "warnings": warnings}, **await _seen(work, remote))
 
@@ -318,30 +309,29 @@ def _up_again(work: PublicationWork) -> dict[str, Any]:
     return {name: value for name, value in work.step.detail.items() if name != "taken_down"}
 
 
-async def _until_its_time(work: PublicationWork, remote: RemotePost) -> Postponement | None:
-    """Return until when the post has to wait for its time, `None` once it is the time to publish."""
+async def _until_its_time(work: PublicationWork, remote: RemotePost) -> Postponement | RemotePost:
+    """Return until when the post has to wait for its time; the post as it is once it is the time to publish."""
     at, now = work.row.publish_at, datetime.now(UTC)
     if at is None:
-        return None
+        return remote
     told = work.step.detail
     if at <= now and not (told.get("native") and told.get("native_at", at.isoformat()) == at.isoformat()):
-        return None
+        return remote
     if at <= now:
         if now - at < _LATE:
             return Postponement("scheduled", now + _LOOK)
         work.step.detail["warnings"] = ["the site did not publish the post at its time; it was published from here"]
-        return None
+        return remote
     native = work.able.schedule and at - now >= MIN_NOTICE
     if remote.state == "scheduled" and not native:  # for another time: the site must not keep it
         work.held.lease.check()
         remote = await work.site.set_state(remote.id, "draft")
     if native and not (remote.state == "scheduled" and remote.publish_at == at):
         work.held.lease.check()
-        await work.site.set_state(remote.id, "scheduled", at)
-        remote = await work.site.read(remote.id)
+        remote = await work.site.set_state(remote.id, "scheduled", at)
         native = remote.state == "scheduled" and remote.publish_at is not None and abs(remote.publish_at - at) < _LOOK
         if remote.state == "live":
-            return None
+            return remote
     told = {"native": native, "native_at": at.isoformat()}
     work.note("pending", {**work.step.detail, **told}, **await _seen(work, remote))
     return Postponement("scheduled", at)

@@ -177,7 +177,10 @@ async def begin_attempt(session: AsyncSession, row: PublicationRow, *, resume: b
 
 
 _KEPT: Final = frozenset(
-    {"uploaded", "sent", "post_hash", "version", "seen", "overwritten", "native", "native_at", "taken_down"}
+    {
+        *("term_ids", "term_names"),
+        *("uploaded", "sent", "post_hash", "version", "seen", "overwritten", "native", "native_at", "taken_down"),
+    }
 )
 """What the details of steps hand on to the next attempt: what is on the site, and how it was last seen there."""
 

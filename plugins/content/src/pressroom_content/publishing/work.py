@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 
@@ -17,12 +17,14 @@ from pressroom_content.contract import (
     Post,
     RemoteChanged,
     RemoteMedia,
+    RemotePost,
     Site,
     SiteConnector,
     SiteGone,
     SiteRefused,
     SiteRejected,
     SiteUnavailable,
+    TermKind,
     UnknownOutcome,
 )
 from pressroom_content.publishing.bodies import ComposedBody, SiteBody, compose, remembered
@@ -55,7 +57,11 @@ class Postponement:
 
 @dataclass(slots=True)
 class PublicationWork:
-    """One publication that is being worked on. `look_again_at` is when its page is to be looked at once more."""
+    """One publication that is being worked on.
+
+    `remote` is the post as it was read back just now, `terms_looked_up` are the kinds of terms whose ids are of now,
+    `look_again_at` is when its page is to be looked at once more.
+    """
 
     plugin: PluginContext
     held: LeasedPublication
@@ -68,6 +74,8 @@ class PublicationWork:
     known: KnownBody | None = None
     media_there: frozenset[str] = frozenset()
     current: str = ""
+    remote: RemotePost | None = None
+    terms_looked_up: set[TermKind] = field(default_factory=set)
     look_again_at: datetime | None = None
     _manuscript: Manuscript | None = None
     _composed: tuple[Mapping[str, RemoteMedia], ComposedBody] | None = None
