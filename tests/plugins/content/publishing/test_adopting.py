@@ -21,7 +21,7 @@ from sqlalchemy import select
 from support.publishing_world import ADA, connect, write
 from support.standin_platform import StandInPlatform
 
-from .taken_over import RAW, blog_on, written
+from .taken_over import RAW, Blog, blog_on, written
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -356,3 +356,35 @@ async def test_an_article_does_not_compete_with_its_own_page(plugin: PluginConte
     async with plugin.services.database.reading() as session:
         rows = await session.execute(select(PageRow.article_id).where(PageRow.website_id == blog.website))
     assert [row.article_id for row in rows] == [found.article.id]
+
+
+async def test_what_was_published_here_is_known_by_its_url_where_nothing_can_be_bound(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    written(platform)
+    blog = Blog(plugin, platform, await connect(plugin, platform.url, platform.token))
+    content_id = await write(plugin, slug="ours", featured_media_id="")
+    done = await blog.publish(content_id)
+    for url in (done.url, f"{done.url}/", f"{done.url}#part"):
+        found = await adopt(plugin, ADA, blog.website, url)
+        assert found is not None
+        assert (found.article.id, found.publication_id, found.made) == (content_id, done.id, None)
+    other = await connect(plugin, platform.url, platform.token)
+    assert await adopt(plugin, ADA, other, done.url) is None
+    assert await adopt(plugin, ADA, blog.website, f"{done.url}?p=7") is None
+    await unpublish(plugin, ADA, done.id, "trash")
+    assert await adopt(plugin, ADA, blog.website, done.url) is None
+
+
+async def test_another_post_at_the_url_of_one_that_is_gone_is_taken_over(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    blog = await blog_on(plugin, platform)
+    content_id = await write(plugin, slug="replaced", featured_media_id="")
+    done = await blog.publish(content_id)
+    assert (await blog.adopted("replaced")).article.id == content_id
+    del platform.posts[done.external_id]
+    assert (await blog.adopted("replaced")).article.id == content_id
+    blog.post["slug"] = "replaced"
+    found = await blog.adopted("replaced")
+    assert (found.made is not None, found.article.title) == (True, "An old post")

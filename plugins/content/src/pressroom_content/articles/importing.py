@@ -15,6 +15,7 @@ from pressroom.sdk import Fetched, FetchFailed, FetchRefused, InvalidInput, Plug
 
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles, ArticleUpdate
+from pressroom_content.contract.control import is_below
 from pressroom_content.rendering.extraction import ExtractedArticle, extract
 from pressroom_content.rendering.from_html import to_markdown
 from pressroom_content.rendering.sanitising import sanitise
@@ -100,13 +101,19 @@ async def _store(
 
 
 async def site_of(plugin: PluginContext, user_id: str, url: str, website_id: str | None) -> str:
-    """Return the website that a URL is on. Raises `InvalidInput` and `NotFound`."""
+    """Return the website that a URL is on: of several on one host, the one that the URL is below.
+
+    Raises `InvalidInput` and `NotFound`.
+    """
     websites = Websites(plugin)
     if website_id is not None:
         sites = [await websites.get(user_id, website_id)]
     else:
         sites = [*(await websites.page(user_id, limit=_SITES))[0]]
     host = _host(url)
+    below = [site for site in sites if any(one and is_below(url, one) for one in (site.url, site.server_url))]
+    if below:
+        return max(below, key=lambda site: len(site.url)).id
     for site in sites:
         if host and host == _host(site.url):
             return site.id

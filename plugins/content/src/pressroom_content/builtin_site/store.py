@@ -153,6 +153,22 @@ class BuiltinSite:
             found: BuiltinPostRow | None = await session.scalar(wanted)
             return found
 
+    async def post_id(self, slug: str, site_url: str, server_site_url: str = "") -> str:
+        """Return the id of the post that visitors of a slug get, else of the one that has it but is not live.
+
+        It is empty where no post has the slug. The URLs are those of `detour`.
+        """
+        live = await self.post(slug)
+        if live is None and (led := await self.detour(slug, site_url, server_site_url)) is not None and led.slug:
+            live = await self.post(led.slug)
+        if live is not None:
+            return live.id
+        of_slug = select(BuiltinPostRow.id).where(
+            BuiltinPostRow.website_id == self._website_id, BuiltinPostRow.slug == slug[:200]
+        )
+        async with self._database.reading() as session:
+            return str(await session.scalar(of_slug.limit(1)) or "")
+
     async def changed_at(self) -> datetime:
         """Return when anything that visitors see last changed: a post, a setting, or that a post's time had come."""
         due = select(func.max(BuiltinPostRow.published_at)).where(

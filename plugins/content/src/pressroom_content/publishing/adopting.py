@@ -6,11 +6,11 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pressroom.columns import new_id
 from pressroom.sdk import InvalidInput, PluginContext
-from sqlalchemy import or_, select, update
+from sqlalchemy import or_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.articles.fields import Draft
@@ -21,6 +21,7 @@ from pressroom_content.contract.control import web_url
 from pressroom_content.publishing.bodies import MAX_RAW_LENGTH, SiteBody, joined_text, read_body
 from pressroom_content.publishing.comparing import compared, seen_of
 from pressroom_content.publishing.known import can_be_kept, shown_fields
+from pressroom_content.publishing.own_posts import of_post, publication_at
 from pressroom_content.publishing.posts import capabilities_of, fields_of, sent_fields
 from pressroom_content.publishing.store import MAX_EXTERNAL_ID_LENGTH, STEPS, shortened, work_on
 from pressroom_content.records import Article, Website
@@ -38,21 +39,24 @@ _MAX_TERM_LENGTH: Final = 100
 class AdoptedPost:
     """The article that is bound to a post. `kept` names the blocks of it that only the website understands.
 
-    `made` is `None` where the account had the article already.
+    `made` is `None` where the account had the article already. `mergeable` tells that edits on the website can be
+    merged into it.
     """
 
     article: Article
     publication_id: str
     kept: tuple[str, ...] = ()
     made: ArticleUpdate | None = None
+    mergeable: bool = False
 
 
 async def adopt(
     plugin: PluginContext, user_id: str, website_id: str, url: str, *, origin: str = ""
 ) -> AdoptedPost | None:
-    """Bind a new article to the post at a URL of a website; `None` where the website's API shows no post there.
+    """Bind a new article to the post at a URL of a website; `None` where its API shows no post there that can be bound.
 
-    A post that an article is bound to already, or that was published from here, is not taken over again.
+    A post that an article is bound to already, or that was published from here, is not taken over again: its article
+    is returned, on every platform.
 
     Raises:
         NotFound: the account has no such website.
@@ -62,17 +66,13 @@ async def adopt(
     """
     website = await Websites(plugin).get(user_id, website_id)
     _, site = await Websites(plugin).open(user_id, website_id)
-    if not isinstance(site, BlockSite):
+    remote = await _located(site, url) if isinstance(site, BlockSite) else None
+    # Another post may be at the URL of ours by now: a website that can be asked knows better.
+    own = await (publication_at(plugin, website, url) if remote is None else _of_remote(plugin, website, remote))
+    if own is not None:
+        return await _known(plugin, website, own, mergeable=isinstance(site, BlockSite))
+    if remote is None or not isinstance(site, BlockSite):
         return None
-    try:
-        remote = await site.locate(url)
-    except (SiteRefused, SiteRejected, SiteGone):  # its API is switched off, or not for this account
-        return None
-    if remote is None:
-        return None
-    known = await _known(plugin, website, remote.id)
-    if known is not None:
-        return known
     if remote.state not in _STATUSES:
         raise InvalidInput("url", f"is a post that is {remote.state} on the website; restore it there first")
     if not can_be_kept(remote.raw):
@@ -88,32 +88,32 @@ async def adopt(
     publication_id = new_id("p")
 
     async def bind(session: AsyncSession, article: Article) -> None:
-        if await session.scalar(_of_post(website, remote.id)) is not None:
+        if await session.scalar(of_post(website, remote.id)) is not None:
             raise InvalidInput("url", "is a post that another article was bound to just now; list_content shows it")
         await _bind(plugin, session, publication_id, website, article, remote, body, seen)
 
     made = await Articles(plugin).create(user_id, draft, origin=origin, also=bind)
     kept = tuple(one.name for one in body.segments if one.key)
-    return AdoptedPost(made.article, publication_id, kept, made)
+    return AdoptedPost(made.article, publication_id, kept, made, mergeable=True)
 
 
-async def _known(plugin: PluginContext, website: Website, external_id: str) -> AdoptedPost | None:
-    async with plugin.services.database.reading() as session:
-        row = await session.scalar(_of_post(website, external_id))
-    if row is None:
+async def _located(site: BlockSite, url: str) -> RemotePost | None:
+    try:
+        return await site.locate(url)
+    except (SiteRefused, SiteRejected, SiteGone):  # its API is switched off, or not for this account
         return None
+
+
+async def _of_remote(plugin: PluginContext, website: Website, remote: RemotePost) -> PublicationRow | None:
+    async with plugin.services.database.reading() as session:
+        return cast("PublicationRow | None", await session.scalar(of_post(website, remote.id)))
+
+
+async def _known(plugin: PluginContext, website: Website, row: PublicationRow, *, mergeable: bool) -> AdoptedPost:
     article = await Articles(plugin).get(website.user_id, row.article_id)
     if article.status == "trashed":
         raise InvalidInput("url", f"is the post of {article.id}, which is in the trash; restore_content brings it back")
-    return AdoptedPost(article, row.id)
-
-
-def _of_post(website: Website, external_id: str) -> Any:
-    return select(PublicationRow).where(
-        PublicationRow.website_id == website.id,
-        PublicationRow.user_id == website.user_id,
-        PublicationRow.external_id == external_id,
-    )
+    return AdoptedPost(article, row.id, mergeable=mergeable)
 
 
 def _text_of(body: SiteBody) -> str:

@@ -41,7 +41,7 @@ class ImportArticleParams(Params):
 class ImportedContent(BaseModel):
     """The answer of `import_content`."""
 
-    content_id: str = Field(description="The new article.")
+    content_id: str = Field(description="The new article, or the one that the post is of already.")
     title: str = Field(description="Its headline.")
     slug: str = Field(description="The end of its URL.")
     word_count: int = Field(description="How many words readers see.")
@@ -101,8 +101,12 @@ async def import_content(params: ImportArticleParams, call: Call) -> ToolResult:
         publication_id=bound.publication_id if bound is not None else None,
         warnings=list(warnings),
     )
-    done = "Took over" if bound is not None else "Imported" if params.content_id is None else "Copied"
-    line = f"{done} “{article.title}” as {article.id}, slug {article.slug}, {article.word_count:,} words."
+    size = f"slug {article.slug}, {article.word_count:,} words."
+    if bound is not None and bound.made is None:
+        line = f"“{article.title}” is here already as {article.id}, {size}"
+    else:
+        done = "Took over" if bound is not None else "Imported" if params.content_id is None else "Copied"
+        line = f"{done} “{article.title}” as {article.id}, {size}"
     if bound is not None:
         line += f" Change it with update_content; publish_content then updates the post ({bound.publication_id})."
     return ToolResult("\n- ".join([line, *warnings]), data, counts=bound is None or bound.made is not None)
@@ -113,7 +117,8 @@ _A_COPY: Final = "it is a copy: publishing it makes another post, beside the pag
 
 def _bound_warnings(bound: AdoptedPost) -> tuple[str, ...]:
     if bound.made is None:
-        return ("the article is here already; merge_site_edits brings in what was edited on the website since",)
+        merge = "; merge_site_edits brings in what was edited on the website since" if bound.mergeable else ""
+        return (f"the article is here already{merge}",)
     if not bound.kept:
         return ()
     return (f"kept as they are on the website, at the places of their lines: {', '.join(bound.kept)[:1000]}",)

@@ -1,0 +1,127 @@
+"""The URL of a post that was published from here names its article: no copy of it is made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pressroom_content.articles.store import Articles
+from pressroom_content.tables import ArticleRow
+from sqlalchemy import delete
+from support.content_client import Client
+from support.domain_names import DomainNames, prove
+
+from .conftest import Make, publish
+
+BODY = "Tea is a drink made of leaves, which people have hot or cold in most countries."
+
+
+def connect(client: Client, name: str) -> str:
+    """Return a new built-in site of a client."""
+    id_: str = client.data("connect_website", platform="builtin", name=name)["website_id"]
+    return id_
+
+
+def imported(client: Client, url: str, **arguments: Any) -> dict[str, Any]:
+    """Return what an import of a URL answers, and make sure that it made no article if it says so."""
+    before = len(client.data("list_content")["items"])
+    made = client.data("import_content", url=url, **arguments)
+    after = len(client.data("list_content")["items"])
+    assert after - before == (0 if made["publication_id"] else 1)
+    return made
+
+
+@pytest.mark.parametrize("ending", ["", "/", "#leaves", "?utm_source=letter", ".md", "/llms.txt"])
+def test_a_post_of_a_built_in_site_is_its_article(ada: Client, make: Make, website: str, ending: str) -> None:
+    article = make("Tea", BODY)
+    done = ada.data("publish_content", content_id=article, website_id=website)
+    told = ada.call("import_content", url=f"{done['url']}{ending}")
+    made = told["structuredContent"]
+    assert (made["content_id"], made["publication_id"]) == (article, done["publication_id"])
+    assert len(ada.data("list_content")["items"]) == 1
+    text = told["content"][0]["text"]
+    assert text.startswith(f"“Tea” is here already as {article}")
+    assert "merge_site_edits" not in f"{text}{made['warnings']}"
+
+
+def test_an_old_url_of_a_post_is_its_article(ada: Client, make: Make, website: str) -> None:
+    article = make("Tea", BODY, slug="tea")
+    urls = [publish(ada, article, website)]
+    for version, slug in enumerate(("green-tea", "black-tea"), 1):
+        ada.host.run(Articles(ada.plugin).update(ada.user_id, article, version, changes={"slug": slug}))
+        urls.append(publish(ada, article, website))
+    assert len(set(urls)) == 3
+    for url in urls:
+        assert imported(ada, url)["content_id"] == article
+
+
+def test_another_post_at_an_old_url_is_the_one_that_is_there(ada: Client, make: Make, website: str) -> None:
+    first = make("Tea", BODY, slug="tea")
+    url = publish(ada, first, website)
+    ada.host.run(Articles(ada.plugin).update(ada.user_id, first, 1, changes={"slug": "green-tea"}))
+    publish(ada, first, website)
+    second = make("More tea", BODY, slug="tea")
+    assert publish(ada, second, website) == url
+    assert imported(ada, url)["content_id"] == second
+
+
+def test_a_post_that_was_taken_down_is_its_article(ada: Client, make: Make, website: str) -> None:
+    article = make("Tea", BODY)
+    done = ada.data("publish_content", content_id=article, website_id=website)
+    ada.data("unpublish_content", publication_id=done["publication_id"], confirm=True)
+    assert imported(ada, done["url"])["content_id"] == article
+
+
+def test_the_site_is_the_one_that_has_the_url(ada: Client, make: Make) -> None:
+    first, second = connect(ada, "First blog"), connect(ada, "Second blog")
+    articles = {site: make(f"Tea of {site}", BODY, slug="tea") for site in (first, second)}
+    for site, article in articles.items():
+        url = publish(ada, article, site)
+        assert imported(ada, url)["content_id"] == article
+        assert imported(ada, url, website_id=site)["content_id"] == article
+
+
+def test_a_post_of_an_article_in_the_trash_is_refused(ada: Client, make: Make, website: str) -> None:
+    article = make("Tea", BODY)
+    url = publish(ada, article, website)
+    ada.data("delete_content", content_id=article, confirm=True)
+    assert f"is the post of {article}, which is in the trash" in ada.refusal("import_content", url=url)
+
+
+def test_a_post_whose_article_is_deleted_becomes_a_copy(ada: Client, make: Make, website: str) -> None:
+    article = make("Tea", BODY)
+    url = publish(ada, article, website)
+
+    async def remove() -> None:
+        async with ada.plugin.services.database.writing() as session:
+            await session.execute(delete(ArticleRow).where(ArticleRow.id == article))
+
+    ada.host.run(remove())
+    made = imported(ada, url)
+    assert (made["title"], made["publication_id"]) == ("Tea", None)
+    assert any("it is a copy" in one for one in made["warnings"])
+
+
+def test_a_post_of_another_account_is_not_named(ada: Client, eve: Client, make: Make, website: str) -> None:
+    url = publish(ada, make("Tea", BODY), website)
+    assert "must be on a connected website" in eve.refusal("import_content", url=url)
+    connect(eve, "Another blog")
+    made = imported(eve, url)
+    assert (made["title"], made["publication_id"]) == ("Tea", None)
+
+
+def test_a_page_that_is_not_a_post_is_no_article(ada: Client, make: Make, website: str) -> None:
+    url = publish(ada, make("Tea", BODY, slug="tea"), website)
+    home = url.removesuffix("/tea")
+    assert "status 404" in ada.refusal("import_content", url=f"{home}/coffee")
+    assert "status 404" in ada.refusal("import_content", url=f"{home}/tea/coffee")
+    assert imported(ada, home)["publication_id"] is None
+
+
+def test_a_post_at_a_domain_has_both_urls(ada: Client, make: Make, website: str) -> None:
+    names = DomainNames(ada.host)
+    article = make("Tea", BODY, slug="tea")
+    old = publish(ada, article, website)
+    url = prove(names, ada, website, f"tea-{ada.user_id.lower().replace('_', '-')}.example.org")
+    for one in (f"{url}/tea", old):
+        assert imported(ada, one)["content_id"] == article
