@@ -117,12 +117,15 @@ async def test_a_post_that_the_owner_deleted_is_made_anew_with_all_that_is_ours(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     blog = await blog_on(plugin, platform)
-    done = await published(blog, featured_media_id=PHOTO)
-    platform.edit(done.external_id, featured=THEIRS)
+    article = await write(plugin, title="Ours", slug="ours", body="One.\n\nTwo.\n")
+    done = await blog.publish(article, options={"tags": ["chosen"]})
+    platform.edit(done.external_id, featured=THEIRS, tags=["theirs"])
     assert (await merge_edits(plugin, ADA, done.id, {})).made is not None
-    assert (await blog.publish(done.article_id)).error == ""
+    assert (await blog.publish(article)).error == ""
     del platform.posts[done.external_id]
-    await blog.replaced(done.article_id, "One.", "Uno.")
-    made = await blog.publish(done.article_id)
+    await blog.replaced(article, "One.", "Uno.")
+    made = await blog.publish(article)
     assert made.error == ""
-    assert platform.posts[made.external_id]["featured"] in {one["url"] for one in platform.media.values()}
+    post = platform.posts[made.external_id]
+    assert post["featured"] in {one["url"] for one in platform.media.values()}
+    assert (post["tags"], bool(post["term_ids"]["tag"])) == (["chosen"], True)

@@ -167,8 +167,9 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
             revision="" if work.able.read_back else work.row.revision,
             sent_hash=b"",
         )
-        if work.bound:  # the terms that it had on the site are sent from here now
+        if await work.kept():  # the terms that it had on the site are sent from here now
             work.held.note("terms", "pending", work.held.steps["terms"].detail)
+        if work.bound:
             work.step.detail["warnings"] = [_MADE_ANEW]
         work.unbind()
         await work.held.save(lambda session: unbind(session, work.row.id))
