@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from pressroom_content.publishing import lost_objects as objects
+from pressroom_content.publishing.lost_code import lost_code
+from pressroom_content.publishing.lost_links import lost_links
 from pressroom_content.publishing.lost_objects import Loss, excerpt
-from pressroom_content.publishing.structure import Passage, Structure, main_part, words_of
+from pressroom_content.publishing.matching import PassageMatches
+from pressroom_content.publishing.structure import Passage, Structure, words_of
 from pressroom_content.publishing.structure_reading import MAX_PAGE_RUNS, structure_of
 
 MAX_TOLD: Final = 12
@@ -19,12 +20,6 @@ MAX_TOLD: Final = 12
 _MAX_OF_A_KIND: Final = 3
 _FEW: Final = 0.3
 _MIN_RUNS: Final = 4
-_SIMILAR: Final = 0.6
-_SHORT_WORDS: Final = 4
-_SHORT: Final = 20
-_EDGE: Final = 3
-_COMMON: Final = 20
-_MAX_SEARCHED: Final = 300_000_000
 _NAMES: Final = {
     "paragraph": "paragraph", "heading": "heading", "item": "list item", "term": "term", "definition": "definition",
     "cell": "cell", "summary": "heading of the collapsible section", "caption": "caption",
@@ -68,54 +63,18 @@ def told(found: Sequence[Loss]) -> list[str]:
     return [*shown, f"… and {left} more such losses on the page"] if left else shown
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
-    """Where a text of the article is on the page. `run` is `None` where it is spread over several texts."""
-
-    run: int | None
-    exact: bool = False
-    missing: tuple[str, ...] = ()
-
-
 class _Comparison:
     """An article beside its page."""
 
     def __init__(self, article: Structure, page: Structure) -> None:
         self._article, self._page = article, page
-        self._begin, self._end = main_part(page, [run.words for run in article.runs])
-        self._exact: dict[str, list[int]] = defaultdict(list)
-        self._edges: dict[str, int] = {}
-        self._by_word: dict[str, list[int]] = defaultdict(list)
-        self._starts: list[int] = []
-        self._numbers: list[int] = []
-        parts, length = [" "], 1
-        for number, run in enumerate(page.runs):
-            if not run.words:
-                continue
-            self._exact[run.words].append(number)
-            if not self._begin <= run.at < self._end:
-                continue
-            words = run.words.split(" ")
-            for count in range(1, _EDGE + 1):
-                self._edges.setdefault(" ".join(words[:count]), number)
-                self._edges.setdefault(" ".join(words[-count:]), number)
-            for word in set(words):
-                if len(self._by_word[word]) <= _COMMON:
-                    self._by_word[word].append(number)
-            self._starts.append(length)
-            self._numbers.append(number)
-            parts.append(f"{run.words} ")
-            length += len(run.words) + 1
-        self._text = "".join(parts)
-        self._searched = 0
-        self._matches: dict[int, _Match | None] = {}
+        self._matches = PassageMatches(article, page)
 
     def losses(self) -> Iterator[Loss]:
         """Yield what is lost, in no order."""
-        wanted = [(number, run) for number, run in enumerate(self._article.runs) if run.words and run.kind != "cell"]
-        for number, run in wanted:
-            self._matches[number] = self._match(run)
-        shown = sum(match is not None for match in self._matches.values())
+        matches = self._matches
+        wanted = matches.wanted
+        shown = sum(matches[number] is not None for number, _ in wanted)
         if len(wanted) >= _MIN_RUNS and shown < len(wanted) * _FEW:
             yield Loss(
                 -1,
@@ -127,73 +86,15 @@ class _Comparison:
         yield from self._texts(wanted)
         yield from self._levels(wanted)
         yield from self._marks()
-        yield from objects.lost_links(self._article, self._page, self._is_shown)
-        yield from objects.lost_images(self._article, self._page, self._begin, self._end)
-        yield from objects.lost_tables(self._article, self._page, self._is_on_page)
-        yield from objects.lost_code(self._article, self._page, self._is_on_page)
-        yield from objects.lost_notes(self._article, self._page, self._is_shown)
+        yield from self._order()
+        yield from lost_links(self._article, self._page, matches)
+        yield from objects.lost_images(self._article, self._page, matches.begin, matches.end)
+        yield from objects.lost_tables(self._article, self._page, matches.is_on_page)
+        yield from lost_code(self._article, self._page, matches.is_on_page)
+        yield from objects.lost_notes(self._article, self._page, matches.is_shown)
         yield from objects.lost_frames(self._article, self._page)
         yield from self._rules()
         yield from self._numbering()
-
-    def _match(self, run: Passage) -> _Match | None:
-        """Return where a text is on the page, `None` where it is not."""
-        numbers = self._exact.get(run.words, ())
-        inside = [number for number in numbers if self._begin <= self._page.runs[number].at < self._end]
-        best = [number for number in inside if self._is_alike(run, self._page.runs[number])]
-        if best or inside:
-            return _Match((best or inside)[0], exact=True)
-        outside = [number for number in numbers if self._page.runs[number].kind == run.kind]
-        if outside:
-            return _Match(outside[0], exact=True)
-        count = run.words.count(" ") + 1
-        if count <= _EDGE and run.words in self._edges:
-            return _Match(self._edges[run.words])
-        if count >= _SHORT_WORDS or len(run.words) >= _SHORT:
-            at = self._search(run.words)
-            if at >= 0:
-                position = bisect_right(self._starts, at) - 1
-                number = self._numbers[position]
-                whole = at + len(run.words) <= self._starts[position] + len(self._page.runs[number].words)
-                return _Match(number if whole else None)
-        return self._similar(run)
-
-    def _is_alike(self, run: Passage, other: Passage) -> bool:
-        return (run.kind, run.lists, run.quotes, run.box) == (other.kind, other.lists, other.quotes, other.box)
-
-    def _search(self, words: str) -> int:
-        """Return where words are in the text of the page, less than 0 where they are not or it was searched enough."""
-        if self._searched > _MAX_SEARCHED:
-            return -1
-        self._searched += len(self._text)
-        at = self._text.find(f" {words} ")
-        return at + 1 if at >= 0 else -1
-
-    def _similar(self, run: Passage) -> _Match | None:
-        """Return the text of the page that has most of a text's words."""
-        words = Counter(run.words.split(" "))
-        if sum(words.values()) < _EDGE:
-            return None
-        votes: Counter[int] = Counter()
-        for word in words:
-            numbers = self._by_word.get(word, ())
-            if len(numbers) <= _COMMON:
-                votes.update(numbers)
-        if not votes:
-            return None
-        number, _ = votes.most_common(1)[0]
-        missing = words - Counter(self._page.runs[number].words.split(" "))
-        if sum(missing.values()) > (1 - _SIMILAR) * sum(words.values()):
-            return None
-        return _Match(number, missing=tuple(missing))
-
-    def _is_shown(self, number: int) -> bool:
-        """Tell whether a text of the article is on the page, so that what is in it is worth a look."""
-        return self._matches.get(number, _Match(None)) is not None
-
-    def _is_on_page(self, text: str) -> bool:
-        words = words_of(text)
-        return not words or words in self._exact or words in self._edges or self._search(words) >= 0
 
     def _texts(self, wanted: Iterable[tuple[int, Passage]]) -> Iterator[Loss]:
         for number, run in wanted:
@@ -221,6 +122,13 @@ class _Comparison:
             yield Loss(run.at, "break", f"a line break was put into the {name}")
         elif exact and there.breaks < run.breaks:
             yield Loss(run.at, "break", f"a line break of the {name} is lost")
+
+    def _order(self) -> Iterator[Loss]:
+        for number, before in self._matches.moved():
+            run = self._article.runs[number]
+            place = "before all others" if before is None else f"after {excerpt(self._article.runs[before].text)}"
+            name = f"{_NAMES[run.kind]} {excerpt(run.text)}"
+            yield Loss(run.at, "order", f"the {name} is shown in another place; in the article it is {place}")
 
     def _levels(self, wanted: Iterable[tuple[int, Passage]]) -> Iterator[Loss]:
         """Yield the headings whose level is another than those of the others tell: themes may move all of them."""
@@ -251,11 +159,9 @@ class _Comparison:
         known = {(kind, part) for kind, parts in shown.items() for part in parts}
         for mark in self._article.marks:
             text = mark.text if mark.kind == "code" else words_of(mark.text)
-            if not text or (mark.kind, text) in known or not self._is_shown(mark.run):
+            if not text or (mark.kind, text) in known or not self._matches.is_shown(mark.run):
                 continue
-            stream = texts.get(mark.kind, "")
-            self._searched += len(stream)
-            if self._searched <= _MAX_SEARCHED and f" {text} " in stream:
+            if self._matches.occurs(text, texts.get(mark.kind, "")):
                 continue
             if mark.kind == "code":
                 yield Loss(mark.at, "mark", f"the code {excerpt(mark.text)} is not shown as written")
@@ -263,14 +169,14 @@ class _Comparison:
                 yield Loss(mark.at, "mark", f"{excerpt(mark.text)} lost its {_MARKS[mark.kind]}")
 
     def _rules(self) -> Iterator[Loss]:
-        there = sum(self._begin <= at < self._end for at in self._page.rules)
+        there = sum(self._matches.is_inside(at) for at in self._page.rules)
         for at in self._article.rules[there:]:
             yield Loss(at, "rule", "a horizontal rule is not shown")
 
     def _numbering(self) -> Iterator[Loss]:
         starts = {one.run: one.start for one in self._page.numbered}
         for one in self._article.numbered:
-            match = self._matches.get(one.run)
+            match = self._matches[one.run]
             if one.start == 1 or match is None or match.run is None:
                 continue
             there, run = starts.get(match.run), self._article.runs[one.run]

@@ -1,22 +1,26 @@
-"""What of an article's links, images, tables, code, footnotes and embedded pages is not on its page."""
+"""What of an article's images, tables, footnotes and embedded pages is not on its page."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_right
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, islice
 from typing import Final
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
-from pressroom_content.publishing.structure import CodeBlock, ShownImage, ShownLink, Structure, Table, words_of
+from pressroom_content.publishing.structure import ShownImage, Structure, Table, TableCell, words_of
 
 _STEM: Final = re.compile(r"(?:-\d{2,5}x\d{2,5}|-scaled|-rotated|@\d+x)$")
 _MIN_STEM: Final = 4
 _HALF: Final = 0.5
-_ALIKE: Final = 0.3
 _MAX_SOURCES: Final = 2_000_000
-_HIDDEN_MAIL: Final = "/cdn-cgi/l/email-protection"
+_MAX_SEARCHED: Final = 300_000_000
+_MAX_STEMS: Final = 100
+_MAX_WORDS: Final = 5_000
+_SOURCE: Final = re.compile(r"[\s,]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,48 +38,11 @@ def excerpt(text: str, longest: int = 60) -> str:
     return f'"{plain}"' if len(plain) <= longest else f'"{plain[:longest].rstrip()}…"'
 
 
-def lost_links(article: Structure, page: Structure, is_shown: Callable[[int], bool]) -> Iterator[Loss]:
-    """Yield the links that are not on the page, or lead elsewhere. `is_shown` tells it of a text by its number."""
-    targets: dict[tuple[str, str, str], list[frozenset[tuple[str, str]]]] = defaultdict(list)
-    texts: dict[str, ShownLink] = {}
-    for link in page.links:
-        place, query = _normal(link.target)
-        targets[place].append(query)
-        texts.setdefault(words_of(link.text), link)
-    for link in article.links:
-        words = words_of(link.text)
-        if link.target.startswith("#"):
-            if words and link.target[1:] in article.ids and is_shown(link.run):
-                yield from _lost_place(link, texts.get(words), page)
-            continue
-        place, query = _normal(link.target)
-        if not is_shown(link.run) or any(query <= other for other in targets.get(place, ())):
-            continue
-        same = texts.get(words) if words else None
-        if same is None:
-            yield Loss(link.at, "link", f"{excerpt(link.text or link.target)} is not a link to {link.target[:120]}")
-        elif _HIDDEN_MAIL not in same.target and quote(link.target, safe="") not in same.target:
-            where = f"{same.target[:120] or 'nowhere'} instead of {link.target[:120]}"
-            yield Loss(link.at, "link", f"the link {excerpt(link.text)} leads to {where}")
-
-
-def _lost_place(link: ShownLink, there: ShownLink | None, page: Structure) -> Iterator[Loss]:
-    if there is None:
-        yield Loss(link.at, "link", f"{excerpt(link.text)} is not a link to {link.target[:120]}")
-    elif there.target.startswith("#") and unquote(there.target[1:]) not in page.ids | {"", "top"}:
-        yield Loss(link.at, "link", f"the link {excerpt(link.text)} leads nowhere: the page has no {link.target[:120]}")
-
-
-def _normal(target: str) -> tuple[tuple[str, str, str], frozenset[tuple[str, str]]]:
-    """Return what is compared of a URL: its place, and the parameters that it has at least."""
-    try:
-        parts = urlsplit(target)
-        query = frozenset(parse_qsl(parts.query, keep_blank_values=True, max_num_fields=100))
-    except ValueError:
-        return (target, "", ""), frozenset()
-    scheme = "http" if parts.scheme in ("http", "https") else parts.scheme
-    place = f"{scheme}://{parts.netloc.lower().removeprefix('www.')}"
-    return (place, unquote(parts.path).rstrip("/"), unquote(parts.fragment)), query
+def is_part(words: str, others: str) -> bool:
+    """Tell whether one of two texts is part of the other. Of very long ones nobody knows: they count as such."""
+    if max(len(words), len(others)) > _MAX_WORDS:
+        return True
+    return f" {words} " in f" {others} " or (bool(others) and f" {others} " in f" {words} ")
 
 
 def lost_images(article: Structure, page: Structure, begin: int, end: int) -> Iterator[Loss]:
@@ -83,62 +50,117 @@ def lost_images(article: Structure, page: Structure, begin: int, end: int) -> It
 
     Platforms rename, resize and move images: where as many others are in their place, nothing is said of them.
     """
-    sources = [unquote(" ".join(image.sources)).lower() for image in page.images]
-    whole, by_alt = "\n".join(sources)[:_MAX_SOURCES], {words_of(image.alt) for image in page.images if image.alt}
+    there = _ImagesOfPage(page, {stem for image in article.images if len(stem := _stem(image)) >= _MIN_STEM})
     waiting: list[ShownImage] = []
-    stems = {_stem(image) for image in article.images}
+    named: list[tuple[ShownImage, Sequence[int]]] = []
     for image in article.images:
-        stem, alt = _stem(image), words_of(image.alt)
-        if len(stem) >= _MIN_STEM and stem in whole:
-            same = [one for one, text in zip(page.images, sources, strict=True) if stem in text]
-            yield from _lost_alt(image, same)
-        elif not alt or alt not in by_alt:
+        if same := there.of_stem(_stem(image)):
+            named.append((image, same))
+        elif not image.alt or words_of(image.alt) not in there.by_alt:
             waiting.append(image)
+    free = {words for words, numbers in there.by_alt.items() if not there.claimed.issuperset(numbers)}
+    for image, same in named:
+        if words_of(image.alt) not in free:
+            yield from _lost_alt(image, [page.images[number] for number in same])
     wanted = {words_of(image.alt) for image in article.images if image.alt}
     others = [
         image
-        for image, text in zip(page.images, sources, strict=True)
-        if begin <= image.at < end
-        and words_of(image.alt) not in wanted
-        and not any(len(stem) >= _MIN_STEM and stem in text for stem in stems)
+        for number, image in enumerate(page.images)
+        if begin <= image.at < end and words_of(image.alt) not in wanted and not there.is_known(number)
     ] if waiting else []  # fmt: skip
     for number, image in enumerate(waiting):
         if number < len(others):
-            yield from _lost_alt(image, [others[number]])
+            yield from _lost_alt(image, [others[number]], renamed=True)
         else:
             name = excerpt(image.alt or (image.sources[0].rpartition("/")[2] if image.sources else "without a name"))
             yield Loss(image.at, "image", f"the image {name} is not shown")
 
 
-def _lost_alt(image: ShownImage, there: Sequence[ShownImage]) -> Iterator[Loss]:
-    if image.alt.strip() and there and not any(one.alt.strip() for one in there):
+class _ImagesOfPage:
+    """The images of a page, by their numbers, to look up by the names of their files and their alternative texts.
+
+    `claimed` are those that an image of the article was found in.
+    """
+
+    def __init__(self, page: Structure, stems: Collection[str]) -> None:
+        self._stems = stems
+        self._sources = [unquote(" ".join(image.sources)).lower() for image in page.images]
+        self._whole = "\n".join(self._sources)[:_MAX_SOURCES]
+        self._starts = [0, *accumulate(len(text) + 1 for text in self._sources)]
+        self._searched = 0
+        self._by_stem: dict[str, list[int]] = defaultdict(list)
+        self.by_alt: dict[str, list[int]] = defaultdict(list)
+        self.claimed: set[int] = set()
+        for number, image in enumerate(page.images):
+            if image.alt:
+                self.by_alt[words_of(image.alt)].append(number)
+            for stem in {_stem_of(source) for one in image.sources for source in _SOURCE.split(one)}:
+                if stem in stems:
+                    self._by_stem[stem].append(number)
+                    self.claimed.add(number)
+
+    def of_stem(self, stem: str) -> Sequence[int]:
+        """Return the images whose file has a name, or else the first one that has it somewhere in its URLs."""
+        if len(stem) < _MIN_STEM:
+            return ()
+        if stem not in self._by_stem:
+            self._searched += len(self._whole)
+            at = self._whole.find(stem) if self._searched <= _MAX_SEARCHED else -1
+            self._by_stem[stem] = [bisect_right(self._starts, at) - 1] if at >= 0 else []
+            self.claimed.update(self._by_stem[stem])
+        return self._by_stem[stem]
+
+    def is_known(self, number: int) -> bool:
+        """Tell whether the URLs of an image have the name of one of the article."""
+        few = len(self._stems) <= _MAX_STEMS
+        return number in self.claimed or (few and any(stem in self._sources[number] for stem in self._stems))
+
+
+def _lost_alt(image: ShownImage, there: Sequence[ShownImage], *, renamed: bool = False) -> Iterator[Loss]:
+    """Yield that an image has no alternative text, or another one. One that was `renamed` may be another image."""
+    alt = words_of(image.alt)
+    if not image.alt.strip():
+        return
+    shown = [one.alt for one in there[:_MAX_STEMS] if one.alt.strip()]
+    if not shown:
         yield Loss(image.at, "alt", f"the image {excerpt(image.alt)} lost its alternative text")
+    elif alt and not renamed and len(there) <= _MAX_STEMS:
+        words = [words_of(one) for one in shown]
+        if not any(is_part(alt, one) or (one and alt.startswith(one)) for one in words):
+            name = excerpt(image.alt)
+            yield Loss(image.at, "alt", f"the image {name} has the alternative text {excerpt(shown[0])} instead")
 
 
 def _stem(image: ShownImage) -> str:
+    return _stem_of(image.sources[0]) if image.sources else ""
+
+
+def _stem_of(source: str) -> str:
     """Return the name of an image's file without what platforms put behind it."""
     try:
-        path = urlsplit(image.sources[0]).path if image.sources else ""
+        path = unquote(urlsplit(source).path)
     except ValueError:
-        path = ""
-    name = unquote(path).rpartition("/")[2].rpartition(".")[0] or unquote(path).rpartition("/")[2]
+        return ""
+    name = path.rpartition("/")[2].rpartition(".")[0] or path.rpartition("/")[2]
     return _STEM.sub("", name).lower()
 
 
 def lost_tables(article: Structure, page: Structure, is_on_page: Callable[[str], bool]) -> Iterator[Loss]:
     """Yield the tables that are not on the page, and what they lost. `is_on_page` tells it of a text."""
-    by_words: dict[str, list[int]] = defaultdict(list)
+    by_words: dict[str, deque[int]] = defaultdict(deque)
     for number, table in enumerate(page.tables):
         for words in {cell.words for row in table.rows for cell in row if cell.words}:
             by_words[words].append(number)
     taken: set[int] = set()
     for table in article.tables:
         cells = [cell for row in table.rows for cell in row]
-        votes = Counter(
-            number for words in {cell.words for cell in cells if cell.words}
-            for number in by_words.get(words, ())[:_MAX_TABLES] if number not in taken
-        )  # fmt: skip
-        number, count = votes.most_common(1)[0] if votes else (-1, 0)
+        votes: Counter[int] = Counter()
+        for words in {cell.words for cell in cells if cell.words}:
+            numbers = by_words.get(words, deque())
+            while numbers and numbers[0] in taken:
+                numbers.popleft()
+            votes.update(number for number in islice(numbers, _MAX_TABLES) if number not in taken)
+        number, count = min(votes.items(), key=lambda vote: (-vote[1], vote[0])) if votes else (-1, 0)
         name = f"the table {excerpt(_name(table))}"
         filled = {cell.words for cell in cells if cell.words}
         if not filled:
@@ -156,17 +178,64 @@ def _of_table(table: Table, there: Table, name: str) -> Iterator[Loss]:
     cells = [cell for row in table.rows for cell in row if cell.words]
     others = [cell for row in there.rows for cell in row if cell.words]
     words = {cell.words for cell in others}
-    joined = f" {' '.join(cell.words for cell in others)} "
-    lost = [cell for cell in cells if cell.words not in words and f" {cell.words} " not in joined][:_MAX_CELLS]
+    lost = _lost_cells(cells, others)
     if lost:
         more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
         yield Loss(table.at, "cell", f"{name} lacks the cell {excerpt(lost[0].text)}{more}")
+    moved = _moved_cells(table, there)
+    if moved:
+        more = f" and {len(moved) - 1} more" if len(moved) > 1 else ""
+        yield Loss(table.at, "cell", f"{name} shows the cell {excerpt(moved[0].text)}{more} in another place")
     if any(cell.header for cell in cells) and not any(cell.header for cell in others):
         yield Loss(table.at, "table", f"{name} lost its header")
     wanted = {(cell.words, cell.align) for cell in cells if cell.align in ("right", "center")}
     shown = {(cell.words, cell.align) for cell in others}
     if any((text, align) not in shown for text, align in wanted if text in words):
         yield Loss(table.at, "table", f"{name} lost the alignment of its columns")
+
+
+def _lost_cells(cells: Sequence[TableCell], others: Sequence[TableCell]) -> list[TableCell]:
+    """Return the cells that are not there, or not as often: the last ones of equal ones."""
+    free = Counter(cell.words for cell in others)
+    left = []
+    for cell in cells:
+        if free[cell.words]:
+            free[cell.words] -= 1
+        else:
+            left.append(cell)
+    joined = f" {' '.join(free.elements())} "
+    return [cell for cell in left[:_MAX_CELLS] if f" {cell.words} " not in joined]
+
+
+def _moved_cells(table: Table, there: Table) -> list[TableCell]:
+    """Return the cells that are in another row or column. Nothing is said of a table with other cells or rows.
+
+    Columns may be put before all others, as for the numbers of rows, and merged cells may be taken apart.
+    """
+    rows, others = ([row for row in one.rows if any(cell.words for cell in row)] for one in (table, there))
+    if len(rows) != len(others):
+        return []
+    mine, theirs = (
+        [[(column, cell) for column, cell in enumerate(row) if cell.words] for row in one] for one in (rows, others)
+    )
+    if Counter(cell.words for row in mine for _, cell in row) != Counter(
+        cell.words for row in theirs for _, cell in row
+    ):
+        return []
+    shifts = Counter(
+        other - column
+        for row, shown in zip(mine, theirs, strict=True)
+        for (column, _), (other, _) in zip(row, shown, strict=False)
+    )
+    usual = min(shifts.items(), key=lambda shift: (-shift[1], abs(shift[0])))[0]
+    moved = []
+    for row, shown in zip(mine, theirs, strict=True):
+        for position, (column, cell) in enumerate(row):
+            other, one = shown[position] if position < len(shown) else (-1, None)
+            in_column = table.merged or there.merged or other == column + usual
+            if one is None or one.words != cell.words or not in_column:
+                moved.append(cell)
+    return moved
 
 
 def _name(table: Table) -> str:
@@ -176,48 +245,6 @@ def _name(table: Table) -> str:
 
 _MAX_TABLES: Final = 50
 _MAX_CELLS: Final = 1_000
-
-
-def lost_code(article: Structure, page: Structure, is_on_page: Callable[[str], bool]) -> Iterator[Loss]:
-    """Yield the blocks of code that are not on the page as they were written, or lost their language."""
-    texts: dict[str, list[CodeBlock]] = defaultdict(list)
-    by_line: dict[str, list[int]] = defaultdict(list)
-    for number, block in enumerate(page.code):
-        texts[_lines(block.text)].append(block)
-        for line in {line.strip() for line in block.text.split("\n")} - {""}:
-            by_line[line].append(number)
-    for number, block in enumerate(article.code, 1):
-        wanted = _lines(block.text)
-        if not wanted.strip():
-            continue
-        name = f"code block {number}{f' ({block.language})' if block.language else ''}"
-        same = texts.get(wanted)
-        if same is None:
-            similar = _most_alike(wanted, by_line)
-            if similar is None and is_on_page(block.text):
-                yield Loss(block.at, "code", f"{name} is not shown as code: {excerpt(wanted)}")
-            elif similar is None:
-                yield Loss(block.at, "code", f"{name} is not shown: {excerpt(wanted)}")
-            else:
-                shown = set(_lines(page.code[similar].text).split("\n"))
-                first = next((line for line in wanted.split("\n") if line not in shown), wanted)
-                yield Loss(block.at, "code", f"{name} is not shown as written: {excerpt(first)}")
-                same = [page.code[similar]]
-        if same and block.language and not any(one.language for one in same):
-            yield Loss(block.at, "language", f"{name} lost its language")
-
-
-def _most_alike(text: str, by_line: dict[str, list[int]]) -> int | None:
-    lines = {line.strip() for line in text.split("\n")} - {""}
-    votes = Counter(number for line in lines for number in by_line.get(line, ())[:_MAX_TABLES])
-    if not votes:
-        return None
-    number, count = votes.most_common(1)[0]
-    return number if count >= len(lines) * _ALIKE else None
-
-
-def _lines(text: str) -> str:
-    return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
 
 
 def lost_notes(article: Structure, page: Structure, is_shown: Callable[[int], bool]) -> Iterator[Loss]:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -34,7 +36,8 @@ class Passage:
     """A piece of text between two ends of blocks, and what holds of it.
 
     `at` is the number of its element, `lists` are the tags of the lists that it is in, the outermost first. `breaks`
-    counts line breaks inside of it, `box` whether the box of a task is ticked.
+    counts line breaks inside of it, `box` whether the box of a task is ticked, and `in_menu` whether it is one of the
+    ways through the site.
     """
 
     at: int
@@ -48,6 +51,7 @@ class Passage:
     direction: str = ""
     breaks: int = 0
     box: bool | None = None
+    in_menu: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,7 @@ class ShownLink:
     run: int
     target: str
     text: str
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +96,11 @@ class TableCell:
 
 @dataclass(slots=True)
 class Table:
-    """A table; `caption` may be empty."""
+    """A table; `caption` may be empty. `merged` tells that cells of it are wider or higher than one."""
 
     at: int
     caption: str = ""
+    merged: bool = False
     rows: list[list[TableCell]] = field(default_factory=list)
 
 
@@ -161,21 +167,42 @@ def climb(structure: Structure, element: int) -> Iterator[int]:
 def main_part(page: Structure, wanted: Sequence[str]) -> tuple[int, int]:
     """Return the numbers of the first element, and the one after the last, of the part of a page that has an article.
 
-    `wanted` are the words of its pieces of text. It is the innermost element that has nearly all that the page has.
+    `wanted` are the words of its pieces of text. It is the innermost element that has nearly all that the page has of
+    them, and what is around it as long as that has no text of its own: images, code and rules may follow a text.
     """
-    known = set(wanted)
-    seen: dict[int, int] = {}
-    counted: set[str] = set()
+    places: dict[str, list[int]] = {words: [] for words in wanted if words}
     for run in page.runs:
-        if run.words in known and run.words not in counted:
-            counted.add(run.words)
-            for element in climb(page, run.at):
-                seen[element] = seen.get(element, 0) + 1
-    if not seen:
-        return 0, len(page.parents)
-    most = max(seen.values())
-    best = max((element for element, count in seen.items() if count >= most * _NEARLY_ALL), default=0)
-    return best, page.ends[best]
+        if run.words in places and not run.in_menu:
+            places[run.words].append(run.at)
+    best = _innermost(page, places.values())
+    foreign = sorted(run.at for run in page.runs if run.words and run.words not in places)
+    for element in climb(page, best):
+        if _count_between(foreign, element, page) > _count_between(foreign, best, page):
+            break
+        best = element
+    return best, page.ends[best] if page.ends else 0
+
+
+def _innermost(page: Structure, places: Collection[Sequence[int]]) -> int:
+    """Return the innermost element that has nearly all texts of a page. Each may be in several `places`."""
+    seen: Counter[int] = Counter()
+    counted: dict[int, int] = {}
+    for number, found in enumerate(places):
+        for at in found:
+            for element in climb(page, at):
+                if counted.get(element) == number:
+                    break
+                counted[element] = number
+                seen[element] += 1
+    enough, best = max(seen.values(), default=0) * _NEARLY_ALL, 0
+    for element in sorted(element for element, count in seen.items() if count >= enough):
+        if element < page.ends[best]:
+            best = element
+    return best
+
+
+def _count_between(numbers: Sequence[int], element: int, page: Structure) -> int:
+    return bisect_left(numbers, page.ends[element]) - bisect_left(numbers, element)
 
 
 _NEARLY_ALL: Final = 0.9

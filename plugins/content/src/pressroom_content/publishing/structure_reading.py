@@ -104,6 +104,7 @@ class _State(NamedTuple):
     superscript: bool = False
     spaced: bool = False
     unread: bool = False
+    in_menu: bool = False
 
 
 class _End(NamedTuple):
@@ -204,6 +205,10 @@ class _Reader:
                 self._tables[-1].rows.append([])
             case "td" | "th" if self._tables:
                 self._cells.append([])
+                self._tables[-1].merged |= not {attributes.get(name, "1") for name in ("colspan", "rowspan")} <= {
+                    "",
+                    "1",
+                }
             case _ if _is_collapsible(tag, attributes):
                 self._details.append(len(self._found.details))
                 self._found.details.append((element, ""))
@@ -249,7 +254,8 @@ class _Reader:
                 self._found.notes.append(NoteReference(end.element, run, label, target[1:]))
                 return
         if target:
-            self._found.links.append(ShownLink(end.element, run, target, text))
+            title = " ".join((attributes.get("title") or "").split())[:_MAX_VALUE]
+            self._found.links.append(ShownLink(end.element, run, target, text, title))
 
     def _is_of_note(self, link: LexborNode, state: _State) -> bool:
         """Tell whether a link leads to a footnote or back from one: its text is not part of what is said."""
@@ -299,6 +305,7 @@ class _Reader:
             direction=state.direction,
             breaks=breaks,
             box=box,
+            in_menu=state.in_menu,
         )
         self._found.runs.append(run)
 
@@ -348,8 +355,6 @@ def _inside(tag: str, attributes: Mapping[str, str], state: _State, element: int
         changes["lists"] = (*state.lists, tag)[-20:]
     if tag == "blockquote" or (tag == "q" and not state.quotes):
         changes["quotes"] = state.quotes + (tag == "blockquote")
-    if tag in ("sup", "sub"):
-        changes["superscript"] = True
     if language := attributes.get("lang", attributes.get("xml:lang", "")):
         changes["language"] = language[:40].lower()
     direction = attributes.get("dir", "").lower() or ((found := _DIRECTION.search(style)) and found[1].lower())
@@ -358,9 +363,12 @@ def _inside(tag: str, attributes: Mapping[str, str], state: _State, element: int
     align = _alignment(attributes.get("align", ""), style, classes)
     if align:
         changes["align"] = align
-    if attributes.get("aria-hidden") == "true" or tag == "noscript":
-        changes["unread"] = True
-    return state._replace(**changes)  # type: ignore[arg-type]
+    return state._replace(
+        **changes,  # type: ignore[arg-type]
+        superscript=state.superscript or tag in ("sup", "sub"),
+        unread=state.unread or attributes.get("aria-hidden") == "true" or tag == "noscript",
+        in_menu=state.in_menu or tag == "nav" or attributes.get("role") == "navigation",
+    )
 
 
 def _alignment(attribute: str, style: str, classes: str) -> str:

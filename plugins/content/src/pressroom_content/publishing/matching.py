@@ -1,0 +1,234 @@
+"""Where the passages of an article are on its page: each on a passage of its own, equal ones in their order."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pressroom_content.publishing.structure import Passage, Structure, main_part, words_of
+
+_SIMILAR: Final = 0.6
+_SHORT_WORDS: Final = 4
+_SHORT: Final = 20
+_EDGE: Final = 3
+_COMMON: Final = 20
+_MAX_SEARCHED: Final = 300_000_000
+_COST_OF_A_FIND: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class PassageMatch:
+    """Where a passage of the article is on the page. `run` is `None` where it is spread over several passages."""
+
+    run: int | None
+    exact: bool = False
+    missing: tuple[str, ...] = ()
+
+
+class PassageMatches:
+    """The passages of an article beside those of its page, without the cells of tables.
+
+    `begin` and `end` are the main part of the page. What is elsewhere counts only where it is the same kind of passage
+    and not in a menu. `wanted` are the article's passages that are looked for, with their numbers.
+    """
+
+    def __init__(self, article: Structure, page: Structure) -> None:
+        self._article, self._page = article, page
+        self.begin, self.end = main_part(page, [run.words for run in article.runs])
+        self.wanted = [(number, run) for number, run in enumerate(article.runs) if run.words and run.kind != "cell"]
+        self._groups: dict[str, list[int]] = defaultdict(list)
+        for number, run in self.wanted:
+            self._groups[run.words].append(number)
+        self._exact: dict[str, list[int]] = defaultdict(list)
+        self._edges: dict[str, list[int]] = defaultdict(list)
+        self._by_word: dict[str, list[int]] = defaultdict(list)
+        self._starts: list[int] = []
+        self._numbers: list[int] = []
+        self._text = self._index()
+        self._searched = 0
+        self._taken: set[int] = set()
+        self._matches: dict[int, PassageMatch | None] = {}
+        self._match_all()
+        self._shown_runs = {match.run for match in self._matches.values() if match is not None}
+
+    def __getitem__(self, number: int) -> PassageMatch | None:
+        """Return where a passage of the article is, by its number; `None` where it is not on the page."""
+        return self._matches.get(number)
+
+    def is_shown(self, number: int) -> bool:
+        """Tell whether a passage of the article is on the page, so that what is in it is worth a look."""
+        return self._matches.get(number, PassageMatch(None)) is not None
+
+    def is_inside(self, at: int, run: int = -1) -> bool:
+        """Tell whether an element of the page is part of the article: in the main part, or in a passage of it."""
+        return self.begin <= at < self.end or run in self._shown_runs
+
+    def is_on_page(self, text: str) -> bool:
+        """Tell whether a text is anywhere on the page."""
+        words = words_of(text)
+        return not words or words in self._exact or self.occurs(words, self._text)
+
+    def occurs(self, words: str, text: str) -> bool:
+        """Tell whether words are in a text. What is left open after a lot of searching counts as found."""
+        self._searched += len(text)
+        return self._searched > _MAX_SEARCHED or f" {words} " in text
+
+    def moved(self) -> Iterator[tuple[int, int | None]]:
+        """Yield the paragraphs and headings that are not in their place, each with the one before it in the article.
+
+        Only what is there once is looked at. The fewest that can have been moved are taken for it.
+        """
+        there: list[tuple[int, int]] = []
+        for number, run in self.wanted:
+            match = self._matches[number]
+            if match is None or match.run is None or not match.exact or run.lists or run.quotes:
+                continue
+            once = len(self._groups[run.words]) == len(self._exact[run.words]) == 1
+            if once and run.kind in ("paragraph", "heading") and self.is_inside(self._page.runs[match.run].at):
+                there.append((number, match.run))
+        kept = set(_longest_rising([run for _, run in there]))
+        before: int | None = None
+        for position, (number, _) in enumerate(there):
+            if position not in kept:
+                yield number, before
+            else:
+                before = number
+
+    def _index(self) -> str:
+        """Note what passages of the page begin and end with, and which words they have. Return its text."""
+        parts, length = [" "], 1
+        for number, run in enumerate(self._page.runs):
+            if not run.words:
+                continue
+            self._exact[run.words].append(number)
+            if not self.begin <= run.at < self.end:
+                continue
+            words = run.words.split(" ")
+            if len(words) > 1:
+                edges = {" ".join(part) for count in range(1, _EDGE + 1) for part in (words[:count], words[-count:])}
+                for edge in edges - {run.words}:
+                    if edge in self._groups:
+                        self._edges[edge].append(number)
+            for word in set(words):
+                if len(self._by_word[word]) <= _COMMON:
+                    self._by_word[word].append(number)
+            self._starts.append(length)
+            self._numbers.append(number)
+            parts.append(f"{run.words} ")
+            length += len(run.words) + 1
+        return "".join(parts)
+
+    def _match_all(self) -> None:
+        cells = Counter(run.words for run in self._article.runs if run.kind == "cell" and run.words in self._groups)
+        left = {}
+        for words, numbers in self._groups.items():
+            there = list(self._without_cells(self._exact.get(words, ()), cells[words]))
+            inside = [number for number in there if self.begin <= self._page.runs[number].at < self.end]
+            rest = self._take(numbers, inside, _place_of)
+            rest = self._take(rest, inside, _kind_of)
+            rest = self._take(rest, inside, lambda _: None)
+            if rest:
+                rest = self._take(rest, [one for one in there if not self._page.runs[one].in_menu], _kind_of)
+            if rest:
+                left[words] = rest
+        for words, numbers in left.items():
+            self._match_inexact(words, numbers)
+
+    def _without_cells(self, numbers: Sequence[int], cells: int) -> Iterator[int]:
+        """Yield passages of the page without as many cells of tables as the article has itself."""
+        for number in numbers:
+            if cells and self._page.runs[number].kind == "cell":
+                cells -= 1
+            else:
+                yield number
+
+    def _take(self, numbers: Sequence[int], there: Sequence[int], key: Callable[[Passage], Hashable]) -> list[int]:
+        """Put passages of the article on passages of the page with the same key, and return those that are left."""
+        if not numbers:
+            return []
+        free: dict[Hashable, deque[int]] = defaultdict(deque)
+        for number in there:
+            if number not in self._taken:
+                free[key(self._page.runs[number])].append(number)
+        left = []
+        for number in numbers:
+            if found := free.get(key(self._article.runs[number])):
+                self._matches[number] = PassageMatch(found[0], exact=True)
+                self._taken.add(found.popleft())
+            else:
+                left.append(number)
+        return left
+
+    def _match_inexact(self, words: str, numbers: Sequence[int]) -> None:
+        """Find equal passages of the article in longer ones of the page, over several of them, or changed a little."""
+        count = words.count(" ") + 1
+        edges = iter(()) if count > _EDGE else (one for one in self._edges.get(words, ()) if one not in self._taken)
+        found = self._occurrences(words) if count >= _SHORT_WORDS or len(words) >= _SHORT else iter(())
+        similar = self._similar(words)
+        for number in numbers:
+            edge = next(edges, None)
+            if edge is not None:
+                self._matches[number] = PassageMatch(edge)
+            else:
+                self._matches[number] = next(found, None) or next(similar, None)
+
+    def _occurrences(self, words: str) -> Iterator[PassageMatch]:
+        """Yield where words are in the text of the page, but for the passages that have their place in the article."""
+        at, wanted = 0, f" {words} "
+        while self._searched <= _MAX_SEARCHED:
+            begin, at = at, self._text.find(wanted, at)
+            self._searched += _COST_OF_A_FIND + (at if at >= 0 else len(self._text)) - begin
+            if at < 0:
+                return
+            position = bisect_right(self._starts, at + 1) - 1
+            number = self._numbers[position]
+            there = self._page.runs[number].words
+            whole = at + 1 + len(words) <= self._starts[position] + len(there)
+            if not whole:
+                yield PassageMatch(None)
+            elif number not in self._taken and there != words:
+                yield PassageMatch(number)
+            at += len(words) + 1
+
+    def _similar(self, text: str) -> Iterator[PassageMatch]:
+        """Yield the passages of the page that have most of a text's words, the one with the most of them first."""
+        words = Counter(text.split(" "))
+        total = sum(words.values())
+        if total < _EDGE:
+            return
+        votes: Counter[int] = Counter()
+        for word in words:
+            numbers = self._by_word.get(word, ())
+            if len(numbers) <= _COMMON:
+                votes.update(number for number in numbers if number not in self._taken)
+        for number, _ in votes.most_common():
+            missing = words - Counter(self._page.runs[number].words.split(" "))
+            if sum(missing.values()) > (1 - _SIMILAR) * total:
+                return
+            yield PassageMatch(number, missing=tuple(missing))
+
+
+def _place_of(run: Passage) -> Hashable:
+    return run.kind, run.lists, run.quotes, run.box
+
+
+def _kind_of(run: Passage) -> Hashable:
+    return run.kind
+
+
+def _longest_rising(numbers: Sequence[int]) -> Iterator[int]:
+    """Yield the positions of a longest rising selection of different numbers, the last first."""
+    ends: list[int] = []
+    positions: list[int] = []
+    before: list[int] = []
+    for position, number in enumerate(numbers):
+        length = bisect_right(ends, number)
+        before.append(positions[length - 1] if length else -1)
+        ends[length : length + 1], positions[length : length + 1] = [number], [position]
+    position = positions[-1] if positions else -1
+    while position >= 0:
+        yield position
+        position = before[position]

@@ -1,0 +1,217 @@
+"""What is said of a page that has all of an article somewhere, but not in its place or not as often."""
+
+from __future__ import annotations
+
+import pytest
+from pressroom_content.publishing.losses import losses, read_losses
+from pressroom_content.publishing.structure_reading import structure_of
+from pressroom_content.rendering.sanitising import render
+from support.growth import grows
+
+from .test_losses import URL, page
+
+ARTICLE = render(
+    """## Tea
+
+See [our tea](/tea/green "All our teas") and [the list](https://shop.example/list). Tea
+is drunk [here](/a) and [here](/b).
+
+Green tea is the best of them.
+
+Note well:
+
+Water comes first, which everybody forgets.
+
+Note well:
+
+The cup comes second, which is easy.
+
+Buy it at [our tea](/tea/green "All our teas") too.
+
+| Kind | Morning | Evening |
+|---|---|---|
+| Green | yes | no |
+| Black | no | yes |
+| Herbs | | yes |
+
+![A cup of tea](https://blog.example/files/cup-of-tea.png) ![A pot](https://blog.example/files/teapot.png)
+
+```php
+echo 1;
+```
+
+Again:
+
+```php
+echo 1;
+```
+
+```bash
+ls
+```
+""",
+    "markdown",
+).html
+
+GREEN = "<p>Green tea is the best of them.</p>"
+WATER = "<p>Water comes first, which everybody forgets.</p>"
+
+
+def compared(body: str, article: str = ARTICLE) -> list[str]:
+    """Return what an article loses on a page that shows `body`."""
+    return losses(structure_of(article, URL), structure_of(page(body), URL))
+
+
+def test_nothing_is_said_of_a_page_that_shows_the_article() -> None:
+    assert compared(ARTICLE) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (
+            'See <a href="/tea/green" title="All our teas">our tea</a>',
+            "See our tea",
+            '"our tea" is not a link to https://blog.example/tea/green',
+        ),
+        (
+            'at <a href="/tea/green" title="All our teas">our tea</a>',
+            "at our tea",
+            '"our tea" is not a link to https://blog.example/tea/green',
+        ),
+        ('<a href="/b">here</a>', "here", '"here" is not a link to https://blog.example/b'),
+        (
+            '<a href="/b">here</a>',
+            '<a href="/c">here</a>',
+            'the link "here" leads to https://blog.example/c instead of https://blog.example/b',
+        ),
+        (
+            '<a href="https://shop.example/list">the list</a>. Tea\nis drunk',
+            'the list. Tea is drunk</p><p><a href="https://shop.example/list">Advertisement</a></p><p>',
+            '"the list" is not a link to https://shop.example/list',
+        ),
+        ('"A cup of tea"', '"IMG 2024"', 'the image "A cup of tea" has the alternative text "IMG 2024"'),
+        ('alt="A pot"', 'alt="A cup of tea"', 'the image "A pot" has the alternative text "A cup of tea"'),
+        ("<p>Again:</p>\n", "", 'the paragraph "Again:" is not shown'),
+        ("<p>Note well:</p>\n<p>Water", "<p>Water", 'the paragraph "Note well:" is not shown'),
+        (
+            '<pre><code class="language-php">echo 1;\n</code></pre>\n<p>Again:',
+            "<p>Again:",
+            'code block 2 (php) is not shown: "echo 1;"',
+        ),
+        (
+            'class="language-bash"',
+            'class="language-python"',
+            "code block 3 (bash) is marked as python",
+        ),
+        ('class="language-bash"', 'class="language-plaintext"', "code block 3 (bash) lost its language"),
+        (
+            "<td>Green</td>\n<td>yes</td>\n<td>no</td>",
+            "<td>Green</td>\n<td>no</td>\n<td>yes</td>",
+            'the table "Kind | Morning | Evening" shows the cell "yes" and 1 more in another place',
+        ),
+        ("<td>Herbs</td>\n<td></td>", "<td>Herbs</td>", 'shows the cell "yes" in another place'),
+        ("<td>Herbs</td>", "<td>Black</td>", 'lacks the cell "Herbs"'),
+        (
+            f"{GREEN}\n<p>Note well:</p>\n{WATER}",
+            f"{WATER}\n<p>Note well:</p>\n{GREEN}",
+            'the paragraph "Green tea is the best of them." is shown in another place; in the article it is after "See',
+        ),
+    ],
+)
+def test_a_loss_names_what_is_lost(before: str, after: str, said: str) -> None:
+    assert before in ARTICLE
+    found = compared(ARTICLE.replace(before, after, 1))
+    assert [one for one in found if said in one], found
+    assert len(found) <= 2, found
+
+
+def test_titles_of_links_are_compared() -> None:
+    assert compared(ARTICLE.replace(' title="All our teas"', "")) == [
+        'the link "our tea" lost its title "All our teas"',
+        'the link "our tea" lost its title "All our teas"',
+    ]
+    assert compared(ARTICLE.replace("All our teas", "Read more"))[0] == (
+        'the link "our tea" has the title "Read more" instead of "All our teas"'
+    )
+
+
+def test_a_paragraph_that_is_a_menu_item_or_part_of_another_text_is_looked_for_in_its_place() -> None:
+    article = "<ul><li>Green tea</li><li>Black tea</li></ul><p>Soft water</p><p>Soft water is the best for tea.</p>"
+    body = "<ul><li>Black tea</li></ul><p>Soft water is the best for tea.</p>"
+    assert compared(body, article) == [
+        'the list item "Green tea" is not shown',
+        'the paragraph "Soft water" is not shown',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("the list</a>", "the list <i>↗ opens in a new tab</i></a>"),
+        (
+            '<a href="https://shop.example/list">the list</a>',
+            '<a href="https://shop.example/list">the</a> <a href="https://shop.example/list">list</a>',
+        ),
+        ('title="All our teas"', 'data-tippy-content="All our teas"'),
+        ('title="All our teas"', 'title="All our teas (opens in a new window)"'),
+        ('alt="A pot"', 'alt="Image: a pot"'),
+        ('alt="A pot"', 'alt="A pot" title="A pot"'),
+        ("files/teapot.png", "files/teapot-1024x768.png"),
+        ("<h2>Tea</h2>", '<nav class="toc"><a href="#tea">Tea</a></nav><h2 id="tea">Tea</h2>'),
+        ('class="language-bash"', 'class="hljs language-shell"'),
+        ('class="language-bash"', 'class="lang-sh line-numbers"'),
+        ('class="language-bash"', 'class="language-xyz"'),
+        ("<table>", "<table><colgroup></colgroup>"),
+        ("<tr>\n<td>Green", "<tr></tr><tr>\n<td>Green"),
+        (
+            f"<p>Note well:</p>\n{WATER}",
+            WATER.replace("<p>", "<p>Note well:<br>"),
+        ),
+        (GREEN, f'{GREEN}<aside class="ad"><p>Buy</p></aside>'),
+        ("</table>", f"</table>{GREEN}"),
+    ],
+)  # fmt: skip
+def test_what_platforms_and_themes_do_is_no_loss(before: str, after: str) -> None:
+    assert before in ARTICLE
+    assert compared(ARTICLE.replace(before, after)) == []
+
+
+def test_numbers_of_rows_that_a_theme_adds_move_no_cell() -> None:
+    body = ARTICLE.replace("<tr>\n<", "<tr>\n<td>#</td><")
+    assert compared(body) == []
+
+
+def test_an_image_that_shares_its_name_with_another_is_not_judged_by_it() -> None:
+    article = '<p>Some words about tea.</p><p>And some more.</p><img src="/files/logo.png" alt="The sign of the shop">'
+    body = article.replace("/files/logo.png", "/cdn/8f3a91.webp")
+    shown = page(body).replace("<header>", '<header><img src="/theme/logo.png" alt="The blog">')
+    assert losses(structure_of(article, URL), structure_of(shown, URL)) == []
+
+
+@pytest.mark.parametrize(
+    "after", ["<hr>", '<a href="/x"><img src="/files/photo.png" alt="A photo"></a>', "<pre>a</pre>"]
+)
+def test_what_follows_the_only_paragraph_belongs_to_the_article(after: str) -> None:
+    article = f"<p>A single paragraph stands here.</p>{after}"
+    assert compared(article, article) == []
+
+
+def _repeated(number: int) -> tuple[str, str]:
+    """Return an article that repeats everything, and a page that lacks one of each."""
+    links = "".join(f'<a href="/x?n={one}" title="t{one}">here</a> ' for one in range(number))
+    one_of_each = (
+        "<p>The same words again.</p>",
+        "<table><tr><td>yes</td><td>no</td></tr></table>",
+        "<pre><code class='language-php'>echo 1;</code></pre>",
+        '<img src="/a-photo.png" alt="A photo">',
+    )
+    body = f"<p>{links}</p>" + "".join(one * number for one in one_of_each)
+    shown = body.replace("/x?n=", "/x?m=").replace("A photo", "Another")
+    for one in one_of_each:
+        shown = shown.replace(one, "", 1)
+    return body, page(shown)
+
+
+def test_work_on_equal_passages_links_images_tables_and_code_is_linear() -> None:
+    assert not grows(lambda texts: read_losses(texts[1].encode(), texts[0], URL), _repeated, 1_000)
