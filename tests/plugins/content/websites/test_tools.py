@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -14,12 +13,10 @@ from pressroom.testing import RunningHost
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RemoteRedirect
-from pressroom_content.tables import PageRow, WordRow
 from pressroom_content.tools.publishing import publish_content
 from pressroom_content.tools.redirects import set_redirect
 from pressroom_content.websites.redirects import judge
 from pressroom_content.websites.store import Websites
-from sqlalchemy import func, select
 from support.mcp_peer import Peer
 from support.standin_platform import TOKEN, StandInPlatform
 from support.standin_plugin import PLATFORM
@@ -94,41 +91,6 @@ def test_terms_are_remembered_for_a_while(host: RunningHost, ada: Client, platfo
     assert platform.count("GET /api/terms/tag") == 1
     narrowed = ada.data("list_site_taxonomies", website_id=website, kind="tag", query="too")
     assert [item["name"] for item in narrowed["items"]] == ["Tools"]
-
-
-def test_existing_posts_come_into_the_index_once(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
-    website = standin(host, ada, platform)
-    for number in range(3):
-        platform.posts[f"p{number}"] = {
-            "id": f"p{number}", "slug": f"old-{number}", "title": f"Old {number}", "html": "<p>Meadows and rivers</p>",
-            "state": "live", "revision": 1, "featured": None, "marker": "", "tags": [], "categories": [],
-        }  # fmt: skip
-
-    def sync() -> dict[str, Any]:
-        job = ada.data("sync_website_content", website_id=website)["job_id"]
-        for _ in range(400):
-            status = host.run(ada.plugin.services.jobs.status(job))
-            if status.state == "succeeded":
-                return dict(status.result or {})
-            assert status.state in ("queued", "running"), status
-            time.sleep(0.02)
-        raise AssertionError(job)
-
-    assert sync() == {"website_id": website, "posts": 3, "new": 3, "changed": 0, "unchanged": 0}
-    platform.posts["p0"]["html"] = "<p>Meadows and mountains</p>"
-    assert sync() == {"website_id": website, "posts": 3, "new": 0, "changed": 1, "unchanged": 2}
-
-    async def counts() -> tuple[int, int]:
-        async with ada.plugin.services.database.reading() as session:
-            pages = select(func.count()).select_from(PageRow).where(PageRow.website_id == website)
-            words = (
-                select(func.count())
-                .select_from(WordRow)
-                .where(WordRow.user_id == ada.user_id, WordRow.stem == "meadow")
-            )
-            return await session.scalar(pages), await session.scalar(words)
-
-    assert host.run(counts()) == (3, 3)
 
 
 def test_redirects(host: RunningHost, ada: Client) -> None:

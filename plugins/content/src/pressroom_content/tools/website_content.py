@@ -13,6 +13,7 @@ from pressroom_content.websites.connectors import term_kinds
 from pressroom_content.websites.domains import Domains
 from pressroom_content.websites.store import Websites
 from pressroom_content.websites.sync import JOB, Taxonomies
+from pressroom_content.websites.sync_passes import SyncPass
 
 
 class TaxonomyParams(Params):
@@ -123,21 +124,24 @@ class SyncParams(Params):
     website_id: WebsiteId
     since: Day | None = Field(default=None, description="Only posts changed on this day or later (UTC).")
     max_items: Integer = Field(default=500, ge=1, le=5000, description="How many posts to read.")
+    cursor: str | None = Field(
+        default=None, min_length=1, max_length=200, description="next_cursor of the last job, to read on."
+    )
 
 
 class SyncAnswer(BaseModel):
     """The answer of `sync_website_content`."""
 
-    job_id: str = Field(description="get_job shows its progress.")
+    job_id: str = Field(description="get_job shows its progress, and next_cursor where the website has more posts.")
 
 
 @mcp_tool(
     name="sync_website_content",
     title="Read a website's posts",
     description=(
-        "Reads a website's existing posts into this account's index, in the background, so that internal links, "
+        "Reads a website's live posts and pages into this account's index, in the background, so that internal links, "
         "duplicates and competing keyphrases are found among them. Nothing changes on the site. Use it once after "
-        "connecting a site with older posts; get_job shows the progress."
+        "connecting a site with older posts; get_job shows the progress, and next_cursor where the site has more."
     ),
     result=SyncAnswer,
     annotations=Annotations(idempotent=True, open_world=True),
@@ -153,11 +157,22 @@ async def sync_website_content(params: SyncParams, call: Call) -> ToolResult:
             f"the posts of {website.name} cannot be read: {website.platform} does not offer it. import_content takes "
             "one page at a time",
         )
-    payload = {"website_id": website.id, "since": params.since, "max_items": params.max_items}
+    if params.cursor is not None:
+        SyncPass.of_cursor(params.cursor)
+        if params.since is not None:
+            raise InvalidInput("since", "goes with the first call only: cursor keeps it; leave one of them out")
+    payload = {
+        "website_id": website.id,
+        "since": params.since,
+        "max_items": params.max_items,
+        "cursor": params.cursor,
+    }
     job_id = await plugin.services.jobs.enqueue(JOB, payload, subject=user_id)
-    return ToolResult(
-        f"Reading {website.name} has begun: job_id {job_id}. get_job shows its progress.", SyncAnswer(job_id=job_id)
+    told = (
+        f"Reading {website.name} has begun: job_id {job_id}. get_job shows its progress, and next_cursor where the "
+        "website has more posts."
     )
+    return ToolResult(told, SyncAnswer(job_id=job_id))
 
 
 TOOLS = (list_site_taxonomies, update_website_settings, sync_website_content)

@@ -27,6 +27,7 @@ from pressroom_content.websites.connectors import require_term_kind
 from pressroom_content.websites.control import Controls
 from pressroom_content.websites.domains import Domains
 from pressroom_content.websites.store import Websites
+from pressroom_content.websites.sync_passes import SyncPass
 
 SECONDS: Final = 600.0
 MAX_TERMS: Final = 200
@@ -39,6 +40,8 @@ _MAX_TEXT_LENGTH: Final = 2_000_000
 _MAX_EXCERPT_LENGTH: Final = 1000
 MAX_PAGES: Final = 20_000
 """How many pages of one site are kept: a site may answer with new ones for ever."""
+
+_BATCH: Final = 500
 
 RESEAL: Final = "content.reseal"
 RENEW: Final = "content.renew_control"
@@ -79,31 +82,82 @@ class Taxonomies:
 
 
 async def sync(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
-    """Read a site's posts into the index, and return how many are new, changed and as they were.
+    """Read a site's posts into the index, and return how many are new, changed, as they were and gone.
 
-    It is safe to repeat: a page is known by its URL, and one that did not change is left alone.
+    It is safe to repeat: a page is known by its URL, and one that did not change is left alone. Where the site has more
+    posts than were to be read, `next_cursor` continues behind them. Once all were read, in however many jobs, pages
+    that were not among them are forgotten.
+
     Raises `CallError` where the site cannot be read.
     """
     payload = run.payload
     website_id, most = str(payload["website_id"]), int(payload["max_items"])
-    since = datetime.fromisoformat(payload["since"]).replace(tzinfo=UTC) if payload.get("since") else None
+    if payload.get("cursor"):
+        sync_pass = SyncPass.of_cursor(payload["cursor"])
+    else:
+        sync_pass = SyncPass(datetime.now(UTC), since=payload.get("since") or "")
+    end = min(sync_pass.read + most, MAX_PAGES)
     websites = Websites(plugin)
     website = await websites.get(run.subject, website_id)
-    counts = {"new": 0, "changed": 0, "unchanged": 0}
+    seen = await _seen(plugin, website, sync_pass) if sync_pass.read else {}
+    counts, read, more = {"new": 0, "changed": 0, "unchanged": 0}, 0, False
     try:
         _, site = await websites.open(run.subject, website_id)
-        async for post in site.posts(since, most):
-            if not _own(website, post.url):
+        # Sites have no cursor of their own: what earlier jobs of the pass read is listed again, and left out here.
+        async for post in site.posts(sync_pass.changed_since, end + 1):
+            if read >= end:
+                more = True
+                break
+            read += 1
+            if not _own(website, post.url) or seen.get(_url(post)) == _digest(post):
                 continue
             counts[await keep(plugin, website, post)] += 1
             done = sum(counts.values())
             await run.progress(min(0.99, done / most), f"{done} posts")
-            if done >= most:
-                break
     except SiteError as error:
         await websites.note_error(website_id, error)
         raise CallError(error.message, hint=error.hint) from error
-    return {"website_id": website_id, "posts": sum(counts.values()), **counts}
+    gone = 0 if more or sync_pass.since else await _forget_unseen(plugin, website, sync_pass)
+    next_cursor = sync_pass.cursor(read) if more and end < MAX_PAGES else None
+    return {
+        "website_id": website_id,
+        "posts": sum(counts.values()),
+        **counts,
+        "gone": gone,
+        "next_cursor": next_cursor,
+        "note": _note(next_cursor, more=more),
+    }
+
+
+def _note(next_cursor: str | None, *, more: bool) -> str:
+    if next_cursor is not None:
+        return f"The website has more posts: call sync_website_content again with cursor {next_cursor}."
+    if more:
+        return f"The website has more posts, but {MAX_PAGES:,} of a website are read at most."
+    return "All posts were read."
+
+
+async def _seen(plugin: PluginContext, website: Website, sync_pass: SyncPass) -> Mapping[str, bytes]:
+    """Return the fingerprints of the pages that earlier jobs of a pass read, by their URLs."""
+    wanted = select(PageRow.url, PageRow.fingerprint).where(
+        PageRow.website_id == website.id, PageRow.seen_at >= sync_pass.begun_at
+    )
+    async with plugin.services.database.reading() as session:
+        return {row.url: row.fingerprint for row in await session.execute(wanted)}
+
+
+async def _forget_unseen(plugin: PluginContext, website: Website, sync_pass: SyncPass) -> int:
+    """Forget the pages that a whole pass did not come to, and return how many those are."""
+    unseen = select(PageRow.id).where(PageRow.website_id == website.id, PageRow.seen_at < sync_pass.begun_at)
+    forgotten = 0
+    while True:
+        async with plugin.services.database.writing() as session:
+            ids = (await session.scalars(unseen.limit(_BATCH))).all()
+            if not ids:
+                return forgotten
+            await forget(session, *ids)
+            await session.execute(delete(PageRow).where(PageRow.id.in_(ids)))
+        forgotten += len(ids)
 
 
 def _own(website: Website, url: str) -> bool:
@@ -111,11 +165,21 @@ def _own(website: Website, url: str) -> bool:
     return is_below(url, website.url) if website.url else bool(web_url(url))
 
 
+def _title(post: RemotePost) -> str:
+    return storable(str(post.fields.get("title", "")))[:500]
+
+
+def _url(post: RemotePost) -> str:
+    return storable(post.url)[:2048]
+
+
+def _digest(post: RemotePost) -> bytes:
+    return hashlib.sha256(f"{_title(post)}\0{post.html}".encode("utf-8", "replace")).digest()
+
+
 async def keep(plugin: PluginContext, website: Website, post: RemotePost) -> str:
     """Keep a post of a site as a page of the index, and say whether it is `new`, `changed` or `unchanged`."""
-    title = storable(str(post.fields.get("title", "")))[:500]
-    digest = hashlib.sha256(f"{title}\0{post.html}".encode("utf-8", "replace")).digest()
-    url, now = storable(post.url)[:2048], datetime.now(UTC)
+    title, digest, url, now = _title(post), _digest(post), _url(post), datetime.now(UTC)
     same_page = select(PageRow).where(PageRow.website_id == website.id, PageRow.url == url)
     async with plugin.services.database.writing() as session:
         row = await session.scalar(same_page)
