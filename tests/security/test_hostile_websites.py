@@ -349,7 +349,7 @@ def test_an_attackers_odd_post_is_taken_over_or_refused_in_words(
         site.post = {**usual, name: value}
         answer = client.call("import_content", url=url, website_id=website)
         told = str(answer["content"])
-        words = ("Took over", "did not say which object it is about", "url: is not a web page")
+        words = ("Took over", "is here already", "did not say which object it is about", "url: is not a web page")
         assert any(one in told for one in words), (name, told)
     client.data("list_publications", website_id=website)
 
