@@ -13,6 +13,8 @@ from pressroom_content.tools.publication_parts import PublicationId
 from pressroom_content.tools.websites import context
 
 MAX_SHOWN_LENGTH = 20_000
+"""Characters of a diff."""
+
 _MAX_CONFLICTS = 50
 _MAX_CONFLICT_LENGTH = 2_000
 """Characters of each side of a conflict: a website may show megabytes where a paragraph was."""
@@ -46,7 +48,9 @@ class MergeAnswer(BaseModel):
     content_id: str
     version: int | None = Field(description="The article's new version; null where none was written.")
     edited: bool = Field(description="Whether the post was edited on the site.")
-    diff: str = Field(description="What was edited in the body, as a unified diff of Markdown.")
+    diff: str = Field(
+        description="What was edited in the body, as a unified diff of Markdown; its end says where it is cut."
+    )
     fields: dict[str, Any] = Field(description="Other fields that were edited, with their values on the site.")
     conflicts: list[ConflictRow] = Field(description="What the user has to decide; 50 at a time.")
 
@@ -84,7 +88,7 @@ async def merge_site_edits(params: MergeParams, call: Call) -> ToolResult:
         content_id=done.publication.article_id,
         version=done.made.article.version if done.made is not None else None,
         edited=done.edited,
-        diff=done.diff[:MAX_SHOWN_LENGTH],
+        diff=_shown(done.diff),
         fields=dict(done.fields or {}),
         conflicts=rows,
     )
@@ -108,6 +112,18 @@ def _told(done: SiteEdits, data: MergeAnswer) -> str:
     else:
         head = f"{data.content_id} has the edits as version {data.version}; publish_content sends it."
     return "\n".join([head, *lines])
+
+
+def _shown(diff: str) -> str:
+    """Return a diff, which is cut behind a line where it is long, and then says so."""
+    if len(diff) <= MAX_SHOWN_LENGTH:
+        return diff
+    end = diff.rfind("\n", MAX_SHOWN_LENGTH // 2, MAX_SHOWN_LENGTH)
+    shown = diff[: end if end > 0 else MAX_SHOWN_LENGTH]
+    return (
+        f"{shown}\n… the diff is cut here: {len(diff) - len(shown):,} more characters; a merge takes in all "
+        "of them, and get_content shows the article then"
+    )
 
 
 def _conflict(key: str, conflict: MergeConflict | FieldConflict) -> ConflictRow:
