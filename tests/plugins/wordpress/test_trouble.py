@@ -131,3 +131,19 @@ async def test_a_site_of_wordpress_com_and_one_of_a_network_are_named(fetcher: G
         found = await site_at(url, fetcher).check()
     assert {"platform", "network"} <= {check.id for check in found.checks}
     assert found.language == "de-DE"
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_site_that_is_away_as_a_whole_says_for_how_long(fetcher: GuardedFetcher, status: int) -> None:
+    with troubled(Reply(status=status, headers={"Retry-After": "12"})) as url:
+        for asked in (site_at(url, fetcher).read("1"), site_at(url, fetcher).create(a_post())):
+            with pytest.raises(SiteUnavailable) as told:
+                await asked
+            assert told.value.retry_after == 12
+
+
+async def test_a_site_that_fails_as_a_whole_is_tried_again_later(fetcher: GuardedFetcher) -> None:
+    with troubled(Reply(status=500)) as url:
+        for asked in (site_at(url, fetcher).read("1"), site_at(url, fetcher).create(a_post())):
+            with pytest.raises(SiteUnavailable):
+                await asked

@@ -16,6 +16,7 @@ from pressroom_content.contract import (
     SiteRejected,
     SiteUnavailable,
     UnknownOutcome,
+    retry_after_of,
     work_beside,
 )
 
@@ -164,9 +165,10 @@ class SmartHttp:
             case 404 | 410:
                 raise SiteRejected(f"{self.title} does not show a repository here to this token ({told})")
             case 429 | 503:
-                wait = answer.headers.get("retry-after", "")
-                seconds = int(wait) if wait.isascii() and wait.isdecimal() and len(wait) < 6 else None
-                raise SiteUnavailable(f"{self.title} takes no requests at the moment ({told})", retry_after=seconds)
+                raise SiteUnavailable(
+                    f"{self.title} takes no requests at the moment ({told})",
+                    retry_after=retry_after_of(answer.headers),
+                )
         if answer.status >= _FAILED:
             message = f"{self.title} failed ({told})"
             raise UnknownOutcome(message) if changes else SiteUnavailable(message)

@@ -79,7 +79,9 @@ class WordPressClient:
         usual = f"{self.url}{PRETTY}"
         try:
             answer = await self._at(usual).send(method, path, query=query)
-        except (SiteGone, SiteUnavailable):
+        except (SiteGone, SiteUnavailable) as error:
+            if isinstance(error, SiteUnavailable) and error.retry_after is not None:
+                raise  # the site wants to be left alone
             if (await self.discovered()).root == usual:
                 raise
             return await self._ask(method, path, query)

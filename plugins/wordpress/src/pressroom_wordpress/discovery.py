@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from pressroom.sdk import Fetched, Fetcher, FetchFailed, FetchRefused
-from pressroom_content.contract import SiteRefused, SiteUnavailable, read_json_or_none
+from pressroom_content.contract import SiteRefused, SiteUnavailable, read_json_or_none, retry_after_of
 
 _MAX_BODY_BYTES: Final = 8_388_608
 _SECONDS: Final = 20.0
@@ -19,7 +19,7 @@ PRETTY: Final = "/wp-json"
 _PLAIN: Final = "/?rest_route="
 """The second form works on sites without permalinks, and on those whose server hides the first one."""
 
-_BUSY: Final = 429
+_BUSY, _FAILED = 429, 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ async def discover(url: str, fetcher: Fetcher) -> DiscoveredSite:
     """Return what a site says of itself.
 
     Raises:
-        SiteUnavailable: it cannot be reached.
+        SiteUnavailable: it cannot be reached, or fails as a whole, as during its own updates.
         SiteRefused: it is not a WordPress site, its API is switched off, or its URL is not allowed.
     """
     problem = ""
@@ -53,8 +53,10 @@ async def discover(url: str, fetcher: Fetcher) -> DiscoveredSite:
         document = read_json_or_none(answer.content)
         if answer.status < 300 and isinstance(document, dict) and isinstance(document.get("namespaces"), list):
             return _read(f"{url}{form}", document, answer)
-        if answer.status == _BUSY:
-            raise SiteUnavailable(f"{url} asks for fewer requests (HTTP {_BUSY})")
+        if answer.status == _BUSY or answer.status >= _FAILED:
+            what = "asks for fewer requests" if answer.status == _BUSY else "does not work at the moment"
+            told = f"{url} {what} (HTTP {answer.status})"
+            raise SiteUnavailable(told, retry_after=retry_after_of(answer.headers))
         problem = problem or f"HTTP {answer.status}"
     if (urlsplit(url).hostname or "").endswith(HOSTED):
         raise SiteRefused(

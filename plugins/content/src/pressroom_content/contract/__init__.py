@@ -64,6 +64,7 @@ from pressroom_content.contract.json_api import (
     UnreadableJson,
     read_json,
     read_json_or_none,
+    retry_after_of,
     with_query,
 )
 from pressroom_content.contract.languages import Language
@@ -244,6 +245,7 @@ __all__ = [
     "read_json_or_none",
     "render_body",
     "require_control",
+    "retry_after_of",
     "search_sources",
     "site_connectors",
     "slug_of",

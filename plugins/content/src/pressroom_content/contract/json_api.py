@@ -72,6 +72,18 @@ _SECONDS: Final = 30.0
 _MAX_PAUSE_SECONDS: Final = 86_400
 
 
+def retry_after_of(headers: Mapping[str, str]) -> int | None:
+    """Return the seconds of `Retry-After` (RFC 9110, 10.2.3), a day at most; `None` where it cannot be read."""
+    value = headers.get("retry-after", "").strip()
+    if value.isascii() and value.isdigit():
+        return min(int(value[:9]), _MAX_PAUSE_SECONDS)
+    try:
+        seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return min(max(0, ceil(seconds)), _MAX_PAUSE_SECONDS)
+
+
 @dataclass(frozen=True, slots=True)
 class JsonAnswer:
     """An answer of an API with any status.
@@ -90,15 +102,8 @@ class JsonAnswer:
 
     @property
     def retry_after(self) -> int | None:
-        """The seconds of `Retry-After` (RFC 9110, 10.2.3), a day at most; `None` where it cannot be read."""
-        value = self.headers.get("retry-after", "").strip()
-        if value.isascii() and value.isdigit():
-            return min(int(value[:9]), _MAX_PAUSE_SECONDS)
-        try:
-            seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
-        except (ValueError, TypeError, OverflowError):
-            return None
-        return min(max(0, ceil(seconds)), _MAX_PAUSE_SECONDS)
+        """The seconds of `Retry-After`; `None` where it cannot be read."""
+        return retry_after_of(self.headers)
 
 
 class ErrorPolicy(Protocol):
