@@ -65,8 +65,9 @@ async def test_a_retry_after_is_kept(retry_after: str, seconds: float) -> None:
     pace.hold(retry_after)
     if seconds:
         clock.now += seconds - 0.5
-        with pytest.raises(SiteUnavailable):
+        with pytest.raises(SiteUnavailable) as told:
             await pace.turn(writes=False)
+        assert told.value.retry_after == 1
         clock.now += 0.5
     await pace.turn(writes=False)
 

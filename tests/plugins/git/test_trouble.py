@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from ipaddress import IPv4Network
 
 import pytest
 from pressroom.fetch import GuardedFetcher
-from pressroom_content.contract import Site, SiteAddress, SiteError, SiteUnavailable, UnknownOutcome, api
+from pressroom_content.contract import (
+    Site,
+    SiteAddress,
+    SiteError,
+    SiteRejected,
+    SiteUnavailable,
+    UnknownOutcome,
+    api,
+)
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
 from support.standin_github import TOKEN
@@ -57,3 +66,49 @@ async def test_an_odd_answer_is_no_answer(fetcher: GuardedFetcher, reply: Reply)
             await site.find(a_post())
         with pytest.raises(UnknownOutcome):
             await site.create(a_post())
+
+
+def reset_in(seconds: int) -> dict[str, str]:
+    """Return the headers of GitHub to an account whose requests of this hour are used up."""
+    return {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(time.time()) + seconds)}
+
+
+async def error_of(fetcher: GuardedFetcher, reply: Reply) -> tuple[SiteError, SiteError]:
+    """Return what reading and writing raise where GitHub replies so."""
+    with troubled(reply) as url:
+        site = site_at(url, fetcher)
+        with pytest.raises(SiteError) as read:
+            await site.read("content/posts/a.md")
+        with pytest.raises(SiteError) as written:
+            await site.create(a_post())
+    return read.value, written.value
+
+
+@pytest.mark.parametrize("status", [403, 429])
+@pytest.mark.parametrize("content", [b"{}", b'{"message":"You have exceeded a secondary rate limit."}'])
+async def test_github_says_how_long_it_wants_no_requests(fetcher: GuardedFetcher, status: int, content: bytes) -> None:
+    for error in await error_of(fetcher, Reply(content, status=status, headers={"Retry-After": "12"})):
+        assert isinstance(error, SiteUnavailable), error
+        assert error.retry_after == 12
+
+
+@pytest.mark.parametrize("status", [403, 429])
+async def test_github_says_when_it_counts_requests_anew(fetcher: GuardedFetcher, status: int) -> None:
+    for error in await error_of(fetcher, Reply(status=status, headers=reset_in(1000))):
+        assert isinstance(error, SiteUnavailable), error
+        assert error.retry_after is not None
+        assert 900 < error.retry_after <= 1001
+
+
+@pytest.mark.parametrize("reset", ["", "soon", "9" * 30, "-5", "1"])
+async def test_a_time_that_nobody_can_wait_for_is_left_to_the_server(fetcher: GuardedFetcher, reset: str) -> None:
+    headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset}
+    for error in await error_of(fetcher, Reply(status=403, headers=headers)):
+        assert isinstance(error, SiteUnavailable), error
+        assert error.retry_after in (None, 0, 86_400)
+
+
+async def test_a_token_that_may_not_write_is_not_told_to_wait(fetcher: GuardedFetcher) -> None:
+    headers = {"X-RateLimit-Remaining": "4999", "X-RateLimit-Reset": "1"}
+    for error in await error_of(fetcher, Reply(b'{"message":"Resource not accessible"}', status=403, headers=headers)):
+        assert isinstance(error, SiteRejected), error

@@ -6,10 +6,10 @@ from contextlib import suppress
 
 import pytest
 from pressroom.fetch import GuardedFetcher
-from pressroom_content.contract import SiteAddress, SiteError
+from pressroom_content.contract import SiteAddress, SiteError, SiteUnavailable
 from pressroom_webhook import site as delivery
 from pressroom_webhook.site import WebhookSite
-from support.troubled_sites import TROUBLES, Trouble, troubled
+from support.troubled_sites import TROUBLES, Reply, Trouble, troubled
 from support.webhook_receiver import SECRET
 
 from .test_site import POST
@@ -29,3 +29,12 @@ async def test_trouble_is_told_apart(
             assert not (await site.check()).ok
     assert "the receiver at 127.0.0.1" in written.value.message
     assert "of-its-own" not in written.value.message
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_receiver_that_wants_to_be_left_alone_says_for_how_long(fetcher: GuardedFetcher, status: int) -> None:
+    with troubled(Reply(status=status, headers={"Retry-After": "12"})) as url:
+        site = WebhookSite(SiteAddress("w_1", "u_1", "Test", url), {"endpoint": url, "secret": SECRET}, fetcher)
+        with pytest.raises(SiteUnavailable) as told:
+            await site.create(POST)
+    assert told.value.retry_after == 12

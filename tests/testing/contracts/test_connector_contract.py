@@ -159,6 +159,22 @@ class GivesUpWhenBusy(ShelfOverHttp):
             raise UnknownOutcome(error.message) from error
 
 
+class ForgetsHowLong(ShelfOverHttp):
+    async def create(self, post: Post) -> RemotePost:
+        try:
+            return await super().create(post)
+        except SiteUnavailable as error:
+            raise SiteUnavailable(error.message) from error
+
+
+class WaitsAsLongAsItLikes(ShelfOverHttp):
+    async def create(self, post: Post) -> RemotePost:
+        try:
+            return await super().create(post)
+        except SiteUnavailable as error:
+            raise SiteUnavailable(error.message, retry_after=60) from error
+
+
 class TellsItsToken(ShelfOverHttp):
     async def find(self, post: Post) -> RemotePost | None:
         try:
@@ -190,6 +206,8 @@ CONNECTORS: Final[tuple[tuple[str, type[ShelfOverHttp]], ...]] = (
     ("answered_otherwise", BelievesAnyAnswer),
     ("revoked", TakesARefusalForAnOutage),
     ("busy", GivesUpWhenBusy),
+    ("busy", ForgetsHowLong),
+    ("busy", WaitsAsLongAsItLikes),
     ("secrets", TellsItsToken),
     ("capable", RedirectsUndeclared),
 )

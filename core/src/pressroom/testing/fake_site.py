@@ -30,13 +30,16 @@ Trouble: TypeAlias = Literal[
 - `html`: it answers 200 with a page of HTML, as a login page or a captive portal does.
 - `odd`: it answers 200 with JSON that is not what anybody asked for.
 - `error`: it answers 500.
-- `busy`: it answers 429, and asks to wait a second.
+- `busy`: it answers 429, and asks to wait `BUSY_SECONDS`.
 - `revoked`: it answers 401, as to a credential that was taken back.
 - `twice`: it does what it is asked to two times, as behind a proxy that repeats requests, and answers once.
 """
 
 LATE_SECONDS: Final = 2.0
 """How long a site takes that answers late."""
+
+BUSY_SECONDS: Final = 7
+"""How long a site asks to wait that is busy."""
 
 _HTML: Final = b"<!doctype html><title>Please sign in</title><p>Please sign in."
 _ODD: Final = b'{"id": [], "posts": [5, null], "data": "?", "url": {"href": 1}}'
@@ -47,7 +50,7 @@ _ANSWERS: Final[Mapping[Trouble | None, HttpResponse]] = {
     "html": HttpResponse(_HTML),
     "odd": HttpResponse(_ODD, 200, "application/json"),
     "error": HttpResponse(b"internal error", 500, "text/plain"),
-    "busy": HttpResponse(b"too many requests", 429, "text/plain", {"Retry-After": "1"}),
+    "busy": HttpResponse(b"too many requests", 429, "text/plain", {"Retry-After": str(BUSY_SECONDS)}),
     "revoked": HttpResponse(b'{"error": "no"}', 401, "application/json"),
 }
 

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from hashlib import sha256
+from math import ceil
 from typing import Final, Literal
 
 from pressroom.sdk import Fetched, Fetcher, FetchResponse
@@ -54,7 +55,8 @@ class Pace:
         """Return once a request may be sent. Raises `SiteUnavailable` where that is too long to wait for."""
         now = self._clock()
         if now < self._held:
-            raise SiteUnavailable(f"DEV wants no requests for another {self._held - now:.0f} seconds")
+            pause = self._held - now
+            raise SiteUnavailable(f"DEV wants no requests for another {pause:.0f} seconds", retry_after=ceil(pause))
         if not writes:
             return
         at = max(now, self._free)

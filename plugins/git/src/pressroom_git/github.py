@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
 from pressroom.sdk import Fetcher
 from pressroom_content.contract import (
+    JsonAnswer,
     SiteApi,
+    SiteError,
+    SiteErrors,
     SiteGone,
     SiteRefused,
     SiteRejected,
@@ -26,6 +30,28 @@ _HEADERS: Final = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Versio
 _ATTEMPTS: Final = 4
 _PAUSE: Final = 0.2
 _CONFLICT, _INVALID = "HTTP 409", "HTTP 422"
+_LIMITED: Final = frozenset({403, 429})
+_MAX_DIGITS: Final = 12
+_MAX_PAUSE_SECONDS: Final = 86_400
+
+
+class GitHubErrors(SiteErrors):
+    """The errors of GitHub's API, which answers 403 or 429 to those who ask too often."""
+
+    def failure(self, title: str, method: str, answer: JsonAnswer) -> SiteError | None:
+        """Return `SiteUnavailable` with the time to wait at a rate limit, else what `SiteErrors` returns."""
+        error = super().failure(title, method, answer)
+        if error is None or answer.status not in _LIMITED:
+            return error
+        used_up = answer.headers.get("x-ratelimit-remaining", "").strip() == "0"
+        if not used_up and "retry-after" not in answer.headers and "rate limit" not in error.message.lower():
+            return error
+        pause = answer.retry_after
+        if pause is None and used_up:
+            pause = _until(answer.headers.get("x-ratelimit-reset", ""))
+        return SiteUnavailable(
+            f"{title} wants fewer requests (HTTP {answer.status}); it takes more after a while", retry_after=pause
+        )
 
 
 class GitHubRepository:
@@ -38,16 +64,16 @@ class GitHubRepository:
         self._name = name
         self._branch = branch
         headers = {**_HEADERS, "Authorization": f"Bearer {token}"}
-        self._api = SiteApi(fetcher, f"GitHub ({name})", f"{api}/repos/{quote(name)}", headers)
+        self._api = SiteApi(fetcher, f"GitHub ({name})", f"{api}/repos/{quote(name)}", headers, GitHubErrors())
 
     async def check(self) -> str:
         """Return its name. Raises `SiteRejected` where the token may not write."""
         try:
-            about = (await self._asked("")).body
+            about = (await self._api.get("")).body
             if isinstance(about, dict) and not (about.get("permissions") or {}).get("push", True):
                 raise SiteRejected(f"the token may read {self._name}, but not write to it")
             if self._branch:
-                await self._asked(f"/branches/{quote(self._branch, safe='')}")
+                await self._api.get(f"/branches/{quote(self._branch, safe='')}")
         except SiteGone:
             of = f"the branch {self._branch} of {self._name}" if self._branch else self._name
             raise SiteRejected(f"GitHub does not show {of} to this token; check the name and the token") from None
@@ -55,11 +81,11 @@ class GitHubRepository:
 
     async def paths(self, folder: str) -> Mapping[str, str]:
         """Return the blobs under a folder, from the tree of the branch."""
-        branch = self._branch or str(_dict((await self._asked("")).body).get("default_branch", ""))
+        branch = self._branch or str(_dict((await self._api.get("")).body).get("default_branch", ""))
         if not branch:
             raise SiteUnavailable(f"GitHub did not say which branch {self._name} has")
         try:
-            tree = _dict((await self._asked(f"/git/trees/{quote(branch, safe='')}", {"recursive": "1"})).body)
+            tree = _dict((await self._api.get(f"/git/trees/{quote(branch, safe='')}", {"recursive": "1"})).body)
         except SiteGone:
             return {}
         except SiteRefused as error:
@@ -78,12 +104,12 @@ class GitHubRepository:
 
     async def read(self, path: str) -> File:
         """Return a file. One of more than a megabyte comes as a blob."""
-        body = (await self._asked(_path(path), self._query)).body
+        body = (await self._api.get(_path(path), self._query)).body
         if not isinstance(body, dict) or body.get("type") != "file":
             raise SiteRefused(f"{path} is not a file in the repository")
         sha = str(body["sha"])
         if body.get("encoding") != "base64":
-            body = _dict((await self._asked(f"/git/blobs/{quote(sha)}")).body)
+            body = _dict((await self._api.get(f"/git/blobs/{quote(sha)}")).body)
         try:
             return File(base64.b64decode(str(body.get("content", ""))), sha)
         except (binascii.Error, ValueError):
@@ -114,12 +140,6 @@ class GitHubRepository:
     def _query(self) -> Mapping[str, str]:
         return {"ref": self._branch}
 
-    async def _asked(self, path: str, query: Mapping[str, str] | None = None) -> SiteResponse:
-        try:
-            return await self._api.get(path, query)
-        except SiteRejected as error:
-            raise _limited(error) from None
-
     async def _sent(self, method: str, path: str, message: str, given: Mapping[str, Any]) -> SiteResponse:
         document: dict[str, Any] = {"message": message, "branch": self._branch, **given}
         if self._authorship is not None:
@@ -130,8 +150,6 @@ class GitHubRepository:
         for attempt in range(_ATTEMPTS):
             try:
                 return await self._api.send(method, _path(path), document=document)
-            except SiteRejected as error:
-                raise _limited(error) from None
             except SiteRefused as error:
                 if _CONFLICT not in error.message and not (_INVALID in error.message and "sha" in error.message):
                     raise
@@ -153,8 +171,9 @@ def _dict(body: Any) -> Mapping[str, Any]:
     return body if isinstance(body, dict) else {}
 
 
-def _limited(error: SiteRejected) -> SiteRejected | SiteUnavailable:
-    """Return what to raise for a 403: GitHub answers so to those who ask too often too."""
-    if "rate limit" in error.message.lower():
-        return SiteUnavailable(f"GitHub wants fewer requests: {error.message}")
-    return error
+def _until(moment: str) -> int | None:
+    """Return the seconds until a Unix time, a day at most; `None` where it is not one."""
+    moment = moment.strip()
+    if not (moment.isascii() and moment.isdigit()):
+        return None
+    return min(max(0, int(moment[:_MAX_DIGITS]) - int(time.time())), _MAX_PAUSE_SECONDS)

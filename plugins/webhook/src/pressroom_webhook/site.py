@@ -156,7 +156,9 @@ class ReceiverErrors:
             case 410:
                 return SiteGone(f"{title} does not have this any more ({told})")
             case 429 | 503:
-                return SiteUnavailable(f"{title} takes no events at the moment ({told})")
+                return SiteUnavailable(
+                    f"{title} takes no events at the moment ({told})", retry_after=answer.retry_after
+                )
         if answer.status < _REFUSED:
             return SiteRefused(f"{title} redirects; connect it with the URL where it is now ({told})")
         if answer.status < _FAILED:

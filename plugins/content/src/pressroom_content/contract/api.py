@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pressroom.sdk import Fetcher, FetchFailed, FetchRefused, FetchUnknown
 
-from pressroom_content.contract.json_api import JsonAnswer, JsonApi, with_query
+from pressroom_content.contract.json_api import ErrorPolicy, JsonAnswer, JsonApi, with_query
 from pressroom_content.contract.site_errors import (
     SiteError,
     SiteGone,
@@ -91,12 +91,15 @@ class SiteApi:
         name: what the site is called in messages, such as `WordPress at example.org`.
         root: the URL that paths are added to.
         headers: what is sent with every request, such as the credential; it never shows in an error.
+        errors: what makes its errors, where it says some of them in a way of its own; `SiteErrors` if left out.
     """
 
-    def __init__(self, fetcher: Fetcher, name: str, root: str, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self, fetcher: Fetcher, name: str, root: str, headers: Mapping[str, str], errors: ErrorPolicy | None = None
+    ) -> None:
         self._fetcher = fetcher
         self._root = root
-        self._api = JsonApi(name, SiteErrors(), headers, seconds=_SECONDS)
+        self._api = JsonApi(name, errors or SiteErrors(), headers, seconds=_SECONDS)
 
     async def get(self, path: str, query: Mapping[str, Any] | None = None) -> SiteResponse:
         """Ask for something. Raises `SiteError`, but never `UnknownOutcome`."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 from pressroom.testing import FakeSite, RunningHost
 from pressroom.testing.contracts import ContractSuite, Finding, PromiseBroken, expect
 from pressroom.testing.contracts.suite import describe_error, run_apart
-from pressroom.testing.fake_site import Trouble
+from pressroom.testing.fake_site import BUSY_SECONDS, Trouble
 
 from pressroom_content.contract import (
     BlockSite,
@@ -288,8 +288,8 @@ async def _capable(one: ConnectorAtSite) -> None:
 
 
 @CONNECTOR.promise(
-    "at 429 with Retry-After a write raises SiteUnavailable",
-    fix="raise SiteUnavailable with retry_after, so that the server tries again at that time",
+    "at 429 with Retry-After a write raises SiteUnavailable with that time",
+    fix="raise SiteUnavailable with the seconds as retry_after, so that the server tries again at that time",
 )
 async def _busy(one: ConnectorAtSite) -> None:
     # The last promise: a connector may send nothing more until the time that the site asked for.
@@ -299,6 +299,8 @@ async def _busy(one: ConnectorAtSite) -> None:
     value, error = await one.asked(lambda: site.create(_POST), "busy")
     if one.fake.requests:
         expect(isinstance(error, SiteUnavailable), f"{_named(error) if error else repr(value)} from create")
+        told = getattr(error, "retry_after", None)
+        expect(told == BUSY_SECONDS, f"retry_after is {told!r}, where the site said {BUSY_SECONDS} seconds")
 
 
 def _codec_of(site: object) -> BodyCodec | None:
