@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import httpx
@@ -103,6 +104,13 @@ def site(ada: Client, pages: str) -> str:
     return row.id
 
 
+def assert_is_a_copy(client: Client, made: dict[str, Any]) -> None:
+    """See that an import says that it has no post on the website, and that it has none."""
+    assert made["publication_id"] is None
+    assert "it is a copy: publishing it makes another post, beside the page that is there" in made["warnings"]
+    assert client.data("list_publications", content_id=made["content_id"])["publications"] == []
+
+
 def test_a_page_of_a_connected_site_becomes_an_article(ada: Client, site: str, pages: str) -> None:
     made = ada.data("import_content", url=f"{pages}/tea")
     assert made["title"] == "All about tea"
@@ -116,6 +124,7 @@ def test_a_page_of_a_connected_site_becomes_an_article(ada: Client, site: str, p
     assert (content["website_id"], content["language"], content["author"]) == (site, "en-GB", "Ada")
     assert content["excerpt"] == "What tea is."
     assert any("import_image" in warning for warning in made["warnings"])
+    assert_is_a_copy(ada, made)
 
 
 def test_a_page_in_another_encoding(ada: Client, site: str, pages: str) -> None:
@@ -126,6 +135,7 @@ def test_a_page_in_another_encoding(ada: Client, site: str, pages: str) -> None:
 def test_the_first_item_of_a_feed(ada: Client, site: str, pages: str) -> None:
     made = ada.data("import_content", url=f"{pages}/feed", website_id=site)
     assert made["title"] == "Newest & best"
+    assert_is_a_copy(ada, made)
     assert ada.data("get_content", content_id=made["content_id"])["body"] == "The text of the item.\n"
 
 
