@@ -13,6 +13,7 @@ from pressroom_content.publishing.structure import ShownLink, Structure, words_o
 
 _HIDDEN_MAIL: Final = "/cdn-cgi/l/email-protection"
 _MAX_TRIED: Final = 100
+_MAX_COMPARED: Final = 500_000
 _Place = tuple[str, str, str]
 
 
@@ -66,6 +67,7 @@ class _LinkComparison:
         matches: PassageMatches,
     ) -> None:
         self._wanted, self._data, self._matches = wanted, f" {data} ", matches
+        self._compared = 0
         self._same: dict[_Key, list[ShownLink]] = defaultdict(list)
         self._at_place: dict[_Place, list[tuple[_Key, ShownLink]]] = defaultdict(list)
         self._by_words: dict[str, list[tuple[_Key, ShownLink]]] = defaultdict(list)
@@ -76,12 +78,13 @@ class _LinkComparison:
                 self._at_place[key.place].append((key, link))
 
     def losses(self) -> Iterator[Loss]:
-        """Yield what is lost, in no order."""
+        """Yield what is lost, in no order. Of what is left after a lot of comparing nothing is said."""
         for key, links in self._wanted.items():
             there = list(self._same.get(key, ()))
             if len(there) < len(links) or any(link.title for link in links):
-                if len(self._at_place.get(key.place, ())) > _MAX_TRIED:
-                    continue
+                self._compared += len(self._at_place.get(key.place, ()))
+                if self._compared > _MAX_COMPARED:
+                    return
                 there += self._others(key, links)
             lost = self._missing(links, there)
             for link in lost:

@@ -168,23 +168,30 @@ def main_part(page: Structure, wanted: Sequence[str]) -> tuple[int, int]:
     """Return the numbers of the first element, and the one after the last, of the part of a page that has an article.
 
     `wanted` are the words of its pieces of text. It is the innermost element that has nearly all that the page has of
-    them, and what is around it as long as that has no text of its own: images, code and rules may follow a text.
+    them, and what is around it as long as that has no text of its own: images, code and rules may follow a text. Where
+    many are not found as they are, they may be beside it, changed: then it has room for as many texts as are wanted.
     """
     places: dict[str, list[int]] = {words: [] for words in wanted if words}
     for run in page.runs:
         if run.words in places and not run.in_menu:
             places[run.words].append(run.at)
-    best = _innermost(page, places.values())
+    best, count = _innermost(page, places.values())
+    texts = sorted(run.at for run in page.runs if run.words)
     foreign = sorted(run.at for run in page.runs if run.words and run.words not in places)
+    room = 0 if count >= len(places) * _NEARLY_ALL else sum(map(bool, wanted))
     for element in climb(page, best):
-        if _count_between(foreign, element, page) > _count_between(foreign, best, page):
+        own = _count_between(foreign, element, page) == _count_between(foreign, best, page)
+        if not own and _count_between(texts, best, page) >= room:
             break
         best = element
     return best, page.ends[best] if page.ends else 0
 
 
-def _innermost(page: Structure, places: Collection[Sequence[int]]) -> int:
-    """Return the innermost element that has nearly all texts of a page. Each may be in several `places`."""
+def _innermost(page: Structure, places: Collection[Sequence[int]]) -> tuple[int, int]:
+    """Return the innermost element that has nearly all texts of a page, and how many it has.
+
+    Each of them may be in several `places`.
+    """
     seen: Counter[int] = Counter()
     counted: dict[int, int] = {}
     for number, found in enumerate(places):
@@ -198,7 +205,7 @@ def _innermost(page: Structure, places: Collection[Sequence[int]]) -> int:
     for element in sorted(element for element, count in seen.items() if count >= enough):
         if element < page.ends[best]:
             best = element
-    return best
+    return best, seen[best]
 
 
 def _count_between(numbers: Sequence[int], element: int, page: Structure) -> int:
