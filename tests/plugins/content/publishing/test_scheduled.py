@@ -151,6 +151,20 @@ async def test_a_scheduled_post_that_somebody_deleted_there_is_told_as_it_is(
     assert [(id_, post["state"]) for id_, post in platform.posts.items()] == [(done.external_id, "draft")]
 
 
+@pytest.mark.parametrize(("away", "status"), [(False, "unpublished"), (True, "draft")])
+async def test_a_post_that_is_gone_is_no_draft_once_it_is_cancelled(
+    plugin: PluginContext, platform: StandInPlatform, away: bool, status: str
+) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    later = datetime.now(UTC) + timedelta(days=3)
+    begun = await Publications(plugin).publish(ADA, article, website, mode="schedule", publish_at=later)
+    waiting = await stands(plugin, begun, "scheduled")
+    platform.posts.clear()
+    if away:
+        platform.fault("GET /api/posts", lose=True)
+    assert (await cancel(plugin, ADA, waiting.id)).status == status
+
+
 async def test_work_on_a_draft_cancels_what_its_site_was_told(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await _natively(plugin, platform), await write(plugin)
     at = datetime.now(UTC) + timedelta(days=3)

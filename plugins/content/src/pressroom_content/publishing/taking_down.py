@@ -14,6 +14,7 @@ from pressroom_content.contract import (
     RecallingSite,
     RemotePost,
     Site,
+    SiteError,
     SiteGone,
     SiteUnavailable,
     UnknownOutcome,
@@ -92,7 +93,8 @@ async def unpublish(plugin: PluginContext, user_id: str, publication_id: str, mo
 async def cancel(plugin: PluginContext, user_id: str, publication_id: str) -> Publication:
     """Cancel a scheduled publication: what the site has of it stays there as a draft.
 
-    Where the site was to publish the post and has it no more, the publication is `unpublished`.
+    Where the site has the post no more, the publication is `unpublished`. A site that cannot be asked at the moment
+    counts as having it, unless it was to publish the post itself.
 
     Raises:
         NotFound: the account has no such publication.
@@ -111,6 +113,8 @@ async def cancel(plugin: PluginContext, user_id: str, publication_id: str) -> Pu
                 and await _set_state(site, row.external_id, "draft") is not None
             )
             held.note("live", "pending", {**held.steps["live"].detail, "native": False})
+        elif is_there:
+            is_there = await _is_there(plugin, held)
         status = "draft" if is_there else "unpublished"
         await held.save(status=status, mode="draft", publish_at=None, due_at=None, error="")
     done = await Publications(plugin).get(user_id, publication_id)
@@ -168,6 +172,18 @@ async def _another(plugin: PluginContext, site: Site, held: LeasedPublication) -
     except SiteGone:
         return None
     return remote if await compared(plugin, is_another, seen, remote, held.row.marker) else None
+
+
+async def _is_there(plugin: PluginContext, held: LeasedPublication) -> bool:
+    """Tell whether the site has the post of a publication, as far as it says."""
+    try:
+        site = await _site(plugin, held)
+        await site.read(held.row.external_id)
+        return await _another(plugin, site, held) is None
+    except SiteGone:
+        return False
+    except SiteError:
+        return True
 
 
 async def _set_state(site: Site, post_id: str, state: Literal["draft", "trashed", "gone"]) -> RemotePost | None:
