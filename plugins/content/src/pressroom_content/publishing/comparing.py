@@ -297,14 +297,15 @@ def _in_lists(post: Post, remote: RemotePost) -> Iterator[str]:
     for name in ("tags", "categories"):
         if name not in remote.fields or name in post.kept:
             continue
-        kept = {_joined(one) for one in remote.fields[name] or ()}
-        lost = [one for one in getattr(post, name) if _joined(one) not in kept]
+        kept = {without_spaces(one) for one in remote.fields[name] or ()}
+        lost = [one for one in getattr(post, name) if without_spaces(one) not in kept]
         if lost:
             yield f"the site dropped the {name} {', '.join(lost)[:300]}"
 
 
-def _joined(name: str) -> str:
-    return plain(name).replace(" ", "")  # some platforms take tags without spaces
+def without_spaces(name: str) -> str:
+    """Return the name of a term as it is compared: some platforms take tags without spaces."""
+    return plain(name).replace(" ", "")
 
 
 def _count(html: str, tag: str) -> int:

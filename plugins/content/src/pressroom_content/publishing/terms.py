@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from pressroom_content.contract import Post, RemotePost, SiteRefused, TermKind
 from pressroom_content.publishing.authors import find_author
-from pressroom_content.publishing.comparing import plain
+from pressroom_content.publishing.comparing import plain, without_spaces
 from pressroom_content.publishing.work import PublicationWork
 
 Sent = TypeVar("Sent")
@@ -105,13 +105,9 @@ def _lost(post: Post, remote: RemotePost, wanted: Collection[TermKind]) -> Itera
     """Yield the kinds of which the post on the site lacks some, or has others. What it does not tell is not lost."""
     for kind in ("tag", "category"):
         if kind in wanted and _FIELDS[kind] in remote.fields:
-            there = {_joined(one) for one in remote.fields[_FIELDS[kind]] or ()}
-            if not there.issuperset(map(_joined, getattr(post, _FIELDS[kind]))):
+            there = {without_spaces(one) for one in remote.fields[_FIELDS[kind]] or ()}
+            if not there.issuperset(map(without_spaces, getattr(post, _FIELDS[kind]))):
                 yield kind
     author = remote.fields.get("author")
     if "author" in wanted and author and plain(author) != plain(post.author):
         yield "author"
-
-
-def _joined(name: str) -> str:
-    return plain(name).replace(" ", "")  # some platforms take tags without spaces
