@@ -14,6 +14,7 @@ from support.owner_edits import keeps_an_image_of_the_owner
 from support.taking_over import TakeOver, taking_over
 
 from .test_improving import TheirGhost
+from .test_requests import wait_for_another_second
 from .test_taking_over import Owner
 
 pytestmark = pytest.mark.timeout(600)  # the first test on a machine installs Ghost
@@ -35,6 +36,7 @@ def test_a_featured_image_of_the_owner_stays(over: TakeOver, blog: Ghost) -> Non
         return dict(owner.send("GET", f"/posts/slug/{SLUG}/")["posts"][0])
 
     def give(number: int) -> str:
+        wait_for_another_second(blog)
         row, image = post(), f"{blog.url}/content/images/2026/11/owners-{number}.png"
         changed = {"feature_image": image, "updated_at": row["updated_at"]}
         owner.send("PUT", f"/posts/{row['id']}/", {"posts": [changed]})

@@ -70,7 +70,7 @@ def test_a_credential_of_ones_own_is_stored_encrypted_and_never_shown(site: Site
     with BrowserWithoutScreen(site.client.host) as browser:
         person = Person(site, browser)
         done = person.connect(service_account=key_file())
-        assert done.status == 200
+        assert done.status == 200, done.text
         assert secret not in done.html + person.look().html
 
     async def stored() -> str:
