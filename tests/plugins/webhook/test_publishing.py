@@ -169,6 +169,16 @@ async def test_a_post_is_taken_down_brought_back_and_deleted(plugin: PluginConte
     assert len({identifier for _, identifier in receiver.ids}) == len(receiver.ids)
 
 
+async def test_a_post_that_is_deleted_twice_can_be_published_again(plugin: PluginContext, receiver: Receiver) -> None:
+    website, article = await connect(plugin, receiver), await write(plugin)
+    done = await publish(plugin, article, website)
+    for _ in range(2):
+        assert (await unpublish(plugin, ADA, done.id, "delete")).status == "unpublished"
+    assert receiver.posts == {}
+    assert (await publish(plugin, article, website)).status == "published"
+    assert [post["state"] for post in receiver.posts.values()] == ["live"]
+
+
 async def test_a_change_that_is_taken_back_arrives(plugin: PluginContext, receiver: Receiver) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
     done = await publish(plugin, article, website)

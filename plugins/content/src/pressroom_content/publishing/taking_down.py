@@ -62,7 +62,7 @@ async def unpublish(plugin: PluginContext, user_id: str, publication_id: str, mo
                 "repeat this",
             )
         forgets = mode == "delete" or "error" in done_there
-        if forgets:
+        if forgets and row.external_id:  # else the revision is the last event of a site that cannot be asked
             values |= {"external_id": "", "url": "", "revision": "", "sent_hash": b""}
         values |= done_there
         unused: Sequence[str] = ()
