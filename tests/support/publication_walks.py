@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -28,6 +28,9 @@ HOURS: Final = st.integers(min_value=2, max_value=9000)
 _TOLD: Final = {"published": "live", "scheduled": "scheduled", "draft": "draft"}
 _DOWN: Final = {"draft": "draft", "trash": "trashed", "delete": "gone"}
 
+DownMode = Literal["draft", "trash", "delete"]
+OwnerState = Literal["draft", "trashed", "gone"]
+
 
 @dataclass(frozen=True, slots=True)
 class OwnersPost:
@@ -48,19 +51,31 @@ OwnerMoves = Callable[[str, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """A client of an account with a website. `has_trash` tells whether the platform has one."""
+    """A client of an account with a website.
+
+    `downs` are ways in which the platform takes a post down, `refused` those that it does not have, `owner_states` the
+    states that its owner moves posts to. Where `schedules` is not set, a post that waits for its time is a draft there.
+    """
 
     client: Client
     website: str
     posts: Posts
-    has_trash: bool
+    downs: Collection[DownMode]
+    refused: Collection[DownMode] = ()
+    schedules: bool = True
     owner_moves: OwnerMoves | None = None
+    owner_states: Collection[OwnerState] = ()
+
+    def there(self, told: str) -> str:
+        """Return the state on the site of a post that is told to be in a state."""
+        return "draft" if told == "scheduled" and not self.schedules else told
 
 
 class PublicationWalk(RuleBasedStateMachine):
     """One article, and what its post should be. `walked` is set by the test.
 
     `state` is what the site has, `told` what this server says, which learns of what the owner did there when it writes.
+    `at` is the time that a scheduled post waits for.
     """
 
     walked: Walked
@@ -89,7 +104,7 @@ class PublicationWalk(RuleBasedStateMachine):
         done = self.walked.client.data("publish_content", **self.pair, **arguments)
         assert (done["error"], done["conflict"]) == ("", None), done
         assert _TOLD[done["status"]] == state, done
-        self.state = self.told = state
+        self.told, self.state = state, self.walked.there(state)
         self.at, self.sent = at, self.title
         self.publication = done["publication_id"]
         self.agree()
@@ -111,23 +126,25 @@ class PublicationWalk(RuleBasedStateMachine):
             assert self.told in _DOWN.values(), row
         else:
             assert _TOLD[row["status"]] == self.told, row
+        if self.told == "scheduled":
+            assert datetime.fromisoformat(row["publish_at"]) == self.at
         if self.state == "gone":
             assert there == []
             return
         [post] = there
         assert (post.id, post.state, post.title) == (row["external_id"], self.state, self.sent)
         if self.state == "scheduled":
-            assert post.at == self.at == datetime.fromisoformat(row["publish_at"])
+            assert post.at == self.at
 
     @rule()
     def publish(self) -> None:
         self.sends("live", mode="publish")
 
-    @precondition(lambda self: self.told == self.state not in ("gone", "trashed"))
+    @precondition(lambda self: self.walked.there(self.told) == self.state not in ("gone", "trashed"))
     @rule()
     def publish_as_it_is(self) -> None:
         taken_down = self.is_down()
-        self.sends("live" if taken_down else self.state, None if taken_down else self.at)
+        self.sends("live" if taken_down else self.told, None if taken_down else self.at)
 
     @rule()
     def save_as_draft_or_cancel(self) -> None:
@@ -145,10 +162,11 @@ class PublicationWalk(RuleBasedStateMachine):
             self.sends("scheduled", at, publish_at=at.isoformat())
 
     @precondition(lambda self: self.publication)
-    @rule(mode=st.sampled_from(["draft", "trash", "delete"]))
-    def take_down(self, mode: Literal["draft", "trash", "delete"]) -> None:
+    @rule(data=st.data())
+    def take_down(self, data: st.DataObject) -> None:
+        mode = data.draw(st.sampled_from([*self.walked.downs, *self.walked.refused]))
         asked = {"publication_id": self.publication, "mode": mode, "confirm": True}
-        if mode == "trash" and not self.walked.has_trash and self.told != "gone":
+        if mode in self.walked.refused and self.told != "gone":
             self.is_refused("unpublish_content", **asked)
             return
         done = self.walked.client.data("unpublish_content", **asked)
@@ -158,14 +176,14 @@ class PublicationWalk(RuleBasedStateMachine):
             self.state = self.told
         self.agree()
 
-    @precondition(lambda self: self.walked.owner_moves and self.state != "gone")
-    @rule(state=st.sampled_from(["draft", "trashed", "gone"]))
-    def owner_moves_it_on_the_site(self, state: Literal["draft", "trashed", "gone"]) -> None:
+    @precondition(lambda self: self.walked.owner_states and self.state != "gone")
+    @rule(data=st.data())
+    def owner_moves_it_on_the_site(self, data: st.DataObject) -> None:
+        assert self.walked.owner_moves is not None
         [post] = self.walked.posts(self.word)
-        if self.walked.owner_moves is not None and (state != "trashed" or self.walked.has_trash):
-            self.walked.owner_moves(post.id, state)
-            self.state, self.at = state, None
-            self.agree()
+        self.state = data.draw(st.sampled_from([*self.walked.owner_states]))
+        self.walked.owner_moves(post.id, self.state)
+        self.agree()
 
     @rule(number=st.integers(min_value=1, max_value=9))
     def edit(self, number: int) -> None:
@@ -192,15 +210,20 @@ def walking(
     credential: Mapping[str, str],
     posts: Posts,
     *,
-    has_trash: bool,
-    owner_moves: OwnerMoves,
+    downs: Collection[DownMode],
+    refused: Collection[DownMode] = (),
+    schedules: bool = True,
+    owner_moves: OwnerMoves | None = None,
+    owner_states: Collection[OwnerState] = (),
+    config: Mapping[str, Any] | None = None,
 ) -> Iterator[Walked]:
-    """Give a client on a server that is connected with a website."""
-    config = {"fetch": {"private_networks": ["127.0.0.0/8"]}, "plugins": {"content": {}, platform: {}}}
-    with RunningHost(settings_for_test({"builtin_plugins": False, **config}, folder / "data")) as host:
+    """Give a client on a server that is connected with a website. `config` is that of the platform's plugin."""
+    plugins = {"content": {}, platform: {"config": dict(config or {})}}
+    values = {"fetch": {"private_networks": ["127.0.0.0/8"]}, "plugins": plugins}
+    with RunningHost(settings_for_test({"builtin_plugins": False, **values}, folder / "data")) as host:
         ada = client_of(host, "ada@example.com")
         website = host.run(Websites(ada.plugin).add(ada.user_id, platform, name="Blog", url=url, credential=credential))
-        yield Walked(ada, website.id, posts, has_trash, owner_moves)
+        yield Walked(ada, website.id, posts, downs, refused, schedules, owner_moves, owner_states)
 
 
 def walk(walked: Walked) -> None:

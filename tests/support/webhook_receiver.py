@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from typing import Any, Literal
 
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
@@ -55,7 +56,8 @@ class Receiver:
         match event["type"]:
             case "post.created":
                 post = data["post"]
-                known = str(len(self.posts) + 1) if self.names_posts else post["marker"]
+                free = next(number for number in count(1) if str(number) not in self.posts)
+                known = str(free) if self.names_posts else post["marker"]
                 self.posts[known] = {**post, "state": data["state"]}
                 if self.names_posts:
                     answer = {"id": known, "url": f"{self.site}/{post['slug']}"}

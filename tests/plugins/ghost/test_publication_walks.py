@@ -46,5 +46,15 @@ def test_what_is_told_is_what_the_site_has_after_every_step(blog: Ghost, tmp_pat
         ]
 
     credential = {"admin_api_key": blog.admin_key}
-    with walking(tmp_path, "ghost", blog.url, credential, posts, has_trash=False, owner_moves=owner_moves) as walked:
+    with walking(
+        tmp_path,
+        "ghost",
+        blog.url,
+        credential,
+        posts,
+        downs=("draft", "delete"),
+        refused=["trash"],
+        owner_moves=owner_moves,
+        owner_states=("draft", "gone"),
+    ) as walked:
         walk(walked)

@@ -37,5 +37,14 @@ def test_what_is_told_is_what_the_site_has_after_every_step(blog: WordPress, tmp
         assert answer.is_success or answer.json()["code"] == "rest_already_trashed", answer.text
 
     credential = {"username": "admin", "application_password": blog.passwords["admin"]}
-    with walking(tmp_path, "wordpress", blog.url, credential, posts, has_trash=True, owner_moves=owner_moves) as walked:
+    with walking(
+        tmp_path,
+        "wordpress",
+        blog.url,
+        credential,
+        posts,
+        downs=("draft", "trash", "delete"),
+        owner_moves=owner_moves,
+        owner_states=("draft", "trashed", "gone"),
+    ) as walked:
         walk(walked)

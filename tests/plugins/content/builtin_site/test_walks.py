@@ -147,4 +147,4 @@ def test_what_is_told_is_what_the_site_has_after_every_step(host: RunningHost, a
     def posts(word: str) -> Sequence[OwnersPost]:
         return [OwnersPost(row.id, row.state, row.title, row.publish_at) for row in host.run(rows(word))]
 
-    walk(Walked(ada, site.id, posts, has_trash=True))
+    walk(Walked(ada, site.id, posts, downs=("draft", "trash", "delete")))

@@ -1,0 +1,38 @@
+"""Random walks of articles through the states of their posts at a receiver of webhooks, by the tools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from support.publication_walks import OwnersPost, walk, walking
+from support.webhook_receiver import Receiver
+
+pytestmark = pytest.mark.timeout(3600)
+
+
+@pytest.mark.parametrize("names_posts", [True, False], ids=["the receiver names posts", "posts keep their marker"])
+def test_what_is_told_is_what_the_receiver_has_after_every_step(
+    receiver: Receiver, tmp_path: Path, names_posts: bool
+) -> None:
+    receiver.names_posts = names_posts
+
+    def posts(word: str) -> Sequence[OwnersPost]:
+        return [
+            OwnersPost(name, post["state"], post["title"])
+            for name, post in receiver.posts.items()
+            if word in post["title"]
+        ]
+
+    # A receiver cannot be asked, so nobody learns what its owner did with a post.
+    with walking(
+        tmp_path,
+        "webhook",
+        receiver.site,
+        receiver.credential,
+        posts,
+        downs=("draft", "delete"),
+        schedules=False,
+    ) as walked:
+        walk(walked)
