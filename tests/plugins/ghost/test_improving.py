@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -50,6 +51,9 @@ class TheirGhost:
         assert old in row["lexical"]
         changed = {"lexical": row["lexical"].replace(old, new), "updated_at": row["updated_at"]}
         self.owner.send("PUT", f"/{resource}/{identifier}/", {resource: [changed]})
+
+    def assert_replaced(self, before: str, now: str, old: str, new: str) -> None:
+        assert json.loads(now) == json.loads(before.replace(old, new))
 
 
 @pytest.fixture(scope="module")

@@ -235,8 +235,29 @@ def test_a_new_block_in_a_body_with_blocks() -> None:
 def test_a_new_block_in_a_classic_body_leaves_wordpress_making_its_paragraphs() -> None:
     raw = "one\n\ntwo"
     first, second = (one.source for one in CODEC.split(raw))
-    assert CODEC.join([first, *NEW, second], raw) == "one\n\n<p>new line</p>\n\ntwo"
+    assert CODEC.join([first, *NEW, second], raw) == "one\n\nnew line\n\ntwo"
     assert CODEC.join(NEW, raw) == NEW[0]
+
+
+@pytest.mark.parametrize(
+    ("html", "written"),
+    [
+        ("<p>new <strong>line</strong></p>", "new <strong>line</strong>"),
+        ("<p>new<br>line</p>", "new<br>line"),
+        ('<p dir="rtl">new</p>', '<p dir="rtl">new</p>'),
+        ("<p>one</p><p>two</p>", "one\n\ntwo"),
+    ],
+)
+def test_a_new_paragraph_in_a_classic_body_is_written_as_the_classic_editor_does(html: str, written: str) -> None:
+    raw = "one\r\n\r\n<h2>two</h2>"
+    first, second = (one.source for one in CODEC.split(raw))
+    assert CODEC.join([first, *CODEC.encode(html, ""), second], raw) == f"one\r\n\r\n{written}\n\n<h2>two</h2>"
+
+
+def test_a_new_paragraph_beside_paragraphs_with_tags_has_them_too() -> None:
+    raw = "<p>one</p>\n<p>two</p>"
+    first, second = (one.source for one in CODEC.split(raw))
+    assert CODEC.join([first, *NEW, second], raw) == "<p>one</p>\n\n<p>new line</p>\n\n<p>two</p>"
 
 
 def test_an_edit_beside_footnotes_is_merged() -> None:

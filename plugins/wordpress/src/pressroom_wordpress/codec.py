@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 from pressroom_content.contract import BodyBlock
 
 from pressroom_wordpress.blocks import OPENING, is_classic, split, without_delimiters
 from pressroom_wordpress.gutenberg import encode
+
+_PARAGRAPH: Final = re.compile(r"<p>([^\s](?:(?!</?p\b|<!--)[^\n])*)</p>")
+"""One paragraph in one line. WordPress would make line breaks of those in it, if it had no tags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +36,14 @@ class WordPressCodec:
             return whole
         neighbours: set[tuple[str, str]] = set()
         if original:
-            neighbours = set(pairwise(one.source for one in split(original)))
+            there = [one.source for one in split(original)]
+            neighbours = set(pairwise(there))
             if is_classic(original) and any(one.strip() and OPENING not in one for one in sources):
-                sources = [without_delimiters(one) if OPENING in one else one for one in sources]
+                bare = not any(one.startswith("<p>") for one in there)
+                sources = [_classic(one, bare=bare) if OPENING in one else one for one in sources]
         parts: list[str] = list(sources[:1])
         for left, right in pairwise(sources):
-            if (left, right) not in neighbours and left and right and not left.endswith("\n\n"):
+            if (left, right) not in neighbours and left and right and not _ends_in_blank_line(left):
                 parts.append("\n" if left.endswith("\n") else "\n\n")
             parts.append(right)
         return "".join(parts)
@@ -45,3 +52,14 @@ class WordPressCodec:
         """Return the sources of the blocks that show sanitised HTML; the markdown says the same."""
         del markdown
         return encode(html)
+
+
+def _ends_in_blank_line(source: str) -> bool:
+    return source[len(source.rstrip()) :].count("\n") > 1
+
+
+def _classic(source: str, *, bare: bool) -> str:
+    """Return new blocks for a classic body. `bare` writes a paragraph as the classic editor does, without its tags."""
+    html = without_delimiters(source).rstrip()
+    match = _PARAGRAPH.fullmatch(html) if bare else None
+    return (match[1] if match else html) + source[len(source.rstrip()) :]

@@ -97,6 +97,25 @@ def test_only_what_changed_is_written_anew() -> None:
     ).replace("<p>Three", "<p>Three\n\n")
 
 
+@pytest.mark.parametrize("ending", ["\n\n", "  \n\n\n"])
+def test_an_edit_leaves_blocks_without_text_and_white_space_beside_it(ending: str) -> None:
+    raw = f"<p></p>\n\n<p></p>\n\n<p>One</p>\n\n\n\n<p></p>\n\n<p>Two</p>\n\n<p></p>\n\n<p>Three</p>{ending}"
+    body = read_body(raw, CODEC)
+    edited = {"One": "First", "Two": "Second", "Three": "Third"}
+    text, expected = text_of(body), raw
+    for old, new in edited.items():
+        text, expected = text.replace(old, new), expected.replace(f"<p>{old}", f"<!-- made here --><p>{new}")
+    assert sent(body, text) == expected
+
+
+def test_a_paragraph_beside_an_edited_one_leaves_the_blocks_without_text() -> None:
+    raw = "<p></p>\n\n<p>One</p>\n\n<p></p>\n\n[gallery 1]\n\n"
+    body = read_body(raw, CODEC)
+    assert sent(body, text_of(body).replace("One", "First\n\nSecond")) == (
+        "<p></p>\n\n<!-- made here --><p>First</p>\n\n<!-- made here --><p>Second</p>\n\n<p></p>\n\n[gallery 1]\n\n"
+    )
+
+
 def test_white_space_in_code_counts() -> None:
     body = read_body(RAW, CODEC)
     assert "x = 1" in sent(body, text_of(body).replace("x  =  1", "x = 1"))

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from hashlib import sha256
-from typing import Any, Final
+from itertools import takewhile
+from typing import Any, Final, Self
 
 from pressroom.sdk import InvalidInput
 
@@ -22,6 +23,7 @@ MAX_RAW_LENGTH: Final = 5_000_000
 _APART: Final = "<!-- -->"
 """What keeps lists apart that would be one list without it."""
 
+_SPACE: Final = " \t\r\n"
 _MAX_ALIGNED: Final = 4_000_000
 _KEY_LENGTH: Final = 8
 
@@ -107,6 +109,7 @@ def compose(
     segments = known.segments if known is not None else ()
     kept = dict(unchanged(segments, pieces, own))
     by_key = {one.key: one for one in segments if one.key}
+    edited = _Edited.of(known, pieces, kept, codec)
     made: list[BodySegment] = []
     lost: list[str] = []
     used: set[str] = set()
@@ -126,13 +129,84 @@ def compose(
         elif piece.text or not as_markdown:
             encoded = tuple(codec.encode(piece.html, _markdown(piece)))
             if encoded:
-                made.append(BodySegment(encoded, piece.text))
+                made.append(BodySegment(edited.surrounded(number, encoded), piece.text))
     lost = [one.name for key, one in by_key.items() if key not in used]
     sources = [source for one in made for source in one.sources]
     if known is not None and [source for one in segments for source in one.sources] == sources:
         return ComposedBody(known)
     raw = codec.join(sources, known.raw if known is not None else "")
     return ComposedBody(SiteBody(raw, tuple(made)), tuple(lost))
+
+
+@dataclass(frozen=True, slots=True)
+class _Edited:
+    """What is around the words of segments that were edited: blocks without text and white space, which both stay.
+
+    `before` and `after` are the sources by the numbers of the pieces that now are between them. `endings` is the white
+    space at the end of a piece.
+    """
+
+    before: Mapping[int, tuple[str, ...]]
+    after: Mapping[int, tuple[str, ...]]
+    endings: Mapping[int, str]
+
+    @classmethod
+    def of(
+        cls,
+        known: SiteBody | None,
+        pieces: Sequence[BodyPiece],
+        kept: Mapping[int, tuple[BodySegment, int]],
+        codec: BodyCodec,
+    ) -> Self:
+        """Return what is around the segments that `kept` does not have, where pieces were written in their places."""
+        heads: dict[int, BodySegment] = {}
+        tails: dict[int, BodySegment] = {}
+        for numbers, gone in _edited_places(known.segments if known is not None else (), pieces, kept):
+            same = len(numbers) == len(gone)
+            heads.update(zip(numbers, gone, strict=True) if same else [(numbers[0], gone[0])])
+            tails.update(zip(numbers, gone, strict=True) if same else [(numbers[-1], gone[-1])])
+        if known is None or not heads:
+            return cls({}, {}, {})
+        several = {
+            source for one in (*heads.values(), *tails.values()) if len(one.sources) > 1 for source in one.sources
+        }
+        empty = (
+            {one.source for one in codec.split(known.raw) if one.source in several and _text(one) == ""}
+            if several
+            else ()
+        )
+        before = {number: tuple(takewhile(empty.__contains__, one.sources)) for number, one in heads.items()}
+        after, endings = {}, {}
+        for number, one in tails.items():
+            behind = tuple(reversed(tuple(takewhile(empty.__contains__, reversed(one.sources)))))
+            after[number] = behind
+            words = one.sources[-1 - len(behind)]
+            ending = words[len(words.rstrip(_SPACE)) :]
+            is_last = number == len(pieces) - 1 and one is known.segments[-1] and not behind
+            if is_last or ending.count("\n") > 1:
+                endings[number] = ending
+        return cls(before, after, endings)
+
+    def surrounded(self, number: int, encoded: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the sources of a piece with what is around it."""
+        if number in self.endings:
+            encoded = (*encoded[:-1], encoded[-1].rstrip(_SPACE) + self.endings[number])
+        return (*self.before.get(number, ()), *encoded, *self.after.get(number, ()))
+
+
+def _edited_places(
+    segments: Sequence[BodySegment], pieces: Sequence[BodyPiece], kept: Mapping[int, tuple[BodySegment, int]]
+) -> Iterator[tuple[Sequence[int], Sequence[BodySegment]]]:
+    """Yield the numbers of pieces between those that are kept, and the segments that had that place."""
+    places = {id(segment): at for at, segment in enumerate(segments)}
+    stops = [(number, number + count, places[id(segment)]) for number, (segment, count) in sorted(kept.items())]
+    first = begin = 0
+    for start, end, at in [*stops, (len(pieces), len(pieces), len(segments))]:
+        numbers = [number for number in range(first, start) if not pieces[number].block]
+        gone = [one for one in segments[begin:at] if not one.key]
+        if numbers and gone and all(pieces[number].text for number in numbers):
+            yield numbers, gone
+        first, begin = end, at + 1
 
 
 def remembered(sent: SiteBody, raw: str, codec: BodyCodec) -> SiteBody:
