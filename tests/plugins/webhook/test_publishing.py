@@ -169,6 +169,15 @@ async def test_a_post_is_taken_down_brought_back_and_deleted(plugin: PluginConte
     assert len({identifier for _, identifier in receiver.ids}) == len(receiver.ids)
 
 
+async def test_a_post_in_the_trash_is_a_draft_again(plugin: PluginContext, receiver: Receiver) -> None:
+    website, article = await connect(plugin, receiver), await write(plugin)
+    done = await publish(plugin, article, website)
+    await unpublish(plugin, ADA, done.id, "trash")
+    assert [post["state"] for post in receiver.posts.values()] == ["trashed"]
+    assert (await publish(plugin, article, website, mode="draft")).status == "draft"
+    assert [post["state"] for post in receiver.posts.values()] == ["draft"]
+
+
 async def test_a_post_that_is_deleted_twice_can_be_published_again(plugin: PluginContext, receiver: Receiver) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
     done = await publish(plugin, article, website)

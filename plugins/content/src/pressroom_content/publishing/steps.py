@@ -294,7 +294,8 @@ async def live(work: PublicationWork) -> Postponement | None:
 async def _unscheduled(work: PublicationWork) -> None:
     """Leave the post as a draft: it may be in the trash, or the site may have been told to publish it at a time."""
     state = work.held.steps["read_back"].detail.get("state", "draft")
-    if state == "draft" and not work.step.detail.get("native"):
+    unknown = not work.able.read_back and "taken_down" in work.step.detail  # it may be in the trash
+    if state == "draft" and not work.step.detail.get("native") and not unknown:
         work.done(_up_again(work))
         return
     remote = work.remote or await work.site.read(work.row.external_id)
