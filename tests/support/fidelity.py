@@ -600,6 +600,24 @@ CONSTRUCTS: Final[Sequence[Construct]] = (
             lambda page: "a | pipe" in (page.find("td", "fxpipe") or page.tree.body).text(),  # type: ignore[union-attr]
         ),
     ),
+    Construct(
+        "top_headings",
+        "Headings of level 1 in the text",
+        "fxheadingone",
+        "# Part fxheadingone\n\n## Within fxheadingtwo",
+        _both(_in("h1", "fxheadingone"), _in("h2", "fxheadingtwo")),
+        _in("h2, h3", "fxheadingone"),
+        "a heading of a lower level",
+    ),
+    Construct(
+        "image_titles",
+        "Titles of images",
+        "fxtitledalt",
+        f'![A photo fxtitledalt](https://library.example/{DRAWING}.png "Shown fximagetitle")',
+        lambda page: bool(page.tree.css("img[alt*=fxtitledalt][title*=fximagetitle]")),
+        lambda page: bool(page.tree.css("img[alt*=fxtitledalt]")),
+        "images have no titles",
+    ),
 )
 
 BODY: Final = "\n\n".join(one.source for one in CONSTRUCTS if one.source)
