@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.sizes import rounds
-from support.taking_over import SENTENCE, TakeOver, keeps_every_byte, merges_edits, taking_over
+from support.taking_over import NEW_SENTENCE, SENTENCE, TakeOver, keeps_every_byte, merges_edits, taking_over
 from support.wordpress import WordPress
 
 from .test_taken_over import BLOCKS, CLASSIC, SEPARATORS
@@ -16,6 +16,8 @@ from .test_taken_over import BLOCKS, CLASSIC, SEPARATORS
 pytestmark = pytest.mark.timeout(3600)  # the first test on a machine downloads WordPress
 
 POSTS = rounds("PRESSROOM_TEST_TAKEN_OVER", 4, soak=200)
+SHORTCODES = rounds("PRESSROOM_TEST_SHORTCODES", 100_000, soak=4_800_000)
+"""Characters of shortcodes in one body."""
 
 
 class TheirWordPress:
@@ -104,3 +106,18 @@ def test_links_of_an_edited_paragraph_keep_their_relations_and_targets(over: Tak
     over.edit(taken["content_id"], SENTENCE, "Another plain sentence.")
     assert over.publish(taken["content_id"])["status"] == "published"
     assert f"Another plain sentence. Bought at {link}." in site.state(url)[0]
+
+
+def test_a_body_of_shortcodes_stays_but_for_the_sentence_that_is_edited(over: TakeOver) -> None:
+    site = over.site
+    assert isinstance(site, TheirWordPress)
+    code = '[acme-form id="{}" look="wide" fields="3"]'
+    codes = "\n\n".join(code.format(number) for number in range(SHORTCODES // len(code)))
+    slug = "a-body-of-shortcodes"
+    url = site.make("posts", commented=False, title="Shortcodes", slug=slug, content=f"{SENTENCE}\n\n{codes}")
+    before, _ = site.state(url)
+    taken = over.client.data("import_content", url=url, website_id=over.website)
+    over.edit(taken["content_id"], SENTENCE, NEW_SENTENCE)
+    done = over.publish(taken["content_id"])
+    assert (done["status"], done["conflict"], done["error"]) == ("published", None, "")
+    assert site.state(url)[0] == before.replace(SENTENCE, NEW_SENTENCE)
