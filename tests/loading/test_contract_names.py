@@ -133,6 +133,7 @@ CONTENT = [
     "read_json_or_none",
     "render_body",
     "require_control",
+    "retry_after_of",
     "search_sources",
     "site_connectors",
     "slug_of",
