@@ -32,7 +32,7 @@ def test_what_is_told_is_what_the_receiver_has_after_every_step(
         receiver.site,
         receiver.credential,
         posts,
-        downs=("draft", "delete"),
+        downs=("draft", "trash", "delete"),
         schedules=False,
     ) as walked:
         walk(walked)

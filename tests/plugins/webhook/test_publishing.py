@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,17 @@ async def test_a_post_in_the_trash_is_a_draft_again(plugin: PluginContext, recei
     await unpublish(plugin, ADA, done.id, "trash")
     assert [post["state"] for post in receiver.posts.values()] == ["trashed"]
     assert (await publish(plugin, article, website, mode="draft")).status == "draft"
+    assert [post["state"] for post in receiver.posts.values()] == ["draft"]
+
+
+async def test_a_post_in_the_trash_that_is_scheduled_waits_as_a_draft(
+    plugin: PluginContext, receiver: Receiver
+) -> None:
+    website, article = await connect(plugin, receiver), await write(plugin)
+    done = await publish(plugin, article, website)
+    await unpublish(plugin, ADA, done.id, "trash")
+    at = datetime.now(UTC) + timedelta(days=1)
+    assert (await publish(plugin, article, website, mode="schedule", publish_at=at)).status == "scheduled"
     assert [post["state"] for post in receiver.posts.values()] == ["draft"]
 
 

@@ -325,7 +325,7 @@ async def _until_its_time(work: PublicationWork, remote: RemotePost) -> Postpone
         work.step.detail["warnings"] = ["the site did not publish the post at its time; it was published from here"]
         return remote
     native = work.able.schedule and at - now >= MIN_NOTICE
-    if remote.state == "scheduled" and not native:  # for another time: the site must not keep it
+    if remote.state in ("scheduled", "trashed") and not native:  # for another time, or in the trash until then
         work.held.lease.check()
         remote = await work.site.set_state(remote.id, "draft")
     if native and not (remote.state == "scheduled" and remote.publish_at == at):
