@@ -28,7 +28,7 @@ from support.standin_plugin import PHOTO, PLATFORM
 T = TypeVar("T")
 
 ADA = "u_ada"
-QUICK = {"settle_seconds": 0.5, "lease_seconds": 1}
+QUICK = {"settle_seconds": 0.5}
 
 BODY = f"""Some words about **publishing**, and [a link](https://example.com/).
 

@@ -32,7 +32,7 @@ async def test_what_readers_get(blog: Ghost, tmp_path: Path) -> None:
 
 
 async def test_a_long_article_arrives_whole(blog: Ghost, tmp_path: Path) -> None:
-    config = configuration({}, lease_seconds=60)  # this process does the workers' work besides
+    config = configuration({})
     config["plugins"]["ghost"] = {}
     credential = {"admin_api_key": blog.admin_key}
     with on_path(distribution(tmp_path / "site")):

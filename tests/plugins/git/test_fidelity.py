@@ -31,7 +31,7 @@ async def test_what_readers_get(repo: Repo, tmp_path: Path, generator: Generator
     page = b""
     for path, source in SOURCES[generator].items():
         repo.edit(path, source)
-    config = configuration({}, lease_seconds=60)  # this process does the work of the workers besides
+    config = configuration({})
     config["plugins"]["git"] = {"config": {"repositories": {"blog": str(repo.folder)}}}
 
     async def reply(visit: Visit) -> None:

@@ -32,7 +32,7 @@ from .conftest import Repo
 
 @pytest.fixture
 async def plugin(repo: Repo, tmp_path: Path) -> AsyncIterator[PluginContext]:
-    config = configuration({}, lease_seconds=60)  # this process does the work of the workers besides
+    config = configuration({})
     config["plugins"]["git"] = {"config": {"repositories": {"blog": str(repo.folder)}}}
     with on_path(distribution(tmp_path / "site")):
         async with world(settings_for_test(config, tmp_path / "data")) as context:

@@ -29,7 +29,7 @@ async def test_what_readers_get(receiver: Receiver, tmp_path: Path) -> None:
 
 
 async def test_a_long_article_arrives_whole(receiver: Receiver, tmp_path: Path) -> None:
-    config = configuration({}, lease_seconds=60)  # this process does the workers' work besides
+    config = configuration({})
     config["plugins"]["webhook"] = {}
     credential = receiver.credential
     with on_path(distribution(tmp_path / "site")):

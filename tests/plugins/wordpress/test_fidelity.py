@@ -32,7 +32,7 @@ async def test_what_readers_get(blog: WordPress, tmp_path: Path) -> None:
 
 
 async def test_a_long_article_arrives_whole(blog: WordPress, tmp_path: Path) -> None:
-    config = configuration({}, lease_seconds=60)  # this process does the workers' work besides
+    config = configuration({})
     config["plugins"]["wordpress"] = {}
     credential = {"username": "admin", "application_password": blog.passwords["admin"]}
     with on_path(distribution(tmp_path / "site")):

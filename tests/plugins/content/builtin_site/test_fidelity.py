@@ -24,7 +24,7 @@ async def test_what_readers_get(tmp_path: Path) -> None:
 
 
 async def test_a_long_article_arrives_whole(tmp_path: Path) -> None:
-    config = configuration({}, lease_seconds=60)  # this process does the workers' work besides
+    config = configuration({})
     with on_path(distribution(tmp_path / "site")):
         async with world(settings_for_test(config, tmp_path / "data")) as plugin:
             done = await publish_everything(plugin, "builtin", "", {}, title=TITLE, body=long_body())

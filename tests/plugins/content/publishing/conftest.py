@@ -33,8 +33,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def config(request: pytest.FixtureRequest, folder: Path) -> Iterator[dict[str, Any]]:
     """Return a configuration with a database that the tests of a module share: one is SQLite's, one PostgreSQL's.
 
-    A module in which nobody takes over from a process that is gone has a lease that a busy process keeps, by a constant
-    `LEASE_SECONDS`.
+    The lease is the default's, which a busy machine keeps. A module in which one process takes over from another that
+    is gone has a short one, by a constant `LEASE_SECONDS`.
     """
     lease = {"lease_seconds": seconds} if (seconds := getattr(request.module, "LEASE_SECONDS", 0)) else {}
     with databases.database_config(request.param, folder / request.param) as storage:

@@ -25,8 +25,6 @@ from .taken_over import RAW, Blog, blog_on, written
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-LEASE_SECONDS = 60
-
 
 async def test_a_post_is_taken_over_and_nothing_is_sent(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)

@@ -15,8 +15,6 @@ from .taken_over import Blog, blog_on
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-LEASE_SECONDS = 60
-
 THEIRS = "https://library.example/theirs.png"
 
 

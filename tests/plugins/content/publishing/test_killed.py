@@ -20,6 +20,8 @@ from support.standin_platform import StandInPlatform
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+LEASE_SECONDS = 1
+
 POINTS = [
     (request, when)
     for request in (

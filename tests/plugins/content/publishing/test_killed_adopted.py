@@ -21,6 +21,8 @@ from .taken_over import blog_on
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+LEASE_SECONDS = 1
+
 ROUNDS = rounds("PRESSROOM_TEST_KILLS", 3, soak=50)
 
 

@@ -22,8 +22,6 @@ from .taken_over import blog_on, written
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-LEASE_SECONDS = 60
-
 
 async def publish(plugin: PluginContext, article: str, website: str, *, force: bool = False) -> Publication:
     store = Publications(plugin)

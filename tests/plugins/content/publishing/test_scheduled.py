@@ -31,9 +31,6 @@ T = TypeVar("T")
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-PATIENT = {"plugins": {"content": {"config": {"lease_seconds": 20}}, "standin": {}}}
-"""No lease runs out here because the machine is busy."""
-
 
 async def stands(plugin: PluginContext, publication: Publication, status: str) -> Publication:
     found = publication
@@ -62,7 +59,7 @@ async def test_four_processes_publish_each_exactly_once_and_not_before_its_time(
 ) -> None:
     website = await connect(idle, platform.url, platform.token)
     publications = Publications(idle)
-    with processes.workers({**config, **PATIENT}, folder / "data") as running:
+    with processes.workers(config, folder / "data") as running:
         articles = [
             await write(idle, title=f"Post {number}", slug=f"post-{number}", featured_media_id="", body="Text")
             for number in range(12)

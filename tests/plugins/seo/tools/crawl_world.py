@@ -15,7 +15,7 @@ from support.publishing_world import services
 def configuration(storage: dict[str, Any], **seo: Any) -> dict[str, Any]:
     """Return what the TOML file would hold."""
     return {
-        "plugins": {"content": {}, "seo": {"config": {"own_hosts": ["127.0.0.1"], "lease_seconds": 1, **seo}}},
+        "plugins": {"content": {}, "seo": {"config": {"own_hosts": ["127.0.0.1"], **seo}}},
         "storage": {name: str(value) for name, value in storage.items()},
         "fetch": {"private_networks": ["127.0.0.0/8"]},
         "jobs": {"poll_interval": 0.1},

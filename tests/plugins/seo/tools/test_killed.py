@@ -68,7 +68,7 @@ async def _finished(crawls: Crawls, crawl_id: str) -> CrawlRow:
 @pytest.fixture(params=databases.KINDS)
 def config(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str, Any]]:
     with databases.database_config(request.param, tmp_path) as storage:
-        yield configuration(storage)
+        yield configuration(storage, lease_seconds=1)
 
 
 @pytest.fixture(scope="module")
