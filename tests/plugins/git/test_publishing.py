@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -126,6 +127,39 @@ async def test_a_page_that_is_being_built_is_looked_at_again_by_itself(
         again = await look_again(plugin, again)
 
     assert (again.status, again.due_at, again.warnings) == ("published", None, ())
+
+
+@pytest.mark.parametrize("trouble", ["too large", "gone"])
+async def test_a_page_that_cannot_be_looked_at_is_not_said_to_be_built(
+    plugin: PluginContext, repo: Repo, trouble: str
+) -> None:
+    page = b""
+
+    async def reply(visit: Visit) -> None:
+        await visit.answer(page, "Content-Type: text/html", status="200 OK" if page else "404 Not Found")
+
+    async with AsyncExitStack() as site:
+        pages = await site.enter_async_context(origin(reply))
+        credential = {"repository": "blog", "generator": "hugo"}
+        url = f"http://127.0.0.1:{pages.port}"
+        made = await Websites(plugin).add(ADA, "git", name="B", url=url, credential=credential)
+        article = await write(plugin, featured_media_id="", body="Some words.")
+        done = await ended(plugin, await Publications(plugin).publish(ADA, article, made.id))
+        assert ["is being built" in one for one in done.warnings] == [True]
+
+        if trouble == "too large":
+            page, looks = b"<title>Hello world</title>" + b" " * 10_000_000, 1
+        else:
+            looks = 3
+            await site.aclose()
+        for _ in range(looks):
+            assert done.due_at is not None
+            done = await look_again(plugin, done)
+
+    (warning,) = done.warnings
+    assert warning.startswith("the page could not be looked at: ")
+    assert ("sends more than 10000000 bytes" in warning) == (trouble == "too large")
+    assert (done.status, done.due_at, done.verified["http_status"]) == ("published", None, None)
 
 
 async def test_a_repository_has_no_terms_to_list_which_is_no_error_of_the_site(

@@ -29,7 +29,7 @@ from pressroom_content.websites.connectors import connector_of
 from pressroom_content.websites.domains import Domains
 from pressroom_content.websites.store import Websites
 
-_MAX_BYTES: Final = 5_000_000
+_MAX_BYTES: Final = 10_000_000
 _SECONDS: Final = 15.0
 _READ_SECONDS: Final = 5.0
 _COMPARE_SECONDS: Final = 20.0
@@ -257,7 +257,8 @@ async def look(plugin: PluginContext, publication: Publication, seconds: float =
         updated=waiting and await _was_there(plugin, publication),
     )
     found = await verify(plugin, expected, seconds)
-    if found.facts.get("http_status") is not None:
+    awaited = publication.due_at is not None or bool(publication.verified.get("being_built"))
+    if awaited or found.facts.get("http_status") is not None:  # what a page once showed outlasts an outage of its site
         await Publications(plugin).note_verified(publication, found.facts, found.warnings, over=not found.later)
     return RemoteState(found.facts, (*drift, *found.warnings), edited, edits, lost)
 
