@@ -255,6 +255,9 @@ def _in_body(post: Post, remote: RemotePost) -> Iterator[str]:
         return
     total, missing = sum(sent.values()), sum((sent - kept).values())
     if missing > max(2, total * _TOLERATED):
+        # In the code of a Markdown body, `a < b` is not a tag: what is between such signs may be words of the text.
+        missing = sum((sent - Counter(_words(html_module.unescape(remote.html)))).values())
+    if missing > max(2, total * _TOLERATED):
         yield f"the site does not show {missing} of the {total} words of the body"
     for tag, name in _ELEMENTS.items():
         lost = _count(post.html, tag) - _count(remote.html, tag)
