@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from urllib.parse import parse_qs
 
 import pytest
 from pressroom.fetch import GuardedFetcher
@@ -147,3 +148,30 @@ async def test_a_site_that_fails_as_a_whole_is_tried_again_later(fetcher: Guarde
         for asked in (site_at(url, fetcher).read("1"), site_at(url, fetcher).create(a_post())):
             with pytest.raises(SiteUnavailable):
                 await asked
+
+
+@pytest.mark.parametrize("count", [0, 99, 100, 200, 230])
+@pytest.mark.parametrize("counted", [True, False], ids=["counted", "a proxy drops the count"])
+async def test_every_page_of_a_list_is_read(fetcher: GuardedFetcher, *, count: int, counted: bool) -> None:
+    tags = [{"id": number, "name": f"Tag {number}", "slug": f"tag-{number}"} for number in range(count)]
+    posts = [{"id": number, "status": "publish", "type": "post"} for number in range(count)]
+
+    def healthy(method: str, path: str) -> Reply | None:
+        route, _, query = path.partition("?")
+        everything = tags if route.endswith("/tags") else posts if route.endswith("/posts") else []
+        if "/wp/v2/" not in route:
+            return up_to_the_posts(method, path)
+        asked = parse_qs(query)
+        page, size = int(asked["page"][0]), int(asked["per_page"][0])
+        pages = -(-count // size)
+        if page > max(pages, 1):
+            return Reply(b'{"code":"rest_post_invalid_page_number","message":"no such page"}', status=400)
+        headers = {"X-WP-TotalPages": str(pages)} if counted else {}
+        return Reply(json.dumps(everything[(page - 1) * size : page * size]).encode(), headers=headers)
+
+    with troubled(Reply(status=500), healthy) as url:
+        site = site_at(url, fetcher)
+        terms = await site.terms("tag", "", 1000)
+        found = [post async for post in site.posts(None, 1000)]
+    ids = [str(number) for number in range(count)]
+    assert ([term.id for term in terms], [post.id for post in found]) == (ids, ids)

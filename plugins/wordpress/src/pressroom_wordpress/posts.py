@@ -266,30 +266,23 @@ class WordPressPosts:
             return (await self._client.get(route, shown)).rows(with_ids=True)
 
     async def _listed(self, route: str, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
-        query: dict[str, Any] = {
-            "per_page": min(_PAGE, most),
-            "orderby": "modified",
-            "order": "desc",
-            "status": "publish",
-        }
+        query: dict[str, Any] = {"orderby": "modified", "order": "desc", "status": "publish"}
         if since is not None:
             query["modified_after"] = _moment(since)
-        sent, page, form = 0, 1, dict(_WHOLE)
-        while sent < most:
+        size, sent = min(_PAGE, most), 0
+        for form in (_WHOLE, {"_embed": EMBED}):  # not every user may edit pages
             try:
-                answer = await self._client.get(route, {**query, **form, "page": page})
+                async for rows in pages_of(self._client, route, {**query, **form}, size):
+                    for row in rows:
+                        yield await self._post(row)
+                        sent += 1
+                    if sent >= most:
+                        return
             except SiteRejected:
-                if "context" not in form:
+                if sent or form is not _WHOLE:
                     raise
-                form = {"_embed": EMBED}  # not every user may edit pages
-                continue
-            rows = answer.rows(with_ids=True)
-            for row in rows:
-                yield await self._post(row)
-            sent += len(rows)
-            if not rows or page >= pages_of(answer.headers):
+            else:
                 return
-            page += 1
 
     async def _post(self, row: Mapping[str, Any]) -> RemotePost:
         """Return a post whose tags and categories are names instead of numbers."""

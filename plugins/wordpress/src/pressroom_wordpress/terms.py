@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from html import unescape
+from itertools import count
 from typing import Any, Final
 
 from pressroom_content.contract import SiteRefused, SiteRejected, Term, TermKind, field_text
@@ -39,14 +40,10 @@ async def _authors(client: WordPressClient, query: str, limit: int) -> Sequence[
 
 async def _listed(client: WordPressClient, path: str, query: str, limit: int) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    page, size = 1, min(_PAGE, limit)
-    while len(found) < limit:
-        answer = await client.get(path, {"search": query, "per_page": size, "page": page})
-        rows = answer.rows(with_ids=True)
+    async for rows in pages_of(client, path, {"search": query}, min(_PAGE, limit)):
         found += rows
-        if len(rows) < size or page >= pages_of(answer.headers):
+        if len(found) >= limit:
             break
-        page += 1
     return found
 
 
@@ -116,10 +113,37 @@ async def term_names(client: WordPressClient, kind: TermKind, ids: Sequence[str]
     return found
 
 
-def pages_of(headers: Mapping[str, str]) -> int:
-    """Return how many pages a list has."""
+async def pages_of(
+    client: WordPressClient, path: str, query: Mapping[str, Any], size: int
+) -> AsyncIterator[list[dict[str, Any]]]:
+    """Give the pages of a list, each of at most `size` rows with ids.
+
+    Where a proxy drops the header that says how many there are, the list ends with a page that is not full, or at one
+    that WordPress refuses since it is past the end.
+
+    Raises:
+        SiteError: the site could not be asked, or answered with something else.
+    """
+    counted = True
+    for page in count(1):
+        try:
+            answer = await client.get(path, {**query, "per_page": size, "page": page})
+        except SiteRefused:
+            if counted:
+                raise
+            return
+        rows = answer.rows(with_ids=True)
+        yield rows
+        pages = number_of_pages(answer.headers)
+        counted = pages is not None
+        if not rows or (len(rows) < size if pages is None else page >= pages):
+            return
+
+
+def number_of_pages(headers: Mapping[str, str]) -> int | None:
+    """Return how many pages a list has, or `None` where the site does not say."""
     total = headers.get("x-wp-totalpages", "")
-    return int(total) if total.isascii() and total.isdecimal() and len(total) <= _MAX_DIGITS else 1
+    return int(total) if total.isascii() and total.isdecimal() and len(total) <= _MAX_DIGITS else None
 
 
 def _name(row: Mapping[str, Any]) -> str:
