@@ -77,8 +77,8 @@ def test_the_symbol_fills_the_view_box_but_for_the_margin(size: int, margin: int
     content = _content(text=URL, size=size, margin=margin)
     dark = np.asarray(pixels(rasterised(content, 20 * (modules + 2 * margin))).convert("L")) < 128
     rows, columns = np.nonzero(dark)
-    edges = (rows.min() / 20, columns.min() / 20, (rows.max() + 1) / 20, (columns.max() + 1) / 20)
-    assert edges == (margin, margin, margin + modules, margin + modules)
+    edges = [int(edge) for edge in (rows.min(), columns.min(), rows.max() + 1, columns.max() + 1)]
+    assert edges == [20 * margin, 20 * margin, 20 * (margin + modules), 20 * (margin + modules)]
 
 
 @pytest.mark.parametrize("width", [90, 131, 400, 1111])
