@@ -232,6 +232,20 @@ def test_a_new_block_in_a_body_with_blocks() -> None:
     assert CODEC.join([second, first], raw) == "<!-- wp:b /-->\n\n<!-- wp:a /-->\n\n"
 
 
+@pytest.mark.parametrize("gap", ["", "\n", "\r\n", " ", "\n\n", "\n\n\n"])
+def test_a_block_in_the_place_of_another_leaves_the_white_space_around_it(gap: str) -> None:
+    old = "<!-- wp:paragraph -->\n<p>old</p>\n<!-- /wp:paragraph -->"
+    new = "<!-- wp:paragraph -->\n<p>new line</p>\n<!-- /wp:paragraph -->"
+    raw = f"<!-- wp:a /-->{gap}{old}{gap}<!-- wp:b /-->"
+    first, replaced, second = (one.source for one in CODEC.split(raw))
+    written = [NEW[0] + replaced[len(old) :]] if gap.count("\n") > 1 else NEW
+    assert CODEC.join([first, *written, second], raw) == raw.replace(old, new)
+    assert CODEC.join([first, second], raw) == f"<!-- wp:a /-->{gap}<!-- wp:b /-->"
+    two = CODEC.join([first, *NEW, *CODEC.encode("<h2>more</h2>", "## more"), second], raw)
+    assert two.startswith(f"<!-- wp:a /-->{gap}{new}\n\n<!-- wp:heading -->")
+    assert two.endswith(f"<!-- /wp:heading -->{gap}<!-- wp:b /-->")
+
+
 def test_a_new_block_in_a_classic_body_leaves_wordpress_making_its_paragraphs() -> None:
     raw = "one\n\ntwo"
     first, second = (one.source for one in CODEC.split(raw))

@@ -38,7 +38,8 @@ class TheirWordPress:
             known = [one for one in known if "never closed" not in one and "missing" not in one]
         pieces = [dice.choice(known) for _ in range(dice.randint(1, 7))]
         pieces.insert(dice.randint(0, len(pieces)), sentence)
-        content = "\n\n".join(pieces) + dice.choice(SEPARATORS)
+        gap = "\n\n" if classic else dice.choice(["\n\n", "\n", ""])
+        content = gap.join(pieces) + dice.choice(SEPARATORS)
         fields = {
             "title": f"Improved {number}",
             "slug": f"improved-{path}-{number}",

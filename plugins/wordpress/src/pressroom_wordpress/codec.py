@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final
+from typing import Final, Self
 
 from pressroom_content.contract import BodyBlock
 
@@ -34,18 +34,15 @@ class WordPressCodec:
         whole = "".join(sources)
         if whole == original:
             return whole
-        neighbours: set[tuple[str, str]] = set()
-        if original:
-            there = [one.source for one in split(original)]
-            neighbours = set(pairwise(there))
-            if is_classic(original) and any(one.strip() and OPENING not in one for one in sources):
-                bare = not any(one.startswith("<p>") for one in there)
-                sources = [_classic(one, bare=bare) if OPENING in one else one for one in sources]
+        there = [one.source for one in split(original)] if original else []
+        gaps = _Gaps.of(there, sources)
+        if original and is_classic(original) and any(one.strip() and OPENING not in one for one in sources):
+            bare = not any(one.startswith("<p>") for one in there)
+            sources = [_classic(one, bare=bare) if OPENING in one else one for one in sources]
+            gaps = _Gaps(gaps.neighbours)
         parts: list[str] = list(sources[:1])
         for left, right in pairwise(sources):
-            if (left, right) not in neighbours and left and right and not _ends_in_blank_line(left):
-                parts.append("\n" if left.endswith("\n") else "\n\n")
-            parts.append(right)
+            parts += (gaps.between(left, right), right)
         return "".join(parts)
 
     def encode(self, html: str, markdown: str) -> Sequence[str]:
@@ -54,12 +51,44 @@ class WordPressCodec:
         return encode(html)
 
 
-def _ends_in_blank_line(source: str) -> bool:
-    return source[len(source.rstrip()) :].count("\n") > 1
+@dataclass(frozen=True, slots=True)
+class _Gaps:
+    """The white space between the blocks of a body.
+
+    `neighbours` are blocks that follow one another in it, with what white space they have. `closed` are those whose
+    next block was replaced by another, and `opened` the white space before those whose previous one was.
+    """
+
+    neighbours: Collection[tuple[str, str]]
+    closed: Collection[str] = frozenset()
+    opened: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, there: Sequence[str], sources: Sequence[str]) -> Self:
+        """Return the white space of a body that has these sources now, for one that is to have others."""
+        pairs, kept = list(pairwise(there)), set(sources)
+        closed = {left for left, right in pairs if right not in kept}
+        opened = {right: _ending(left) for left, right in pairs if left not in kept}
+        return cls(set(pairs), closed, opened)
+
+    def between(self, left: str, right: str) -> str:
+        """Return what to put between two blocks: a blank line, where they are new neighbours without one."""
+        if not left or not right or (left, right) in self.neighbours or left in self.closed:
+            return ""
+        if right in self.opened and not _ending(left):
+            return self.opened[right]
+        if _ending(left).count("\n") > 1:
+            return ""
+        return "\n" if left.endswith("\n") else "\n\n"
+
+
+def _ending(source: str) -> str:
+    """Return the white space at the end of a source."""
+    return source[len(source.rstrip()) :]
 
 
 def _classic(source: str, *, bare: bool) -> str:
     """Return new blocks for a classic body. `bare` writes a paragraph as the classic editor does, without its tags."""
     html = without_delimiters(source).rstrip()
     match = _PARAGRAPH.fullmatch(html) if bare else None
-    return (match[1] if match else html) + source[len(source.rstrip()) :]
+    return (match[1] if match else html) + _ending(source)
