@@ -20,16 +20,30 @@ from support.tcp_server import serving
 Reply = Callable[["Visit"], Awaitable[None]]
 
 
+_SIGNS_CERTIFICATES = x509.KeyUsage(
+    key_cert_sign=True,
+    crl_sign=True,
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    encipher_only=False,
+    decipher_only=False,
+)
+"""Python 3.13 asks for it (RFC 5280, 4.2.1.3)."""
+
+
 class Authority:
     """A certificate authority of its own."""
 
     def __init__(self) -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Test authority")])
-        constraints = x509.BasicConstraints(ca=True, path_length=0)
         self._certificate = (
             self._builder(self._name, self._key)
-            .add_extension(constraints, critical=True)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+            .add_extension(_SIGNS_CERTIFICATES, critical=True)
             .sign(self._key, hashes.SHA256())
         )
 
