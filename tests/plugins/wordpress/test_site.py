@@ -198,6 +198,14 @@ async def test_an_edit_made_there_is_noticed(blog: WordPress, site: WordPressSit
     assert forced.fields["title"] == "Ours"
 
 
+async def test_another_image_is_noticed_in_the_second_of_the_last_change(blog: WordPress, site: WordPressSite) -> None:
+    media = await site.upload(an_image(), "m2123456789abcdef01234567")
+    made = await site.create(a_post())
+    blog.send("POST", f"/wp/v2/posts/{made.id}", {"featured_media": int(media.id)}).raise_for_status()
+    with pytest.raises(RemoteChanged):
+        await site.update(made.id, a_post(), made.revision)
+
+
 async def test_a_post_is_scheduled_and_moved(site: WordPressSite) -> None:
     made = await site.create(a_post())
     at = datetime.now(UTC).replace(microsecond=0) + timedelta(days=2)

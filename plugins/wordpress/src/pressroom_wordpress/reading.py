@@ -152,7 +152,7 @@ def _ids(value: Any) -> tuple[Any, ...]:
 
 def _revision(row: Mapping[str, Any]) -> str:
     """Return the time of the last change, in seconds, with a digest: two changes may fall into one second."""
-    shown = [_raw(row.get(name)) for name in ("title", "slug", "content", "excerpt", "status")]
+    shown = [_raw(row.get(name)) for name in ("title", "slug", "content", "excerpt", "status", "featured_media")]
     digest = hashlib.sha256("\0".join(shown).encode(errors="surrogatepass")).hexdigest()
     return f"{row.get('modified_gmt') or ''} {digest[:16]}"
 
