@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pressroom.config.models import ExecutorsSettings
 from pressroom.errors import CallTimeout, InternalError, InvalidInput, Overloaded
-from pressroom.fetch.shares import shared_by
+from pressroom.fetch.shares import Share
 from pressroom.pipeline.executors.workers import WorkerPool
 from support.worker_functions import (
     doubled,
@@ -108,7 +108,7 @@ async def test_no_owner_takes_the_place_of_another(pool: WorkerPool, tmp_path: P
 
 async def test_work_of_a_call_or_job_is_its_owners(pool: WorkerPool, tmp_path: Path) -> None:
     with released(tmp_path / "go"):
-        with shared_by("ann", "call"):
+        with Share("ann", "call"):
             mine = [asyncio.create_task(pool.run(until, tmp_path / "go")) for _ in range(4)]
         assert await pool.run(doubled, 3) == 6
         assert not any(task.done() for task in mine)

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from pressroom.errors import Overloaded
 from pressroom.fetch import GuardedFetcher
-from pressroom.fetch.shares import Purpose, shared_by
+from pressroom.fetch.shares import Purpose, Share
 from pressroom.sdk import Fetched, publishing
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
@@ -62,7 +62,7 @@ async def get(fetcher: GuardedFetcher, url: str) -> Fetched:
 
 
 async def as_one(owner: str, purpose: Purpose, fetcher: GuardedFetcher, url: str) -> Fetched:
-    with shared_by(owner, purpose):
+    with Share(owner, purpose):
         return await get(fetcher, url)
 
 
@@ -83,7 +83,7 @@ async def test_fetches_of_others_cannot_hold_up_publishing(owners: list[str], pu
             group.create_task(as_one(owner, purpose, fetcher, f"{site.url}/hold")) for owner in owners for _ in range(8)
         ]
         await site.holds(at_most)
-        with shared_by("author", "call"), publishing():
+        with Share("author", "call"), publishing():
             published = await get(fetcher, site.url)
         assert published.content == b"here"
         assert site.held == at_most
@@ -116,7 +116,7 @@ async def test_those_who_stop_waiting_leave_no_place_taken() -> None:
 async def test_a_stranger_cannot_fill_the_memory_with_what_is_fetched() -> None:
     fetcher = GuardedFetcher(concurrency=8, fair=True, private_networks=LOOPBACK, anonymous_bytes=400_000)
     async with origin(b"x" * 90_000) as site, fetcher:
-        with shared_by("192.0.2.1", "anonymous"):
+        with Share("192.0.2.1", "anonymous"):
             await get(fetcher, site.url)
             await get(fetcher, site.url)
             with pytest.raises(Overloaded):

@@ -1,16 +1,17 @@
 """Who fetches, what for, and how much of the way out each may take.
 
-A call or a job opens a `Share` with `shared_by`; every fetch under it counts against it, also in tasks that it starts.
+A call or a job opens a `Share`; every fetch under it counts against it, also in tasks that it starts.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from typing import Final, Literal
+from types import TracebackType
+from typing import Final, Literal, Self
 
 from pressroom.errors import Overloaded
 from pressroom.sdk.fetching import publishing_now
@@ -21,11 +22,13 @@ _RETRY_SECONDS: Final = 5
 
 
 class Share:
-    """What one call or job fetches.
+    """What one call or job fetches, within a `with` block: all fetches of the block count against it.
 
     `owner` is an account or the IP address of an anonymous client; empty where it is nobody's. `requests` counts the
     connections that were made. The bytes that a share holds in a `ByteBudget` are free again when it closes.
     """
+
+    __slots__ = ("_held", "_token", "owner", "purpose", "requests")
 
     def __init__(self, owner: str, purpose: Purpose) -> None:
         self.owner = owner
@@ -33,32 +36,28 @@ class Share:
         self.requests = 0
         self._held: list[tuple[ByteBudget, int]] = []
 
+    def __enter__(self) -> Self:
+        """Count the fetches of this task, and of those that it starts, from now on."""
+        self._token = _current.set(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Let go of all bytes that are held, and count as before."""
+        _current.reset(self._token)
+        for budget, size in self._held:
+            budget.give_back(self.owner, size)
+        self._held.clear()
+
     def hold(self, budget: ByteBudget, size: int) -> None:
         """Hold some bytes until the share closes. Raises `Overloaded` where the budget has no room for them."""
         budget.take(self.owner, size)
         self._held.append((budget, size))
 
-    def close(self) -> None:
-        """Let go of all bytes that are held."""
-        for budget, size in self._held:
-            budget.give_back(self.owner, size)
-        self._held.clear()
-
 
 _NOBODY: Final = Share("", "call")
 _current: ContextVar[Share] = ContextVar("fetch_share", default=_NOBODY)
-
-
-@contextmanager
-def shared_by(owner: str, purpose: Purpose) -> Iterator[Share]:
-    """Count all fetches of the block, and what it holds of them, as those of one owner and purpose."""
-    share = Share(owner, purpose)
-    token = _current.set(share)
-    try:
-        yield share
-    finally:
-        _current.reset(token)
-        share.close()
 
 
 def current_share() -> Share:

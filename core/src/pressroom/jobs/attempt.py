@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from structlog.contextvars import bound_contextvars
 
 from pressroom.errors import BackendError, CallError
-from pressroom.fetch.shares import shared_by
+from pressroom.fetch.shares import Share
 from pressroom.gate import PluginFailed
 from pressroom.gate.plugin_gate import one_line
 from pressroom.jobs.locks import HeldLease
@@ -116,7 +116,7 @@ class Attempt:
 
     async def _do(self) -> _Outcome:
         owner = self.subject or f"job {self._job.kind}"
-        with bound_contextvars(job=self.id, kind=self._job.kind), shared_by(owner, "background"):
+        with bound_contextvars(job=self.id, kind=self._job.kind), Share(owner, "background"):
             scope = asyncio.timeout(self._job.timeout + _LATE_SECONDS)
             try:
                 async with scope:

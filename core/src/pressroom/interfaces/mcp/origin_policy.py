@@ -8,6 +8,7 @@ address (DNS rebinding); then `Host` still has the page's name.
 from __future__ import annotations
 
 import ipaddress
+from functools import lru_cache
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -134,6 +135,7 @@ def _bracketed(name: str) -> str:
     return f"[{name}]" if ":" in name else name
 
 
+@lru_cache(maxsize=64)
 def _host_name(host: str) -> str:
     """Return the name in a `Host` header, without the port and in lower case."""
     if host.startswith("["):

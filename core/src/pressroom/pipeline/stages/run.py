@@ -16,7 +16,7 @@ import structlog
 from pressroom.catalog.tool import Tool
 from pressroom.config.models import Settings
 from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, Overloaded, Unavailable
-from pressroom.fetch.shares import Share, current_share, shared_by
+from pressroom.fetch.shares import Share, current_share
 from pressroom.gate import PluginCall
 from pressroom.gate.plugin_gate import one_line
 from pressroom.pipeline.context import RenderedFile, Services, ValidatedCall
@@ -216,8 +216,8 @@ def _nothing() -> None:
 def _share_of(caller: Caller) -> AbstractContextManager[Share]:
     """Return what a call's fetches count against. The server's own calls keep the current share."""
     if caller.subject:
-        return shared_by(caller.subject, "call")
-    return shared_by(caller.client_ip, "anonymous") if caller.client_ip else nullcontext(current_share())
+        return Share(caller.subject, "call")
+    return Share(caller.client_ip, "anonymous") if caller.client_ip else nullcontext(current_share())
 
 
 async def _prepared(declaration: Generator, params: Params, call: Call, share: Share) -> Any:
