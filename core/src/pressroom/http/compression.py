@@ -73,17 +73,19 @@ class Compression:
 
     async def apply(self, request: Request, response: HTTPResponse) -> None:
         """Compress the body of an answer, or leave it as it is, and say in its headers what it depends on."""
-        if response.status == 304:
-            _keep_weak(request, response)
+        body = response.body or b""
+        if response.status != 200 or len(body) < MIN_BYTES:
+            if response.status == 304:
+                _keep_weak(request, response)
             return
-        if not _may_be_compressed(request, response):
+        mark = getattr(request.ctx, PUBLIC_TEXT, None)
+        ready = mark if isinstance(mark, PrecompressedText) else None
+        if ready is None and not is_public_text(request, response):
             return
         _add(response, "Vary", "Accept-Encoding")
         if not prefers_gzip(",".join(request.headers.getall("accept-encoding", []))):
             return
-        body = response.body or b""
-        ready = getattr(request.ctx, PUBLIC_TEXT, None)
-        compressed = ready.gzip(body) if isinstance(ready, PrecompressedText) else None
+        compressed = ready.gzip(body) if ready is not None else None
         if compressed is None:
             compressed = await self._compressed(body)
         if compressed is None or len(compressed) >= len(body):
@@ -129,12 +131,6 @@ def _key(body: bytes) -> bytes:
 
 def _gzip(body: bytes) -> bytes:
     return gzip.compress(body, _LEVEL, mtime=0)
-
-
-def _may_be_compressed(request: Request, response: HTTPResponse) -> bool:
-    if response.status != 200 or not response.body or len(response.body) < MIN_BYTES:
-        return False
-    return is_public_text(request, response)
 
 
 def _keep_weak(request: Request, response: HTTPResponse) -> None:

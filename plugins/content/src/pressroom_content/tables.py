@@ -138,6 +138,7 @@ class ArticleRow(ContentBase):
         Index(None, "user_id", "updated_at", "id"),
         Index(None, "user_id", "slug_scope", "slug", unique=True),
         Index(None, "user_id", "status", "updated_at", "id"),
+        Index(None, "user_id", "website_id", "updated_at", "id"),
         Index(None, "user_id", "keyphrase"),
         Index(None, "user_id", "language"),
         Index(None, "user_id", "stored"),

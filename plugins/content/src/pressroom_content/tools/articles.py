@@ -54,7 +54,7 @@ from pressroom_content.tools.article_fields import (
 from pressroom_content.tools.article_history import VersionItem, changes_since, version_items, version_line
 from pressroom_content.tools.times import local_time, time_text, zone_in
 from pressroom_content.tools.websites import context
-from pressroom_content.websites.store import Websites
+from pressroom_content.websites.store import Websites, zones_in
 
 MAX_EDITS: Final = 100
 QUOTA: Final = "articles_created"
@@ -251,7 +251,7 @@ async def get_content(params: GetParams, call: Call) -> ToolResult:
         article = await counted(plugin, await Articles(plugin).get(subject, params.content_id, params.version))
     async with plugin.services.database.reading() as session:
         urls = await listing.urls_of(session, [article.id])
-    zone = zone_in(await Websites(plugin).zones(subject), article.website_id)
+        zone = zone_in(await zones_in(session, subject), article.website_id)
     view = article_view(article, urls.get(article.id, ()), call, zone)
     data = ContentPage(content=view, body="", next_offset=None, versions=None, diff=None)
     lines = list(field_lines(view))

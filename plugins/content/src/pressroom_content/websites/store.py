@@ -84,8 +84,7 @@ class Websites:
     async def zones(self, user_id: str) -> Mapping[str, ZoneInfo]:
         """Return the time zones of all websites that the account ever had, by id."""
         async with self._database.reading() as session:
-            wanted = select(WebsiteRow.id, WebsiteRow.settings).where(WebsiteRow.user_id == user_id)
-            return {row.id: site_settings.zone_of(row.settings) for row in await session.execute(wanted)}
+            return await zones_in(session, user_id)
 
     async def count(self, user_id: str) -> int:
         """Return how many websites are connected."""
@@ -348,6 +347,12 @@ class Websites:
             server_url=on_server,
             domain=row.domain or "",
         )
+
+
+async def zones_in(session: AsyncSession, user_id: str) -> Mapping[str, ZoneInfo]:
+    """Return the time zones of all websites that an account ever had, by id."""
+    rows = await session.execute(select(WebsiteRow.id, WebsiteRow.settings).where(WebsiteRow.user_id == user_id))
+    return {row.id: site_settings.zone_of(row.settings) for row in rows}
 
 
 async def note_error(session: AsyncSession, website_id: str, error: CallError) -> None:
