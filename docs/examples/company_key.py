@@ -37,9 +37,9 @@ PLUGIN = Plugin(
 
 
 @hookimpl
-def pressroom_authenticators(plugin: PluginContext) -> list[Authenticator]:
+def pressroom_authenticators(plugin: PluginContext[CompanyKeyConfig]) -> list[Authenticator]:
     """Recognise the header, and refuse a key that is wrong."""
-    config: CompanyKeyConfig = plugin.config
+    config = plugin.config
 
     async def authenticate(credentials: Credentials) -> Identity | None:
         given = credentials.headers.get(HEADER)

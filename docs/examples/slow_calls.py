@@ -23,9 +23,9 @@ PLUGIN = Plugin(
 
 
 @hookimpl
-def pressroom_call_middleware(plugin: PluginContext) -> list[CallMiddleware]:
+def pressroom_call_middleware(plugin: PluginContext[SlowCallsConfig]) -> list[CallMiddleware]:
     """Take the time of each call."""
-    config: SlowCallsConfig = plugin.config
+    config = plugin.config
 
     def enter(call: CallInfo) -> float:
         return time.monotonic()

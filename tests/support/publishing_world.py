@@ -8,11 +8,13 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from pressroom.accounts.quotas import AccountStorage
+from pressroom.accounts.service import AccountServices
 from pressroom.config import Settings
 from pressroom.fetch import GuardedFetcher
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.jobs.queue import JobQueue
-from pressroom.sdk import Job, PluginContext
+from pressroom.pipeline.chain import InternalCalls
+from pressroom.sdk import HostServices, Job, PluginContext
 from pressroom.storage.database import SqlDatabase
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
@@ -80,7 +82,17 @@ async def services(compiled: LoadedApp, *, works: bool) -> AsyncIterator[Mapping
         async with GuardedFetcher(private_networks=settings.fetch.private_networks) as fetcher:
             storage = AccountStorage(settings, database)
             storage.know_kinds(compiled.storage_kinds)
-            compiled.plugins.services.fill(database, queue, fetcher, storage, HereWorkers())
+            compiled.plugins.provider.fill(
+                HostServices(
+                    database=database,
+                    accounts=AccountServices(settings, database),
+                    jobs=queue,
+                    storage=storage,
+                    fetcher=fetcher,
+                    tools=InternalCalls(),
+                    workers=HereWorkers(),
+                )
+            )
             await queue.open()
             try:
                 yield compiled.plugins.contexts

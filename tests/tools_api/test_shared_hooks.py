@@ -891,7 +891,7 @@ def pressroom_commands(plugin):
     done = command(plugins, tmp_path, "x", plugins.id, "tidy", run=run_process)
 
     assert done.returncode != 0
-    assert "Database can be used once the server starts" in done.stderr
+    assert "the services of the server can be used once it starts" in done.stderr
     assert "a command of a plugin runs without a server" in done.stderr
     assert "Traceback" not in done.stderr
 

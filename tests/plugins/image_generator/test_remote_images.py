@@ -73,11 +73,8 @@ def image_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ori
             exempt=[("127.0.0.1", running.port)],
         )
         host.run(fetcher.open())
-        parts = host.host
-        services = parts.compiled.plugins.services
-        workers = services.workers
-        services.fill(fetcher, workers, parts.database, parts.accounts, parts.authorization_server, parts.jobs)
-        yield running, client
+        with host.host.compiled.plugins.provider.replaced(fetcher=fetcher):
+            yield running, client
         host.run(fetcher.close())
 
 

@@ -23,6 +23,7 @@ from pressroom.pipeline.context import Services
 from pressroom.pipeline.executors import Executors
 from pressroom.pipeline.executors.workers import WorkerPool
 from pressroom.pipeline.previews import Previews
+from pressroom.plugins.defaults import OwnServices
 from pressroom.sdk import Authorizer, Job, Lifespan, Observer
 from pressroom.storage.database import DatabaseProbe, SqlDatabase
 from pressroom.storage.files.signing import signing_secret
@@ -142,7 +143,18 @@ class Host:
         for part in parts:
             await part.open()
             opened.push_async_callback(part.close)
-        compiled.plugins.services.fill(self.database, *parts, self.accounts.stored, self.jobs, self.tools)
+        compiled.plugins.provider.fill(
+            OwnServices(
+                database=self.database,
+                accounts=self.accounts,
+                jobs=self.jobs,
+                storage=self.accounts.stored,
+                fetcher=fetcher,
+                tools=self.tools,
+                workers=workers,
+                authorization_server=self.authorization_server,
+            )
+        )
 
     async def _open_identity_provider(self, opened: AsyncExitStack) -> None:
         settings = self.settings.accounts.identity_provider

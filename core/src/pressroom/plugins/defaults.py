@@ -6,7 +6,8 @@ Its context's `config` is the whole `Settings`. An operator replaces a part by n
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 from pressroom.config.models import Settings
 from pressroom.config.values import parse_rate
@@ -23,6 +24,7 @@ from pressroom.sdk import (
     Check,
     CheckResult,
     Credentials,
+    HostServices,
     Identity,
     Observer,
     PluginContext,
@@ -35,25 +37,32 @@ from pressroom.sdk import (
 from pressroom.storage.cache import memory_cache, redis_cache
 from pressroom.storage.files import local_files, s3_files, signing_secret
 
+if TYPE_CHECKING:  # both bring SQLAlchemy, which commands that only look at plugins do not need
+    from pressroom.accounts.service import AccountServices
+    from pressroom.oauth.service import AuthorizationServer
+
+
+@dataclass(frozen=True, slots=True)
+class OwnServices(HostServices):
+    """The services of a server, with what the host's own hooks use besides."""
+
+    accounts: AccountServices
+    authorization_server: AuthorizationServer
+
+
+def _own(plugin: PluginContext) -> OwnServices:
+    return cast("OwnServices", plugin.services)
+
 
 @hookimpl
 def pressroom_authenticators(plugin: PluginContext) -> Iterable[Authenticator]:
     """Recognise API keys and access tokens."""
-    services = plugin.services
 
     async def api_key(credentials: Credentials) -> Identity | None:
-        if not credentials.bearer:
-            return None
-        from pressroom.accounts.service import AccountServices  # noqa: PLC0415 - SQLAlchemy; a host has it by now
-
-        return await services.of(AccountServices).api_keys.authenticate(credentials)
+        return await _own(plugin).accounts.api_keys.authenticate(credentials) if credentials.bearer else None
 
     async def access_token(credentials: Credentials) -> Identity | None:
-        if not credentials.bearer:
-            return None
-        from pressroom.oauth.service import AuthorizationServer  # noqa: PLC0415 - as above
-
-        return await services.of(AuthorizationServer).authenticate(credentials)
+        return await _own(plugin).authorization_server.authenticate(credentials) if credentials.bearer else None
 
     return [Authenticator("api_key", api_key), Authenticator("access_token", access_token)]
 
@@ -89,14 +98,10 @@ def pressroom_shared_keys(plugin: PluginContext) -> Iterable[SharedKeys]:
 @hookimpl
 def pressroom_observers(plugin: PluginContext) -> Iterable[Observer]:
     """Keep the audit trail of calls that accounts make."""
-    services = plugin.services
 
     def activity(record: CallRecord) -> None:
-        if not record.caller.subject:
-            return
-        from pressroom.accounts.service import AccountServices  # noqa: PLC0415 - SQLAlchemy; a host has it by now
-
-        services.of(AccountServices).activity_log.observe(record)
+        if record.caller.subject:
+            _own(plugin).accounts.activity_log.observe(record)
 
     return [Observer("activity", activity)]
 

@@ -36,7 +36,8 @@ from pressroom.plugins.registering import (
 )
 from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS, HOST_ID, record_of, select
 from pressroom.plugins.validating import Reason, losers, validate, without_requirements
-from pressroom.sdk import HostServices, Models, Plugin, PluginContext
+from pressroom.sdk import Models, Plugin, PluginContext
+from pressroom.sdk.plugin import ServiceProvider
 from pressroom.version import VERSION
 
 
@@ -53,7 +54,7 @@ class LoadedPlugins:
     records: tuple[PluginRecord, ...]
     contributions: Contributions
     contexts: dict[str, PluginContext]
-    services: HostServices
+    provider: ServiceProvider
     requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     extensions: Mapping[str, Mapping[str, list[tuple[str, Any]]]] = field(default_factory=dict)
     worker_modules: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -92,7 +93,7 @@ class LoadedPlugins:
             records=tuple(after(record) for record in self.records),
             contributions=contributions,
             contexts=self.contexts,
-            services=self.services,
+            provider=self.provider,
             requires={id_: needed for id_, needed in left.items() if id_ not in lost},
             worker_modules=self.worker_modules,
             worker_setup=self.worker_setup,
@@ -153,7 +154,7 @@ def load_plugins(
     machine. All that a plugin runs passes the `gate`, within `[server] start_timeout` for each phase.
     """
     gate = gate or PluginGate()
-    services = HostServices()
+    provider = ServiceProvider()
     installed = discover() if candidates is None else candidates
     chosen, records = select([*installed, *discover_folder(settings)], settings)
     seconds = settings.server.start_timeout
@@ -166,7 +167,7 @@ def load_plugins(
     for plugin in loading:
         _import(plugin)
         if plugin.sound:
-            _configure(plugin, settings, origins, services)
+            _configure(plugin, settings, origins, provider)
     # Before the hooks are looked at: a plugin may implement hooks of one that is not there.
     _leave_out(loading, settings, others)
     _settle_requirements(loading, others)
@@ -180,7 +181,7 @@ def load_plugins(
             _collect(plugin, manager, every_offered, unique)
     _settle_requirements(loading, others)
 
-    host = PluginContext(HOST_ID, VERSION, settings, settings.public_url, settings.storage.path, services=services)
+    host = PluginContext(HOST_ID, VERSION, settings, settings.public_url, settings.storage.path, provider=provider)
     manager.register(defaults, name=HOST_ID)
     host_records = [record for found in collect(manager, host).values() for record in found]
     _settle_claims(loading, [*host_records, *_tables_of_the_host(loading)])
@@ -211,7 +212,7 @@ def load_plugins(
         records=tuple(sorted(records, key=lambda record: (record.id, record.distribution))),
         contributions=Contributions(contributions),
         contexts=contexts,
-        services=services,
+        provider=provider,
         requires=requires,
         worker_modules={id_: one.plugin.worker_modules for id_, one in active.items() if one.plugin},
         worker_setup=tuple(name for one in active.values() if one.plugin for name in one.plugin.worker_setup),
@@ -228,7 +229,7 @@ def _import(plugin: _Loading) -> None:
     plugin.record = replace(plugin.record, import_seconds=time.perf_counter() - started)
 
 
-def _configure(plugin: _Loading, settings: Settings, origins: Origins | None, services: HostServices) -> None:
+def _configure(plugin: _Loading, settings: Settings, origins: Origins | None, provider: ServiceProvider) -> None:
     id_ = plugin.record.id
     with plugin.phase("config"):
         model = plugin.plugin.config if plugin.plugin else None
@@ -239,7 +240,7 @@ def _configure(plugin: _Loading, settings: Settings, origins: Origins | None, se
             config=validate_section(model, given, path=f"plugins.{id_}.config", origins=origins),
             base_url=settings.public_url,
             data_folder=settings.storage.path / "plugins" / id_,
-            services=services,
+            provider=provider,
         )
 
 

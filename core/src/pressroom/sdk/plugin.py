@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic
 
 import pluggy
 from pydantic import BaseModel, ConfigDict
+from typing_extensions import TypeVar  # `typing` has defaults of type variables from Python 3.13 on
 
 from pressroom.errors import NotRunning
 from pressroom.sdk.data import Accounts, Database, Storage
@@ -73,9 +75,6 @@ class Plugin:
         return self.api or FIRST_API
 
 
-Part = TypeVar("Part")
-
-
 class Extensions:
     """What other plugins contributed through the hooks that a plugin offers with `Plugin(hookspecs=…)`.
 
@@ -99,86 +98,81 @@ class Extensions:
         self._contributed = {hook: tuple(pairs) for hook, pairs in contributed.items()}
 
 
+@dataclass(frozen=True, slots=True)
 class HostServices:
-    """The parts of a running server that plugins may use. They are there from the time of the lifespans on.
+    """The parts of a running server that plugins may use.
 
-    Reading one earlier, such as in a hook, raises `RuntimeError`.
+    `database` is for a plugin that contributes `Models`. `accounts` knows of accounts, and `storage` bounds the bytes
+    that they store. `jobs` is the queue of background work, `fetcher` fetches untrusted URLs, `tools` makes files with
+    the generators of this server, and `workers` are processes for untrusted input.
     """
 
-    __slots__ = ("_found", "_parts")
+    database: Database
+    accounts: Accounts
+    jobs: Jobs
+    storage: Storage
+    fetcher: Fetcher
+    tools: Tools
+    workers: Workers
+
+
+class ServiceProvider:
+    """Has the services of a server while it runs. The host fills it; plugins read `PluginContext.services`."""
+
+    __slots__ = ("_services",)
 
     def __init__(self) -> None:
-        self._parts: list[Any] = []
-        self._found: dict[type, Any] = {}
+        self._services: HostServices | None = None
 
     @property
-    def database(self) -> Database:
-        """The database, for a plugin that contributes `Models`."""
-        return self.of(Database)  # type: ignore[type-abstract]
-
-    @property
-    def accounts(self) -> Accounts:
-        """What is known of accounts."""
-        return self.of(Accounts)  # type: ignore[type-abstract]
-
-    @property
-    def jobs(self) -> Jobs:
-        """The queue of background work."""
-        return self.of(Jobs)  # type: ignore[type-abstract]
-
-    @property
-    def storage(self) -> Storage:
-        """What bounds the bytes that accounts store."""
-        return self.of(Storage)  # type: ignore[type-abstract]
-
-    @property
-    def fetcher(self) -> Fetcher:
-        """What fetches untrusted URLs."""
-        return self.of(Fetcher)  # type: ignore[type-abstract]
-
-    @property
-    def tools(self) -> Tools:
-        """The generators of this server."""
-        return self.of(Tools)  # type: ignore[type-abstract]
-
-    @property
-    def workers(self) -> Workers:
-        """Worker processes for untrusted input."""
-        return self.of(Workers)  # type: ignore[type-abstract]
-
-    def of(self, kind: type[Part]) -> Part:
-        """Return the part that implements a protocol. Raises `RuntimeError` if absent yet."""
-        found = self._found.get(kind)
-        if found is None:
-            found = self._found[kind] = next((part for part in self._parts if isinstance(part, kind)), None)
-        if found is None:
+    def services(self) -> HostServices:
+        """The services. Raises `NotRunning`, which is a `RuntimeError`, before the server has opened them."""
+        if self._services is None:
             raise NotRunning(
-                f"{kind.__name__} can be used once the server starts, such as in a lifespan or a call",
+                "the services of the server can be used once it starts, such as in a lifespan or a call",
                 hint="a command of a plugin runs without a server: it has the plugin's configuration and data folder",
             )
-        return found
+        return self._services
 
-    def fill(self, *parts: Any) -> None:
-        """Take the parts that are open now, in place of all before. The host calls it."""
-        self._parts = list(parts)
-        self._found.clear()
+    def fill(self, services: HostServices) -> None:
+        """Take the services that are open now, in place of all before."""
+        self._services = services
+
+    @contextmanager
+    def replaced(self, **parts: Any) -> Iterator[None]:
+        """Have other parts, such as `fetcher`, until the block ends. It is for tests."""
+        before = self.services
+        self._services = replace(before, **parts)
+        try:
+            yield
+        finally:
+            self._services = before
+
+
+Config = TypeVar("Config", default=Any)
 
 
 @dataclass(frozen=True, slots=True)
-class PluginContext:
+class PluginContext(Generic[Config]):
     """What a hook is told: its plugin's validated configuration, and where it may keep data.
 
+    `config` is of the class that `Plugin(config=…)` names; with `PluginContext[ThatClass]` type checkers know it.
     `data_folder` belongs to this plugin alone; the plugin makes it when it needs it. `extensions` holds what others
-    contributed to the hooks that this plugin offers, `services` the server's parts once it starts. `required` holds the
-    contexts of the plugins that it requires, by their ids, once all plugins are loaded: with them it can use what
-    those plugins offer as a library.
+    contributed to the hooks that this plugin offers. `required` holds the contexts of the plugins that it requires, by
+    their ids, once all plugins are loaded: with them it can use what those plugins offer as a library. `provider` is
+    the host's, for `services`.
     """
 
     id: str
     version: str
-    config: Any
+    config: Config
     base_url: str
     data_folder: Path
     extensions: Extensions = field(default_factory=Extensions)
-    services: HostServices = field(default_factory=HostServices)
+    provider: ServiceProvider = field(default_factory=ServiceProvider, repr=False)
     required: dict[str, PluginContext] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def services(self) -> HostServices:
+        """The server's parts, from the time of the lifespans on. Earlier, such as in a hook, it raises `NotRunning`."""
+        return self.provider.services

@@ -277,18 +277,11 @@ def recorded_http(
             error for one of the service.
         ValueError: the file is not a recording.
     """
-    services = running.host.compiled.plugins.services
-    found = services._found  # noqa: SLF001 - only tests stand in for a part
-    real, before = services.fetcher, found.get(Fetcher)
+    provider = running.host.compiled.plugins.provider
     on = os.environ.get(RECORD_VARIABLE) == "1" if recording is None else recording
-    recorded = RecordedHttp(file, real, on, secrets)
-    found[Fetcher] = recorded
-    try:
+    recorded = RecordedHttp(file, provider.services.fetcher, on, secrets)
+    with provider.replaced(fetcher=recorded):
         yield recorded
-    finally:
-        del found[Fetcher]
-        if before is not None:
-            found[Fetcher] = before
     if on:
         recorded.write()
     elif recorded.unknown:

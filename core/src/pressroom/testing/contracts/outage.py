@@ -126,26 +126,13 @@ def failing(running: RunningHost, part: type[Any], error: Exception | None) -> I
 
     The server itself keeps the real one.
     """
-    with _replaced(running, part, _FailingPart(error)):
+    with running.host.compiled.plugins.provider.replaced(**{part.__name__.lower(): _FailingPart(error)}):
         yield
 
 
 def _fetching_nothing_real(running: RunningHost) -> AbstractContextManager[None]:
     """Let all that plugins fetch be a small page or document: an outage is not looked for on the internet."""
-    return _replaced(running, Fetcher, _CannedFetcher())
-
-
-@contextmanager
-def _replaced(running: RunningHost, part: type[Any], stand_in: object) -> Iterator[None]:
-    found = running.host.compiled.plugins.services._found  # noqa: SLF001 - only tests stand in for a part
-    before = found.get(part)
-    found[part] = stand_in
-    try:
-        yield
-    finally:
-        del found[part]
-        if before is not None:
-            found[part] = before
+    return running.host.compiled.plugins.provider.replaced(fetcher=_CannedFetcher())
 
 
 class _CannedFetcher:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from pressroom.sdk import BackendError, CallError, Fetcher, InvalidInput, PluginContext, Rejected
+from pressroom.sdk import BackendError, CallError, InvalidInput, PluginContext, Rejected
 from pressroom.testing import RunningHost
 from pressroom.testing.contracts import ContractSuite, Finding, PromiseBroken, expect
 from pressroom.testing.contracts.suite import describe_error, run_apart
@@ -103,17 +103,8 @@ def check_image_source(running: RunningHost, source: ImageSource) -> list[Findin
     return running.run(IMAGE_SOURCE.check(opening, where=f"image source {source.name}"))
 
 
-@contextmanager
-def _fetching_from(running: RunningHost, fetcher: RedirectedFetcher) -> Iterator[None]:
-    found = running.host.compiled.plugins.services._found  # noqa: SLF001 - only tests stand in for a part
-    before = found.get(Fetcher)
-    found[Fetcher] = fetcher
-    try:
-        yield
-    finally:
-        del found[Fetcher]
-        if before is not None:
-            found[Fetcher] = before
+def _fetching_from(running: RunningHost, fetcher: RedirectedFetcher) -> AbstractContextManager[None]:
+    return running.host.compiled.plugins.provider.replaced(fetcher=fetcher)
 
 
 @IMAGE_SOURCE.promise(
