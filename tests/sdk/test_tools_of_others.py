@@ -17,7 +17,7 @@ from pressroom.testing.running import settings_for_test
 def test_a_generator_makes_a_file_for_a_plugin(tmp_path: Path) -> None:
     config = {"plugins": {"qr_code_generator": {}}, "plans": {"anonymous": {"tools": ["qr-code-generator"]}}}
     with RunningHost(settings_for_test(config, tmp_path)) as host:
-        tools = host.host.compiled.plugins.provider.services.tools
+        tools = host.host.compiled.plugins.services.tools
         assert isinstance(tools, Tools)
         content, media_type = host.run(tools.make_file("qr-code-generator", {"text": "hello"}))
         assert (content[:4], media_type) == (b"\x89PNG", "image/png")
@@ -38,7 +38,7 @@ def test_a_plugin_reads_a_file_of_this_server_by_its_signed_link(tmp_path: Path)
     config: dict[str, Any] = {"plugins": {"qr_code_generator": {}}}
     with RunningHost(settings_for_test(config, tmp_path)) as host, httpx.Client(base_url=host.url) as http:
         made = http.post("/tools/qr-code-generator/api/generate", json={"text": "hello"}).json()["data"]
-        tools = host.host.compiled.plugins.provider.services.tools
+        tools = host.host.compiled.plugins.services.tools
 
         assert host.run(tools.read_file(made["url"])) == http.get(made["url"]).content
         for url in (

@@ -36,7 +36,7 @@ def service() -> Iterator[FakeSite]:
 
 async def ask(server: RunningHost, url: str) -> list[Any]:
     """Ask a service as a plugin does; return what it answered."""
-    fetcher = server.host.compiled.plugins.provider.services.fetcher
+    fetcher = server.host.compiled.plugins.services.fetcher
     headers = {"Authorization": f"Bearer {KEY}", "X-Anything": "held back", "Content-Type": "application/json"}
     first = await fetcher.get(f"{url}/posts?q=a&key={KEY}", accept="application/json", max_bytes=999, seconds=9)
     second = await fetcher.request(
@@ -140,5 +140,5 @@ def test_nothing_is_written_where_the_test_failed(server: RunningHost, service: 
 
 
 async def get(server: RunningHost, url: str, *, max_bytes: int = 999) -> bytes:
-    fetcher = server.host.compiled.plugins.provider.services.fetcher
+    fetcher = server.host.compiled.plugins.services.fetcher
     return (await fetcher.get(url, accept="*/*", max_bytes=max_bytes, seconds=9)).content

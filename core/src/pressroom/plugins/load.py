@@ -36,7 +36,7 @@ from pressroom.plugins.registering import (
 )
 from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS, HOST_ID, record_of, select
 from pressroom.plugins.validating import Reason, losers, validate, without_requirements
-from pressroom.sdk import Models, Plugin, PluginContext
+from pressroom.sdk import HostServices, Models, Plugin, PluginContext
 from pressroom.sdk.plugin import ServiceProvider
 from pressroom.version import VERSION
 
@@ -59,6 +59,11 @@ class LoadedPlugins:
     extensions: Mapping[str, Mapping[str, list[tuple[str, Any]]]] = field(default_factory=dict)
     worker_modules: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     worker_setup: tuple[str, ...] = ()
+
+    @property
+    def services(self) -> HostServices:
+        """The services of the server that plugins use. Raises `NotRunning` before it has opened them."""
+        return self.provider.services
 
     @property
     def failed(self) -> tuple[PluginRecord, ...]:
