@@ -30,7 +30,7 @@ SOURCES := $(subst $(EMPTY) $(EMPTY),,$(SOURCES))
 COVERAGE := .cache/coverage.json
 MEASURED := $(BIN)/python -W 'ignore:Unable to activate' -m slipcover --branch --source $(SOURCES) --json --out $(COVERAGE)
 
-.PHONY: help serve check test soak bench docs dist format lock clean lint types collect
+.PHONY: help serve check test soak bench docs dist format lock clean lint types collect marks
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
 
@@ -43,7 +43,7 @@ check: $(VENV)/test.stamp ## run the quick checks: lint, types, and the tests th
 
 test: $(VENV)/test.stamp ## run everything that CI runs (20 to 40 minutes on two cores)
 	@mkdir -p $(dir $(COVERAGE))
-	@$(MAKE) --no-print-directory -j3 -Otarget lint types collect
+	@$(MAKE) --no-print-directory -j3 -Otarget lint types collect marks
 	$(MEASURED) $(PYTEST) tests --ignore tests/bench
 	@$(BIN)/python tests/support/coverage.py $(COVERAGE)
 
@@ -86,6 +86,10 @@ types:
 # Compiles the tests once. Otherwise each worker would, at the same time.
 collect:
 	@$(BIN)/python -m pytest --collect-only -qq tests --ignore tests/bench >.cache/collected.txt || { cat .cache/collected.txt; exit 1; }
+
+# Compiles the sources with the marks of coverage once, for the same reason.
+marks:
+	@$(BIN)/python tests/support/marked_code.py core/src $(PLUGINS:%=%/src)
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "Pressroom needs Python 3.11 or newer." >&2; exit 1; }

@@ -11,6 +11,8 @@ import os
 import sys
 from typing import Any, Final
 
+from support import marked_code
+
 _NEVER: Final = 1 << 30
 _IMPORTER: Final = "slipcover.importer"
 
@@ -23,6 +25,7 @@ def instance() -> Any:
 _measured = instance()
 if _measured is not None:
     _measured.d_miss_threshold = _NEVER
+    marked_code.use(sys.modules[_IMPORTER].SlipcoverLoader)
 if "--numprocesses" in sys.argv and "PYTEST_XDIST_WORKER" not in os.environ:
     # This process hands tests out to others, which measure. It need not rewrite the server, nor compile in the end what
     # it has not imported: all of the sources, in ten seconds.
