@@ -17,11 +17,12 @@ from pressroom_content.contract import MediaFile
 from pressroom_content.publishing.images import PostImage
 from pressroom_content.voice.store import Voice
 from support.growth import grows, modules, room_of, rooms
+from support.sizes import SOAK
 
-LOOK, MEASURE = 4_000, 20_000
+LOOK, MEASURE = 4_000 if SOAK else 2_000, 20_000
 """Characters of a text that is tried, and of one whose time is measured."""
 
-LONG = 0.003
+LONG = LOOK * 0.75e-6
 """Seconds of CPU from which on a function that is tried is measured."""
 
 TEXTS = frozenset({"html", "body", "text", "markdown", "svg", "xml", "page", "source", "content"})
