@@ -13,10 +13,11 @@ import pytest
 from pressroom.sdk import InvalidInput, NotFound
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
+from pressroom_content.builtin_site.tables import BuiltinRedirectRow
 from pressroom_content.contract import ControlNotProven, control_of, is_below, place_of
 from pressroom_content.contract.control import web_url
 from pressroom_content.records import Website
-from pressroom_content.tables import BuiltinRedirectRow, PublicationRow, WebsiteRow
+from pressroom_content.tables import PublicationRow, WebsiteRow
 from pressroom_content.websites.connecting import ConnectionLinks
 from pressroom_content.websites.control import GRACE, Controls
 from pressroom_content.websites.store import Websites

@@ -5,23 +5,22 @@ from __future__ import annotations
 from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SqlDatabase
 from pressroom.storage.database.autogeneration import differences
-from pressroom_content.parts import STORAGE
-from pressroom_content.tables import ContentBase
+from pressroom_content.parts import METADATA, STORAGE
 from sqlalchemy import text
 from support.migrations import downgrade, tables_of
 
-PLUGIN = ("content", Models(ContentBase.metadata, "pressroom_content.migrations"))
+PLUGIN = ("content", Models(METADATA, "pressroom_content.migrations"))
 BODY = "Grüße"  # seven bytes
 
 
 async def test_down_to_nothing_and_up_again(empty_database: SqlDatabase) -> None:
     migrator = Migrator(empty_database, [PLUGIN])
     await migrator.migrate()
-    assert await differences(empty_database, ContentBase.metadata) == []
+    assert await differences(empty_database, METADATA) == []
     await downgrade(empty_database, *PLUGIN, "base")
     assert await tables_of(empty_database) == {"schema_version_content"}
     await migrator.migrate()
-    assert await differences(empty_database, ContentBase.metadata) == []
+    assert await differences(empty_database, METADATA) == []
 
 
 async def test_what_was_stored_before_the_upgrade_counts(empty_database: SqlDatabase) -> None:

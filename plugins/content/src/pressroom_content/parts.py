@@ -30,14 +30,16 @@ from pressroom_content.articles.trash import jobs as article_jobs
 from pressroom_content.articles.trash import make_room
 from pressroom_content.builtin_site.connector import builtin_connector
 from pressroom_content.builtin_site.routes import domain_hosts
+from pressroom_content.builtin_site.tables import BuiltinFileRow, BuiltinPostRow
 from pressroom_content.pages.overview import sections as overview
 from pressroom_content.pages.routes import routes as article_pages
 from pressroom_content.publishing.engine import jobs as publishing_jobs
-from pressroom_content.tables import ArticleRow, BuiltinFileRow, BuiltinPostRow, ContentBase, ExportRow, WebsiteRow
+from pressroom_content.tables import ArticleRow, ContentBase, ExportRow, WebsiteRow
 from pressroom_content.text_index import published
 from pressroom_content.tools import (
     article_history,
     articles,
+    connecting,
     ideas,
     links,
     publishing,
@@ -56,6 +58,7 @@ from pressroom_content.websites.sync import jobs as website_jobs
 METADATA: Final = ContentBase.metadata
 TOOLS: Final[tuple[McpTool, ...]] = (
     *websites.TOOLS,
+    *connecting.TOOLS,
     *website_content.TOOLS,
     *articles.TOOLS,
     *article_history.TOOLS,

@@ -13,8 +13,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 from pressroom.testing import RunningHost
+from pressroom_content.builtin_site.tables import BuiltinPostRow
 from pressroom_content.contract import Post, PostState, RemotePost, SiteGone
-from pressroom_content.tables import BuiltinPostRow
 from pressroom_content.websites.store import Websites
 from sqlalchemy import select
 from support.publication_walks import OwnersPost, Walked, walk

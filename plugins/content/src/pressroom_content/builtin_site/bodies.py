@@ -13,8 +13,8 @@ from pressroom.sdk import CallError, PluginContext
 
 from pressroom_content.builtin_site.files import SiteImage, names_in
 from pressroom_content.builtin_site.highlighting import has_code, highlighted
+from pressroom_content.builtin_site.tables import BuiltinPostRow
 from pressroom_content.records import Website
-from pressroom_content.tables import BuiltinPostRow
 from pressroom_content.websites.domain_names import with_current_links
 
 _IMG = re.compile(r"<img [^<>]*+>")

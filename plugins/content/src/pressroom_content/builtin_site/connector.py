@@ -21,6 +21,7 @@ from pressroom_content.builtin_site.fidelity import FIDELITY
 from pressroom_content.builtin_site.files import SiteFiles, make_variants, names_in, names_of
 from pressroom_content.builtin_site.post_lists import note_terms
 from pressroom_content.builtin_site.store import is_live, may_lead_to
+from pressroom_content.builtin_site.tables import BuiltinPostRow, BuiltinRedirectRow
 from pressroom_content.contract import (
     Capabilities,
     ConnectionCheck,
@@ -41,7 +42,7 @@ from pressroom_content.contract import (
     TermKind,
 )
 from pressroom_content.contract.sites import PostState
-from pressroom_content.tables import BuiltinPostRow, BuiltinRedirectRow, WebsiteRow
+from pressroom_content.tables import WebsiteRow
 from pressroom_content.websites.domain_names import server_url
 
 RESERVED_SLUGS: Final = frozenset(

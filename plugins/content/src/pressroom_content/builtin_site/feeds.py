@@ -18,8 +18,8 @@ from xml.sax.saxutils import escape, quoteattr
 from pressroom.sdk import HttpResponse, NotFound, PluginContext
 
 from pressroom_content.builtin_site.store import BuiltinSite
+from pressroom_content.builtin_site.tables import BuiltinPostRow
 from pressroom_content.records import Website
-from pressroom_content.tables import BuiltinPostRow
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.domain_names import current_url, with_current_links
 from pressroom_content.websites.store import Websites

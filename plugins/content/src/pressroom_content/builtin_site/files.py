@@ -19,8 +19,8 @@ from slugify import slugify
 from sqlalchemy import Text, cast, delete, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressroom_content.builtin_site.tables import BuiltinFileRow, BuiltinPostRow
 from pressroom_content.contract import MediaFile, RemoteMedia, SiteRefused
-from pressroom_content.tables import BuiltinFileRow, BuiltinPostRow
 
 WIDTHS: Final = (480, 720, 960, 1600)
 """How wide the copies are, in pixels: for phones with fewer or more of them, a column of text, a large screen."""

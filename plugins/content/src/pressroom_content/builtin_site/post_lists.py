@@ -18,9 +18,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import defer
 
 from pressroom_content.builtin_site.store import is_live
+from pressroom_content.builtin_site.tables import BuiltinPostRow, BuiltinTermRow
 from pressroom_content.contract.articles import slug_of
 from pressroom_content.records import Website
-from pressroom_content.tables import ArticleRow, BuiltinPostRow, BuiltinTermRow, PublicationRow, WordRow
+from pressroom_content.tables import ArticleRow, PublicationRow, WordRow
 from pressroom_content.text_index.corpus import counted_stems, language_of, variants_of
 
 BlogTermKind = Literal["tag", "category", "author"]

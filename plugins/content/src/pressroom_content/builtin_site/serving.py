@@ -25,9 +25,9 @@ from pressroom_content.builtin_site.list_pages import ListPages, term_url
 from pressroom_content.builtin_site.post_lists import BlogTermKind, PostLists, term_slug
 from pressroom_content.builtin_site.store import BuiltinSite, Detour, public_sites
 from pressroom_content.builtin_site.summaries import description_of, page_title
+from pressroom_content.builtin_site.tables import BuiltinPostRow
 from pressroom_content.builtin_site.wording import wording
 from pressroom_content.records import Website
-from pressroom_content.tables import BuiltinPostRow
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.domains import Domains
 

@@ -15,8 +15,8 @@ from pressroom_content.builtin_site.frame import PER_PAGE, SiteFrame
 from pressroom_content.builtin_site.list_pages import list_urls, term_url
 from pressroom_content.builtin_site.post_lists import PostLists
 from pressroom_content.builtin_site.store import BuiltinSite, is_live
+from pressroom_content.builtin_site.tables import BuiltinPostRow
 from pressroom_content.records import Website
-from pressroom_content.tables import BuiltinPostRow
 
 MAX_POSTS: Final = 2_000
 """Posts and pages in one site map: it is made on the event loop, within some hundredths of a second."""

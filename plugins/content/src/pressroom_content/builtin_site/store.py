@@ -13,16 +13,10 @@ from sqlalchemy import ColumnElement, Select, and_, case, delete, func, not_, or
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import defer
 
+from pressroom_content.builtin_site.tables import BuiltinFileRow, BuiltinPostRow, BuiltinRedirectRow
 from pressroom_content.builtin_site.url_rules import GONE, rule_at
 from pressroom_content.contract.control import is_below
-from pressroom_content.tables import (
-    ArticleRow,
-    BuiltinFileRow,
-    BuiltinPostRow,
-    BuiltinRedirectRow,
-    PublicationRow,
-    WebsiteRow,
-)
+from pressroom_content.tables import ArticleRow, PublicationRow, WebsiteRow
 from pressroom_content.websites.domain_names import current_url, site_url
 
 _MAX_HOPS: Final = 20

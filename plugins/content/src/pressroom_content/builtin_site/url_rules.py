@@ -12,8 +12,8 @@ from pressroom.columns import new_id
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressroom_content.builtin_site.tables import BuiltinRedirectRow
 from pressroom_content.contract import SiteRefused
-from pressroom_content.tables import BuiltinRedirectRow
 
 MAX_REDIRECTS: Final = 10_000
 MAX_GONE: Final = 10_000

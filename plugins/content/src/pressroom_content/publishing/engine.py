@@ -56,7 +56,8 @@ from pressroom_content.publishing.work import Postponement, PublicationWork
 from pressroom_content.records import Article, Publication, Website
 from pressroom_content.tables import PublicationRow
 from pressroom_content.websites.connectors import connector_of
-from pressroom_content.websites.store import Websites, note_error, note_published
+from pressroom_content.websites.findings import note_error, note_published
+from pressroom_content.websites.store import Websites
 
 log = structlog.get_logger()
 

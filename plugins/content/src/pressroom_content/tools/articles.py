@@ -52,9 +52,9 @@ from pressroom_content.tools.article_fields import (
     seo_of,
 )
 from pressroom_content.tools.article_history import VersionItem, changes_since, version_items, version_line
-from pressroom_content.tools.times import local_time, time_text, zone_in
+from pressroom_content.tools.times import local_time, time_text, website_zone
 from pressroom_content.tools.websites import context
-from pressroom_content.websites.store import Websites, zones_in
+from pressroom_content.websites.store import Websites, read_zones
 
 MAX_EDITS: Final = 100
 QUOTA: Final = "articles_created"
@@ -251,7 +251,7 @@ async def get_content(params: GetParams, call: Call) -> ToolResult:
         article = await counted(plugin, await Articles(plugin).get(subject, params.content_id, params.version))
     async with plugin.services.database.reading() as session:
         urls = await listing.urls_of(session, [article.id])
-        zone = zone_in(await zones_in(session, subject), article.website_id)
+        zone = website_zone(await read_zones(session, subject), article.website_id)
     view = article_view(article, urls.get(article.id, ()), call, zone)
     data = ContentPage(content=view, body="", next_offset=None, versions=None, diff=None)
     lines = list(field_lines(view))
@@ -337,11 +337,11 @@ async def list_content(params: ListArticlesParams, call: Call) -> ToolResult:
         status=params.status,
         query=(params.query or "").strip(),
         tag=(params.tag or "").strip(),
-        updated_since=since and since.replace(tzinfo=zone_in(zones, params.website_id)).astimezone(UTC),
+        updated_since=since and since.replace(tzinfo=website_zone(zones, params.website_id)).astimezone(UTC),
     )
     found, cursor = await listing.page(plugin, subject, wanted, limit=params.limit, cursor=params.cursor)
-    items = [_item(one, zone_in(zones, one.website_id)) for one in found]
-    lines = [_line(one, zone_in(zones, one.website_id)) for one in items]
+    items = [_item(one, website_zone(zones, one.website_id)) for one in found]
+    lines = [_line(one, website_zone(zones, one.website_id)) for one in items]
     more = [f"More: call list_content again with cursor {cursor}"] if cursor else []
     return ToolResult("\n".join(lines + more) or "No articles match.", ContentList(items=items, next_cursor=cursor))
 

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 UTC_ZONE: Final = ZoneInfo("UTC")
 
 
-def zone_in(zones: Mapping[str, ZoneInfo], website_id: str | None) -> ZoneInfo:
+def website_zone(zones: Mapping[str, ZoneInfo], website_id: str | None) -> ZoneInfo:
     """Return the time zone of a website, UTC for no website."""
     return zones.get(website_id or "", UTC_ZONE)
 

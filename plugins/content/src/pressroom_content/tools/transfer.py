@@ -16,7 +16,7 @@ from pressroom_content.contract import WebsiteId
 from pressroom_content.publishing.adopting import AdoptedPost, adopt
 from pressroom_content.tools.article_fields import ContentId, preview_url
 from pressroom_content.tools.articles import QUOTA
-from pressroom_content.tools.times import UTC_ZONE, local_time, time_text, zone_in
+from pressroom_content.tools.times import UTC_ZONE, local_time, time_text, website_zone
 from pressroom_content.tools.websites import context
 from pressroom_content.websites.store import Websites
 
@@ -230,7 +230,7 @@ async def export_content(params: ExportParams, call: Call) -> ToolResult:
     )
     zone = UTC_ZONE
     if params.website_id is not None:
-        zone = zone_in(await Websites(plugin).zones(subject), params.website_id)
+        zone = website_zone(await Websites(plugin).zones(subject), params.website_id)
     until = local_time(made.expires_at, zone)
     count = f"{made.items:,} {'article' if made.items == 1 else 'articles'}"
     text = f"{count}: {made.url} (works until {time_text(until, zone)})"

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from zoneinfo import ZoneInfo
 
 from pressroom.columns import as_id, new_id
-from pressroom.sdk import CallError, InvalidInput, NotFound, PluginContext
+from pressroom.sdk import InvalidInput, NotFound, PluginContext
 from slugify import slugify
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
@@ -37,14 +37,11 @@ from pressroom_content.websites import domains
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.connectors import connectors
 from pressroom_content.websites.domain_names import server_url, site_url
+from pressroom_content.websites.findings import note_error, own_settings, take_finding
 from pressroom_content.websites.paging import before
-from pressroom_content.websites.proofs import take_proof
 
 RESERVED_KEYS: Final = frozenset({"static", "files", "api", "admin", "new"})
 _MAX_KEY_LENGTH: Final = 60
-_MAX_ERROR_LENGTH: Final = 1000
-_TAKEN_OVER: Final = ("timezone", "language")
-"""Settings that a site's own are taken over for, until its owner chooses others."""
 
 
 class Websites:
@@ -84,7 +81,7 @@ class Websites:
     async def zones(self, user_id: str) -> Mapping[str, ZoneInfo]:
         """Return the time zones of all websites that the account ever had, by id."""
         async with self._database.reading() as session:
-            return await zones_in(session, user_id)
+            return await read_zones(session, user_id)
 
     async def count(self, user_id: str) -> int:
         """Return how many websites are connected."""
@@ -163,7 +160,7 @@ class Websites:
             url=url,
             status="active",
             credential=Vault.of(self._plugin).seal(credential, id_) if credential else "",
-            settings=_own_settings(finding, _TAKEN_OVER),
+            settings=own_settings(finding),
             created_at=now,
             updated_at=now,
         )
@@ -171,7 +168,7 @@ class Websites:
             row.capabilities = asdict(known[platform].capabilities)
         if platform == BUILTIN and (zone := await self._usual_zone(user_id)):
             row.settings = {"timezone": zone}
-        _take_finding(row, finding, now, self._plugin.base_url)
+        take_finding(row, finding, now, self._plugin.base_url)
         for number in range(1, 1000):
             if platform == BUILTIN:
                 row.site_key = _key(row.name, number)
@@ -202,7 +199,7 @@ class Websites:
             row.credential = Vault.of(self._plugin).seal(credential, row.id) if credential else ""
             row.url = url or row.url
             row.version += 1
-            _take_finding(row, finding, now, self._plugin.base_url)
+            take_finding(row, finding, now, self._plugin.base_url)
             return self._website(row)
 
     async def update_settings(
@@ -273,7 +270,7 @@ class Websites:
         """Keep what a live check found. Raises `NotFound`."""
         async with self._database.writing() as session:
             row = await self._row(session, user_id, website_id)
-            _take_finding(row, finding, datetime.now(UTC), self._plugin.base_url)
+            take_finding(row, finding, datetime.now(UTC), self._plugin.base_url)
             return self._website(row)
 
     async def note_error(self, website_id: str, error: SiteError) -> None:
@@ -349,55 +346,10 @@ class Websites:
         )
 
 
-async def zones_in(session: AsyncSession, user_id: str) -> Mapping[str, ZoneInfo]:
+async def read_zones(session: AsyncSession, user_id: str) -> Mapping[str, ZoneInfo]:
     """Return the time zones of all websites that an account ever had, by id."""
     rows = await session.execute(select(WebsiteRow.id, WebsiteRow.settings).where(WebsiteRow.user_id == user_id))
     return {row.id: site_settings.zone_of(row.settings) for row in rows}
-
-
-async def note_error(session: AsyncSession, website_id: str, error: CallError) -> None:
-    """Keep what went wrong at a site; a rejected credential makes the site one that needs attention."""
-    told = error.message.replace("\0", "")[:_MAX_ERROR_LENGTH]
-    change = update(WebsiteRow).where(WebsiteRow.id == website_id)
-    await session.execute(change.values(last_error=told, last_error_at=datetime.now(UTC)))
-    if isinstance(error, SiteRejected):
-        await session.execute(change.where(WebsiteRow.status == "active").values(status="error"))
-
-
-async def note_published(session: AsyncSession, website_id: str) -> None:
-    """Keep that something was published just now: the site works."""
-    change = update(WebsiteRow).where(WebsiteRow.id == website_id)
-    await session.execute(change.values(last_published_at=datetime.now(UTC)))
-    await session.execute(change.where(WebsiteRow.status == "error").values(status="active"))
-
-
-def _take_finding(row: WebsiteRow, finding: ConnectionReport | None, now: datetime, base_url: str) -> None:
-    if finding is None:
-        return
-    row.checks = [asdict(check) for check in finding.checks]
-    row.capabilities = asdict(finding.capabilities)
-    missing = [name for name in _TAKEN_OVER if name not in (row.settings or {})]
-    row.settings = {**(row.settings or {}), **_own_settings(finding, missing)}
-    row.checked_at = row.updated_at = now
-    wrong = next((check.message for check in finding.checks if check.status == "error"), "")
-    if wrong:
-        row.last_error, row.last_error_at = wrong[:_MAX_ERROR_LENGTH], now
-    if row.status != "paused":
-        row.status = "error" if wrong else "active"
-    rejected = any(check.id == "credential" and check.status == "error" for check in finding.checks)
-    take_proof(row, finding.site_url, now, base_url=base_url, certain=finding.ok or rejected)
-
-
-def _own_settings(finding: ConnectionReport | None, names: Sequence[str]) -> dict[str, Any]:
-    """Return what the site itself says of its language and time zone, as far as it makes sense."""
-    kept: dict[str, Any] = {}
-    for name in names:
-        value = getattr(finding, name, "")
-        try:
-            kept |= site_settings.changed("", {}, {name: value}) if value else {}
-        except InvalidInput:
-            continue
-    return kept
 
 
 def _key(name: str, number: int) -> str:

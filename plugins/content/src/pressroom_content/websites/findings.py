@@ -1,0 +1,83 @@
+"""What is kept of a look at a site: what was found, what that proves of its URL, and what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from pressroom.sdk import CallError, InvalidInput
+from sqlalchemy import update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressroom_content.contract import ConnectionReport, SiteRejected
+from pressroom_content.contract.control import is_on_this_server, place_of
+from pressroom_content.tables import WebsiteRow
+from pressroom_content.websites import settings as site_settings
+
+_MAX_ERROR_LENGTH: Final = 1000
+_TAKEN_OVER: Final = ("timezone", "language")
+"""Settings that a site's own are taken over for, until its owner chooses others."""
+
+
+def vouched(url: str, site_url: str) -> bool:
+    """Return whether the URL that a platform names as its own is the one that was typed, if one was."""
+    place = place_of(site_url)
+    return bool(place) and (not url or place == place_of(url))
+
+
+def take_proof(row: WebsiteRow, site_url: str, now: datetime, *, base_url: str, certain: bool) -> None:
+    """Keep on a row what a live check says of control. `certain`: the platform was asked and answered."""
+    if row.control_place and row.url and row.control_place != place_of(row.url):
+        row.control_place, row.control_method, row.control_at = "", "", None
+    if vouched(row.url, site_url) and not is_on_this_server(site_url, base_url):
+        row.control_place, row.control_method, row.control_at = place_of(site_url), "platform", now
+    elif certain and row.control_method == "platform":
+        row.control_place, row.control_method, row.control_at = "", "", None
+
+
+def take_finding(row: WebsiteRow, finding: ConnectionReport | None, now: datetime, base_url: str) -> None:
+    """Keep on a row what a live check found; nothing where there was none."""
+    if finding is None:
+        return
+    row.checks = [asdict(check) for check in finding.checks]
+    row.capabilities = asdict(finding.capabilities)
+    missing = [name for name in _TAKEN_OVER if name not in (row.settings or {})]
+    row.settings = {**(row.settings or {}), **own_settings(finding, missing)}
+    row.checked_at = row.updated_at = now
+    wrong = next((check.message for check in finding.checks if check.status == "error"), "")
+    if wrong:
+        row.last_error, row.last_error_at = wrong[:_MAX_ERROR_LENGTH], now
+    if row.status != "paused":
+        row.status = "error" if wrong else "active"
+    rejected = any(check.id == "credential" and check.status == "error" for check in finding.checks)
+    take_proof(row, finding.site_url, now, base_url=base_url, certain=finding.ok or rejected)
+
+
+def own_settings(finding: ConnectionReport | None, names: Sequence[str] = _TAKEN_OVER) -> dict[str, Any]:
+    """Return what the site itself says of its language and time zone, as far as it makes sense."""
+    kept: dict[str, Any] = {}
+    for name in names:
+        value = getattr(finding, name, "")
+        try:
+            kept |= site_settings.changed("", {}, {name: value}) if value else {}
+        except InvalidInput:
+            continue
+    return kept
+
+
+async def note_error(session: AsyncSession, website_id: str, error: CallError) -> None:
+    """Keep what went wrong at a site; a rejected credential makes the site one that needs attention."""
+    told = error.message.replace("\0", "")[:_MAX_ERROR_LENGTH]
+    change = update(WebsiteRow).where(WebsiteRow.id == website_id)
+    await session.execute(change.values(last_error=told, last_error_at=datetime.now(UTC)))
+    if isinstance(error, SiteRejected):
+        await session.execute(change.where(WebsiteRow.status == "active").values(status="error"))
+
+
+async def note_published(session: AsyncSession, website_id: str) -> None:
+    """Keep that something was published just now: the site works."""
+    change = update(WebsiteRow).where(WebsiteRow.id == website_id)
+    await session.execute(change.values(last_published_at=datetime.now(UTC)))
+    await session.execute(change.where(WebsiteRow.status == "error").values(status="active"))
