@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,6 +11,13 @@ from email.utils import format_datetime, parsedate_to_datetime
 from typing import Final
 
 from pressroom.sdk import HttpRequest, HttpResponse
+
+_HTTP_DATE: Final = re.compile(
+    r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT"
+    r"|[A-Z][a-z]{5,8}, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d GMT"
+    r"|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}"
+)
+"""The three forms of dates in HTTP (section 5.6.7), and no other that a library may understand."""
 
 _OK: Final = 200
 _NOT_MODIFIED: Final = 304
@@ -73,6 +81,8 @@ def _names(header: str, tag: str, *, weakly: bool) -> bool:
 
 def _moment(header: str) -> datetime | None:
     """Return an HTTP date, `None` for any other text: such a condition does not count (section 13.1.3)."""
+    if not _HTTP_DATE.fullmatch(header.strip()):
+        return None
     try:
         at = parsedate_to_datetime(header)
         return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
