@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,7 +17,7 @@ from pressroom_content.builtin_site.summaries import MAX_WIDTH, shortened, summa
 from pressroom_content.contract import MediaFile, Post, RemoteMedia
 from pressroom_content.websites.store import Websites
 from selectolax.lexbor import LexborHTMLParser
-from support.selecting import attribute_of
+from support.selecting import attribute_of, text_of
 
 from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
 from .test_pages import Site
@@ -177,7 +178,9 @@ def test_descriptions_are_made_of_the_text_and_never_of_the_title(site: Site) ->
         assert "Title" not in said
         assert 0 < len(said) <= MAX_WIDTH
     site.publish("Nothing to read", "---", slug="empty")
-    assert LexborHTMLParser(site.get("/empty").text).css("meta[name=description]") == []
+    empty = LexborHTMLParser(site.get("/empty").text)
+    assert empty.css("meta[name=description], meta[property='og:description']") == []
+    assert "description" not in json.loads(text_of(empty, "script[type='application/ld+json']"))
     for number in range(12):
         site.publish(f"More {number}")
     pages = [LexborHTMLParser(site.get(path).text) for path in ("", "?page=2")]
@@ -185,6 +188,21 @@ def test_descriptions_are_made_of_the_text_and_never_of_the_title(site: Site) ->
     assert one.startswith("Notes on engines.")
     assert one != two
     assert [page.css_first("h1").text() for page in pages] == ["Ada moves", "Ada moves, page 2"]  # type: ignore[union-attr]
+
+
+def test_a_list_of_few_posts_says_more_of_them_than_their_titles(host: RunningHost, ada: Client) -> None:
+    site = Site(host, ada, "Looms")
+    site.publish(
+        "Silk", "The loom wove silk from punched cards, a hundred years before the first program.", tags=("x",)
+    )
+    site.publish("Wool", "Wool was spun by hand, and sold by the pound at the market of every town.", slug="w")
+    said = [
+        attribute_of(LexborHTMLParser(site.get(path).text), "meta[name=description]", "content")
+        for path in ("", "/tags/x")
+    ]
+    assert said[0].startswith("Wool: Wool was spun by hand")
+    assert said[1].startswith("Tag: x. Silk: The loom wove silk")
+    assert all(50 < len(one) <= MAX_WIDTH for one in said)
 
 
 def test_descriptions_are_cut_between_words() -> None:

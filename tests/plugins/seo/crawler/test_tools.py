@@ -121,10 +121,10 @@ async def test_what_a_site_says_to_language_models(world: World) -> None:
         assert {one.id: one.passed for one in report.checks} == {
             "llms_txt_exists": True,
             "llms_txt_parses": True,
-            "llms_txt_matches_sitemap": False,
+            "llms_txt_matches_sitemap": True,
             "llms_txt_links": True,
             "llms_full_txt_exists": True,
-            "markdown_twins": False,
+            "markdown_twins": True,
         }
         assert (report.entries, report.missing) == (2, (site.url("/"),))
         pages["/index.html.md"] = plain("# Home", "text/markdown")
@@ -132,6 +132,13 @@ async def test_what_a_site_says_to_language_models(world: World) -> None:
         report = await check_llms_txt(Visitor(fetcher, FAST), Scope.at(site.url()), urls)
         assert [one.id for one in report.checks if not one.passed] == ["llms_txt_links"]
         assert report.missing == ()
+        del pages["/wood.md"]
+        report = await check_llms_txt(Visitor(fetcher, FAST), Scope.at(site.url()), urls)
+        assert [one.id for one in report.checks if not one.passed] == ["llms_txt_links", "markdown_twins"]
+        pages["/llms.txt"] = plain("# Site\n\n## Pages\n\n- [Shop](https://shop.example/)\n")
+        report = await check_llms_txt(Visitor(fetcher, FAST), Scope.at(site.url()), urls)
+        assert [one.id for one in report.checks if not one.passed] == ["llms_txt_matches_sitemap", "markdown_twins"]
+        assert report.missing == tuple(urls)
 
 
 async def test_a_site_that_says_nothing_to_language_models(world: World) -> None:

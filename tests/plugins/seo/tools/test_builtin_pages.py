@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
+import pytest
+from pressroom_content.builtin_site.summaries import page_title, shortened, summary
+from pressroom_seo.scoring.snippet import pixel_width
+from pressroom_seo.site_checks.page_text import DESCRIPTION_SIZE, DESCRIPTION_WIDTHS, TITLE_SIZE, TITLE_WIDTHS
 from support.seo_articles import GOOD, GOOD_BODY
 from support.tool_client import ToolClient
 
@@ -37,3 +42,28 @@ def test_a_post_and_the_home_page_of_the_built_in_site_are_judged_as_what_they_a
     about_articles = {"author_and_dates", "structured_data", "intro_length", "image_count", "outbound_links"}
     assert about_articles <= set(home["skipped"])
     assert not wrong & {"crawlable_links", "link_private", "structured_data_missing", "canonical_missing", "dead_end"}
+
+
+SAMPLES: Final = {
+    **{file.stem: file.read_text("utf-8") for file in (Path(__file__).parents[1] / "scoring").glob("*/*.md")},
+    "ru": "Пчёлы собирают нектар с цветов и делают из него мёд. Пасечник заботится о семьях весь год. ",  # noqa: RUF001
+    "el": "Οι μέλισσες συλλέγουν νέκταρ από τα λουλούδια και φτιάχνουν μέλι στην κυψέλη τους. ",  # noqa: RUF001
+    "ar": "يجمع النحل رحيق الأزهار ويصنع منه العسل في خلاياه. ",
+    "he": "הדבורים אוספות צוף מן הפרחים ועושות ממנו דבש בכוורת שלהן. ",
+    "hi": "मधुमक्खियाँ फूलों से रस इकट्ठा करती हैं और छत्ते में शहद बनाती हैं। ",
+    "ja": "蜜蜂は花の蜜を集めて蜂蜜を作ります。",
+    "capitals": "HOW BEES TURN NECTAR INTO HONEY AND KEEP IT FOR THE WINTER MONTHS. ",
+}
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_descriptions_and_titles_that_are_made_fit_into_a_search_result(name: str) -> None:
+    words = " ".join(SAMPLES[name].split())
+    whole = f"{words} " * (1 + 3000 // len(words))
+    for start in range(0, 2000, 53):
+        made = summary(f"<p>{whole[start : start + 600]}</p>")
+        assert pixel_width(made, DESCRIPTION_SIZE) <= DESCRIPTION_WIDTHS[1], made
+        assert pixel_width(made, DESCRIPTION_SIZE) >= DESCRIPTION_WIDTHS[0], made
+        title = shortened(whole[start:], 40)
+        shown = page_title(title, "A blog about bees")
+        assert shown == title or pixel_width(shown, TITLE_SIZE) <= TITLE_WIDTHS[1], shown

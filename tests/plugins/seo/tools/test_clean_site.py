@@ -20,6 +20,7 @@ from support.nginx import nginx
 from support.origins import Authority
 from support.tool_client import ToolClient, client_of
 
+from ..crawler.sites import text  # noqa: TID252 - the words of the crawler's own tests
 from .conftest import CONFIG, wait_until_live
 from .test_reports import crawl
 
@@ -107,3 +108,55 @@ def test_the_tools_find_nothing_on_a_built_in_site_behind_tls(behind_tls: tuple[
     parts += [ada.data("check_page_seo", url=one, llms_txt=True)["llms_txt"] for one in (f"{url}/", urls[0])]
     for part in parts:
         assert [one for one in part["checks"] if not one["passed"]] == []
+
+
+THINGS: Final = (
+    "amber", "beacon", "cellar", "dovecote", "easel", "fountain", "gable", "hearth", "inkwell", "jetty", "kiln", "loom",
+    "mooring", "needle",
+)  # fmt: skip
+
+
+def _grown_blog(ada: ToolClient, website: str) -> list[str]:
+    """Fill a site with what a blog has after some time, and return the URLs of its posts."""
+    urls = []
+    for number, thing in enumerate(THINGS):
+        made = ada.data(
+            "create_content",
+            title=f"How the {thing} came into use and what it does",
+            slug=thing,
+            body=f"{text(thing, 90).capitalize()}.\n\n## The {thing} at work\n\n{text(f'{thing} 2', 90).capitalize()}.",
+            author=("Ada Baker", "Max Miller")[number % 2],
+            tags=["things", f"{thing}s", ("wood", "stone", "metal")[number % 3]],
+            categories=[("Indoors", "Outdoors")[number // 2 % 2]],
+        )
+        done = ada.data("publish_content", content_id=made["content_id"], website_id=website)
+        urls.append(done["url"])
+        if thing == "amber":
+            moved = {
+                "content_id": made["content_id"],
+                "expected_version": made["version"],
+                "fields": {"slug": "ambers"},
+            }
+            ada.data("update_content", **moved)
+            urls[-1] = ada.data("publish_content", content_id=made["content_id"], website_id=website)["url"]
+        if thing == "beacon":
+            ada.data("unpublish_content", publication_id=done["publication_id"], confirm=True)
+            urls.pop()
+    about = ada.data("create_content", title="About the people who write this blog", body=text("about"), slug="about")
+    ada.data("publish_content", content_id=about["content_id"], website_id=website, options={"kind": "page"})
+    return urls
+
+
+def test_the_tools_find_nothing_on_a_blog_that_has_grown(behind_tls: tuple[RunningHost, str]) -> None:
+    host, url = behind_tls
+    ada = client_of(host, "ada.2@example.com")
+    website = ada.data("connect_website", platform="builtin", name="Old things")["website_id"]
+    look = {"logo": f"{url}/tools/static/icon.svg", "description": "Where they come from, and what for"}
+    ada.data("update_website_settings", website_id=website, settings=look)
+    urls = _grown_blog(ada, website)
+    report = crawl(ada, website)
+    assert {one["check_id"]: one["evidence"] or one["sample_urls"] for one in report["issues"]} == {}
+    crawled = {one["url"] for one in ada.data("get_seo_report", website_id=website, section="pages")["page_rows"]}
+    assert set(urls) <= crawled
+    lists = ada.data("get_seo_report", website_id=website, section="llms_txt")["llms_txt"]
+    assert [one for one in lists["checks"] if not one["passed"]] == []

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from pressroom.sdk import HttpResponse
 
 from pressroom_content.builtin_site.documents import json_script
-from pressroom_content.builtin_site.frame import PER_PAGE, LinkPreviews, SiteFrame, date_of, url_of, words_of
+from pressroom_content.builtin_site.frame import PER_PAGE, LinkPreviews, ShownPost, SiteFrame, date_of, url_of, words_of
 from pressroom_content.builtin_site.post_lists import BlogTermKind, PostLists
 from pressroom_content.builtin_site.summaries import list_description, list_title
 from pressroom_content.records import Website
@@ -40,10 +40,10 @@ class ListPages(SiteFrame):
         if not found and page > 1:
             return await self.missing(website)
         settings = site_settings.read(website.settings)
-        description = list_description(
-            settings.description if page == 1 else "", [one.row.title for one in found[:PER_PAGE]]
-        )
-        name = website.name if page == 1 else words_of(website).say("page", name=website.name, n=page)
+        shown = await self.listed(website, found[:PER_PAGE])
+        description = list_description(settings.description if page == 1 else "", _contents(shown))
+        words = words_of(website)
+        name = website.name if page == 1 else words.say("page", name=website.name, n=page)
         linked = {
             "@context": "https://schema.org",
             "@type": "Blog",
@@ -55,14 +55,14 @@ class ListPages(SiteFrame):
         return await self.page(
             website,
             "home.html",
-            title=list_title(name, *([settings.description, words_of(website)["all_posts"]] if page == 1 else [])),
+            title=list_title(name, *([settings.description] if page == 1 else []), words["all_posts"]),
             og_title=name,
             heading=name,
             description=description,
             canonical=_numbered(website.url, page),
             is_home=True,
             image=await LinkPreviews(self._plugin).of_site(website),
-            posts=await self.listed(website, found[:PER_PAGE]),
+            posts=shown,
             linked_data=json_script(linked),
             **_pager(website.url, page, more=len(found) > PER_PAGE),
         )
@@ -79,16 +79,16 @@ class ListPages(SiteFrame):
             return await self.missing(website)
         url = term_url(website, kind, slug)
         heading = name if page == 1 else words.say("page", name=name, n=page)
-        titles = [one.row.title for one in found[:PER_PAGE]]
+        shown = await self.listed(website, found[:PER_PAGE])
         # A list of all that the site has says nothing that its home does not say.
         is_all = await lists.count() == await lists.count((kind, slug))
         return await self.page(
             website,
             "list.html",
             eyebrow=words[kind],
-            **await self._described(website, heading, f"{words[kind]}: {heading}", titles),
+            **await self._described(website, heading, f"{words[kind]}: {heading}", _contents(shown)),
             canonical=_numbered(website.url if is_all else url, page),
-            posts=await self.listed(website, found[:PER_PAGE]),
+            posts=shown,
             **_pager(url, page, more=len(found) > PER_PAGE),
         )
 
@@ -117,17 +117,19 @@ class ListPages(SiteFrame):
         return await self.page(
             website,
             "archive.html",
-            **await self._described(website, heading, heading, [row.title for row in rows[:20]]),
+            **await self._described(website, heading, heading, [(row.title, "") for row in rows[:20]]),
             canonical=_numbered(website.url if is_all else url, page),
             months=months,
             **_pager(url, page, more=len(rows) > _PER_ARCHIVE_PAGE),
         )
 
-    async def _described(self, website: Website, heading: str, about: str, titles: Sequence[str]) -> dict[str, Any]:
+    async def _described(
+        self, website: Website, heading: str, about: str, posts: Sequence[tuple[str, str]]
+    ) -> dict[str, Any]:
         """Return what a list of posts says of itself to search engines and in link previews."""
         settings = site_settings.read(website.settings)
         title = f"{heading} · {website.name}"
-        description = list_description(f"{about}.", titles)
+        description = list_description(f"{about}.", posts)
         linked = {
             "@context": "https://schema.org",
             "@type": "CollectionPage",
@@ -169,6 +171,11 @@ class ListPages(SiteFrame):
             posts=await self.listed(website, found),
             **_pager(f"{website.url}/search?{urlencode({'q': query})}", page, more=total > page * PER_PAGE),
         )
+
+
+def _contents(posts: Sequence[ShownPost]) -> Sequence[tuple[str, str]]:
+    """Return what a description of a list is made of: titles and excerpts."""
+    return [(post.title, post.excerpt) for post in posts]
 
 
 def _pager(url: str, page: int, *, more: bool) -> dict[str, Any]:

@@ -228,7 +228,7 @@ def _linked_data(
         "@context": "https://schema.org",
         "@type": "BlogPosting",
         "headline": row.title[:110],
-        "description": description,
+        **({"description": description} if description else {}),
         "url": shown.url,
         "mainEntityOfPage": shown.url,
         "datePublished": shown.iso,

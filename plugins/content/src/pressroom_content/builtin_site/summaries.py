@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from selectolax.lexbor import LexborHTMLParser
 
-MAX_WIDTH: Final = 150.0
-"""How wide a description may be, in Latin letters: search results show about as much."""
+MAX_WIDTH: Final = 145.0
+"""How wide a description may be, in small Latin letters: search results show about as much, and cut what is wider."""
 
 ENOUGH: Final = 90.0
 """From this width on nothing more is added to a description."""
@@ -18,6 +18,11 @@ MAX_TITLE_WIDTH: Final = 58.0
 """How wide a title with the site's name behind it may be; beyond that it goes without the name."""
 
 _WIDE: Final = 2.2
+_CAPITAL: Final = 1.4
+_OTHER_SCRIPT: Final = 1.08
+"""Letters of other alphabets are wider on average, such as those of Russian and Arabic."""
+
+_LATIN_ENDS: Final = "\u0250"
 _MAX_HTML: Final = 60_000
 """The beginning of a body that is looked at."""
 
@@ -30,8 +35,16 @@ _LOOSE: Final = " ,;:-\u2013\u2014\u3001\uff0c\uff1a\uff1b"
 
 
 def width(text: str) -> float:
-    """Return about how wide a text is, in Latin letters."""
-    return sum(_WIDE if unicodedata.east_asian_width(character) in "WF" else 1.0 for character in text)
+    """Return about how wide a text is, in small Latin letters."""
+    return sum(map(_width, text))
+
+
+def _width(character: str) -> float:
+    if character.isupper():
+        return _CAPITAL
+    if character < _LATIN_ENDS or not character.isalpha():
+        return _WIDE if unicodedata.east_asian_width(character) in "WF" else 1.0
+    return _WIDE if unicodedata.east_asian_width(character) in "WF" else _OTHER_SCRIPT
 
 
 def shortened(text: str, longest: float = MAX_WIDTH) -> str:
@@ -41,7 +54,7 @@ def shortened(text: str, longest: float = MAX_WIDTH) -> str:
         return line
     room, end = longest - 1.0, 0
     for character in line:
-        room -= width(character)
+        room -= _width(character)
         if room < 0:
             break
         end += 1
@@ -77,10 +90,15 @@ def description_of(fields: Mapping[str, Any], html: str) -> str:
     return fields.get("meta_description") or shortened(fields.get("excerpt") or "") or summary(html)
 
 
-def list_description(description: str, titles: Iterable[str]) -> str:
-    """Return the description of a page that lists posts: of the site, and of what is on this page."""
-    parts = [description.strip()] if description.strip() else []
-    return _joined([*parts, " · ".join(title for title in titles if title)])
+def list_description(about: str, posts: Sequence[tuple[str, str]]) -> str:
+    """Return the description of a page that lists posts: what it is about, and what is on it.
+
+    `posts` are titles and excerpts. Where the titles say too little, the excerpts say more.
+    """
+    titles = " · ".join(title for title, _ in posts if title)
+    if width(f"{about} {titles}") >= ENOUGH:
+        return _joined([about, titles])
+    return _joined([about, *(": ".join(part for part in post if part.strip()) for post in posts)])
 
 
 def list_title(name: str, *parts: str) -> str:

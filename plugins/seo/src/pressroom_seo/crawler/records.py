@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from pressroom_seo.document.model import PageFacts
+from pressroom_seo.structured_data.types import ARTICLE_TYPES, LISTING_TYPES
 
 Failure = Literal["", "failed", "refused", "disallowed"]
 """Why there is no answer: the host did not respond, the URL is not allowed, or robots.txt disallows it."""
@@ -77,6 +78,12 @@ class PageRecord:
         """The URL that the page calls its own; empty without one."""
         found = self.page.canonicals if self.page is not None else ()
         return found[0] if found else ""
+
+    @property
+    def is_listing(self) -> bool:
+        """Whether the page says that it lists others, such as the posts with a tag, and is not an article itself."""
+        types = {name for item in self.page.structured for name in item.types} if self.page is not None else set()
+        return not types.isdisjoint(LISTING_TYPES) and types.isdisjoint(ARTICLE_TYPES)
 
     @property
     def indexable(self) -> bool:

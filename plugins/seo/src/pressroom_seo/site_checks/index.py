@@ -40,6 +40,7 @@ class SiteIndexEntry:
     """Numbers of the URLs that it links to, without duplicates; `SiteIndex.url` resolves them."""
 
     images: array[int] = field(repr=False)
+    is_listing: bool
     follows: bool
     """Whether search engines may follow its links."""
 
@@ -111,6 +112,7 @@ class SiteIndex:
             alternates=tuple((one.language, one.url) for one in page.alternates) if page else (),
             links=self._numbered({link.url for link in page.links} if page else ()),
             images=self._numbered({image.url for image in page.images if image.url} if page else ()),
+            is_listing=record.is_listing,
             follows="nofollow" not in record.robots,
         )
 

@@ -65,7 +65,8 @@ async def check_llms_txt(visitor: Visitor, site: SiteScope, listed: Collection[s
         _matches(absent, listed),
         await _links(visitor, site, llms),
         await _full(visitor, site),
-        await _twins(visitor, listed),
+        # Where the file names pages, these are what readers need; lists and the like have no text of their own.
+        await _twins(visitor, [one for one in listed if one not in absent] or listed),
     ]
     return LlmsReport(tuple(checks), len(llms.entries), tuple(absent[:_MAX_MISSING]))
 
@@ -105,14 +106,15 @@ def _parses(llms: LlmsTxt) -> LlmsCheck:
 
 
 def _matches(absent: list[str], listed: Collection[str]) -> LlmsCheck:
-    if absent:
+    if absent and len(absent) == len(listed):
         return LlmsCheck(
             "llms_txt_matches_sitemap",
             passed=False,
-            message=f"{len(absent)} of {len(listed)} URLs of the sitemap are not listed",
+            message=f"none of the {len(listed)} URLs of the sitemap is listed",
             fix="List the pages that a reader needs; leaving others out is fine.",
         )
-    return LlmsCheck("llms_txt_matches_sitemap", passed=True, message=f"all {len(listed)} URLs are listed")
+    message = f"{len(listed) - len(absent)} of {len(listed)} URLs of the sitemap are listed"
+    return LlmsCheck("llms_txt_matches_sitemap", passed=True, message=message)
 
 
 async def _links(visitor: Visitor, site: SiteScope, llms: LlmsTxt) -> LlmsCheck:

@@ -36,7 +36,8 @@ def _same_body(index: SiteIndex) -> Found:
 
 
 def _near_body(index: SiteIndex) -> Found:
-    pages = {entry.url: entry for entry in index.indexable()}
+    # Lists of the same posts are alike, and are not about anything else.
+    pages = {entry.url: entry for entry in index.indexable() if not entry.is_listing}
     pairs = near_pairs({url: entry.simhash for url, entry in pages.items()})
     alike: dict[str, list[str]] = defaultdict(list)
     for one, other in pairs:
