@@ -365,6 +365,23 @@ DATES = {"datePublished": "2026-01-02T03:04:05+00:00", "dateModified": "2026-02-
         {**CONTEXT, "@type": "BlogPosting", "author": {"@type": "Person", "name": "Ada Lovelace"}, **DATES},
         {**CONTEXT, "@graph": [{"@type": ["Article"], "author": {"@id": ADA["@id"]}, **DATES}, ADA]},
         [{**CONTEXT, "@type": "WebSite"}, {**CONTEXT, "@type": "NewsArticle", "author": ["Ada Lovelace"], **DATES}],
+        {**CONTEXT, "@graph": {"@type": "Article", "author": "Ada Lovelace", **DATES}},
+        {**CONTEXT, "@type": "WebPage", "mainEntity": {"@type": "Article", "author": "Ada Lovelace", **DATES}},
+        {
+            **CONTEXT,
+            "@graph": [
+                {"@type": "Article", "@id": "#article", "isPartOf": {"@id": "#page"}, "author": {"@id": ADA["@id"]}},
+                {"@type": ["WebPage", "ItemPage"], "@id": "#page", **DATES},
+                ADA,
+            ],
+        },
+        {
+            **CONTEXT,
+            "@type": "Article",
+            "author": {"@type": "Person", "name": {"@value": "Ada Lovelace", "@language": "en"}},
+            "datePublished": {"@type": "Date", "@value": "2026-01-02"},
+            "dateModified": [{"@value": "2026-02-03T10:00:00.000Z"}],
+        },
     ],
 )
 def test_author_and_dates_of_a_page_are_read_from_its_structured_data(document: Any) -> None:
@@ -373,6 +390,14 @@ def test_author_and_dates_of_a_page_are_read_from_its_structured_data(document: 
     assert [one.name for one in article.authors] == ["Ada Lovelace"]
     [check] = [one for one in score(article).checks if one.id == "author_and_dates"]
     assert check.status == "good", check.message
+
+
+def test_another_article_lends_a_page_neither_author_nor_dates() -> None:
+    related = {"@type": "Article", "author": "Eve", **DATES}
+    graph = {**CONTEXT, "@graph": [{"@type": "Article", "headline": "x", "dateModified": "2026-05-06"}, related]}
+    script = f"<script type='application/ld+json'>{json.dumps(graph)}</script>"
+    article = article_from_page(f"<head>{script}</head><article><h1>x</h1><p>Text</p></article>")
+    assert (article.authors, article.published) == ((), None)
 
 
 @pytest.mark.parametrize(
@@ -395,6 +420,23 @@ def test_odd_bylines_are_none(author: Any) -> None:
         "<main><h1>Tea</h1><figure><img src=a.png></figure><p>By <a rel=author href=/a>Ada</a></p>{}</main>",
         "<h1>Tea</h1><div class=entry-content><ul class=cat-meta><li>Guides</ul><p><time>3 May</time></p>{}</div>",
         "<article><h1>Tea</h1><nav>Guides</nav><!-- no text -->{}</article>",
+        (
+            "<article><header><div class=meta><a href=/c>Guides</a></div><h1><a href=/t>Tea</a></h1>"
+            "<div><span>Ada</span> <time>3 May</time></div></header>{}</article>"
+        ),
+        (
+            "<article><div class=entry-header><span class=cat-links>Guides</span><h1>Tea</h1></div>"
+            "<div class=entry-meta>Ada, <time>3 May</time></div>{}</article>"
+        ),
+        (
+            "<div><article class=teaser><h2>Guides</h2><p>Of 3 May</p></article></div>"
+            "<main><article><h1>Tea</h1>{}</article></main>"
+        ),
+        "<main><h1>Tea</h1>{}<article class=card>Guides of 3 May</article></main>",
+        "<meta itemprop=articleBody content='Guides'><article><h1>Tea</h1>{}</article>",
+        "<article dir=rtl><h1>Tea</h1><p class=post-date>3 May</p>{}</article>",
+        "<article><h1>Tea</h1><div id=toc><p>Guides</p><ul><li><a href=#a>Of 3 May</a></ul></div>{}</article>",
+        "<main><h1>Tea</h1>{}<section id=comments><p>Guides are better, says Eve on 3 May.</p></section></main>",
     ],
 )
 def test_the_lines_around_a_headline_are_not_the_first_paragraph(page: str) -> None:
@@ -404,6 +446,18 @@ def test_the_lines_around_a_headline_are_not_the_first_paragraph(page: str) -> N
     assert "3 May" not in article.body
     assert text in article.body
     assert next(one for one in score(article).checks if one.id == "keyphrase_in_intro").status == "good"
+
+
+def test_the_headline_is_that_of_the_article() -> None:
+    article = article_from_page("<header><h1>My shop</h1></header><main><h1>Tea</h1><p>Tea is a drink.</p></main>")
+    assert article.title == "Tea"
+    assert {one.id: one.status for one in score(article).checks}["single_h1"] == "good"
+
+
+def test_social_tags_may_have_a_second_name() -> None:
+    title = '<meta name="title" property="og:title" content="Tea">'
+    description = '<meta property="description" name="og:description" content="x">'
+    assert article_from_page(f"<head>{title}{description}</head>").social == {"og:title": "Tea", "og:description": "x"}
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,26 @@ if TYPE_CHECKING:
 
 Profile = Literal["default", "cornerstone", "news", "product"]
 
-_BODIES: Final = ("[itemprop=articleBody]", ".entry-content", ".post-content", "article", "main", "[role=main]", "body")
-"""Where the text of a page is looked for, in this order."""
+_BODIES: Final = ("[itemprop=articleBody]:not(meta)", ".entry-content", ".post-content")
+"""What says that the text of a page is in it, in the order in which it is looked for."""
 
+_BESIDE: Final = ", ".join(
+    (
+        *(
+            "#comments",
+            ".comments-area",
+            ".comment-list",
+            "#respond",
+            ".sharedaddy",
+            ".jp-relatedposts",
+            ".related-posts",
+        ),
+        *("#toc", ".toc", "#ez-toc-container", ".table-of-contents", ".wp-block-table-of-contents"),
+    )
+)
+"""What templates put into the place of the text that is not part of it: comments, other posts, a table of contents."""
+
+_MAX_BESIDE: Final = 20
 _LINES: Final = frozenset({"p", "ul", "ol", "dl", "div", "nav", "span", "a", "time", "address"})
 _BYLINE: Final = ", ".join(
     (
@@ -29,6 +46,9 @@ _BYLINE: Final = ", ".join(
 )
 """What marks a line as one about the article, not of it."""
 
+_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_PICTURES: Final = frozenset({"img", "figure", "picture", "video"})
+_KEPT_IN_HEADERS: Final = ", ".join(sorted(_HEADINGS | _PICTURES))
 _MAX_BYLINE_WORDS: Final = 25
 _MAX_BYLINES: Final = 4
 """How long such a line is at most, and how many follow one another."""
@@ -161,13 +181,14 @@ def article_from_page(html: str, url: str = "", *, keyphrase: str = "", robots_h
     head = _head(tree, url)
     found = extract_structured_data(html, url)
     title = tree.css_first("head > title") or tree.css_first("title")
-    heading = tree.css_first("h1")
+    body = _body(tree)
+    heading = (body.css_first("h1") if body is not None else None) or tree.css_first("h1")
     root = tree.root
     documents = (*found.json_ld, *({"@context": "https://schema.org", **one} for one in found.microdata))
     said = byline(documents)
     author = head.meta.get("author", "").strip()
     return ScoringArticle(
-        body=_body(tree),
+        body=(body.html or "") if body is not None else "",
         format="html",
         title=" ".join(heading.text().split()) if heading else "",
         seo_title=" ".join(title.text().split()) if title else "",
@@ -179,7 +200,7 @@ def article_from_page(html: str, url: str = "", *, keyphrase: str = "", robots_h
         robots=(*head.robots, *([robots_header] if robots_header else [])),
         authors=tuple(map(Author, said.authors or ((author,) if author else ()))),
         published=said.published or moment(head.meta.get("article:published_time")),
-        modified=said.modified or moment(head.meta.get("article:modified_time")),
+        modified=said.modified or moment(head.meta.get("article:modified_time") or head.meta.get("og:updated_time")),
         featured_image=head.meta.get("og:image", ""),
         social={name: value for name, value in head.meta.items() if name.startswith(("og:", "twitter:"))},
         structured_data=documents,
@@ -192,12 +213,12 @@ def _head(tree: LexborHTMLParser, url: str) -> _Head:
     robots: list[str] = []
     for node in tree.css("meta[content]"):
         attributes = node.attributes
-        name = (attributes.get("name") or attributes.get("property") or "").strip().lower()
         content = (attributes.get("content") or "").strip()
-        if name in {"robots", "googlebot"}:
-            robots.append(content)
-        elif name:
-            meta.setdefault(name, content)
+        for name in {(attributes.get(key) or "").strip().lower() for key in ("name", "property")}:
+            if name in {"robots", "googlebot"}:
+                robots.append(content)
+            elif name:
+                meta.setdefault(name, content)
     links = (node.attributes for node in tree.css("link[rel]"))
     canonicals = [(one.get("href") or "").strip() for one in links if "canonical" in relations(one)]
     image = meta.get("og:image", "")
@@ -213,20 +234,51 @@ def _joined(base: str, address: str) -> str:
         return address
 
 
-def _body(tree: LexborHTMLParser) -> str:
-    for selector in _BODIES:
-        node = tree.css_first(selector)
-        if node is not None:
-            _drop_byline(node)
-            return node.html or ""
-    return ""
+def _body(tree: LexborHTMLParser) -> LexborNode | None:
+    """Return what holds the text of a page, without what templates put around the text."""
+    node = next((found for selector in _BODIES if (found := tree.css_first(selector)) is not None), None)
+    node = _main(tree) if node is None else node
+    if node is not None:
+        _drop_all(node, _BESIDE)
+        _drop_byline(node)
+    return node
+
+
+def _drop_all(body: LexborNode, selector: str) -> None:
+    """Take away what is beside the text, one at a time: some of it is inside another one."""
+    for _ in range(_MAX_BESIDE):
+        beside = next((one for one in body.css(selector) if one.mem_id != body.mem_id), None)
+        if beside is None:
+            return
+        beside.decompose()
+
+
+def _main(tree: LexborHTMLParser) -> LexborNode | None:
+    """Return the article of a page: the one with the headline, else the one that is most of the page's main part.
+
+    Without such an article it is the main part itself, less the articles in it that are a small part of it: they are
+    about something else.
+    """
+    main = tree.css_first("main, [role=main]")
+    articles = (tree if main is None else main).css("article")
+    if not articles:
+        return tree.body if main is None else main
+    headed = next((one for one in articles if one.css_first("h1") is not None), None)
+    if headed is not None:
+        return headed
+    lengths = [len(one.text()) for one in articles]
+    if main is None or 2 * max(lengths) >= len(main.text()):
+        return articles[lengths.index(max(lengths))]
+    if 2 * sum(lengths) < len(main.text()):
+        _drop_all(main, "article")
+    return main
 
 
 def _drop_byline(body: LexborNode) -> None:
     """Take away the lines around the headline that are not the text: categories, author, date, reading time.
 
-    Those are all lines in the headline's `header`. Where it has none, they are the lines before it, and those after it
-    that are marked as such; where there is no headline, the ones that the text begins with.
+    Those are all lines in the headline's `header`. Where it has none, they are the lines before it, and those after it,
+    or around what it is in, that are marked as such; where there is no headline, the ones that the text begins with.
     """
     heading = body.css_first("h1")
     if heading is None:
@@ -236,15 +288,31 @@ def _drop_byline(body: LexborNode) -> None:
     while above is not None and above.mem_id != body.mem_id and above.tag != "header":
         above = above.parent
     if above is not None and above.tag == "header" and above.mem_id != body.mem_id:
-        for line in above.css("p, ul, ol, dl, nav, address"):
-            line.decompose()
+        _drop_lines(above)
+        _drop_marked(above.next)
         return
     before = heading.prev
     while before is not None:
         line, before = before, before.prev
         if line.tag in _LINES and not line.css_first("img, figure"):
             line.decompose()
-    _drop_marked(heading.next)
+    around: LexborNode | None = heading
+    while around is not None and around.mem_id != body.mem_id:
+        _drop_marked(around.next)
+        around = around.parent
+
+
+def _drop_lines(header: LexborNode) -> None:
+    """Take away all of a headline's `header` but headings and images."""
+    node = header.child
+    while node is not None:
+        one, node = node, node.next
+        if one.tag in _HEADINGS or one.tag in _PICTURES:
+            continue
+        if not one.is_text_node and one.css_first(_KEPT_IN_HEADERS) is not None:
+            _drop_lines(one)
+        else:
+            one.decompose()
 
 
 def _drop_marked(line: LexborNode | None) -> None:

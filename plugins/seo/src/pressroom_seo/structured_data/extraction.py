@@ -136,19 +136,25 @@ def byline(documents: Sequence[Any]) -> Byline:
     """Return what documents of structured data say of the article; they may be anything."""
     items = list(islice(_byline_items(documents), _MAX_BYLINE_ITEMS))
     named = {one["@id"]: one for one in reversed(items) if isinstance(one.get("@id"), str)}
-    articles = [one for one in items if _is_article(one)]
-    for one in [*articles, *(one for one in items if "datePublished" in one)]:
-        authors = tuple(islice(_names(one.get("author"), named), _MAX_AUTHORS))
-        found = Byline(authors, moment(one.get("datePublished")), moment(one.get("dateModified")))
-        if found != Byline():
-            return found
-    return Byline()
+    articles = [found for one in items if _is_article(one) and (found := _byline_of(one, named)) != Byline()]
+    pages = [_byline_of(one, named) for one in items if "datePublished" in one and not _is_article(one)]
+    # The page says what its article leaves out; other articles on it are about themselves.
+    in_order = [*articles[:1], *pages]
+    return Byline(
+        next((one.authors for one in in_order if one.authors), ()),
+        next((one.published for one in in_order if one.published), None),
+        next((one.modified for one in in_order if one.modified), None),
+    )
+
+
+def _byline_of(item: dict[str, Any], named: dict[str, dict[str, Any]]) -> Byline:
+    authors = tuple(islice(_names(item.get("author"), named), _MAX_AUTHORS))
+    return Byline(authors, moment(item.get("datePublished")), moment(item.get("dateModified")))
 
 
 def moment(value: Any) -> datetime | date | None:
     """Return a date of ISO 8601, with its time where it has one; `None` for anything else."""
-    if isinstance(value, list):
-        value = value[0] if value else None
+    value = _plain(value)
     if not isinstance(value, str):
         return None
     try:
@@ -157,15 +163,32 @@ def moment(value: Any) -> datetime | date | None:
         return None
 
 
+def _plain(value: Any) -> Any:
+    """Return the first of several values, and what is inside a typed value (JSON-LD 1.1, section 4.2)."""
+    if isinstance(value, list):
+        value = value[0] if value else None
+    return value.get("@value") if isinstance(value, dict) else value
+
+
 def _byline_items(documents: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    """Yield the items of documents and of their graphs."""
+    """Yield the items of documents, of their graphs, and what each says that it is mainly about."""
     for document in documents:
         for one in document if isinstance(document, list) else [document]:
             if not isinstance(one, dict):
                 continue
-            yield one
-            graph = one.get("@graph")
-            yield from (part for part in (graph if isinstance(graph, list) else []) if isinstance(part, dict))
+            for part in (one, *_graph(one)):
+                if isinstance(part, dict):
+                    yield part
+                    main = part.get("mainEntity")
+                    yield from (
+                        about for about in (main if isinstance(main, list) else [main]) if isinstance(about, dict)
+                    )
+
+
+def _graph(document: dict[str, Any]) -> list[Any]:
+    """Return the items of a graph, which may be a single one."""
+    graph = document.get("@graph")
+    return graph if isinstance(graph, list) else [] if graph is None else [graph]
 
 
 def types_of(documents: Sequence[Any]) -> frozenset[str]:
@@ -189,7 +212,7 @@ def _names(author: Any, named: dict[str, dict[str, Any]]) -> Iterator[str]:
         if isinstance(one, dict):
             reference = one.get("@id")
             there = named.get(reference, {}) if isinstance(reference, str) else {}
-            one = one.get("name") or there.get("name")  # noqa: PLW2901 - what the author is called
+            one = _plain(one.get("name") or there.get("name"))  # noqa: PLW2901 - what the author is called
         if isinstance(one, list):
             one = one[0] if one else None  # noqa: PLW2901
         if isinstance(one, str) and one.strip():
@@ -199,6 +222,7 @@ def _names(author: Any, named: dict[str, dict[str, Any]]) -> Iterator[str]:
 _MAX_ITEMS = 50
 _MAX_MARKED = 20
 _MAX_LENGTH = 500_000
+"""What is longer is not read, and nothing is said of it."""
 
 
 def crawled_structured_data(tree: LexborHTMLParser) -> tuple[StructuredData, ...]:
@@ -210,7 +234,7 @@ def crawled_structured_data(tree: LexborHTMLParser) -> tuple[StructuredData, ...
             break
     microdata = tree.css("[itemscope][itemtype]")[:_MAX_MARKED]
     found += [StructuredData("microdata", _type_names(node.attributes.get("itemtype"))) for node in microdata]
-    rdfa = tree.css("[typeof][vocab]")[:_MAX_MARKED]
+    rdfa = tree.css("[typeof][vocab], [vocab] [typeof]")[:_MAX_MARKED]
     found += [StructuredData("rdfa", _type_names(node.attributes.get("typeof"))) for node in rdfa]
     return tuple(found[:_MAX_ITEMS])
 
@@ -224,8 +248,11 @@ def _json_ld(text: str) -> Iterator[StructuredData]:
     if not text:
         yield StructuredData("json-ld", (), "it is empty")
         return
+    if len(text) > _MAX_LENGTH:
+        yield StructuredData("json-ld", ())
+        return
     try:
-        data = json.loads(text[:_MAX_LENGTH])
+        data = json.loads(text)
     except RecursionError:
         yield StructuredData("json-ld", (), "it is nested too deep")
     except ValueError as error:
@@ -237,13 +264,13 @@ def _json_ld(text: str) -> Iterator[StructuredData]:
 def _crawled_items(data: Any) -> Iterator[StructuredData]:
     whole = data if isinstance(data, list) else [data]
     for one in whole[:_MAX_ITEMS]:
+        if one is None:
+            continue  # what plugins write that have nothing to say
         if not isinstance(one, dict):
             yield StructuredData("json-ld", (), "it is not an object")
             continue
         known = _is_schema_org(one.get("@context"))
-        graph = one.get("@graph")
-        parts = graph if isinstance(graph, list) else [one]
-        for part in parts[:_MAX_ITEMS]:
+        for part in (_graph(one) if "@graph" in one else [one])[:_MAX_ITEMS]:
             if isinstance(part, dict):
                 yield _crawled_item(part, known=known)
 
