@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pressroom.sdk import InvalidInput, PluginContext
@@ -65,13 +66,15 @@ async def live_page(plugin: PluginContext, url: str, keyphrase: str) -> LivePage
         raise InvalidInput("url", report.record.message)
     text, data = None, None
     if report.record.is_page:
-        text, data = await run_with_languages(plugin.services.workers, _judge, visitor.last, keyphrase, what="the page")
+        robots = report.record.headers.get("x-robots-tag", "")
+        text, data = await run_with_languages(
+            plugin.services.workers, partial(_judge, robots=robots), visitor.last, keyphrase, what="the page"
+        )
     return LivePageReport(report, text, data, spent)
 
 
-def _judge(answer: CrawlResponse, keyphrase: str) -> tuple[ScoringReport, Validation]:
+def _judge(answer: CrawlResponse, keyphrase: str, *, robots: str) -> tuple[ScoringReport, Validation]:
     html = decode(answer.content, answer.header("content-type")).text
-    robots = answer.header("x-robots-tag")
     text = score(article_from_page(html, answer.url, keyphrase=keyphrase, robots_header=robots))
     return text, validate_page(html)
 

@@ -26,6 +26,9 @@ class Draft:
     headers: dict[str, str] = field(
         default_factory=lambda: {"Content-Type": HTML, **SECURE, "Content-Encoding": "gzip"}
     )
+    more: tuple[tuple[str, str], ...] = ()
+    """Headers that come several times."""
+
     raw: bytes | None = None
     failure: str = ""
     message: str = ""
@@ -37,7 +40,7 @@ class Draft:
         answer = CrawlResponse(
             url=self.url,
             status=self.status,
-            headers=tuple((name.lower(), value) for name, value in self.headers.items()),
+            headers=(*((name.lower(), value) for name, value in self.headers.items()), *self.more),
             content=content,
             whole=self.whole,
             transferred=len(content),

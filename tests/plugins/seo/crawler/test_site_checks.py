@@ -245,6 +245,18 @@ async def test_a_canonical_address_to_which_nothing_links_is_looked_at(world: Wo
     assert "orphan_page" not in crawled.found()
 
 
+@pytest.mark.parametrize(("path", "dead"), [("/there", False), ("/nowhere", True)])
+async def test_a_canonical_url_on_another_site_is_looked_at(world: World, path: str, dead: bool) -> None:
+    async with world.site({"/there": plain("Bees"), "/robots.txt": plain("")}) as other:
+        own = '<link rel="canonical" href="{origin}/bees">'
+        copy = page("/bees", *PATHS, replace={own: f'<link rel="canonical" href="{other.url(path)}">'})
+        async with world.site({**good_site(), "/bees": copy}) as site:
+            crawled = await crawl(world, site, others=(other,), elsewhere=Politeness(interval=0))
+            url = site.url("/bees")
+    assert crawled.urls("canonical_to_error") == ([url] if dead else [])
+    assert "broken_external_link" not in crawled.found()
+
+
 async def test_a_crawl_that_was_cut_short_names_no_orphans(world: World) -> None:
     pages = good_site()
     FAULTS["orphan_page"](pages)

@@ -351,7 +351,7 @@ class Crawl:
                 self._add(link.url, depth, record.url)
         if page.refresh and self._site.contains(page.refresh):
             self._add(page.refresh, record.depth, record.url)
-        if record.canonical and record.canonical != record.url and self._site.contains(record.canonical):
+        if record.canonical and record.canonical != record.url:
             # It may be wrong although nothing links to it. Naming it is not a link, so it has no depth.
             self._add(record.canonical, None, record.url)
         for image in page.images:
@@ -360,7 +360,7 @@ class Crawl:
 
     def _add(self, url: str, depth: int | None, found_on: str = "") -> None:
         ending = urlsplit(url).path.rpartition("/")[2].rpartition(".")
-        if ending[1] and _FILES.fullmatch(f".{ending[2]}"):
+        if not self._site.contains(url) or (ending[1] and _FILES.fullmatch(f".{ending[2]}")):
             self._target(url)
         else:
             self._frontier.add(url, depth, found_on)

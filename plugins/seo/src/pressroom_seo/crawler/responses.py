@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
 from pressroom_seo.crawler.records import Failure, PageRecord
+from pressroom_seo.crawler.robots import SEARCH_ENGINE
 from pressroom_seo.document.facts import read_page
 from pressroom_seo.document.model import PageFacts
 from pressroom_seo.urls import normalise
@@ -75,6 +77,8 @@ KEPT_HEADERS: Final = (
 
 _MAX_HEADER_LENGTH: Final = 500
 _MAX_POLICY_LENGTH: Final = 20_000
+_CRAWLER: Final = re.compile(r"[A-Za-z][\w.-]*")
+_WITH_VALUES: Final = frozenset({"max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"})
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _CANONICAL = re.compile(r"<([^<>]*+)>\s*+;[^,<]*\brel\s*+=\s*+\"?canonical\b", re.IGNORECASE)
 
@@ -89,7 +93,7 @@ def record_of(answer: CrawlResponse, depth: int | None) -> PageRecord:
     page = None
     if answer.content and not answer.is_redirect and _is_html(answer):
         page = _with_header(read_page(answer.content, answer.header("content-type"), answer.url), answer)
-    headers = {name: _kept(name, answer.header(name)) for name in KEPT_HEADERS}
+    headers = {name: _kept(name, answer) for name in KEPT_HEADERS}
     return PageRecord(
         url=answer.url,
         depth=depth,
@@ -108,12 +112,30 @@ def record_of(answer: CrawlResponse, depth: int | None) -> PageRecord:
     )
 
 
-def _kept(name: str, value: str) -> str:
+def _kept(name: str, answer: CrawlResponse) -> str:
     """Return what is kept of a header. Policies are long, and what is looked for in them comes first."""
-    if name == "content-security-policy" and len(value) > _MAX_HEADER_LENGTH:
+    value = answer.header(name)
+    if name == "x-robots-tag":
+        lines = (value for key, value in answer.headers if key == name)
+        value = ", ".join(one for line in lines for one in _for_search_engine(line))
+    elif name == "content-security-policy" and len(value) > _MAX_HEADER_LENGTH:
         directives = [one.strip() for one in re.split("[;,]", value[:_MAX_POLICY_LENGTH])]
         value = "; ".join(sorted(directives, key=lambda one: not one.lower().startswith("frame-ancestors")))
     return value[:_MAX_HEADER_LENGTH]
+
+
+def _for_search_engine(line: str) -> Iterator[str]:
+    """Yield the directives of a line of `X-Robots-Tag` that are for all crawlers, or for the one that is looked at.
+
+    A name with a colon says whom what follows it is for, to the end of the line or to the next name.
+    """
+    is_meant = True
+    for part in line.split(","):
+        name, colon, value = part.partition(":")
+        if colon and _CRAWLER.fullmatch(name.strip()) and name.strip().lower() not in _WITH_VALUES:
+            is_meant, part = name.strip().lower() in (SEARCH_ENGINE.lower(), "robots"), value  # noqa: PLW2901
+        if is_meant and part.strip():
+            yield part.strip()
 
 
 def _is_html(answer: CrawlResponse) -> bool:

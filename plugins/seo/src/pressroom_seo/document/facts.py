@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -16,6 +17,8 @@ from pressroom_seo.document.markup import (
     alternative_text,
     bounded_html,
     is_decorative,
+    is_hidden,
+    is_sized,
     media_source,
     relations,
     safe_html,
@@ -138,8 +141,8 @@ class _Page:
         ]
         return {
             "language": _tidy(root.attributes.get("lang"), 40) if root is not None else "",
-            # SVG images have titles too.
-            "titles": _few(node.text() for node in self._css("title") if _parent(node) != "svg"),
+            # Drawings and their parts have titles too.
+            "titles": _few(node.text() for node in self._css("title") if not _is_inside(node, "svg")),
             "canonicals": tuple(self._absolute(href) or "" for href in canonicals),
             "canonical_relative": any("://" not in href for href in canonicals),
             "alternates": tuple(alternates),
@@ -150,10 +153,12 @@ class _Page:
         named: dict[str, list[str]] = {}
         for node in self._css("meta[content]")[:300]:
             attributes = node.attributes
-            name = attributes.get("name") or attributes.get("property") or ""
+            names = {attributes.get("name") or "", attributes.get("property") or ""}
             if attributes.get("http-equiv"):
-                name = f"http-equiv:{attributes['http-equiv']}"
-            named.setdefault(name.strip().lower()[:60], []).append(_tidy(attributes.get("content"), 1000))
+                # What is for browsers without scripts is not for those that read the page.
+                names = set() if _is_inside(node, "noscript") else {f"http-equiv:{attributes['http-equiv']}"}
+            for name in {name.strip().lower()[:60] for name in names if name}:
+                named.setdefault(name, []).append(_tidy(attributes.get("content"), 1000))
         robots = ",".join([*named.get("robots", ()), *named.get("googlebot", ())]).lower()
         refresh = named.get("http-equiv:refresh", [""])[0]
         leads = _REFRESH.match(refresh) if ";" in refresh or "," in refresh else None
@@ -162,6 +167,7 @@ class _Page:
             "viewport": named.get("viewport", [""])[0],
             "robots": tuple(dict.fromkeys(part.strip() for part in robots.split(",") if part.strip()))[:20],
             "refresh": self._absolute(leads[1]) if leads and leads[1].strip() else None,
+            "meta_headers": tuple(header for name, header in _IN_META.items() if any(named.get(name, ()))),
             "open_graph": {name: values[0] for name, values in named.items() if name.startswith("og:")},
             "twitter": {name: values[0] for name, values in named.items() if name.startswith("twitter:")},
         }
@@ -183,7 +189,8 @@ class _Page:
                 sessions.append(href[:200])
             if not href.startswith("#"):
                 nofollow = not NOT_FOLLOWED.isdisjoint(relations(node.attributes))
-                links.append(PageLink(url, _link_text(node), nofollow))
+                unseen = is_hidden(node.attributes) or node.attributes.get("aria-hidden") == "true"
+                links.append(PageLink(url, self._link_text(node), nofollow, unseen))
         uncrawlable += ["<a> without href" for node in self._css("a[onclick]:not([href])")[:_SAMPLES]]
         return {
             "links": tuple(links),
@@ -202,7 +209,7 @@ class _Page:
             url = "" if source.startswith("data:") else self._absolute(source) or ""
             alt = alternative_text(attributes)
             hidden = is_decorative(attributes)
-            sized = bool(attributes.get("width") and attributes.get("height"))
+            sized = is_sized(attributes)
             images.append(PageImage(url, "" if hidden and alt is None else alt if alt is None else alt[:300], sized))
         return {"images": tuple(images), "images_total": len(nodes)}
 
@@ -228,9 +235,28 @@ class _Page:
     def _headings(self) -> tuple[tuple[int, str], ...]:
         found = []
         for node in self._css("h1, h2, h3, h4, h5, h6")[:200]:
-            alternatives = [image.attributes.get("alt") or "" for image in node.css("img[alt]")]
+            alternatives = [one.attributes.get(name) or "" for one in node.css("img, [aria-label]") for name in _NAMING]
             found.append((int((node.tag or "h1")[1]), _tidy(_text_of(node, 600) or " ".join(alternatives), 300)))
         return tuple(found)
+
+    def _link_text(self, node: LexborNode) -> str:
+        """Return what a reader, or a reader of the screen, is told of a link."""
+        labels = (node.attributes.get("aria-labelledby") or "").split()[:_SAMPLES]
+        name = " ".join(self._labels.get(label, "") for label in labels).strip()
+        name = name or node.attributes.get("aria-label") or _tidy(_text_of(node, 300), 120)
+        if name:
+            return _tidy(name, 120)
+        alternatives = " ".join(one.attributes.get("alt") or "" for one in node.css("img[alt]")[:_SAMPLES])
+        return _tidy(alternatives or node.attributes.get("title"), 120)
+
+    @cached_property
+    def _labels(self) -> dict[str, str]:
+        """The texts of elements with an id, if links are named by some."""
+        if self._tree.css_first("a[aria-labelledby]") is None:
+            return {}
+        return {
+            node.attributes.get("id") or "": _tidy(_text_of(node, 300), 120) for node in self._css("[id]")[:MAX_LINKS]
+        }
 
     def _text(self) -> _Text:
         """Find the main text; this takes the tree apart."""
@@ -249,6 +275,10 @@ class _Page:
         return _Text(words if len(words) >= _MIN_WORDS else whole, placeholder)
 
 
+_NAMING: Final = ("alt", "aria-label")
+_IN_META: Final = {"http-equiv:content-security-policy": "content-security-policy", "referrer": "referrer-policy"}
+"""Headers that a page can give itself, by the names that they have there."""
+
 _LOADED: Final = (
     ("script[src]", "src"),
     ('link[rel~="stylesheet" i]', "href"),
@@ -264,9 +294,11 @@ def _few(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(_tidy(text) for text, _ in zip(texts, range(_SAMPLES), strict=False))
 
 
-def _parent(node: LexborNode) -> str:
-    parent = node.parent
-    return (parent.tag or "") if parent is not None else ""
+def _is_inside(node: LexborNode, tag: str) -> bool:
+    above = node.parent
+    while above is not None and above.tag != tag:
+        above = above.parent
+    return above is not None
 
 
 def _text_of(node: LexborNode, most: int = MAX_PAGE_LENGTH) -> str:
@@ -287,15 +319,6 @@ def _text_of(node: LexborNode, most: int = MAX_PAGE_LENGTH) -> str:
         if length > most:
             break
     return "".join(parts).strip()
-
-
-def _link_text(node: LexborNode) -> str:
-    """Return what a reader, or a reader of the screen, is told of a link."""
-    name = node.attributes.get("aria-label") or _tidy(_text_of(node, 300), 120)
-    if name:
-        return _tidy(name, 120)
-    alternatives = " ".join(one.attributes.get("alt") or "" for one in node.css("img[alt]")[:_SAMPLES])
-    return _tidy(alternatives or node.attributes.get("title"), 120)
 
 
 def _is_meant_for_http(href: str) -> bool:

@@ -67,6 +67,9 @@ _NEVER_DEEP: Final = frozenset(
 )
 """Elements without content, and those that the next of their kind closes (HTML Standard, 13.1.2.4)."""
 
+_HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_SIZED: Final = re.compile(r"(?:^|[\s;])(?:aspect-ratio|height)\s*:(?!\s*auto)", re.IGNORECASE)
+_POINT: Final = re.compile(r"\s*0*[01](?:px)?\s*")
 _INVISIBLE: Final = str.maketrans(dict.fromkeys(["\x00", "\u00ad", "\u200b", "\u2060", "\ufeff"]))
 
 
@@ -148,9 +151,28 @@ def alternative_text(attributes: Attributes) -> str | None:
     return attributes["alt"] or "" if "alt" in attributes else None
 
 
+def is_hidden(attributes: Attributes) -> bool:
+    """Tell whether an element is shown to nobody, by its own attributes."""
+    return "hidden" in attributes or bool(_HIDDEN.search(attributes.get("style") or ""))
+
+
+def is_point(attributes: Attributes) -> bool:
+    """Tell whether an image has a pixel at most: it counts visitors, and shows nothing."""
+    return all(_POINT.fullmatch(attributes.get(name) or "") for name in ("width", "height"))
+
+
 def is_decorative(attributes: Attributes) -> bool:
-    """Tell whether an image is kept from those who do not see it."""
-    return attributes.get("role") in {"presentation", "none"} or attributes.get("aria-hidden") == "true"
+    """Tell whether an image is kept from those who do not see it, or shows nobody anything."""
+    if attributes.get("role") in {"presentation", "none"} or attributes.get("aria-hidden") == "true":
+        return True
+    return is_hidden(attributes) or is_point(attributes)
+
+
+def is_sized(attributes: Attributes) -> bool:
+    """Tell whether a browser knows how much room an image takes before it arrives."""
+    if attributes.get("width") and attributes.get("height"):
+        return True
+    return is_hidden(attributes) or bool(_SIZED.search(attributes.get("style") or ""))
 
 
 def relations(attributes: Attributes) -> frozenset[str]:

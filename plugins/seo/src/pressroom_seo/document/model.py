@@ -109,6 +109,8 @@ class PageLink:
     url: str
     text: str
     nofollow: bool = False
+    unseen: bool = False
+    """Whether people do not see it, or are not told of it: it doubles another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,3 +203,5 @@ class PageFacts:
 
     icon: bool = False
     placeholder: bool = False
+    meta_headers: tuple[str, ...] = ()
+    """Headers that the page gives in its head instead, by their names in lower case."""

@@ -8,7 +8,15 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from pressroom_seo.document.markup import MAX_BODY, alternative_text, is_decorative, media_source, relations, safe_html
+from pressroom_seo.document.markup import (
+    MAX_BODY,
+    alternative_text,
+    is_decorative,
+    is_hidden,
+    media_source,
+    relations,
+    safe_html,
+)
 from pressroom_seo.document.model import Block, BlockKind, Document, Image, Link, Video
 
 if TYPE_CHECKING:
@@ -91,7 +99,6 @@ _INHERITS: Final = frozenset(["p", "div", "section", "article"])
 
 _ANCHORS: Final = frozenset({"ul", "ol", "dl", "table"})
 _CENTRED: Final = re.compile(r"text-align\s*:\s*center", re.IGNORECASE)
-_HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _VIDEO_SITES: Final = re.compile(
     r"//(?:[\w-]+\.)*(?:youtube(?:-nocookie)?\.com|youtu\.be|vimeo\.com|dailymotion\.com|wistia\.(?:com|net)|loom\.com|"
     r"tiktok\.com|twitch\.tv|peertube\.[a-z]+)/",
@@ -161,7 +168,7 @@ class _Reader:
         if tag in _SKIPPED:
             return False
         attributes = node.attributes
-        if attributes and _is_hidden(attributes):
+        if attributes and is_hidden(attributes):
             return False
         stack.append((node, tag, self._kind, self._centred))
         if tag in _BLOCKS:
@@ -245,10 +252,6 @@ class _Reader:
         self.blocks.append(Block(kind, text, level, self._counts[kind], self._section, self._centred))
         if kind is BlockKind.HEADING:
             self._section = text
-
-
-def _is_hidden(attributes: dict[str, str | None]) -> bool:
-    return "hidden" in attributes or bool(_HIDDEN.search(attributes.get("style") or ""))
 
 
 def _is_centred(attributes: dict[str, str | None]) -> bool:

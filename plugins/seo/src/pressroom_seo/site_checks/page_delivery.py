@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pressroom_seo.crawler.records import PageRecord
+from pressroom_seo.document.model import PageFacts
 from pressroom_seo.site_checks.model import PageCheck, when
 
 SLOW_FIRST_BYTE: Final = 0.8
@@ -16,9 +17,19 @@ _MAX_ELEMENTS: Final = 1400
 _MAX_BLOCKING: Final = 8
 
 
+def _first(value: str) -> str:
+    """Return the first of several values: a server and a proxy may both send the header."""
+    return value.partition(",")[0].strip().lower()
+
+
 def _frames_allowed(record: PageRecord) -> bool:
     policy = record.headers.get("content-security-policy", "").lower()
     return "x-frame-options" not in record.headers and "frame-ancestors" not in policy
+
+
+def _sends(record: PageRecord, page: PageFacts, name: str) -> bool:
+    """Tell whether a page has a header, or gives it in its head."""
+    return name in record.headers or name in page.meta_headers
 
 
 def _is_https(record: PageRecord) -> bool:
@@ -64,7 +75,7 @@ CHECKS: Final = (
         "security",
         "Nothing says which scripts may run (Content-Security-Policy).",
         "Send a Content-Security-Policy.",
-        lambda record, page: when("content-security-policy" not in record.headers),
+        lambda record, page: when(not _sends(record, page, "content-security-policy")),
     ),
     PageCheck(
         "nosniff_missing",
@@ -72,7 +83,7 @@ CHECKS: Final = (
         "security",
         "Browsers may guess what a file is (X-Content-Type-Options).",
         "Send X-Content-Type-Options: nosniff.",
-        lambda record, page: when(record.headers.get("x-content-type-options", "").lower() != "nosniff"),
+        lambda record, page: when(_first(record.headers.get("x-content-type-options", "")) != "nosniff"),
     ),
     PageCheck(
         "framing_allowed",
@@ -88,7 +99,7 @@ CHECKS: Final = (
         "security",
         "Nothing limits what other sites learn about where readers come from (Referrer-Policy).",
         "Send Referrer-Policy: strict-origin-when-cross-origin.",
-        lambda record, page: when("referrer-policy" not in record.headers),
+        lambda record, page: when(not _sends(record, page, "referrer-policy")),
     ),
     PageCheck(
         "slow_answer",

@@ -12,8 +12,11 @@ from pressroom_seo.site_checks.model import Evidence, PageCheck, when
 from pressroom_seo.urls import SiteScope
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?|x-default")
-_NO_REGIONS: Final = frozenset({"uk", "eu", "la"})
-"""Written by mistake: the region of the United Kingdom is `gb`, and neither Europe nor Latin America has a code."""
+_NO_REGIONS: Final = frozenset({"uk", "eu"})
+"""Written by mistake: the region of the United Kingdom is `gb`, and Europe has no code."""
+
+_LATIN_AMERICA: Final = frozenset({"es-la", "pt-la"})
+"""Written by mistake: `la` is Laos. Spanish in Latin America is `es-419`."""
 
 
 def _canonical(page: PageFacts) -> str:
@@ -31,7 +34,9 @@ def _invalid_languages(_record: PageRecord, page: PageFacts) -> Evidence | None:
 
 
 def _is_language(code: str) -> bool:
-    return bool(_LANGUAGE.fullmatch(code)) and code.partition("-")[2] not in _NO_REGIONS
+    if not _LANGUAGE.fullmatch(code) or code in _LATIN_AMERICA:
+        return False
+    return code.partition("-")[2] not in _NO_REGIONS
 
 
 def _conflicting_languages(_record: PageRecord, page: PageFacts) -> Evidence | None:

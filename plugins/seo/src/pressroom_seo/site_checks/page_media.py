@@ -52,6 +52,11 @@ def _generic_text(_record: PageRecord, page: PageFacts) -> Evidence | None:
     return when(links, links=links[:5])
 
 
+def _without_text(_record: PageRecord, page: PageFacts) -> Evidence | None:
+    links = [link.url for link in page.links if not link.text and not link.unseen]
+    return when(links, links=links[:5])
+
+
 def _nofollow(record: PageRecord, page: PageFacts) -> Evidence | None:
     links = [url for url, _, nofollow in _own(record, page) if nofollow]
     return when(links, links=links[:5])
@@ -132,9 +137,7 @@ CHECKS: Final = (
         "links",
         "The page has links without a text.",
         "Write what is behind the link, or give its image an alt text.",
-        lambda record, page: when(
-            [link for link in page.links if not link.text], links=[link.url for link in page.links if not link.text][:5]
-        ),
+        _without_text,
     ),
     PageCheck(
         "link_text_generic",
@@ -213,7 +216,7 @@ CHECKS: Final = (
         "structured_data_incomplete",
         "warning",
         "structured_data",
-        "The structured data lacks what search engines require.",
+        "The structured data lacks properties that search engines require or recommend.",
         "Add the properties that are named.",
         _structured_missing,
     ),

@@ -159,7 +159,7 @@ RECORD_CHECKS: Final = (
         "urls",
         "The URL has spaces.",
         "Join words with hyphens.",
-        lambda record: when(record.status == 200 and ("%20" in _path(record) or "+" in _path(record))),
+        lambda record: when(record.status == 200 and "%20" in _path(record)),
     ),
     RecordCheck(
         "url_double_slash",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Final
@@ -25,6 +26,10 @@ DESCRIPTION_WIDTHS: Final = (400, 985)
 
 MIN_WORDS: Final = 100
 """Below this many words there is little for search engines to find a page by."""
+
+
+_ADAPTS: Final = re.compile(r"\b(?:width|initial-scale)\s*=", re.IGNORECASE)
+"""Either makes the page as wide as the screen."""
 
 
 def _title(page: PageFacts) -> str:
@@ -51,6 +56,11 @@ def _skipped_level(_record: PageRecord, page: PageFacts) -> Evidence | None:
         if level > above + 1:
             return {"after": above, "level": level, "heading": text}
     return None
+
+
+def _thin(record: PageRecord, page: PageFacts) -> Evidence | None:
+    # A list of few posts is short, and gets longer with each of them.
+    return when(page.words < MIN_WORDS and not record.noindex and not record.is_listing, words=page.words)
 
 
 def _h1(page: PageFacts) -> list[str]:
@@ -167,7 +177,7 @@ CHECKS: Final = (
         "content",
         f"The page has fewer than {MIN_WORDS} words.",
         "Say more about its subject, or let search engines leave it out with noindex.",
-        lambda record, page: when(page.words < MIN_WORDS and not record.noindex, words=page.words),
+        _thin,
     ),
     PageCheck(
         "placeholder_text",
@@ -223,7 +233,7 @@ CHECKS: Final = (
         "content",
         "The page does not adapt to phones.",
         'Add <meta name="viewport" content="width=device-width, initial-scale=1">.',
-        lambda record, page: when("width" not in page.viewport, viewport=page.viewport),
+        lambda record, page: when(not _ADAPTS.search(page.viewport), viewport=page.viewport),
     ),
     PageCheck(
         "icon_missing",

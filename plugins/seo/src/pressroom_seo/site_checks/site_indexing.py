@@ -23,6 +23,15 @@ def _canonical_targets(wrong: Callable[[SiteIndexEntry], bool]) -> Callable[[Sit
     return find
 
 
+def _canonical_errors(index: SiteIndex) -> Found:
+    """Name the pages whose canonical URL is not there, on this site or on another one."""
+    yield from _canonical_targets(lambda target: target.is_error)(index)
+    for entry in index.pages():
+        elsewhere = index.looked_at.get(entry.canonical)
+        if elsewhere is not None and elsewhere.broken:
+            yield entry.url, {"canonical": elsewhere.url, "status": elsewhere.status}
+
+
 def _listed(wrong: Callable[[SiteIndexEntry], bool]) -> Callable[[SiteIndex], Found]:
     """Make a check of the URLs in sitemaps."""
 
@@ -108,7 +117,7 @@ CHECKS: Final = (
         "indexing",
         "The canonical URL does not exist.",
         "Name a page that exists, such as the page itself.",
-        _canonical_targets(lambda target: target.is_error),
+        _canonical_errors,
     ),
     SiteCheck(
         "canonical_to_noindex",
