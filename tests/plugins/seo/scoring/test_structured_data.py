@@ -392,6 +392,36 @@ def test_author_and_dates_of_a_page_are_read_from_its_structured_data(document: 
     assert check.status == "good", check.message
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        (
+            "<article><header><h1>Tea</h1><p>By <a rel=author href=/a>Ada Lovelace</a>, <time datetime=2026-01-02>2 May"
+            "</time>, <time class=updated datetime=2026-02-03>3 June</time></header><p>Text</p></article>"
+        ),
+        (
+            "<main><h1>Tea</h1><div class=byline><span class=p-author>Ada Lovelace</span> <time datetime=2026-01-02>May"
+            "</time> <time itemprop=dateModified datetime=2026-02-03T10:00:00Z>June</time></div><p>Text</p></main>"
+        ),
+    ],
+)
+def test_a_line_beside_the_headline_says_author_and_dates_too(page: str) -> None:
+    article = article_from_page(page)
+    [check] = [one for one in score(article).checks if one.id == "author_and_dates"]
+    assert check.status == "good", check.message
+    assert [one.name for one in article.authors] == ["Ada Lovelace"]
+    assert [(one.year, one.month, one.day) for one in (article.published, article.modified) if one] == [
+        (2026, 1, 2),
+        (2026, 2, 3),
+    ]
+
+
+def test_dates_inside_a_text_are_not_those_of_the_page() -> None:
+    page = "<article><h1>Tea</h1><p>On <time datetime=1926-01-02>a day</time> Ada drank.</p></article>"
+    article = article_from_page(page)
+    assert (article.authors, article.published, article.modified) == ((), None, None)
+
+
 def test_another_article_lends_a_page_neither_author_nor_dates() -> None:
     related = {"@type": "Article", "author": "Eve", **DATES}
     graph = {**CONTEXT, "@graph": [{"@type": "Article", "headline": "x", "dateModified": "2026-05-06"}, related]}
@@ -433,6 +463,11 @@ def test_odd_bylines_are_none(author: Any) -> None:
             "<main><article><h1>Tea</h1>{}</article></main>"
         ),
         "<main><h1>Tea</h1>{}<article class=card>Guides of 3 May</article></main>",
+        ("<article><div><h1>Tea</h1><h3>What it is</h3><div class=byline><a href=/a>Ada</a></div></div>{}</article>"),
+        (
+            "<header><p>Guides for everybody</p></header><h1>Tea</h1><p class=posted>3 May</p>{}"
+            "<div id=sidebar><p>Guides</p></div>"
+        ),
         "<meta itemprop=articleBody content='Guides'><article><h1>Tea</h1>{}</article>",
         "<article dir=rtl><h1>Tea</h1><p class=post-date>3 May</p>{}</article>",
         "<article><h1>Tea</h1><div id=toc><p>Guides</p><ul><li><a href=#a>Of 3 May</a></ul></div>{}</article>",

@@ -5,53 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urljoin
 
 from pressroom_seo.document import clean_text, relations, safe_html
+from pressroom_seo.scoring.page_body import page_body
 from pressroom_seo.structured_data.extraction import byline, extract_structured_data, moment
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborHTMLParser, LexborNode
+    from selectolax.lexbor import LexborHTMLParser
 
 Profile = Literal["default", "cornerstone", "news", "product"]
-
-_BODIES: Final = ("[itemprop=articleBody]:not(meta)", ".entry-content", ".post-content")
-"""What says that the text of a page is in it, in the order in which it is looked for."""
-
-_BESIDE: Final = ", ".join(
-    (
-        *(
-            "#comments",
-            ".comments-area",
-            ".comment-list",
-            "#respond",
-            ".sharedaddy",
-            ".jp-relatedposts",
-            ".related-posts",
-        ),
-        *("#toc", ".toc", "#ez-toc-container", ".table-of-contents", ".wp-block-table-of-contents"),
-    )
-)
-"""What templates put into the place of the text that is not part of it: comments, other posts, a table of contents."""
-
-_MAX_BESIDE: Final = 20
-_LINES: Final = frozenset({"p", "ul", "ol", "dl", "div", "nav", "span", "a", "time", "address"})
-_BYLINE: Final = ", ".join(
-    (
-        *("time", "address", "[rel~=author]", "[rel~=tag]", "[itemprop=author]", "[class*=author]", "[class*=byline]"),
-        *("[class*=breadcrumb]", "[class*=categor]", "[class*=date]", "[class*=meta]", "[class*=posted]"),
-        *("[class*=reading-time]", "[class*=share]"),
-    )
-)
-"""What marks a line as one about the article, not of it."""
-
-_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-_PICTURES: Final = frozenset({"img", "figure", "picture", "video"})
-_KEPT_IN_HEADERS: Final = ", ".join(sorted(_HEADINGS | _PICTURES))
-_MAX_BYLINE_WORDS: Final = 25
-_MAX_BYLINES: Final = 4
-"""How long such a line is at most, and how many follow one another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,16 +145,18 @@ def article_from_page(html: str, url: str = "", *, keyphrase: str = "", robots_h
     head = _head(tree, url)
     found = extract_structured_data(html, url)
     title = tree.css_first("head > title") or tree.css_first("title")
-    body = _body(tree)
-    heading = (body.css_first("h1") if body is not None else None) or tree.css_first("h1")
+    body = page_body(tree)
     root = tree.root
     documents = (*found.json_ld, *({"@context": "https://schema.org", **one} for one in found.microdata))
     said = byline(documents)
     author = head.meta.get("author", "").strip()
+    authors = said.authors or ((author,) if author else body.byline.authors)
+    published = said.published or moment(head.meta.get("article:published_time")) or body.byline.published
+    changed = head.meta.get("article:modified_time") or head.meta.get("og:updated_time")
     return ScoringArticle(
-        body=(body.html or "") if body is not None else "",
+        body=body.html,
         format="html",
-        title=" ".join(heading.text().split()) if heading else "",
+        title=body.heading,
         seo_title=" ".join(title.text().split()) if title else "",
         description=head.meta.get("description", ""),
         url=url,
@@ -198,9 +164,9 @@ def article_from_page(html: str, url: str = "", *, keyphrase: str = "", robots_h
         keyphrase=keyphrase,
         canonicals=head.canonicals,
         robots=(*head.robots, *([robots_header] if robots_header else [])),
-        authors=tuple(map(Author, said.authors or ((author,) if author else ()))),
-        published=said.published or moment(head.meta.get("article:published_time")),
-        modified=said.modified or moment(head.meta.get("article:modified_time") or head.meta.get("og:updated_time")),
+        authors=tuple(map(Author, authors)),
+        published=published,
+        modified=said.modified or moment(changed) or body.byline.modified,
         featured_image=head.meta.get("og:image", ""),
         social={name: value for name, value in head.meta.items() if name.startswith(("og:", "twitter:"))},
         structured_data=documents,
@@ -232,104 +198,3 @@ def _joined(base: str, address: str) -> str:
         return urljoin(base, address)
     except ValueError:
         return address
-
-
-def _body(tree: LexborHTMLParser) -> LexborNode | None:
-    """Return what holds the text of a page, without what templates put around the text."""
-    node = next((found for selector in _BODIES if (found := tree.css_first(selector)) is not None), None)
-    node = _main(tree) if node is None else node
-    if node is not None:
-        _drop_all(node, _BESIDE)
-        _drop_byline(node)
-    return node
-
-
-def _drop_all(body: LexborNode, selector: str) -> None:
-    """Take away what is beside the text, one at a time: some of it is inside another one."""
-    for _ in range(_MAX_BESIDE):
-        beside = next((one for one in body.css(selector) if one.mem_id != body.mem_id), None)
-        if beside is None:
-            return
-        beside.decompose()
-
-
-def _main(tree: LexborHTMLParser) -> LexborNode | None:
-    """Return the article of a page: the one with the headline, else the one that is most of the page's main part.
-
-    Without such an article it is the main part itself, less the articles in it that are a small part of it: they are
-    about something else.
-    """
-    main = tree.css_first("main, [role=main]")
-    articles = (tree if main is None else main).css("article")
-    if not articles:
-        return tree.body if main is None else main
-    headed = next((one for one in articles if one.css_first("h1") is not None), None)
-    if headed is not None:
-        return headed
-    lengths = [len(one.text()) for one in articles]
-    if main is None or 2 * max(lengths) >= len(main.text()):
-        return articles[lengths.index(max(lengths))]
-    if 2 * sum(lengths) < len(main.text()):
-        _drop_all(main, "article")
-    return main
-
-
-def _drop_byline(body: LexborNode) -> None:
-    """Take away the lines around the headline that are not the text: categories, author, date, reading time.
-
-    Those are all lines in the headline's `header`. Where it has none, they are the lines before it, and those after it,
-    or around what it is in, that are marked as such; where there is no headline, the ones that the text begins with.
-    """
-    heading = body.css_first("h1")
-    if heading is None:
-        _drop_marked(body.child)
-        return
-    above = heading.parent
-    while above is not None and above.mem_id != body.mem_id and above.tag != "header":
-        above = above.parent
-    if above is not None and above.tag == "header" and above.mem_id != body.mem_id:
-        _drop_lines(above)
-        _drop_marked(above.next)
-        return
-    before = heading.prev
-    while before is not None:
-        line, before = before, before.prev
-        if line.tag in _LINES and not line.css_first("img, figure"):
-            line.decompose()
-    around: LexborNode | None = heading
-    while around is not None and around.mem_id != body.mem_id:
-        _drop_marked(around.next)
-        around = around.parent
-
-
-def _drop_lines(header: LexborNode) -> None:
-    """Take away all of a headline's `header` but headings and images."""
-    node = header.child
-    while node is not None:
-        one, node = node, node.next
-        if one.tag in _HEADINGS or one.tag in _PICTURES:
-            continue
-        if not one.is_text_node and one.css_first(_KEPT_IN_HEADERS) is not None:
-            _drop_lines(one)
-        else:
-            one.decompose()
-
-
-def _drop_marked(line: LexborNode | None) -> None:
-    """Take away the lines from this one on that are marked as being about the article; the first other one ends it."""
-    dropped = 0
-    while line is not None and dropped < _MAX_BYLINES:
-        one, line = line, line.next
-        words = (one.text_content or "" if one.is_text_node else one.text()).split()
-        if not words or one.tag == "figure":
-            continue
-        if one.tag not in _LINES or not _is_byline(one, words):
-            return
-        one.decompose()
-        dropped += 1
-
-
-def _is_byline(line: LexborNode, words: list[str]) -> bool:
-    if len(words) > _MAX_BYLINE_WORDS or words[-1].endswith((".", "!", "?", "…")):
-        return False
-    return line.tag == "nav" or line.css_first(_BYLINE) is not None

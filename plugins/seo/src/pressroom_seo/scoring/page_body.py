@@ -1,0 +1,196 @@
+"""The text of a page without what templates put around it, and what the lines around the headline say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Final
+
+from pressroom_seo.structured_data.extraction import Byline, moment
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+_BODIES: Final = ("[itemprop=articleBody]:not(meta)", ".entry-content", ".post-content")
+"""What says that the text of a page is in it, in the order in which it is looked for."""
+
+_COMMENTS: Final = ("#comments", ".comments-area", ".comment-list", "#respond")
+_OTHER_POSTS: Final = (".sharedaddy", ".jp-relatedposts", ".related-posts")
+_CONTENTS: Final = ("#toc", ".toc", "#ez-toc-container", ".table-of-contents", ".wp-block-table-of-contents")
+_BESIDE: Final = ", ".join((*_COMMENTS, *_OTHER_POSTS, *_CONTENTS))
+"""What templates put into the place of the text that is not part of it."""
+
+_FRAME: Final = ", ".join(
+    (
+        *("header:not(:has(h1))", "#header:not(:has(h1))", "footer", "#footer", "aside", "#sidebar", ".sidebar"),
+        *("[role=banner]:not(:has(h1))", "[role=complementary]", "[role=contentinfo]"),
+    )
+)
+"""What is around the main part of a page that does not say which part that is."""
+
+_MAX_BESIDE: Final = 20
+_LINES: Final = frozenset({"p", "ul", "ol", "dl", "div", "nav", "span", "a", "time", "address"})
+_BYLINE: Final = ", ".join(
+    (
+        *("time", "address", "[rel~=author]", "[rel~=tag]", "[itemprop=author]", "[class*=author]", "[class*=byline]"),
+        *("[class*=breadcrumb]", "[class*=categor]", "[class*=date]", "[class*=meta]", "[class*=posted]"),
+        *("[class*=reading-time]", "[class*=share]"),
+    )
+)
+"""What marks a line as one about the article, not of it."""
+
+_AUTHOR: Final = "[rel~=author], .p-author, [itemprop=author], [class~=author], [class*=author-name]"
+_UPDATED: Final = ("updated", "modified")
+_SUBHEADINGS: Final = frozenset({"h2", "h3", "h4", "h5", "h6"})
+_PICTURES: Final = frozenset({"img", "figure", "picture", "video"})
+_KEPT_IN_HEADERS: Final = ", ".join(sorted({"h1"} | _PICTURES))
+_MAX_BYLINE_WORDS: Final = 25
+_MAX_BYLINES: Final = 4
+"""How long such a line is at most, and how many follow one another."""
+
+_MAX_NAME_WORDS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class PageBody:
+    """The text of a page as HTML, its headline, and what the lines around that say of author and dates."""
+
+    html: str = ""
+    heading: str = ""
+    byline: Byline = field(default_factory=Byline)
+
+
+def page_body(tree: LexborHTMLParser) -> PageBody:
+    """Return the text of a page. What is not part of it is taken out of the tree."""
+    body = next((found for selector in _BODIES if (found := tree.css_first(selector)) is not None), None)
+    body = _main(tree) if body is None else body
+    if body is None:
+        return PageBody()
+    _drop_all(body, _BESIDE)
+    around = _Around(body)
+    around.drop()
+    heading = body.css_first("h1") or tree.css_first("h1")
+    return PageBody(body.html or "", " ".join(heading.text().split()) if heading else "", around.said())
+
+
+def _main(tree: LexborHTMLParser) -> LexborNode | None:
+    """Return the article of a page: the one with the headline, else the one that is most of the page's main part.
+
+    Without such an article it is the main part itself, less the articles in it that are a small part of it: they are
+    about something else.
+    """
+    main = tree.css_first("main, [role=main]")
+    articles = (tree if main is None else main).css("article")
+    if not articles:
+        if main is None and tree.body is not None:
+            _drop_all(tree.body, _FRAME)
+        return tree.body if main is None else main
+    headed = next((one for one in articles if one.css_first("h1") is not None), None)
+    if headed is not None:
+        return headed
+    lengths = [len(one.text()) for one in articles]
+    if main is None or 2 * max(lengths) >= len(main.text()):
+        return articles[lengths.index(max(lengths))]
+    if 2 * sum(lengths) < len(main.text()):
+        _drop_all(main, "article")
+    return main
+
+
+def _drop_all(body: LexborNode, selector: str) -> None:
+    """Take away what is beside the text, one at a time: some of it is inside another one."""
+    for _ in range(_MAX_BESIDE):
+        beside = next((one for one in body.css(selector) if one.mem_id != body.mem_id), None)
+        if beside is None:
+            return
+        beside.decompose()
+
+
+class _Around:
+    """Takes away the lines around a headline that are not the text: categories, author, date, reading time.
+
+    Those are all lines in the headline's `header`. Where it has none, they are the lines before it, and those after it,
+    or around what it is in, that are marked as such; where there is no headline, the ones that the text begins with.
+    """
+
+    def __init__(self, body: LexborNode) -> None:
+        self._body = body
+        self._authors: list[str] = []
+        self._dates: list[tuple[datetime | date, bool]] = []
+
+    def said(self) -> Byline:
+        """Return what the lines said that were taken away."""
+        return Byline(
+            tuple(dict.fromkeys(self._authors)),
+            next((at for at, updated in self._dates if not updated), None),
+            next((at for at, updated in self._dates if updated), None),
+        )
+
+    def drop(self) -> None:
+        """Take them away."""
+        heading = self._body.css_first("h1")
+        if heading is None:
+            self._drop_marked(self._body.child)
+            return
+        above = heading.parent
+        while above is not None and above.mem_id != self._body.mem_id and above.tag != "header":
+            above = above.parent
+        if above is not None and above.tag == "header" and above.mem_id != self._body.mem_id:
+            self._drop_lines(above)
+            self._drop_marked(above.next)
+            return
+        before = heading.prev
+        while before is not None:
+            line, before = before, before.prev
+            if line.tag in _LINES and not line.css_first("img, figure"):
+                self._drop(line)
+        at: LexborNode | None = heading
+        while at is not None and at.mem_id != self._body.mem_id:
+            self._drop_marked(at.next)
+            at = at.parent
+
+    def _drop_lines(self, header: LexborNode) -> None:
+        """Take away all of a headline's `header` but the headline and images."""
+        node = header.child
+        while node is not None:
+            one, node = node, node.next
+            if one.tag == "h1" or one.tag in _PICTURES:
+                continue
+            if not one.is_text_node and one.css_first(_KEPT_IN_HEADERS) is not None:
+                self._drop_lines(one)
+            else:
+                self._drop(one)
+
+    def _drop_marked(self, line: LexborNode | None) -> None:
+        """Take away the lines from this one on that are marked as being about the article; the first other one ends it.
+
+        A subtitle may come between them.
+        """
+        dropped = 0
+        while line is not None and dropped < _MAX_BYLINES:
+            one, line = line, line.next
+            words = (one.text_content or "" if one.is_text_node else one.text()).split()
+            if not words or one.tag == "figure" or (one.tag in _SUBHEADINGS and not dropped):
+                continue
+            if one.tag not in _LINES or not _is_byline(one, words):
+                return
+            self._drop(one)
+            dropped += 1
+
+    def _drop(self, line: LexborNode) -> None:
+        if not line.is_text_node:
+            for node in line.css(_AUTHOR):
+                name = " ".join(node.text().split())
+                if name and len(name.split()) <= _MAX_NAME_WORDS:
+                    self._authors = self._authors or [name]
+            for node in line.css("time[datetime]"):
+                at = moment(node.attributes.get("datetime"))
+                marks = f"{node.attributes.get('class') or ''} {node.attributes.get('itemprop') or ''}".lower()
+                if at is not None:
+                    self._dates.append((at, any(mark in marks for mark in _UPDATED)))
+        line.decompose()
+
+
+def _is_byline(line: LexborNode, words: list[str]) -> bool:
+    if len(words) > _MAX_BYLINE_WORDS or words[-1].endswith((".", "!", "?", "…")):
+        return False
+    return line.tag == "nav" or line.css_first(_BYLINE) is not None
