@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import httpx
 import pytest
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
@@ -101,3 +102,21 @@ def test_a_website_that_cannot_be_opened_is_told(site: Site) -> None:
     _, text, _ = opportunities(site, "quick_wins")
     assert f"import_content cannot take over pages of {site.website.name} now: " in text
     assert TAKES_OVER not in text
+
+
+def test_what_is_measured_is_improved_and_published_in_one_chain_of_calls(site: Site) -> None:
+    ada, where = site.client, {"website_id": site.website.id}
+    made = ada.data("create_content", title="Bees in winter", slug="bees", body="Bees rest in winter.", **where)
+    url = ada.data("publish_content", content_id=made["content_id"], **where)["url"]
+    assert url == site.page("bees")
+    fill(site, "bees")
+
+    found = ada.data("find_content_opportunities", kind="quick_wins", days=7, **where)
+    [content_id] = found["content_ids"].values()
+    article = ada.data("get_content", content_id=content_id)["content"]
+    edits = [{"find": "rest in winter", "replace": "keep warm in winter, wing to wing"}]
+    ada.data("update_content", content_id=content_id, expected_version=article["version"], edits=edits)
+    done = ada.data("publish_content", content_id=content_id, **where)
+
+    assert (content_id, done["url"], done["status"]) == (made["content_id"], url, "published")
+    assert "keep warm in winter, wing to wing" in httpx.get(url).text
