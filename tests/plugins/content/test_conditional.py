@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 import pytest
 from pressroom.sdk import HttpRequest, HttpResponse
 from pressroom_content.conditional import conditional
 
-CHANGED = datetime(2026, 11, 28, 10, 0, 0, 400_000, UTC)
+CHANGED = datetime(2026, 11, 28, 9, 59, 59, 400_000, UTC)
 ANSWER = HttpResponse(b"text", media_type="text/plain")
 
 
@@ -24,6 +25,20 @@ def status(**headers: str) -> int:
 def test_each_form_of_a_date_is_read(date: str) -> None:
     assert status(if_modified_since=date) == 304
     assert status(if_unmodified_since=date) == 200
+
+
+def test_a_change_is_told_as_of_the_end_of_its_second() -> None:
+    request = HttpRequest("GET", "/", {}, {}, b"", "127.0.0.1", "r_1")
+    assert conditional(request, ANSWER, CHANGED).headers["Last-Modified"] == "Sat, 28 Nov 2026 10:00:00 GMT"
+    whole = CHANGED.replace(microsecond=0)
+    assert conditional(request, ANSWER, whole).headers["Last-Modified"] == "Sat, 28 Nov 2026 09:59:59 GMT"
+    assert status(if_modified_since="Sat, 28 Nov 2026 09:59:59 GMT") == 200
+
+
+def test_a_change_of_this_second_is_not_told_as_of_a_later_one() -> None:
+    request = HttpRequest("GET", "/", {}, {}, b"", "127.0.0.1", "r_1")
+    told = conditional(request, ANSWER, datetime.now(UTC)).headers["Last-Modified"]
+    assert parsedate_to_datetime(told) <= datetime.now(UTC)
 
 
 @pytest.mark.parametrize(

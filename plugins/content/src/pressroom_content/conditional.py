@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime, parsedate_to_datetime
 from typing import Final
 
@@ -50,13 +50,19 @@ def conditional(
     tag = etag or answer.headers.get("ETag") or tag_of(answer.body)
     headers: dict[str, str] = {**answer.headers, "ETag": tag}
     if modified is not None:
-        # No answer may say that it was changed after it was sent (section 8.8.2.1).
-        modified = min(modified, datetime.now(UTC)).replace(microsecond=0)
-        headers["Last-Modified"] = http_date(modified)
+        # Rounded up, so that another change within the same second is a later one. But no answer may say that it was
+        # changed after it was sent (section 8.8.2.1): until that second is over, the one before is told.
+        now, modified = datetime.now(UTC), _rounded_up(modified)
+        headers["Last-Modified"] = http_date(min(modified, now))
     status = _status(request.headers, tag, modified)
     if status == _OK:
         return replace(answer, headers=headers)
     return HttpResponse(b"", status, answer.media_type, headers)
+
+
+def _rounded_up(at: datetime) -> datetime:
+    second = at.replace(microsecond=0)
+    return second if second == at else second + timedelta(seconds=1)
 
 
 def _status(asked: Mapping[str, str], tag: str, modified: datetime | None) -> int:

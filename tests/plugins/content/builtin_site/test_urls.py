@@ -15,8 +15,10 @@ from pressroom.testing import RunningHost
 from pressroom_content.articles.store import Articles
 from pressroom_content.builtin_site.summaries import MAX_WIDTH, shortened, summary, width
 from pressroom_content.contract import MediaFile, Post, RemoteMedia
+from pressroom_content.tables import ArticleRow, PublicationRow, WebsiteRow
 from pressroom_content.websites.store import Websites
 from selectolax.lexbor import LexborHTMLParser
+from sqlalchemy import update
 from support.selecting import attribute_of, text_of
 
 from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
@@ -128,8 +130,18 @@ def test_redirects_in_a_chain_take_one_step_and_those_in_a_loop_none(
     assert statuses(site, "one") == [404, 404, 404]
 
 
-def test_conditions_follow_their_order(site: Site) -> None:
+async def _changed_long_ago(client: Client) -> None:
+    """Let everything of an account have changed at another second than this one."""
+    at = datetime.now(UTC) - timedelta(hours=1)
+    async with client.plugin.services.database.writing() as session:
+        for table, column in ((WebsiteRow, "updated_at"), (ArticleRow, "updated_at"), (PublicationRow, "published_at")):
+            mine = update(table).where(table.user_id == client.user_id).values({column: at})
+            await session.execute(mine.execution_options(synchronize_session=False))
+
+
+def test_conditions_follow_their_order(site: Site, host: RunningHost, ada: Client) -> None:
     site.publish("Hello world", "Some words. " * 200)
+    host.run(_changed_long_ago(ada))
     for path in ("", "/hello-world", "/hello-world.md", "/hello-world/llms.txt", "/feed.xml", "/sitemap.xml"):
         answer = site.get(path)
         etag, modified = answer.headers["etag"], answer.headers["last-modified"]
@@ -151,6 +163,15 @@ def test_conditions_follow_their_order(site: Site) -> None:
             assert bool(again.content) == (status == 200)
         head = httpx.head(f"{site.url}{path}")
         assert (head.status_code, head.headers["last-modified"], head.content) == (200, modified, b"")
+
+
+def test_a_change_within_the_second_of_the_last_one_is_noticed(site: Site, ada: Client) -> None:
+    site.publish("Hello world")
+    for description in ("One.", "Two.", "Three."):
+        modified = site.get().headers["last-modified"]
+        ada.data("update_website_settings", website_id=site.id, settings={"description": description})
+        again = site.get(**{"If-Modified-Since": modified})
+        assert (again.status_code, description in again.text) == (200, True)
 
 
 def test_what_is_public_is_compressed(site: Site) -> None:
