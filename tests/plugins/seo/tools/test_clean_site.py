@@ -116,6 +116,13 @@ THINGS: Final = (
 )  # fmt: skip
 
 
+TRANSLATED: Final = (
+    ("ru", "Откуда взялся ткацкий станок и как он работает", "stanok", "Станок ткал шёлк по картам с отверстиями."),  # noqa: RUF001
+    ("ar", "من أين جاء النول وكيف يعمل في البيت", "نول", "نسج النول الحرير من بطاقات مثقوبة منذ زمن طويل."),
+    ("ja", "織機はどこから来て、どのように動くのか", "織機", "織機は穴のあいたカードで絹を織った。"),
+)
+
+
 def _grown_blog(ada: ToolClient, website: str) -> list[str]:
     """Fill a site with what a blog has after some time, and return the URLs of its posts."""
     urls = []
@@ -142,6 +149,9 @@ def _grown_blog(ada: ToolClient, website: str) -> list[str]:
         if thing == "beacon":
             ada.data("unpublish_content", publication_id=done["publication_id"], confirm=True)
             urls.pop()
+    for language, title, slug, sentence in TRANSLATED:
+        made = ada.data("create_content", title=title, slug=slug, body=f"{sentence} " * 25, language=language)
+        urls.append(ada.data("publish_content", content_id=made["content_id"], website_id=website)["url"])
     about = ada.data("create_content", title="About the people who write this blog", body=text("about"), slug="about")
     ada.data("publish_content", content_id=about["content_id"], website_id=website, options={"kind": "page"})
     return urls

@@ -16,7 +16,9 @@ from pressroom_content.builtin_site.summaries import list_description, list_titl
 from pressroom_content.records import Website
 from pressroom_content.websites import settings as site_settings
 
-_PER_ARCHIVE_PAGE: Final = 100
+PER_ARCHIVE_PAGE: Final = 100
+"""Posts on a page of the archive."""
+
 _MAX_PAGES: Final = 10_000
 _MAX_QUERY: Final = 200
 _SEGMENTS: Final[dict[BlogTermKind, str]] = {"tag": "tags", "category": "categories", "author": "authors"}
@@ -96,14 +98,14 @@ class ListPages(SiteFrame):
         """Return a page of all posts by month. Raises `NotFound`."""
         website = await self.website(site_key)
         words, zone = words_of(website), ZoneInfo(site_settings.read(website.settings).timezone)
-        offset = (page - 1) * _PER_ARCHIVE_PAGE
+        offset = (page - 1) * PER_ARCHIVE_PAGE
         if not 1 <= page <= _MAX_PAGES:
             return await self.missing(website)
-        rows = await PostLists(self._plugin, website).months(limit=_PER_ARCHIVE_PAGE + 1, offset=offset)
+        rows = await PostLists(self._plugin, website).months(limit=PER_ARCHIVE_PAGE + 1, offset=offset)
         if not rows and page > 1:
             return await self.missing(website)
         months: list[tuple[str, list[dict[str, str]]]] = []
-        for row in rows[:_PER_ARCHIVE_PAGE]:
+        for row in rows[:PER_ARCHIVE_PAGE]:
             month = words.month(date_of(row), zone)
             if not months or months[-1][0] != month:
                 months.append((month, []))
@@ -120,7 +122,7 @@ class ListPages(SiteFrame):
             **await self._described(website, heading, heading, [(row.title, "") for row in rows[:20]]),
             canonical=_numbered(website.url if is_all else url, page),
             months=months,
-            **_pager(url, page, more=len(rows) > _PER_ARCHIVE_PAGE),
+            **_pager(url, page, more=len(rows) > PER_ARCHIVE_PAGE),
         )
 
     async def _described(
@@ -190,6 +192,6 @@ def _numbered(url: str, page: int) -> str:
     return url if page == 1 else f"{url}{'&' if '?' in url else '?'}page={page}"
 
 
-def list_urls(website: Website, posts: int) -> Sequence[str]:
-    """Return the URLs of the further pages of the list of all posts."""
-    return [_numbered(website.url, page) for page in range(2, -(-posts // PER_PAGE) + 1)]
+def further_pages(url: str, posts: int, per_page: int = PER_PAGE) -> Sequence[str]:
+    """Return the URLs of the pages of a list of posts after its first one."""
+    return [_numbered(url, page) for page in range(2, -(-posts // per_page) + 1)]

@@ -12,7 +12,7 @@ from pressroom.sdk import HttpResponse, NotFound
 from sqlalchemy import func, select
 
 from pressroom_content.builtin_site.frame import PER_PAGE, SiteFrame
-from pressroom_content.builtin_site.list_pages import list_urls, term_url
+from pressroom_content.builtin_site.list_pages import PER_ARCHIVE_PAGE, further_pages, term_url
 from pressroom_content.builtin_site.post_lists import PostLists
 from pressroom_content.builtin_site.store import BuiltinSite, is_live
 from pressroom_content.builtin_site.tables import BuiltinPostRow
@@ -81,13 +81,17 @@ class SiteMaps(SiteFrame):
         return [(url, at) for url, at, original in found if self.current(website, original or "") in ("", url)]
 
     async def _lists(self, website: Website, posts: int, newest: datetime) -> Sequence[tuple[str, datetime]]:
-        """Return the lists of posts: their further pages, the archive, and those of terms."""
-        urls = [(url, newest) for url in list_urls(website, posts)]
+        """Return the lists of posts with their further pages, the archive, and those of terms."""
+        urls = [(url, newest) for url in further_pages(website.url, posts)]
         if posts > PER_PAGE:
-            urls.append((f"{website.url}/archive", newest))
+            archive = f"{website.url}/archive"
+            urls += [(url, newest) for url in (archive, *further_pages(archive, posts, PER_ARCHIVE_PAGE))]
         terms = await PostLists(self._plugin, website).terms(MAX_POSTS)
         # A list of all posts has the site's home as its canonical URL.
-        urls += [(term_url(website, one.kind, one.slug), one.changed) for one in terms if one.posts < posts]
+        for one in terms:
+            if one.posts < posts:
+                url = term_url(website, one.kind, one.slug)
+                urls += [(page, one.changed) for page in (url, *further_pages(url, one.posts))]
         return urls[: _MAX_URLS - 1 - MAX_POSTS]
 
 
