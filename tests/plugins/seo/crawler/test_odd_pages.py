@@ -108,6 +108,23 @@ SOUND: dict[str, Change] = {
     "a script in a comment": without(
         WEB_PAGE, f'{LD}<!-- {{"@context": "https://schema.org", "@type": "WebPage", "name": "x"}} --></script>'
     ),
+    "an image that says its URL by another name": without('property="og:image"', 'property="og:image:url"'),
+    "a name that begins like an error": without(TITLE, "404 Media and the art of long investigations"),
+    "headings that nobody sees yet": also("<h1 hidden>Menu</h1><dialog><h6>Cookies</h6></dialog>"),
+    "a document type below an XML declaration": without(
+        "<!doctype html>", '<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x.dtd">'
+    ),
+    "a URL in letters": all_of(
+        at("https://www.example.org/%E8%9C%82"),
+        without(CANONICAL, '<link rel="canonical" href="https://www.example.org/蜂">'),
+        without('"og:url" content="https://www.example.org/bees"', '"og:url" content="https://www.example.org/蜂"'),
+    ),
+    "a graph that says more of an item elsewhere": data(
+        {"@context": "https://schema.org", "@graph": [{"@type": "WebPage", "@id": "#p"}, {"@id": "#p", "name": "x"}]}
+    ),
+    "a text about filling texts": also("<p>Printers set a lorem ipsum where the text was not there yet.</p>"),
+    "an image for those without scripts": also("<noscript><img src='/image.png'></noscript>"),
+    "a link that is a button": also('<a href="javascript:void(0)" role="button">Menu</a>'),
     "Chinese": in_language(
         "zh-Hans",
         "蜜蜂的生活与蜂蜜的酿造方法",
@@ -135,6 +152,12 @@ def test_json_ld_that_is_too_long_to_be_read_is_not_called_broken() -> None:
 
 
 FOUND_STILL: dict[str, tuple[str, Change]] = {
+    "frames of everybody": (
+        "framing_allowed",
+        header(Content_Security_Policy="default-src 'self'; frame-ancestors *", X_Frame_Options="DENY"),
+    ),
+    "an error page": ("soft_404", without(TITLE, "404 | My blog of bees and other animals")),
+    "an error page in words": ("soft_404", without(TITLE, "Error 404 not found on this server")),
     "a second title in the body": ("title_multiple", also("<title>Another title that is wide enough</title>")),
     "an image without alt that people see": ("image_alt_missing", also('<img src="/b.png" width="1" height="90">')),
     "a hidden title of a hidden link": ("link_without_text", also('<a href="/wood" aria-hidden="false"></a>')),

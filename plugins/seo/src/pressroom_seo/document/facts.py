@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -31,10 +31,10 @@ from pressroom_seo.urls import has_session, normalise
 MAX_LINKS: Final = 1000
 MAX_IMAGES: Final = 300
 
-_DOCTYPE = re.compile(r"\s*+(?>(?:<!--(?>.*?-->)\s*+)*)<!doctype\s+html", re.IGNORECASE | re.DOTALL)
+_DOCTYPE = re.compile(r"\s*+(?>(?:(?:<!--(?>.*?-->)|<\?[^>]*+>)\s*+)*)<!doctype\s+html", re.IGNORECASE | re.DOTALL)
 _DIGITS = re.compile(r"\d+")
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?['\"]?([^'\"]*)", re.IGNORECASE)
-_PLACEHOLDER = re.compile(r"\blorem ipsum\b", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"\blorem ipsum dolor\b", re.IGNORECASE)
 _SPACES = re.compile(r"\s+")
 _SILENT = ["script", "style", "noscript", "template", "svg", "iframe"]
 _INLINE = frozenset({"-text", "-comment", "span", "a", "abbr", "mark", "q", "sub", "sup", "wbr"})
@@ -168,7 +168,7 @@ class _Page:
             "robots": tuple(dict.fromkeys(part.strip() for part in robots.split(",") if part.strip()))[:20],
             "refresh": self._absolute(leads[1]) if leads and leads[1].strip() else None,
             "meta_headers": tuple(header for name, header in _IN_META.items() if any(named.get(name, ()))),
-            "open_graph": {name: values[0] for name, values in named.items() if name.startswith("og:")},
+            "open_graph": _open_graph(named),
             "twitter": {name: values[0] for name, values in named.items() if name.startswith("twitter:")},
         }
 
@@ -183,7 +183,11 @@ class _Page:
             url = self._absolute(href)
             if url is None:
                 kind = href.partition(":")[0].lower() if ":" in href else ""
-                (uncrawlable if kind == "javascript" else unreadable).append(href[:200])
+                # What has a role is used as something else than a link, such as a button.
+                if kind == "javascript" and not (node.attributes.get("role") or "").strip():
+                    uncrawlable.append(href[:200])
+                elif kind != "javascript":
+                    unreadable.append(href[:200])
                 continue
             if has_session(href):
                 sessions.append(href[:200])
@@ -208,8 +212,9 @@ class _Page:
             source = media_source(attributes)
             url = "" if source.startswith("data:") else self._absolute(source) or ""
             alt = alternative_text(attributes)
-            hidden = is_decorative(attributes)
-            sized = is_sized(attributes)
+            is_fallback = _is_inside(node, "noscript")
+            hidden = is_fallback or is_decorative(attributes)
+            sized = is_fallback or is_sized(attributes)
             images.append(PageImage(url, "" if hidden and alt is None else alt if alt is None else alt[:300], sized))
         return {"images": tuple(images), "images_total": len(nodes)}
 
@@ -235,6 +240,8 @@ class _Page:
     def _headings(self) -> tuple[tuple[int, str], ...]:
         found = []
         for node in self._css("h1, h2, h3, h4, h5, h6")[:200]:
+            if _is_unseen(node):
+                continue
             alternatives = [one.attributes.get(name) or "" for one in node.css("img, [aria-label]") for name in _NAMING]
             found.append((int((node.tag or "h1")[1]), _tidy(_text_of(node, 600) or " ".join(alternatives), 300)))
         return tuple(found)
@@ -275,6 +282,7 @@ class _Page:
         return _Text(words if len(words) >= _MIN_WORDS else whole, placeholder)
 
 
+_UNOPENED: Final = frozenset({"dialog", "noscript", "template"})
 _NAMING: Final = ("alt", "aria-label")
 _IN_META: Final = {"http-equiv:content-security-policy": "content-security-policy", "referrer": "referrer-policy"}
 """Headers that a page can give itself, by the names that they have there."""
@@ -292,6 +300,23 @@ _LOADED: Final = (
 
 def _few(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(_tidy(text) for text, _ in zip(texts, range(_SAMPLES), strict=False))
+
+
+def _open_graph(named: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the Open Graph properties. `og:image:url` is `og:image` by another name (ogp.me)."""
+    found = {name: values[0] for name, values in named.items() if name.startswith("og:")}
+    image = next((found[name] for name in ("og:image", "og:image:url", "og:image:secure_url") if found.get(name)), "")
+    return found | ({"og:image": image} if image else {})
+
+
+def _is_unseen(node: LexborNode) -> bool:
+    """Tell whether an element is hidden, or in something that is shown only when a script opens it."""
+    at: LexborNode | None = node
+    while at is not None and at.tag != "html":
+        if at.tag in _UNOPENED or is_hidden(at.attributes):
+            return True
+        at = at.parent
+    return False
 
 
 def _is_inside(node: LexborNode, tag: str) -> bool:

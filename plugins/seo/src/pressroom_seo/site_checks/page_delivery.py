@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from pressroom_seo.crawler.records import PageRecord
@@ -17,6 +18,9 @@ _MAX_ELEMENTS: Final = 1400
 _MAX_BLOCKING: Final = 8
 
 
+_ANCESTORS: Final = re.compile(r"\bframe-ancestors\b([^;,]*)")
+
+
 def _first(value: str) -> str:
     """Return the first of several values: a server and a proxy may both send the header."""
     return value.partition(",")[0].strip().lower()
@@ -24,7 +28,10 @@ def _first(value: str) -> str:
 
 def _frames_allowed(record: PageRecord) -> bool:
     policy = record.headers.get("content-security-policy", "").lower()
-    return "x-frame-options" not in record.headers and "frame-ancestors" not in policy
+    ancestors = _ANCESTORS.findall(policy)
+    if ancestors:  # then X-Frame-Options does not count (CSP Level 3, section 6.4.2.2)
+        return all("*" in one.split() for one in ancestors)
+    return "x-frame-options" not in record.headers
 
 
 def _sends(record: PageRecord, page: PageFacts, name: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 from pressroom_seo.crawler.records import PageRecord
 from pressroom_seo.document.model import PageFacts
 from pressroom_seo.site_checks.model import Evidence, PageCheck, when
-from pressroom_seo.urls import SiteScope, host_of
+from pressroom_seo.urls import SiteScope, host_of, normalise
 
 _GENERIC: Final = frozenset(
     {
@@ -78,7 +78,8 @@ def _open_graph_incomplete(_record: PageRecord, page: PageFacts) -> Evidence | N
 
 
 def _other_og_url(record: PageRecord, page: PageFacts) -> Evidence | None:
-    said = page.open_graph.get("og:url", "").rstrip("/")
+    written = page.open_graph.get("og:url", "")
+    said = (normalise(written) or written).rstrip("/")
     canonical = (page.canonicals[0] if page.canonicals else record.url).rstrip("/")
     return when(said and said != canonical, og_url=said, canonical=canonical)
 

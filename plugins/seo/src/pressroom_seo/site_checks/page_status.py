@@ -12,7 +12,11 @@ from pressroom_seo.urls import has_session
 
 _GONE = frozenset({404, 410})
 _TEMPORARY = frozenset({302, 303, 307})
-_SAYS_MISSING = re.compile(r"^\W*(?:error\W*)?404\b|\b(?:page|site|file) not found\b|\bnot found\W*$", re.IGNORECASE)
+_SAYS_MISSING = re.compile(
+    r"^\W*(?:error\W*)?404(?=\s*(?:$|[^\w\s]|error|page|not\b|non\b|nicht|seite|p[aá]gina|introuvable))"
+    r"|\b(?:page|site|file) not found\b|\bnot found\W*$",
+    re.IGNORECASE,
+)
 _MAX_URL_LENGTH = 115
 _MAX_PARAMETERS = 3
 

@@ -285,7 +285,7 @@ def _crawled_item(part: dict[str, Any], *, known: bool) -> StructuredData:
     said = part.get("@type")
     names = said if isinstance(said, list) else [said]
     types = tuple(name.rpartition("/")[2][:60] for name in names[:5] if isinstance(name, str))
-    problem = "" if types else "it has no @type"
+    problem = "" if types or "@id" in part else "it has no @type"  # with an id it may say more of another one
     if types and not known:
         problem = "its @context is not https://schema.org"
     required = dict.fromkeys(name for kind in types for name in required_in_crawls(kind))
