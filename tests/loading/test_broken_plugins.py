@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from pressroom.gate.plugin_gate import MAX_ERROR_LENGTH
+from pressroom.gate.wording import MAX_ERROR_LENGTH
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.plugins.records import PluginRecord
 from support.compiling import Compile

@@ -157,6 +157,26 @@ def test_a_plugin_that_was_mended_works_the_next_time(tmp_path: Path) -> None:
         assert load_plugins(settings).failed == ()
 
 
+@pytest.mark.parametrize(
+    ("module", "advice"),
+    [
+        ("raise ValueError\n", "correct acme-mine in /home/ada/my plugin"),
+        (HEAD + "@hookimpl\ndef pressroom_chekcs(): return []\n", "did you mean pressroom_checks?"),
+        (HEAD + "@hookimpl\ndef pressroom_checks(): return [1 / 0]\n", "correct acme-mine in /home/ada/my plugin"),
+    ],
+)
+def test_whoever_has_the_source_is_told_where_to_correct_it(
+    tmp_path: Path, compile_with: Compile, module: str, advice: str
+) -> None:
+    installed = install_plugin(tmp_path, "mine", module)
+    (metadata,) = tmp_path.glob("acme_mine-*.dist-info")
+    recorded = {"url": "file:///home/ada/my%20plugin", "dir_info": {"editable": True}}
+    (metadata / "direct_url.json").write_text(json.dumps(recorded))
+    (record,) = compile_with(installed).plugins.failed
+    assert advice in record.hint
+    assert "authors" not in record.hint
+
+
 def test_proxies_at_the_top_of_a_module_are_left_alone(tmp_path: Path, compile_with: Compile) -> None:
     module = (
         SOUND

@@ -12,6 +12,7 @@ import pytest
 from pressroom.cli.diagnosis import diagnose
 from pressroom.http.access_form import publishing_targets
 from pressroom.plugins import gated
+from pressroom.server import virtual_hosts
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
 from support.installing import on_path
@@ -122,7 +123,35 @@ async def before(request):
     await fault(request.query.get("before", ""))
 
 @hookimpl
-def pressroom_routes(): return [Route("/own", page), Route("/before", page, before_body=before)]
+def pressroom_routes():
+    return [
+        Route("/own", page),
+        Route("/before", page, before_body=before),
+        Route("/dashboard/own", page, page=DashboardPage("Own")),
+    ]
+
+async def hosts():
+    if AT == "hosts":
+        await fault()
+    return ["own.example.org"]
+
+@hookimpl
+def pressroom_virtual_hosts(): return [VirtualHosts("own", hosts, page)]
+
+class DrawParams(Params):
+    fault: str = Field(description="What goes wrong.")
+
+@generator(
+    slug="threaded", name="Threaded", summary="Fails.", rate_limit=per_hour(1000), produces=("text/plain",),
+    executor="thread", examples=(Example("Nothing", {"fault": "none"}),),
+)
+def threaded(params: DrawParams, call: Call) -> Artifact:
+    """Fails in a way that you choose."""
+    raise_it(params.fault)
+    return Artifact(b"fine", "text/plain")
+
+@hookimpl
+def pressroom_generators(): return [shout, threaded]
 
 async def work(run):
     await fault(run.payload["fault"])
@@ -229,7 +258,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faulty]:
     config = {
         "plugins": {"own": {}, "sound": {}},
         "cache": {"backend": "own"},
-        "tools": {name: {"rate_limit": "100000/hour"} for name in ("own", "sound")},
+        "tools": {name: {"rate_limit": "100000/hour"} for name in ("own", "sound", "threaded")},
         "builtin_plugins": False,
     }
     with pytest.MonkeyPatch.context() as patch, on_path(folder / "site"):
@@ -241,8 +270,10 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faulty]:
             "TARGETS_SECONDS",
             "OVERVIEW_SECONDS",
             "STORAGE_SECONDS",
+            "HOSTS_SECONDS",
         ):
             patch.setattr(gated, name, 0.3)
+        patch.setattr(virtual_hosts, "SECONDS", 0.0)  # they are asked again at each request
         patch.setattr(gated, "JOB_CANCEL_SECONDS", 1.0)
         with RunningHost(settings_for_test(config, folder / "data")) as host:
             module: Any = importlib.import_module("acme_own.plugin")
@@ -306,6 +337,32 @@ def _route(path: str) -> Callable[[Faulty, str], None]:
     return ask
 
 
+def _page(faulty: Faulty, name: str) -> None:
+    cookies = faulty.host.account().session_cookies()
+    page = httpx.get(f"{faulty.host.url}/dashboard/own?fault={name}", cookies=cookies, timeout=30)
+    assert page.status_code == 500
+    assert "Something failed" in page.text
+
+
+def _on_virtual_host(faulty: Faulty, name: str) -> None:
+    url = f"{faulty.host.url}/?fault={name}"
+    assert httpx.get(url, headers={"Host": "own.example.org"}, timeout=30).status_code == 500
+
+
+def _hosts(faulty: Faulty, name: str) -> None:
+    """The names from before hold, also while the plugin is still being asked."""
+    before = faulty.failures("virtual hosts")
+    faulty.fails("hosts", name)
+    answer = httpx.get(f"{faulty.host.url}/?fault=none", headers={"Host": "own.example.org"}, timeout=30)
+    assert (answer.status_code, answer.text) == (200, "page")
+    waited(lambda: faulty.failures("virtual hosts") > before)
+
+
+def _generator(faulty: Faulty, name: str) -> None:
+    answer = httpx.post(f"{faulty.host.url}/tools/threaded/api/generate", json={"fault": name}, timeout=30)
+    assert answer.status_code == 500
+
+
 def _job(faulty: Faulty, name: str) -> None:
     jobs = faulty.host.host.jobs
     job = faulty.host.run(jobs.enqueue("own", {"fault": name}))
@@ -364,6 +421,10 @@ POINTS: Final[dict[str, tuple[str, Callable[[Faulty, str], Any], tuple[str, ...]
     "text": ("index", _index("text"), FAULTS),
     "route": ("route", _route("/own?fault="), _RAISED),
     "before_body": ("route", _route("/before?fault=&before="), _RAISED),
+    "page": ("route", _page, _RAISED),
+    "on_virtual_host": ("route", _on_virtual_host, _RAISED),
+    "hosts": ("virtual hosts", _hosts, FAULTS),
+    "generator": ("tool", _generator, _RAISED),
     "job": ("job", _job, FAULTS),
     "targets": ("publishing targets", _targets, FAULTS),
     "section": ("overview section", _section, FAULTS),

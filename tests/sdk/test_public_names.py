@@ -98,6 +98,7 @@ PUBLIC = [
     "Plugin",
     "PluginConfig",
     "PluginContext",
+    "PluginError",
     "PressroomError",
     "Preview",
     "Promo",

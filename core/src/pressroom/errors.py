@@ -316,7 +316,7 @@ class ConfigError(PressroomError):
 
 
 class PluginError(PressroomError):
-    """A plugin cannot be used; the message names the plugin and the reason."""
+    """A plugin cannot be used, or code of it failed; the message says why."""
 
     code = "plugin_error"
 

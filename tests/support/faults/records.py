@@ -119,7 +119,7 @@ class Params2(Params):
     ),
     _generator(
         "wrong_params",
-        "generator whisper: params must be type[Params], not the class dict",
+        "generator whisper: params must be a class derived from Params, not the class dict",
         _WHISPER.replace("OPTIONS", "").replace("TextParams", "dict"),
     ),
     _option(
@@ -255,7 +255,7 @@ def pressroom_mcp_tools():
     ),
     _hook(
         "tool_without_result",
-        "tool count: result must be type[BaseModel], not NoneType",
+        "tool count: result must be a class derived from BaseModel, not NoneType",
         """
 @mcp_tool(name="count", title="Count", description="Counts words.")
 async def count(params: TextParams, call: Call): ...

@@ -14,12 +14,14 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.machinery import ExtensionFileLoader
 from types import CodeType, FrameType
 from typing import Any, Final, Generic, TypeVar
+
+from pressroom.gate.attribution import awaited_by
 
 T = TypeVar("T")
 
@@ -42,7 +44,14 @@ _process = 0
 
 
 class DeadlineExceeded(Exception):
-    """What was awaited has used up its time; it was cancelled, and left behind where it did not end."""
+    """What was awaited has used up its time; it was cancelled, and left behind where it did not end.
+
+    `frames` are those of the coroutine and of what it waited for, the outermost first.
+    """
+
+    def __init__(self, message: str = "", frames: Sequence[FrameType] = ()) -> None:
+        super().__init__(message)
+        self.frames = frames
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +77,9 @@ async def bounded(
         await _abandon(task, cancel_seconds)
         raise
     if not task.done():
+        waiting = tuple(awaited_by(task.get_coro()))
         await _abandon(task, cancel_seconds)
-        raise DeadlineExceeded
+        raise DeadlineExceeded(frames=waiting)
     if task.cancelled():
         raise asyncio.CancelledError
     outcome = task.result()

@@ -1,27 +1,22 @@
-"""The gate: calls into plugins, each with the plugin's id, a bound on its time, a count and a line in the log.
-
-Nothing that a plugin raised or returned is trusted: an exception's own `__str__` may fail, and a message may have a
-million lines.
-"""
+"""The gate: calls into plugins, each with the plugin's id, a bound on its time, a count and a line in the log."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import re
 import sys
+import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import ExitStack, contextmanager, redirect_stdout
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, redirect_stdout
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from types import CodeType
-from typing import Any, Final, Literal, TypeVar
+from types import CodeType, FrameType
+from typing import Final, Literal, TypeVar
 
 import structlog
 
-from pressroom.config.problems import InvalidConfig
 from pressroom.errors import PluginError, PressroomError
+from pressroom.gate.attribution import PluginCode, raised_in
 from pressroom.gate.deadlines import (
     CANCEL_SECONDS,
     SUPERVISED,
@@ -32,12 +27,7 @@ from pressroom.gate.deadlines import (
     no_exit,
     operator_interrupts,
 )
-
-MAX_ERROR_LENGTH: Final = 500
-"""How many characters of an error are kept."""
-
-_MAX_VALUE_LENGTH: Final = 80
-_MAX_GROUPED: Final = 3
+from pressroom.gate.wording import one_line
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -57,77 +47,6 @@ _PHASES: Final = {
     "validate": "the check of its records",
 }
 """How the phases of loading are called, in which a plugin has no record yet."""
-
-
-def one_line(error: BaseException, module: str = "") -> str:
-    """Return what went wrong in one line: the kind of error, its message, and where in the plugin it arose.
-
-    `module` is the plugin's; the innermost line of code in the same package is named.
-    """
-    try:
-        place = _place(error, module.partition(".")[0]) if module else ""
-        return squeezed(f"{_message(error)}{f' ({place})' if place else ''}")
-    except Exception:  # noqa: BLE001 - every attribute of an exception may be the plugin's own property
-        return type(error).__name__
-
-
-def squeezed(text: str) -> str:
-    """Return a text as one line of at most `MAX_ERROR_LENGTH` characters."""
-    return _cut(_one_spaced(text), MAX_ERROR_LENGTH)
-
-
-def shown(value: Any) -> str:
-    """Return a value as an error quotes it: its type, and the value itself where that says anything; never long."""
-    kind = type(value).__name__
-    if isinstance(value, type):
-        return f"the class {value.__name__}"
-    if callable(value) and hasattr(value, "__qualname__"):
-        return f"{kind} {value.__qualname__}"
-    if value is None or getattr(type(value).__repr__, "__qualname__", "") == "object.__repr__":
-        return kind
-    return _cut(_one_spaced(f"{kind} {_text(value, repr)}"), _MAX_VALUE_LENGTH)
-
-
-def _message(error: BaseException) -> str:
-    if isinstance(error, InvalidConfig):
-        return "; ".join(map(str, error.problems))
-    if isinstance(error, PressroomError):
-        return _text(error)
-    kind = type(error).__name__
-    if isinstance(error, SyntaxError) and error.filename:
-        return f"{kind}: {error.msg} ({os.path.basename(str(error.filename))}, line {error.lineno})"  # noqa: PTH119 - may be no path
-    text = "" if isinstance(error, SystemExit) and error.code is None else _text(error)
-    if isinstance(error, BaseExceptionGroup):
-        parts = [_message(one) for one in error.exceptions[:_MAX_GROUPED]]
-        text = f"{error.message}: {'; '.join(parts)}"
-    return f"{kind}: {text}" if text.strip() else kind
-
-
-def _text(value: object, read: Any = str) -> str:
-    try:
-        return str(read(value))
-    except Exception as error:  # noqa: BLE001 - __str__ and __repr__ are the plugin's
-        return f"its text cannot be read, {type(error).__name__}"
-
-
-def _place(error: BaseException, package: str) -> str:
-    place = ""
-    traceback = error.__traceback__
-    while traceback is not None:
-        frame = traceback.tb_frame
-        if str(frame.f_globals.get("__name__", "")).partition(".")[0] == package:
-            place = f"{os.path.basename(frame.f_code.co_filename)}, line {traceback.tb_lineno}"  # noqa: PTH119 - may be no path
-        traceback = traceback.tb_next
-    return place
-
-
-def _one_spaced(text: str) -> str:
-    # A URL is of no use to anyone, and would make each start look different.
-    return re.sub(r"\s+", " ", re.sub(r" at 0x[0-9a-fA-F]+", "", text)).strip()
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,13 +93,16 @@ class PluginGate:
 
     Three things pass: errors of the types in `passes`, which are meant for somebody; the cancellation of the caller by
     the host; and Ctrl-C. `failures` counts by plugin, extension point and reason, and `latest` has each plugin's last.
-    Commands, which show failures themselves, set `logs` to false.
+    `code` tells whose code failed where one plugin calls what another one contributed. With `traces` every call is in
+    the log, as a debug event. Commands, which show failures themselves, set `logs` to false.
     """
 
     def __init__(self) -> None:
         self.failures: Counter[tuple[str, str, Reason]] = Counter()
         self.latest: dict[str, PluginFailure] = {}
         self.logs = True
+        self.traces = False
+        self.code = PluginCode()
         self.on_failure: Callable[[], None] = _nothing
         self._failing: set[PluginCall] = set()
 
@@ -191,12 +113,23 @@ class PluginGate:
         outage, would fill the log.
         """
         text = error if isinstance(error, str) else one_line(error)
+        if isinstance(error, BaseException):
+            call = self.blamed(call, raised_in(error))
         self.count(call, reason, text)
         if not (repeats and call in self._failing):
             self._log(call, reason, text, error if isinstance(error, BaseException) else None)
         if repeats:
             self._failing.add(call)
         return text
+
+    def traced(self, call: PluginCall) -> AbstractContextManager[None]:
+        """Log the call that is made in this block, with its time and its end, if calls are traced."""
+        return _traced(call) if self.traces else _UNTRACED
+
+    def blamed(self, call: PluginCall, frames: Iterable[FrameType]) -> PluginCall:
+        """Return the call as one of the plugin whose code failed, by the frames that lead there."""
+        plugin = self.code.culprit(call.plugin, frames)
+        return call if plugin == call.plugin else replace(call, plugin=plugin)
 
     def tell(self, failure: PluginFailed) -> None:
         """Log a failure that has been counted, unless the log has it."""
@@ -240,7 +173,8 @@ class PluginGate:
         with ExitStack() as stack:
             interrupted = stack.enter_context(operator_interrupts())
             try:
-                with redirect_stdout(sys.stderr), no_exit(), alarm(seconds, lambda: _give_up(call, seconds)):
+                waiting = alarm(seconds, lambda: _give_up(call, seconds))
+                with redirect_stdout(sys.stderr), no_exit(), waiting, self.traced(call):
                     yield
             except Overdue as error:
                 text = f"{call} did not end within {seconds:g} s"
@@ -280,11 +214,12 @@ class PluginGate:
             if interrupt:
                 stack.enter_context(self.interrupting(call, seconds, SUPERVISED))
             try:
-                result = await bounded(seconds, function, f"{call} of {call.plugin}", cancel_seconds)
+                with self.traced(call):
+                    result = await bounded(seconds, function, f"{call} of {call.plugin}", cancel_seconds)
             except through:
                 raise
             except DeadlineExceeded as error:
-                raise self.late(call, seconds, repeats=repeats) from error
+                raise self.late(self.blamed(call, error.frames), seconds, repeats=repeats) from error
             except BaseException as error:
                 if ends_the_caller(error):
                     raise
@@ -302,13 +237,39 @@ class PluginGate:
         """
         through: tuple[type[BaseException], ...] = (PluginFailed, *passes)
         try:
-            yield
+            with self.traced(call):
+                yield
         except through:
             raise
         except BaseException as error:
             if ends_the_caller(error):
                 raise
             raise self.failed(call, error) from error
+
+    @contextmanager
+    def contributed(
+        self, plugin: str, owner: str, what: str, *, passes: tuple[type[BaseException], ...] = (), private: bool = False
+    ) -> Iterator[None]:
+        """Do what `Extensions.calling` says, for a plugin. `owner` is that of the record that it calls, where known.
+
+        Raises:
+            PluginFailed: it raised something else than a `PressroomError` or `passes`.
+        """
+        call = PluginCall(owner or plugin, "extension", what)
+        through: tuple[type[BaseException], ...] = (PressroomError, *passes)
+        try:
+            with self.traced(call):
+                yield
+        except through:
+            raise
+        except BaseException as error:
+            if ends_the_caller(error):
+                raise
+            if not private:
+                raise self.failed(call, error) from error
+            call = self.blamed(call, raised_in(error))
+            text = self.note(call, "failed", f"{call} raised {type(error).__name__}")
+            raise PluginFailed(call, "failed", text, error, logged=True) from None
 
     @contextmanager
     def interrupting(self, call: PluginCall, seconds: float, code: CodeType) -> Iterator[None]:
@@ -324,6 +285,7 @@ class PluginGate:
         self, call: PluginCall, error: BaseException, seconds: float = 0.0, *, repeats: bool = False
     ) -> PluginFailed:
         """Note what a call raised, and return the error for it; `Overdue` says that it blocked for its `seconds`."""
+        call = self.blamed(call, raised_in(error))
         if isinstance(error, Overdue):
             text = f"{call} blocked the event loop for {seconds:g} s"
             self.note(call, "blocked", text, repeats=repeats)
@@ -337,6 +299,22 @@ class PluginGate:
         text = f"{call} did not {verb} within {seconds:g} s"
         self.note(call, "timeout", text, repeats=repeats)
         return PluginFailed(call, "timeout", text, DeadlineExceeded(text), hint or _LATE_HINT, logged=True)
+
+
+@contextmanager
+def _traced(call: PluginCall) -> Iterator[None]:
+    began, end = time.perf_counter(), "returned"
+    try:
+        yield
+    except BaseException as error:
+        end = f"raised {type(error).__name__}"
+        raise
+    finally:
+        seconds = round(time.perf_counter() - began, 6)
+        log.debug("a plugin was called", plugin=call.plugin, point=call.point, name=call.name, seconds=seconds, end=end)
+
+
+_UNTRACED: Final = nullcontext()
 
 
 def ends_the_caller(error: BaseException) -> bool:

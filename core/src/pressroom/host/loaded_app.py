@@ -66,6 +66,7 @@ class LoadedApp:
     def __init__(self, settings: Settings, origins: Origins | None = None) -> None:
         self.settings = settings
         self.gate = PluginGate()
+        self.gate.traces = settings.logging.level == "debug"
         self._brand: Mapping[str, Any] | None = None
         self.plugins: LoadedPlugins = _without_taken_paths(load_plugins(settings, origins, gate=self.gate))
         self.catalog = self._compile()

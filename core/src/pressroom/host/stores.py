@@ -13,7 +13,7 @@ from pressroom.catalog.tool import Catalog
 from pressroom.config.models import Settings
 from pressroom.errors import BackendError, PressroomError
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
-from pressroom.gate.plugin_gate import one_line
+from pressroom.gate.wording import one_line
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.plugins.gated import GatedBackend
 from pressroom.plugins.select import HOST_ID

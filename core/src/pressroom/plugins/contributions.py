@@ -23,7 +23,7 @@ import click
 import pluggy
 
 from pressroom.errors import PluginError
-from pressroom.gate.plugin_gate import shown
+from pressroom.gate.wording import shown
 from pressroom.sdk import (
     Authenticator,
     Authorizer,
@@ -232,7 +232,11 @@ def _fields(kind: type) -> Mapping[str, tuple[Any, str]]:
 
 def _worded(hint: Any, annotation: Any) -> str:
     choices = typing.get_args(hint) if typing.get_origin(hint) is Literal else ()
-    return f"one of {', '.join(choices)}" if choices else str(annotation)
+    if choices:
+        return f"one of {', '.join(choices)}"
+    if typing.get_origin(hint) is type:
+        return f"a class derived from {typing.get_args(hint)[0].__name__}"
+    return str(annotation)
 
 
 MAX_RECORDS: Final = 1000

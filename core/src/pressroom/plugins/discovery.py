@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from pressroom.gate.plugin_gate import one_line
+from pressroom.gate.wording import one_line
 
 ENTRY_POINT_GROUP = "pressroom.plugins"
 
@@ -55,6 +57,16 @@ def discover() -> tuple[Candidate, ...]:
         seen.add(first.distribution)
         found += {candidate.id: candidate for candidate in reversed(offered)}.values()
     return tuple(sorted(found, key=lambda candidate: (candidate.id, candidate.distribution)))
+
+
+def editable_folder(distribution: str) -> str:
+    """Return the folder that a distribution is installed from as editable, or an empty text (PEP 610)."""
+    try:
+        recorded = json.loads(importlib.metadata.distribution(distribution).read_text("direct_url.json") or "{}")
+        editable = recorded.get("dir_info", {}).get("editable") is True
+        return unquote(urlsplit(recorded["url"]).path) if editable else ""
+    except Exception:  # noqa: BLE001 - any installed package may have damaged metadata
+        return ""
 
 
 def _entry_points(distribution: importlib.metadata.Distribution) -> list[importlib.metadata.EntryPoint]:

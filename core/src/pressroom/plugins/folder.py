@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from pressroom.config.models import Settings
-from pressroom.gate.plugin_gate import one_line
+from pressroom.gate.wording import one_line
 from pressroom.plugins.discovery import Candidate
 
 FOLDER_ID: Final = "plugins_dir"

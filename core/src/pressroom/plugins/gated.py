@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, PressroomError, Unavailable
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
-from pressroom.gate.plugin_gate import shown
+from pressroom.gate.wording import shown
 from pressroom.sdk import (
     Authenticator,
     Authorizer,
@@ -133,7 +133,8 @@ class Gated:
         if inspect.iscoroutinefunction(record.observe):
             return self.gate.run(call, OBSERVER_SECONDS, partial(record.observe, seen), repeats=True)
         try:
-            observing = record.observe(seen)
+            with self.gate.traced(call):
+                observing = record.observe(seen)
         except BaseException as error:
             raise self.gate.failed(call, error, repeats=True) from error
         if observing is None:

@@ -9,24 +9,26 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import ModuleType
-from typing import Any, Final
+from typing import Any
 
 import pluggy
 
 from pressroom.config import Origins, validate_section
 from pressroom.config.models import Settings
-from pressroom.errors import PluginError, PressroomError
+from pressroom.errors import PluginError
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
-from pressroom.gate.plugin_gate import one_line, shown, squeezed
+from pressroom.gate.attribution import PluginCode
+from pressroom.gate.wording import shown
 from pressroom.plugins import defaults
 from pressroom.plugins.contributions import Contribution, Contributions, claims, collect, describe
 from pressroom.plugins.discovery import Candidate, discover
+from pressroom.plugins.failing import fallen, taken_out
 from pressroom.plugins.folder import discover_folder
 from pressroom.plugins.gated import Gated
 from pressroom.plugins.records import Phase, PluginRecord, Status
 from pressroom.plugins.registering import (
-    IncompatibleApi,
     import_plugin,
     new_manager,
     offered_hooks,
@@ -35,8 +37,8 @@ from pressroom.plugins.registering import (
     warnings_of,
 )
 from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS, HOST_ID, record_of, select
-from pressroom.plugins.validating import Reason, losers, validate, without_requirements
-from pressroom.sdk import HostServices, Models, Plugin, PluginContext
+from pressroom.plugins.validating import losers, validate, without_requirements
+from pressroom.sdk import Extensions, HostServices, Models, Plugin, PluginContext
 from pressroom.sdk.plugin import ServiceProvider
 from pressroom.version import VERSION
 
@@ -85,8 +87,8 @@ class LoadedPlugins:
             if record.status != "active":
                 return record
             if record.id == plugin:
-                return _fallen(record, "broken", phase, error)
-            return _taken_out(record, "broken", phase, lost[record.id]) if record.id in lost else record
+                return fallen(record, "broken", phase, error)
+            return taken_out(record, "broken", phase, lost[record.id]) if record.id in lost else record
 
         gone = {plugin, *lost}
         extensions = {
@@ -131,7 +133,7 @@ class _Loading:
             with self.gate.loading(PluginCall(self.record.id, name), self.seconds):
                 yield
         except PluginFailed as failure:
-            self.record = _fallen(self.record, "broken", name, failure)
+            self.record = fallen(self.record, "broken", name, failure)
             self.records, self.extensions, self.claims = (), {}, []
             if undo is not None:
                 undo()
@@ -172,7 +174,7 @@ def load_plugins(
     for plugin in loading:
         _import(plugin)
         if plugin.sound:
-            _configure(plugin, settings, origins, provider)
+            _configure(plugin, settings, origins, provider, gate)
     # Before the hooks are looked at: a plugin may implement hooks of one that is not there.
     _leave_out(loading, settings, others)
     _settle_requirements(loading, others)
@@ -212,6 +214,7 @@ def load_plugins(
     }
     requires = {id_: plugin.requires for id_, plugin in active.items()}
     _hand_out(extensions, contexts, requires)
+    gate.code = PluginCode.of({id_: plugin.record.module for id_, plugin in active.items()}, extensions, requires)
     records += [warnings_of(plugin.record, plugin.plugin) for plugin in loading]
     return LoadedPlugins(
         records=tuple(sorted(records, key=lambda record: (record.id, record.distribution))),
@@ -234,7 +237,9 @@ def _import(plugin: _Loading) -> None:
     plugin.record = replace(plugin.record, import_seconds=time.perf_counter() - started)
 
 
-def _configure(plugin: _Loading, settings: Settings, origins: Origins | None, provider: ServiceProvider) -> None:
+def _configure(
+    plugin: _Loading, settings: Settings, origins: Origins | None, provider: ServiceProvider, gate: PluginGate
+) -> None:
     id_ = plugin.record.id
     with plugin.phase("config"):
         model = plugin.plugin.config if plugin.plugin else None
@@ -245,6 +250,7 @@ def _configure(plugin: _Loading, settings: Settings, origins: Origins | None, pr
             config=validate_section(model, given, path=f"plugins.{id_}.config", origins=origins),
             base_url=settings.public_url,
             data_folder=settings.storage.path / "plugins" / id_,
+            extensions=Extensions(partial(gate.contributed, id_)),
             provider=provider,
         )
 
@@ -266,7 +272,7 @@ def _add_offered_hooks(manager: pluggy.PluginManager, loading: Sequence[_Loading
         rivals = [other for other, taken in offered.items() if other != id_ and taken.keys() & hooks.keys()]
         if rivals:
             reason = f"{' and '.join(rivals)} offers a hook of the same name", f"set enabled = false in [plugins.{id_}]"
-            plugin.record = _taken_out(plugin.record, "conflict", "register", reason)
+            plugin.record = taken_out(plugin.record, "conflict", "register", reason)
         elif plugin.plugin:
             with plugin.phase("register"):
                 manager.add_hookspecs(plugin.plugin.hookspecs)
@@ -330,7 +336,7 @@ def _settle_claims(loading: Sequence[_Loading], host_records: Sequence[Any]) -> 
     of_the_host = [claim for record in host_records for claim in claims(record)]
     claimed = {HOST_ID: of_the_host, **{id_: plugin.claims for id_, plugin in sound.items()}}
     for id_, reason in losers(claimed, (builtin, own), HOST_ID).items():
-        sound[id_].record = _taken_out(sound[id_].record, "conflict", "validate", reason)
+        sound[id_].record = taken_out(sound[id_].record, "conflict", "validate", reason)
 
 
 def _leave_out(loading: Sequence[_Loading], settings: Settings, others: dict[str, Status]) -> None:
@@ -346,7 +352,7 @@ def _leave_out(loading: Sequence[_Loading], settings: Settings, others: dict[str
             plugin = unnamed.pop(id_)
             error = f"it needs {' and '.join(sorted(gone))}, which the configuration leaves out"
             hint = f"add [plugins.{min(gone)}] to the configuration, with enabled = true"
-            plugin.record = _taken_out(plugin.record, "disabled", "select", (error, hint))
+            plugin.record = taken_out(plugin.record, "disabled", "select", (error, hint))
             others[id_] = "disabled"
         left_out |= fallen.keys()
 
@@ -357,12 +363,7 @@ def _settle_requirements(loading: Sequence[_Loading], others: Mapping[str, Statu
     status = {**others, **{plugin.record.id: plugin.record.status for plugin in loading if not plugin.sound}}
     requires = {id_: plugin.requires for id_, plugin in sound.items()}
     for id_, reason in without_requirements(requires, status).items():
-        sound[id_].record = _taken_out(sound[id_].record, "broken", "validate", reason)
-
-
-def _taken_out(record: PluginRecord, status: Status, phase: Phase, reason: Reason) -> PluginRecord:
-    error, hint = reason
-    return replace(record, status=status, phase=phase, error=error, hint=hint, contributes=())
+        sound[id_].record = taken_out(sound[id_].record, "broken", "validate", reason)
 
 
 def _hand_out(
@@ -375,31 +376,3 @@ def _hand_out(
         owners = (id_, *requires.get(id_, ()))
         context.extensions.fill({hook: pairs for owner in owners for hook, pairs in extensions.get(owner, {}).items()})
         context.required.update({owner: contexts[owner] for owner in owners[1:] if owner in contexts})
-
-
-def _fallen(record: PluginRecord, status: Status, phase: Phase, error: BaseException) -> PluginRecord:
-    late = isinstance(error, PluginFailed) and error.reason != "failed"
-    if isinstance(error, PluginFailed) and not late:
-        error = error.cause
-    if isinstance(error, IncompatibleApi):
-        status, phase = "incompatible", "compatible"
-    own = getattr(error, "hint", "") if isinstance(error, PressroomError) else ""
-    advice = _CORRECT if record.folder and phase != "config" else _HINTS.get(phase, _REPORT)
-    names = {"id": record.id, "distribution": record.distribution, "folder": record.folder}
-    hint = squeezed(str(own)) or advice.format_map(names)
-    return _taken_out(record, status, phase, (one_line(error, record.module), hint))
-
-
-_REPORT: Final = "report it to the authors of {distribution}, or set enabled = false in [plugins.{id}]"
-
-_CORRECT: Final = "correct {distribution} in {folder}, or set enabled = false in [plugins.{id}]"
-
-_HINTS: Final[Mapping[Phase, str]] = {
-    "compatible": "install another version of {distribution}",
-    "import": "reinstall or upgrade {distribution} with all that it needs, or set enabled = false in [plugins.{id}]",
-    "config": "correct [plugins.{id}.config]; `pressroom config show --origin` says where each value comes from",
-    "register": _REPORT,
-    "collect": _REPORT,
-    "validate": _REPORT,
-    "lifespan": "see the log for the details, then restart; or set enabled = false in [plugins.{id}]",
-}

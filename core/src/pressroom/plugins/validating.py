@@ -17,7 +17,7 @@ import click
 from pydantic import BaseModel, ValidationError
 
 from pressroom.errors import PluginError
-from pressroom.gate.plugin_gate import one_line, shown
+from pressroom.gate.wording import one_line, shown
 from pressroom.plugins.contributions import describe, shape_problems
 from pressroom.plugins.records import Status
 from pressroom.sdk import CallMiddleware, Generator, Instructions, Job, McpTool, Models, RateLimit, Route

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Generic
@@ -75,6 +75,11 @@ class Plugin:
         return self.api or FIRST_API
 
 
+def _uncontained(_owner: str, _what: str, **_options: Any) -> AbstractContextManager[None]:
+    """Contain nothing, where no host runs."""
+    return nullcontext()
+
+
 class Extensions:
     """What other plugins contributed through the hooks that a plugin offers with `Plugin(hookspecs=…)`.
 
@@ -82,16 +87,44 @@ class Extensions:
     The host fills it once all plugins are loaded: read it in a lifespan or in a call, not in a hook.
     """
 
-    __slots__ = ("_contributed",)
+    __slots__ = ("_contain", "_contributed")
 
-    def __init__(self) -> None:
+    def __init__(self, contain: Callable[..., AbstractContextManager[None]] = _uncontained) -> None:
         self._contributed: dict[str, tuple[tuple[str, Any], ...]] | None = None
+        self._contain = contain
 
     def of(self, hook: str) -> tuple[tuple[str, Any], ...]:
         """Return pairs of plugin id and record. Raises `RuntimeError` too early, `KeyError` where it is unknown."""
         if self._contributed is None:
             raise RuntimeError("extensions can be read once all plugins are loaded, such as in a lifespan")
         return self._contributed[hook]
+
+    def calling(
+        self,
+        what: str,
+        record: object = None,
+        *,
+        passes: tuple[type[BaseException], ...] = (),
+        private: bool = False,
+    ) -> AbstractContextManager[None]:
+        """Contain what others contributed, while you call it in a `with` block, which may await.
+
+        Errors that are meant for somebody, `PressroomError` and those of `passes`, come through. Whatever else is
+        raised, also `SystemExit`, is counted and logged as a failure of the plugin whose code it is, and comes out as
+        `PluginError`. Give the block a bound on its time yourself, such as with `asyncio.timeout`.
+
+        Args:
+            what: what is called, for the log and for `pressroom plugins list`, such as `store acme`.
+            record: the record that is called, if it is one alone; its plugin answers for the block. Left out, the
+                plugin answers that the traceback leads to, yours included.
+            passes: further errors that come through.
+            private: whether messages and tracebacks are left out, which may hold a credential.
+        """
+        return self._contain(self._owner_of(record), what, passes=passes, private=private)
+
+    def _owner_of(self, record: object) -> str:
+        pairs = (pair for pairs in (self._contributed or {}).values() for pair in pairs)
+        return "" if record is None else next((id_ for id_, one in pairs if one is record), "")
 
     def fill(self, contributed: Mapping[str, Iterable[tuple[str, Any]]]) -> None:
         """Take what was contributed to each hook. The host calls it, again where a plugin falls out later."""

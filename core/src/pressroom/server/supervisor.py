@@ -6,7 +6,6 @@ The event loop cannot do either: whatever blocks it blocks signals, deadlines an
 from __future__ import annotations
 
 import asyncio
-import inspect
 import os
 import sys
 import threading
@@ -18,6 +17,7 @@ from typing import Any, Final
 import structlog
 
 from pressroom.gate import PluginCall
+from pressroom.gate.attribution import awaited_by
 from pressroom.gate.deadlines import end_process
 from pressroom.host.loaded_app import SLOW_SECONDS, LoadedApp
 from pressroom.pipeline.executors.execution_request import ExecutionRequest
@@ -49,11 +49,6 @@ class Supervisor:
         self._thread_id = threading.get_ident()
         self._start_timeout = compiled.settings.server.start_timeout + _INTERRUPTING_SECONDS
         self._gate = compiled.gate
-        self._plugins = {
-            record.module.partition(".")[0]: record.id
-            for record in compiled.plugins.records
-            if record.status == "active" and record.module
-        }
         self.starting = True
         self._beat = time.monotonic()
         self._deadline: float | None = None
@@ -138,7 +133,7 @@ class Supervisor:
         ]
         try:
             running = [] if self._loop.is_closed() else [one for one in asyncio.all_tasks(self._loop) if not one.done()]
-            tasks = [self._described(one.get_name(), [*_awaited_by(one.get_coro())]) for one in running]
+            tasks = [self._described(one.get_name(), [*awaited_by(one.get_coro())]) for one in running]
         except RuntimeError:  # the loop made or ended a task meanwhile
             tasks = []
         return {
@@ -154,7 +149,7 @@ class Supervisor:
         return f"{name} at {_place(frames[0])}".strip() if frames else name
 
     def _plugin(self, frame: FrameType) -> str:
-        return self._plugins.get(str(frame.f_globals.get("__name__", "")).partition(".")[0], "")
+        return self._gate.code.plugin_of(frame)
 
 
 def _running() -> Mapping[int, FrameType]:
@@ -167,16 +162,6 @@ def _frames(frame: FrameType | None) -> Iterator[FrameType]:
     while frame is not None:
         yield frame
         frame = frame.f_back
-
-
-def _awaited_by(awaitable: Any) -> Iterator[FrameType]:
-    """Yield the frames of a coroutine that waits, and of what it waits for; `within` hides a link of the chain."""
-    while awaitable is not None:
-        frame = getattr(awaitable, "cr_frame", None) or getattr(awaitable, "gi_frame", None)
-        if frame is not None:
-            yield frame
-        own = frame.f_locals.get("coroutine") if frame is not None and inspect.isgenerator(awaitable) else None
-        awaitable = own or getattr(awaitable, "cr_await", None) or getattr(awaitable, "gi_yieldfrom", None)
 
 
 def _place(frame: FrameType) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from pressroom.cli import main
@@ -16,6 +17,7 @@ from pressroom.testing.running import settings_for_test
 from support.content_client import Client, client_of
 from support.installing import on_path
 from support.mcp_peer import Peer
+from support.people import BrowserWithoutScreen
 from support.plugin_source import HEAD, install_plugin
 
 PLUGIN = (
@@ -50,10 +52,16 @@ OTHERS: dict[str, Any] = {"content": {}, "images": {}, "search_performance": {},
 
 @contextmanager
 def configured(
-    tmp_path: Path, id_: str, *, platform: str = "fakecms", source: str = "fake", more: tuple[str, ...] = ()
+    tmp_path: Path,
+    id_: str,
+    *,
+    platform: str = "fakecms",
+    source: str = "fake",
+    more: tuple[str, ...] = (),
+    source_of: str = PLUGIN,
 ) -> Iterator[dict[str, Any]]:
     """Install the plugin, and give a configuration that names it and the content service."""
-    module = PLUGIN.replace("PLATFORM", repr(platform)).replace("SOURCE", repr(source))
+    module = source_of.replace("PLATFORM", repr(platform)).replace("SOURCE", repr(source))
     for one in (id_, *more):
         install_plugin(tmp_path / "site", one, module)
     with on_path(tmp_path / "site"):
@@ -90,6 +98,32 @@ def test_a_connector_of_a_third_party_can_be_connected_over_mcp(ada: Client) -> 
 def test_an_image_source_of_a_third_party_can_be_asked_alone(ada: Client) -> None:
     (image,) = ada.data("search_images", query="a quiet harbour", provider="fake")["images"]
     assert (image["ref"], image["title"]) == ("fake:1", "a quiet harbour")
+
+
+@pytest.mark.parametrize(
+    "fault", ["raise SystemExit(3)", "raise ZeroDivisionError", "raise type('P', (BaseException,), {})"]
+)
+def test_a_source_that_fails_is_told_in_words_and_its_plugin_is_named(tmp_path: Path, fault: str) -> None:
+    broken = PLUGIN.replace("    license =", f"    {fault}\n    license =")
+    with (
+        configured(tmp_path, "fakecms", source_of=broken) as config,
+        RunningHost(settings_for_test(config, tmp_path / "data")) as running,
+    ):
+        ada = client_of(running, "ada@example.org")
+        assert "Fake failed" in ada.refusal("search_images", query="harbour", provider="fake")
+        assert dict(running.host.compiled.gate.failures) == {("fakecms", "extension", "failed"): 1}
+        latest = running.host.compiled.gate.latest["fakecms"]
+        assert str(latest.call) == "the extension image source fake"
+
+
+def test_a_connector_that_cannot_even_be_opened_is_named(ada: Client) -> None:
+    path = urlsplit(ada.data("connect_website", platform="fakecms")["connect_url"]).path
+    with BrowserWithoutScreen(ada.host) as browser:
+        browser.enter(ada.host, ada.host.run(ada.host.host.accounts.users.get(ada.user_id)))
+        page = browser.submit(browser.get(path), path, url="https://site.example", token="tok_1", do="connect")
+    assert "the connector failed inside" in page.text
+    assert dict(ada.host.host.compiled.gate.failures) == {("fakecms", "extension", "failed"): 1}
+    assert "tok_1" not in ada.host.host.compiled.gate.latest["fakecms"].error
 
 
 def test_clients_are_told_what_this_server_has_and_nothing_else(ada: Client) -> None:

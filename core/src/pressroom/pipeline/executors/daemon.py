@@ -10,6 +10,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
+from pressroom.gate.wording import one_line
+
 T = TypeVar("T")
 
 
@@ -41,4 +43,4 @@ async def on_daemon_thread(name: str, function: Callable[..., T], *arguments: ob
     error = outcome.exception()
     if error is None or isinstance(error, Exception):
         return outcome.result()
-    raise RuntimeError(f"the function raised {type(error).__name__}") from error
+    raise RuntimeError(f"the function raised {one_line(error)}") from error

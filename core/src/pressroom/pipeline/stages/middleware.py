@@ -116,9 +116,10 @@ class _Guarded:
         task = asyncio.current_task()
         cancelled = task.cancelling() if task else 0
         try:
-            returned = function(*arguments)
-            if asyncio.iscoroutine(returned):
-                returned = await _within(self._seconds, returned)
+            with self._gate.traced(call):
+                returned = function(*arguments)
+                if asyncio.iscoroutine(returned):
+                    returned = await _within(self._seconds, returned)
         except _OutOfTime:
             self._gate.late(call, self._seconds, repeats=True)
             return False, None

@@ -18,7 +18,8 @@ from pressroom.config.models import Settings
 from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, Overloaded, Unavailable
 from pressroom.fetch.shares import Share, current_share
 from pressroom.gate import PluginCall
-from pressroom.gate.plugin_gate import one_line
+from pressroom.gate.attribution import raised_in
+from pressroom.gate.wording import one_line
 from pressroom.pipeline.context import RenderedFile, Services, ValidatedCall
 from pressroom.pipeline.executors import ExecutionRequest
 from pressroom.pipeline.stages.base import CallStage
@@ -109,7 +110,8 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         )
         started = time.perf_counter()
         try:
-            return await self._executors.run(declaration.executor, work)
+            with self._gate.traced(PluginCall(tool.info.plugin, "tool", tool.name)):
+                return await self._executors.run(declaration.executor, work)
         except BackendError as error:
             log.warning("a tool met an outage", tool=tool.name, request_id=told.request_id, error=error.message)
             raise Overloaded(
@@ -128,7 +130,8 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         """Count what a tool's function did wrong; the executor has logged it."""
         call = PluginCall(tool.info.plugin, "tool", tool.name)
         if isinstance(error, InternalError):
-            self._gate.count(call, "failed", one_line(error.__cause__ or error))
+            cause = error.__cause__ or error
+            self._gate.count(self._gate.blamed(call, raised_in(cause)), "failed", one_line(cause))
         elif isinstance(error, CallTimeout):
             self._gate.count(call, "timeout", f"{call} did not end within {tool.timeout:g} s")
 

@@ -47,7 +47,7 @@ async def analyse(plugin: PluginContext, article: Article) -> Analysis:
     found = await run_with_languages(
         workers, _analysed, draft, score, owner=owner, what="the article", seconds=_SECONDS
     )
-    return _with_score(found, await rated(scorer, article)) if scorer and scorer.rate else found
+    return _with_score(found, await rated(plugin, scorer, article)) if scorer and scorer.rate else found
 
 
 def check_size(plugin: PluginContext, body: str) -> None:
@@ -67,10 +67,13 @@ async def counted(plugin: PluginContext, older: Article) -> Article:
     return replace(older, word_count=found.word_count, score=found.score.score if found.score else None)
 
 
-async def rated(scorer: ArticleScorer, article: Article) -> Score | None:
+async def rated(plugin: PluginContext, scorer: ArticleScorer, article: Article) -> Score | None:
     """Return the score of an article with all that is known around it; `None` where its scorer fails."""
+    if scorer.rate is None:
+        return None
     try:
-        return await scorer.rate(article) if scorer.rate else None
+        with plugin.extensions.calling(f"scorer {scorer.name}", scorer):
+            return await scorer.rate(article)
     except BackendError:
         raise
     except Exception:

@@ -190,7 +190,7 @@ class Articles:
         scorer = scorer_of(self._plugin)
         if scorer is None or scorer.rate is None:
             return
-        score = await rated(scorer, article)
+        score = await rated(self._plugin, scorer, article)
         if score is not None:
             await self.note_score(article, score.score, score.words)
 

@@ -144,12 +144,13 @@ class Engine:
         held = begun.held
         work: PublicationWork | None = None
         try:
-            prepared = await self._prepare(held, begun.source)
-            if isinstance(prepared, Postponement):
-                postponed: Postponement | None = prepared
-            else:
-                work = prepared
-                postponed = await self._do_steps(work)
+            with self._plugin.extensions.calling(f"publication {held.row.id}", passes=(LeaseLost,)):
+                prepared = await self._prepare(held, begun.source)
+                if isinstance(prepared, Postponement):
+                    postponed: Postponement | None = prepared
+                else:
+                    work = prepared
+                    postponed = await self._do_steps(work)
             if postponed is not None:
                 await self._release(held, status=postponed.status, due_at=postponed.due_at, error=postponed.error)
             elif work is not None:

@@ -258,7 +258,9 @@ class PublicationWork:
         self.note("running", self.step.detail | {"sent": sent})
         await self.held.save()
         try:
-            return await send(), False
+            called = f"platform {self.connector.platform}"
+            with self.plugin.extensions.calling(called, self.connector):
+                return await send(), False
         except _WITHOUT_EFFECT:
             del sent[key]
             self.note("pending", self.step.detail | {"sent": sent})

@@ -43,14 +43,15 @@ async def check_credential(
 ) -> ConnectionReport:
     """Check a site with a credential that is not stored yet. Whatever goes wrong is a point of the finding."""
     try:
-        site = connector.open(address, credential, plugin.services.fetcher)
-        if isinstance(site, WorkingSite):
-            site.workers = plugin.services.workers
-        return await site.check()
+        # Neither messages nor frames are logged: they may hold the credential.
+        with plugin.extensions.calling(f"platform {connector.platform}", connector, private=True):
+            site = connector.open(address, credential, plugin.services.fetcher)
+            if isinstance(site, WorkingSite):
+                site.workers = plugin.services.workers
+            return await site.check()
     except CallError as error:
         return failed(error, connector.capabilities)
     except Exception as error:  # noqa: BLE001 - a connector may raise anything
-        # Neither its message nor its frames are logged: they may hold the credential.
         log.warning(
             "a connector failed while it checked a site", platform=connector.platform, kind=type(error).__name__
         )

@@ -173,15 +173,15 @@ async def _asked(plugin: PluginContext, source: ImageSource, query: ImageQuery) 
     """Ask a provider, and once more after a moment if no connection came about."""
     began = time.monotonic()
     try:
-        return await contained(source, source.search(plugin, query))
+        return await contained(plugin, source, source.search(plugin, query))
     except ImageProviderUnreachable:
         if time.monotonic() - began > _SOON:
             raise
     await asyncio.sleep(_PAUSE)
-    return await contained(source, source.search(plugin, query))
+    return await contained(plugin, source, source.search(plugin, query))
 
 
-async def contained(source: ImageSource, answer: Awaitable[T]) -> T:
+async def contained(plugin: PluginContext, source: ImageSource, answer: Awaitable[T]) -> T:
     """Await a provider, which may be anybody's plugin.
 
     Raises:
@@ -190,7 +190,8 @@ async def contained(source: ImageSource, answer: Awaitable[T]) -> T:
     """
     try:
         async with asyncio.timeout(PROVIDER_SECONDS):
-            return await answer
+            with plugin.extensions.calling(f"image source {source.name}", source, passes=(TimeoutError,)):
+                return await answer
     except CallError:
         raise
     except TimeoutError as error:

@@ -147,7 +147,7 @@ async def _import_found(params: ImportImageParams, call: Call) -> Media:
             "https URL",
         )
     alt_text = _alt_text(params.alt_text)
-    found = await contained(source, source.get(plugin_of(call), image_id))
+    found = await contained(plugin_of(call), source, source.get(plugin_of(call), image_id))
     file = None if found.hosting == "hotlink" else await _downloaded(found.file_url, call)
     media = await library.add_found(user_id, found, alt_text, file)
     await _report_use(source, found, call)
@@ -163,7 +163,7 @@ async def _report_use(source: ImageSource, found: FoundImage, call: Call) -> Non
     if source.used is None:
         return
     try:
-        await contained(source, source.used(plugin_of(call), found))
+        await contained(plugin_of(call), source, source.used(plugin_of(call), found))
     except CallError:
         # The image is in the library; that a count was missed must not take it away again.
         return

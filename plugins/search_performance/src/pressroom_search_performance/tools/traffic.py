@@ -126,7 +126,8 @@ async def get_traffic_stats(params: TrafficParams, call: Call) -> ToolResult:
     with spoken(plugin, website):
         try:
             credential = await connections.credential(connection)
-            found = await kind.analytics.traffic(connection.property, credential, question, plugin.services.fetcher)
+            with plugin.extensions.calling(f"analytics {kind.name}", kind):
+                found = await kind.analytics.traffic(connection.property, credential, question, plugin.services.fetcher)
         except (Rejected, SiteError) as error:
             await connections.note(connection, error.message)
             raise
@@ -186,7 +187,8 @@ async def _visits_of(plugin: PluginContext, user_id: str, website_id: str, url: 
     site = there[kind.name]
     try:
         credential = await connections.credential(site)
-        return await kind.analytics.page(site.property, credential, url, start, end, plugin.services.fetcher)
+        with plugin.extensions.calling(f"analytics {kind.name}", kind):
+            return await kind.analytics.page(site.property, credential, url, start, end, plugin.services.fetcher)
     except (BackendError, Rejected, SiteError, InvalidInput):
         return Visits()
     except Exception:

@@ -218,7 +218,7 @@ def _maker(
         raise InvalidInput(
             "include", f"{name} needs a stored article: store it with create_content, then call this with content_id"
         )
-    return lambda: _duplicates(subject, stored) if reviewer is None else _reviewed(reviewer, stored)
+    return lambda: _duplicates(subject, stored) if reviewer is None else _reviewed(subject.plugin, reviewer, stored)
 
 
 async def _made(name: str, make: Callable[[], Awaitable[Part]]) -> Part | None:
@@ -235,8 +235,9 @@ async def _made(name: str, make: Callable[[], Awaitable[Part]]) -> Part | None:
         return None
 
 
-async def _reviewed(reviewer: ArticleReviewer, stored: StoredArticle) -> Part:
-    found = await reviewer.review(stored)
+async def _reviewed(plugin: PluginContext, reviewer: ArticleReviewer, stored: StoredArticle) -> Part:
+    with plugin.extensions.calling(f"reviewer {reviewer.name}", reviewer, passes=(TimeoutError,)):
+        found = await reviewer.review(stored)
     return Part(dict(found.data), found.lines)
 
 
