@@ -135,6 +135,7 @@ PUBLIC = [
     "per_minute",
     "publishing",
     "sandboxed_frame",
+    "static_files",
 ]
 
 TESTING = [

@@ -106,6 +106,7 @@ from pressroom.sdk.shared import (
     by_client_ip,
     by_subject,
 )
+from pressroom.sdk.static_files import static_files
 from pressroom.sdk.tools import Tools
 from pressroom.sdk.workers import Workers
 
@@ -231,4 +232,5 @@ __all__ = [
     "per_minute",
     "publishing",
     "sandboxed_frame",
+    "static_files",
 ]

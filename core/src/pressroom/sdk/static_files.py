@@ -1,0 +1,83 @@
+"""A route for the files that the pages of a plugin need, such as style sheets, scripts and images."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.resources
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources.abc import Traversable
+from pathlib import PurePath
+from typing import Final
+
+from pressroom.errors import NotFound
+from pressroom.sdk.shared import HttpRequest, HttpResponse, Route
+
+_MEDIA_TYPES: Final[Mapping[str, str]] = {
+    ".css": "text/css; charset=utf-8",
+    ".gif": "image/gif",
+    ".ico": "image/vnd.microsoft.icon",
+    ".jpeg": "image/jpeg",
+    ".jpg": "image/jpeg",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".mjs": "text/javascript; charset=utf-8",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".webp": "image/webp",
+    ".woff2": "font/woff2",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _StaticFile:
+    content: bytes
+    media_type: str
+    etag: str
+
+
+def static_files(path: str, package: str, folder: str = "static") -> Route:
+    """Return a route that serves the files of a folder in your package, to everybody.
+
+    `static_files("/status/static", "acme_status")` serves `acme_status/static/page.css` as `/status/static/page.css`.
+    The files are read when the first one is asked for, and browsers ask whether they changed (RFC 9110, section 13).
+    Folders in it, names that begin with a dot and other types than those of web pages are not served.
+
+    Args:
+        path: what the URLs begin with, without a slash at the end.
+        package: the import package that the folder is in.
+        folder: its name.
+
+    Raises:
+        ValueError: the package has no such folder.
+    """
+    there = importlib.resources.files(package).joinpath(folder)
+    if not there.is_dir():
+        raise ValueError(f"the package {package} has no folder {folder!r}; is it in the wheel?")
+
+    @cache
+    def files() -> Mapping[str, _StaticFile]:
+        return _read(there)
+
+    async def serve(request: HttpRequest) -> HttpResponse:
+        found = files().get(request.path_params["name"])
+        if found is None:
+            raise NotFound(f"there is no file {request.path_params['name'][:80]!r}")
+        headers = {"ETag": found.etag, "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
+        if found.etag in request.headers.get("if-none-match", ""):
+            return HttpResponse(b"", 304, found.media_type, headers)
+        return HttpResponse(found.content, 200, found.media_type, headers)
+
+    return Route(f"{path}/<name>", serve)
+
+
+def _read(folder: Traversable) -> Mapping[str, _StaticFile]:
+    found = {}
+    for one in folder.iterdir():
+        media_type = _MEDIA_TYPES.get(PurePath(one.name).suffix.lower())
+        if media_type and one.is_file() and not one.name.startswith("."):
+            content = one.read_bytes()
+            found[one.name] = _StaticFile(content, media_type, f'"{hashlib.sha256(content).hexdigest()[:32]}"')
+    return found
