@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from pressroom.cli.scaffolding import KINDS, render_template
 from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS
 from pressroom.sdk.plugin import PLUGIN_ID
@@ -45,6 +46,14 @@ def test_it_says_what_it_made_and_what_to_do_next(tmp_path: Path) -> None:
     ]
     assert (tmp_path / "pressroom-my-tool/.github/workflows/ci.yml").is_file()
     assert (tmp_path / "pressroom-my-tool/src/pressroom_my_tool/py.typed").is_file()
+
+
+def test_a_release_of_it_is_published_without_a_stored_secret(tmp_path: Path) -> None:
+    text = (render_template("my-tool", tmp_path) / ".github/workflows/publish.yml").read_text()
+    workflow = yaml.safe_load(text)
+    assert "python -m build" in [step.get("run") for step in workflow["jobs"]["build"]["steps"]]
+    assert workflow["jobs"]["publish"]["permissions"] == {"id-token": "write"}
+    assert "secrets." not in text
 
 
 def test_programs_are_told_the_folder_and_the_id(tmp_path: Path) -> None:
@@ -123,6 +132,8 @@ def test_the_licence_is_that_of_the_host(tmp_path: Path) -> None:
     [
         ("My-Tool", "lower-case words joined by hyphens"),
         ("my_tool", "lower-case words joined by hyphens"),
+        ("my_tool", "did you mean my-tool?"),
+        ("MyTool", "did you mean my-tool?"),
         ("my--tool", "lower-case words joined by hyphens"),
         ("-tool", "No such option"),
         ("tool-", "lower-case words joined by hyphens"),

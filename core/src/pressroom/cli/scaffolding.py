@@ -43,6 +43,8 @@ def check_name(name: str) -> None:
     """
     hint = f"use lower-case words joined by hyphens, 2 to {MAX_NAME_LENGTH} characters in all, such as my-tool"
     if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH or not PLUGIN_ID.fullmatch(plugin_id(name)):
+        meant = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[\s_.-]+", "-", name).strip("-").lower()
+        hint += f"; did you mean {meant}?" if meant != name and _NAME.fullmatch(meant) else ""
         raise InvalidName(f"{name!r} is not a valid name for a plugin", hint=hint)
     if f"{name}-".startswith(PREFIX):
         raise InvalidName(f"{name!r} begins with pressroom, which is added to every name", hint="leave that out")
