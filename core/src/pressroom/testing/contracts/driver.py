@@ -75,11 +75,13 @@ def check_records(running: RunningHost, plugin: str, *, postgresql: str = "") ->
     credentials of other kinds only. `check_job` and `check_authenticator` take what this cannot know.
     """
     contributions = running.host.compiled.plugins.contributions
+    # First: what fails for want of a column has its reason there.
+    yield from _check_migrations(running, plugin, postgresql)
     for kind, (suite, name) in _SUITES.items():
         for one in contributions.of(kind):
             if one.plugin == plugin:
                 yield from check_record(suite, running, plugin, one.record, name(one.record))
-    yield from _check_others(running, plugin, postgresql)
+    yield from _check_others(running, plugin)
     yield from _check_extensions(running, plugin)
 
 
@@ -107,7 +109,13 @@ def _contracts_in(package: str) -> Mapping[str, Callable[[RunningHost, Any], lis
     return found
 
 
-def _check_others(running: RunningHost, plugin: str, postgresql: str) -> Iterator[Finding]:
+def _check_migrations(running: RunningHost, plugin: str, postgresql: str) -> Iterator[Finding]:
+    for one in running.host.compiled.plugins.contributions.of(Models):
+        if one.plugin == plugin:
+            yield from check_migrations(plugin, one.record, postgresql=postgresql)
+
+
+def _check_others(running: RunningHost, plugin: str) -> Iterator[Finding]:
     """Check the records whose contract needs more than the record, or depends on it."""
     nothing: Mapping[str, Any] = {}
     for record in _records(running, plugin):
@@ -119,15 +127,13 @@ def _check_others(running: RunningHost, plugin: str, postgresql: str) -> Iterato
                 yield from check_record(AUTHENTICATOR, running, plugin, known, f"authenticator {record.name}")
             case Job(every=float() | int()):
                 yield from check_record(JOB, running, plugin, (record, nothing, ""), f"job {record.kind}")
-            case Models():
-                yield from check_migrations(plugin, record, postgresql=postgresql)
             case Backend():
                 yield from check_backend(running, record)
 
 
 def _records(running: RunningHost, plugin: str) -> Iterator[Any]:
     contributions = running.host.compiled.plugins.contributions
-    for kind in (Route, Authenticator, Job, Models, Backend):
+    for kind in (Route, Authenticator, Job, Backend):
         yield from (one.record for one in contributions.of(kind) if one.plugin == plugin)
 
 

@@ -59,7 +59,7 @@ def check_migrations(plugin: str, models: Models, *, postgresql: str = "") -> li
 
 @MIGRATIONS.promise(
     "the migrations make the tables that the models describe",
-    fix="write a migration with these changes; alembic.op has a function for each",
+    fix="write the migration with `pressroom migrations new PLUGIN 'what it does'`, and read it",
 )
 async def _match(one: MigratedTables) -> None:
     await one.migrator.migrate()
