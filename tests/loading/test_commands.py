@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from support.commands import run_command
 from support.plugin_distributions import BROKEN, EXEMPLARY, Distribution, Expected, healthy, slow
+from support.plugin_source import SOUND, install_plugin
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +67,39 @@ def assert_diagnosed(expected: tuple[Expected, ...], checks: list[dict[str, str]
         check = errors.pop(next(i for i, check in enumerate(errors) if check["check"] == f"plugin {one.id}"))
         assert_in((one.status, one.phase, *one.error), check["message"])
         assert_in(one.hint, check["hint"])
+
+
+CONFIGURED = """
+class Config(PluginConfig):
+    language: str = Field(default="en", description="Language of the words.")
+    token: SecretStr = Field(default=SecretStr(""), description="Token of the service.")
+    words: tuple[str, ...] = Field(default=(), description="Words that are left out.")
+    account: str = Field(description="Name of the account.")
+
+PLUGIN = Plugin(id="$id", api="1", title="Cloud", summary="For tests.", config=Config)
+"""
+
+
+def test_the_settings_of_a_plugin_are_listed_with_their_values_and_secrets_masked(tmp_path: Path) -> None:
+    installed = install_plugin(tmp_path, "cloud", f"from pydantic import SecretStr\n{SOUND}{CONFIGURED}")
+    config = {"language": "de", "token": "nutmeg", "account": "acme"}
+    given = Distribution(installed.folder, {"cloud": {"config": config}})
+    (_, data), (_, table), (_, broken) = [
+        *run(["plugins show cloud --json", "plugins show cloud"], tmp_path, given),
+        *run(["plugins show cloud --json"], tmp_path, Distribution(installed.folder, {"cloud": {}})),
+    ]
+    settings = {one["name"]: one for one in json.loads(data)[0]["settings"]}
+    assert {name: (one["value"], one["default"]) for name, one in settings.items()} == {
+        "language": ("de", "en"),
+        "token": ("**********", ""),
+        "words": ([], []),
+        "account": ("acme", None),
+    }
+    assert [name for name, one in settings.items() if one["required"]] == ["account"]
+    assert_a_line(table, "language", "de", "en", "Language of the words.")
+    assert_a_line(table, "account", "acme", "required", "Name of the account.")
+    assert "nutmeg" not in data + table
+    assert json.loads(broken)[0]["settings"] == []
 
 
 def test_people_read_the_same_as_programs(tmp_path: Path) -> None:

@@ -82,6 +82,25 @@ def test_a_wheel_is_installed_and_people_are_told_what_it_offers(server: Environ
     assert listed(server)["of_a_wheel"]["status"] == "available"
 
 
+def test_the_plugins_of_one_host_are_installed_on_another(
+    server: Environment, built: Built, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    made = wheel(tmp_path, "copied")
+    plugins(server, "install", made)
+    told = plugins(server, "list", "--requirements").stdout
+    assert f"acme-copied @ file://{made}" in told.splitlines()
+    assert not [line for line in told.splitlines() if line.startswith("pressroom")]
+    other = Environment(tmp_path_factory.mktemp("other"), with_pip=True)
+    other.install(built.wheels["core"])
+    file = tmp_path / "plugins.txt"
+    file.write_text(f"# those of the first host\nacme-copied @ file://{made}\n")
+    for _ in range(2):  # the second time nothing is left to do
+        done = plugins(other, "install", "-r", file)
+        assert "acme-copied 1.0 is installed. It offers:" in done.stdout
+    assert listed(other)["copied"]["status"] == "available"
+    assert json.loads(plugins(other, "list", "--requirements", "--json").stdout) == [f"acme-copied @ file://{made}"]
+
+
 def test_an_upgrade_replaces_a_plugin_and_an_uninstall_removes_it(server: Environment, tmp_path: Path) -> None:
     plugins(server, "install", wheel(tmp_path, "short_lived"))
     done = plugins(server, "install", "--upgrade", wheel(tmp_path, "short_lived", version="1.1"), "--json")

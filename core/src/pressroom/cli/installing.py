@@ -155,8 +155,12 @@ def installer(action: str) -> list[str]:
     )
 
 
-def install(requirements: Sequence[str], *, upgrade: bool = False, editable: bool = False) -> None:
+def install(
+    requirements: Sequence[str], *, files: Sequence[Path] = (), upgrade: bool = False, editable: bool = False
+) -> None:
     """Install packages, without another version of the server and its built-in plugins.
+
+    `files` are requirement files, which name more of them.
 
     Raises:
         InstallFailed: the installer failed, or a package needs another version of the server.
@@ -166,12 +170,41 @@ def install(requirements: Sequence[str], *, upgrade: bool = False, editable: boo
         command.append("--upgrade")
     for one in requirements:
         command += ["--editable", one] if editable else [one]
+    for file in files:
+        command += ["--requirement", str(file.absolute())]
     with tempfile.TemporaryDirectory(prefix="pressroom-") as folder:
         constraints = Path(folder, "constraints.txt")
         constraints.write_text("".join(f"{name}=={version}\n" for name, version in _own_versions().items()))
         done = _run([*command, "--constraint", str(constraints)])
     if done.returncode != 0:
-        raise _failure("install", requirements, done)
+        raise _failure("install", [*requirements, *map(str, files)], done)
+
+
+def names_in(file: Path) -> set[str]:
+    """Return the normalised names of the packages that a requirement file names. Other lines are the installer's."""
+    names = set()
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            names.add(str(canonicalize_name(Requirement(line.partition(" #")[0].strip()).name)))
+        except InvalidRequirement:
+            continue
+    return names
+
+
+def pinned(names: Sequence[str]) -> list[str]:
+    """Return the lines of a requirement file that installs these distributions as they are installed here.
+
+    One that came from a URL, such as that of a git repository, is named with it; one from a folder of this machine
+    with its path.
+    """
+    lines = []
+    for name in sorted(names):
+        found = importlib.metadata.distribution(name)
+        recorded = json.loads(found.read_text("direct_url.json") or "{}")
+        version = recorded.get("vcs_info") or {}
+        url = f"{version['vcs']}+{recorded['url']}@{version['commit_id']}" if version else recorded.get("url", "")
+        lines.append(f"{name} @ {url}" if url else f"{name}=={found.version}")
+    return lines
 
 
 def uninstall(names: Sequence[str]) -> None:

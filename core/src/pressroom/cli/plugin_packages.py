@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,11 +21,22 @@ if TYPE_CHECKING:
 
 
 @click.command("install")
-@click.argument("package", nargs=-1, required=True)
+@click.argument("package", nargs=-1)
+@click.option(
+    "-r",
+    "--requirement",
+    "files",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Install what a requirement file names, such as that of `plugins list --requirements`.",
+)
 @click.option("-U", "--upgrade", is_flag=True, help="Upgrade the packages to the newest version that fits this server.")
 @click.option("-e", "--editable", is_flag=True, help="Install from a folder so that changes in it take effect.")
 @command_options
-def install_packages(invocation: Invocation, package: tuple[str, ...], upgrade: bool, editable: bool) -> int:
+def install_packages(
+    invocation: Invocation, package: tuple[str, ...], files: tuple[Path, ...], upgrade: bool, editable: bool
+) -> int:
     """Install plugins into the environment that this command runs in.
 
     PACKAGE is a name, the path of a wheel or a folder, or the URL of a git repository. The server and its built-in
@@ -32,15 +44,17 @@ def install_packages(invocation: Invocation, package: tuple[str, ...], upgrade: 
     """
     from pressroom.cli import installing  # noqa: PLC0415 - most commands do without
 
+    if not (package or files):
+        raise click.UsageError("name a package, or a file with --requirement")
     before = installing.packages_now()
     requirements = [installing.requirement(one) for one in package]
     try:
         with invocation.output.progress("Installing"):
-            installing.install(requirements, upgrade=upgrade, editable=editable)
+            installing.install(requirements, files=files, upgrade=upgrade, editable=editable)
     except installing.InstallFailed as error:
         return _tell_failure(invocation.output, error)
     after = installing.packages_now()
-    named = {_normalised(one) for one in package}
+    named = {_normalised(one) for one in package}.union(*map(installing.names_in, files))
     found = {name: one for name, one in after.items() if name in named or before.get(name) != one}
     advice = installing.managed_by()
     if invocation.json:
@@ -49,7 +63,7 @@ def install_packages(invocation: Invocation, package: tuple[str, ...], upgrade: 
         invocation.output.data({"packages": packages, "plugins": plugins, "advice": advice})
         return FINE if found else FOUND_WRONG
     if not found:
-        names = " ".join(package)
+        names = " ".join((*package, *map(str, files)))
         hint = "install the package that does; uninstall this one with pip"
         invocation.output.problem(f"{names} is installed, but offers no plugin of Pressroom", hint=hint)
         return FOUND_WRONG

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from pressroom.plugins.records import PluginRecord
 
 
+_MAX_SHOWN: Final = 80
+"""How many characters of a setting's value people are shown."""
+
+
 @click.group(
     cls=LazyGroup,
     lazy_commands={
@@ -35,13 +40,18 @@ def plugins() -> None:
 
 
 @plugins.command("list")
+@click.option(
+    "--requirements", is_flag=True, help="Print a requirement file of the plugins that do not come with the server."
+)
 @safe_mode_option
 @command_options
-def list_plugins(invocation: Invocation) -> int:
+def list_plugins(invocation: Invocation, requirements: bool) -> int:
     """List every installed plugin with its status. The exit code is 1 if one has failed.
 
     Where a server runs with this data folder, the plugins that it left out or that failed in it are listed too.
     """
+    if requirements:
+        return _list_requirements(invocation)
     host = compiled(invocation)
     found, servers = host.plugins, _servers(host)
     if invocation.json:
@@ -65,18 +75,31 @@ def list_plugins(invocation: Invocation) -> int:
     return FOUND_WRONG if found.failed or any(_lost(server, found.records) for server in servers) else FINE
 
 
+def _list_requirements(invocation: Invocation) -> int:
+    from pressroom.cli.installing import installed_packages, pinned  # noqa: PLC0415 - not needed by --help
+    from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS  # noqa: PLC0415
+
+    lines = pinned([name for name in installed_packages() if name not in BUILTIN_DISTRIBUTIONS])
+    if invocation.json:
+        invocation.output.data(lines)
+    for line in lines:
+        invocation.output.line(line)
+    return FINE
+
+
 @plugins.command()
 @click.argument("plugin")
 @command_options
 def show(invocation: Invocation, plugin: str) -> int:
-    """Show the details of one plugin."""
+    """Show the details of one plugin, with its settings. Values of secrets are masked."""
     host = compiled(invocation)
     records = [record for record in host.plugins.records if record.id == plugin]
     servers = _servers(host)
     if not records:
         raise NotFound(f"no plugin {plugin!r} is installed", hint="`pressroom plugins list` shows those that are")
     if invocation.json:
-        invocation.output.data([as_data(record, servers) for record in records])
+        told = [{**as_data(record, servers), "settings": settings_of(host, record)} for record in records]
+        invocation.output.data(told)
     else:
         for record in records:
             values = {name: value for name, value in as_data(record).items() if value not in ("", [], None)}
@@ -85,6 +108,7 @@ def show(invocation: Invocation, plugin: str) -> int:
                 for name, value in values.items()
             ]
             invocation.output.table(["Field", "Value"], rows)
+            _tell_settings(invocation, record, settings_of(host, record))
         for server in servers:
             _tell_running(invocation, server, records)
     lost = any(_lost(server, records) for server in servers)
@@ -103,6 +127,54 @@ def as_data(record: PluginRecord, servers: Sequence[RunningServer] = ()) -> dict
         if record.id in server.plugins
     ]
     return data
+
+
+def settings_of(host: LoadedApp, record: PluginRecord) -> list[dict[str, Any]]:
+    """Return the settings of an active plugin: name, value in effect, default, and what it is. Secrets are masked."""
+    from pydantic import BaseModel  # noqa: PLC0415 - not needed by --help
+    from pydantic_core import PydanticUndefined, to_jsonable_python  # noqa: PLC0415
+
+    context = host.plugins.contexts.get(record.id) if record.status == "active" else None
+    if context is None or not isinstance(context.config, BaseModel):
+        return []
+    values = context.config.model_dump(mode="json")
+    found = []
+    for name, one in type(context.config).model_fields.items():
+        plain = one.default_factory is None or one.default_factory_takes_validated_data
+        default = one.get_default() if plain else one.get_default(call_default_factory=True)
+        found.append(
+            {
+                "name": name,
+                "value": values[name],
+                "default": None if default is PydanticUndefined else to_jsonable_python(default, fallback=str),
+                "required": one.is_required(),
+                "description": one.description or "",
+            }
+        )
+    return found
+
+
+def _tell_settings(invocation: Invocation, record: PluginRecord, settings: Sequence[dict[str, Any]]) -> None:
+    if not settings:
+        return
+    rows = [
+        (
+            one["name"],
+            _short(one["value"]),
+            "required" if one["required"] else _short(one["default"]),
+            one["description"],
+        )
+        for one in settings
+    ]
+    invocation.output.line()
+    invocation.output.table(["Setting", "Value", "Default", "What it is"], rows)
+    variable = f"PRESSROOM_PLUGINS__{record.id.upper()}__CONFIG__{settings[0]['name'].upper()}"
+    invocation.output.note(f"Set them in [plugins.{record.id}.config], or in the environment, such as {variable}.")
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
 
 
 def _servers(host: LoadedApp) -> list[RunningServer]:
