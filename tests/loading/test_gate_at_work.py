@@ -13,7 +13,7 @@ from pressroom.cli.diagnosis import diagnose
 from pressroom.http.access_form import publishing_targets
 from pressroom.plugins import gated
 from pressroom.server import virtual_hosts
-from pressroom.testing import RunningHost
+from pressroom.testing import RunningHost, ToolFailed
 from pressroom.testing.plugin import settings_for_test
 from support.installing import on_path
 from support.plugin_source import SOUND, install_plugin
@@ -57,6 +57,11 @@ class FaultParams(Params):
 class Nothing(BaseModel):
     fault: str
 
+@mcp_tool(name="liar", title="Lie")
+async def liar(params: FaultParams, call: Call) -> Nothing:
+    """Returns something else than it declares."""
+    return {"none": None, "dict": {"fault": ""}, "other": params}[params.fault]
+
 @mcp_tool(name="victim", title="Fail", timeout=1)
 async def victim(params: FaultParams, call: Call) -> Nothing:
     """Fails in a way that you choose."""
@@ -65,7 +70,7 @@ async def victim(params: FaultParams, call: Call) -> Nothing:
     return Nothing(fault=params.fault)
 
 @hookimpl
-def pressroom_mcp_tools(): return [victim]
+def pressroom_mcp_tools(): return [victim, liar]
 
 async def authenticate(credentials):
     await fault(credentials.headers.get("x-fault", ""))
@@ -443,4 +448,15 @@ def test_what_fails_at_work_is_named_and_costs_nobody_else(faulty: Faulty, point
     fail(faulty, name)
     assert faulty.failures(counted_as) > before
     assert _WORDS[name] in faulty.host.host.compiled.gate.latest["own"].error
+    faulty.works()
+
+
+@pytest.mark.parametrize(("returned", "said"), [("none", "NoneType"), ("dict", "dict"), ("other", "FaultParams")])
+def test_a_tool_that_returns_something_else_than_it_declares_is_named(faulty: Faulty, returned: str, said: str) -> None:
+    before = faulty.failures("tool")
+    with pytest.raises(ToolFailed, match="internal_error") as caught:
+        faulty.host.call_tool("liar", {"fault": returned})
+    assert f"liar returned {said}" in str(caught.value.__cause__.__cause__)  # type: ignore[union-attr]
+    assert faulty.failures("tool") == before + 1
+    assert f"returned {said}" in faulty.host.host.compiled.gate.latest["own"].error
     faulty.works()

@@ -19,11 +19,11 @@ from pressroom.errors import BackendError, CallError, CallTimeout, InternalError
 from pressroom.fetch.shares import Share, current_share
 from pressroom.gate import PluginCall
 from pressroom.gate.attribution import raised_in
-from pressroom.gate.wording import one_line
+from pressroom.gate.wording import one_line, shown
 from pressroom.pipeline.context import RenderedFile, Services, ValidatedCall
 from pressroom.pipeline.executors import ExecutionRequest
 from pressroom.pipeline.stages.base import CallStage
-from pressroom.sdk import EXTENSIONS, Artifact, CacheEntry, Call, Caller, Generator, Params
+from pressroom.sdk import EXTENSIONS, Artifact, CacheEntry, Call, Caller, Generator, McpTool, Params, ToolResult
 from pressroom.validation.echo import counted
 
 log = structlog.get_logger()
@@ -55,7 +55,13 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         """Set `file`, or `result` for an MCP tool. Raises what the tool or the executor raises."""
         if call.plan_tool.tool.info.kind == "mcp":
             if call.result is None:
-                call.result = await self._run(call)
+                call.result = result = await self._run(call)
+                data, declaration = result, call.plan_tool.tool.declaration
+                if isinstance(result, ToolResult):
+                    data = result.data
+                if isinstance(declaration, McpTool) and not isinstance(data, declaration.result):
+                    problem = f"returned {shown(data)} instead of {declaration.result.__name__}"
+                    raise self._broken(call.plan_tool.tool, problem)
         elif call.file is None:
             call.file = await asyncio.shield(call.render or self._start(call))
         return call
@@ -73,13 +79,13 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
 
     async def _render(self, call: ValidatedCall) -> RenderedFile:
         artifact = await self._run(call)
-        _check(artifact, call.plan_tool.tool)
+        self._check(artifact, call.plan_tool.tool)
         return await self._store(call, artifact)
 
     async def draw(self, call: ValidatedCall) -> Artifact:
         """Run a generator and return what it made, which is stored nowhere. Raises what `enter` raises."""
         artifact = await self._run(call)
-        _check(artifact, call.plan_tool.tool)
+        self._check(artifact, call.plan_tool.tool)
         if not isinstance(artifact, Artifact):
             raise TypeError(f"{call.request.tool_name} is not a generator")
         return artifact
@@ -110,8 +116,10 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         )
         started = time.perf_counter()
         try:
-            with self._gate.traced(PluginCall(tool.info.plugin, "tool", tool.name)):
-                return await self._executors.run(declaration.executor, work)
+            if self._gate.traces:
+                with self._gate.traced(PluginCall(tool.info.plugin, "tool", tool.name)):
+                    return await self._executors.run(declaration.executor, work)
+            return await self._executors.run(declaration.executor, work)
         except BackendError as error:
             log.warning("a tool met an outage", tool=tool.name, request_id=told.request_id, error=error.message)
             raise Overloaded(
@@ -134,6 +142,19 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
             self._gate.count(self._gate.blamed(call, raised_in(cause)), "failed", one_line(cause))
         elif isinstance(error, CallTimeout):
             self._gate.count(call, "timeout", f"{call} did not end within {tool.timeout:g} s")
+
+    def _check(self, artifact: object, tool: Tool) -> None:
+        """Refuse what a generator should not have returned, before it reaches the store or a client."""
+        if isinstance(tool.declaration, Generator) and (problem := _problem(artifact, tool.declaration)):
+            raise self._broken(tool, problem)
+
+    def _broken(self, tool: Tool, problem: str) -> InternalError:
+        """Note that a tool returned something else than it declares, and return the error for it."""
+        log.error("a tool broke its declaration", tool=tool.name, plugin=tool.info.plugin, problem=problem)
+        self._gate.count(PluginCall(tool.info.plugin, "tool", tool.name), "failed", problem)
+        error = InternalError(f"{tool.name} failed; the request id tells the operator where")
+        error.__cause__ = TypeError(f"{tool.name} {problem}")
+        return error
 
     async def _store(self, call: ValidatedCall, artifact: Artifact) -> RenderedFile:
         """Write the file, then the index: an entry never points at a file that was not written whole.
@@ -251,23 +272,17 @@ def _is_of_the_request(error: CallError) -> bool:
     return not isinstance(error, InternalError | Overloaded)
 
 
-def _check(artifact: object, tool: Tool) -> None:
-    """Refuse what a generator should not have returned, before it reaches the store or a client."""
-    declaration = tool.declaration
-    if not isinstance(declaration, Generator):
-        return
+def _problem(artifact: object, declaration: Generator) -> str:
+    """Return what is wrong with what a generator returned, or an empty text."""
     if not isinstance(artifact, Artifact):
-        problem = f"returned {type(artifact).__name__} instead of an Artifact"
-    elif artifact.media_type not in declaration.produces:
-        problem = f"made {artifact.media_type}, which it does not declare"
-    elif artifact.preview is not None and not _is_image(artifact.preview[0]):
-        problem = f"made a preview of type {artifact.preview[0]}, which is not an image type"
-    elif declaration.details is not None and not isinstance(artifact.details, declaration.details):
-        problem = f"returned details of type {type(artifact.details).__name__}"
-    else:
-        return
-    log.error("a generator broke its declaration", tool=tool.name, plugin=tool.info.plugin, problem=problem)
-    raise InternalError(f"{tool.name} failed; the request id tells the operator where")
+        return f"returned {type(artifact).__name__} instead of an Artifact"
+    if artifact.media_type not in declaration.produces:
+        return f"made {artifact.media_type}, which it does not declare"
+    if artifact.preview is not None and not _is_image(artifact.preview[0]):
+        return f"made a preview of type {artifact.preview[0]}, which is not an image type"
+    if declaration.details is not None and not isinstance(artifact.details, declaration.details):
+        return f"returned details of type {type(artifact.details).__name__}"
+    return ""
 
 
 def _is_image(media_type: str) -> bool:
