@@ -43,7 +43,12 @@ def pressroom_mcp_tools(plugin):
             raise CallError("The page does not answer; try again later.") from error
         return Size(size=len(found.content) + len(ping.content))
 
-    return [careless, careful, plain]
+    @mcp_tool(name="hopeless", title="Hopeless", timeout=1)
+    async def hopeless(params: UrlParams, call: Call) -> Size:
+        """Fails whatever happens."""
+        raise ZeroDivisionError("nutmeg")
+
+    return [careless, careful, plain, hopeless]
 '''
 
 
@@ -53,6 +58,8 @@ def test_only_the_tool_that_lets_a_failure_through_is_named(tmp_path: Path) -> N
     with on_path(tmp_path / "site"):
         stages = [(stage, list(found)) for stage, found in check_process._stages("fetching", {}, "")]
     assert [stage for stage, _ in stages] == ["contracts", "outages"]
+    anyway = next(one for one in stages[0][1] if one.where == "hopeless")
+    assert "ZeroDivisionError: nutmeg (plugin.py, line " in anyway.seen
     found = {one.where: one for one in stages[1][1]}
     assert sorted(one.where for one in stages[1][1]) == ["careless", "plain"]
     assert {one.promise for one in found.values()} == {"a call is answered in words while nothing can be fetched"}

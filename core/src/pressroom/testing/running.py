@@ -18,7 +18,8 @@ from pydantic import BaseModel
 from sanic.compat import Header
 
 from pressroom.config import Settings
-from pressroom.errors import CallError
+from pressroom.errors import CallError, InternalError
+from pressroom.gate.wording import one_line
 from pressroom.host.host import Host
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.observability.secrets import mask_secrets
@@ -41,10 +42,14 @@ _JOB_PAUSE: Final = 0.02
 
 
 class ToolFailed(AssertionError):
-    """A tool refused a call, or failed. `code` is the stable error code, `message` what the caller was told."""
+    """A tool refused a call, or failed. `code` is the stable error code, `message` what the caller was told.
 
-    def __init__(self, error: CallError) -> None:
-        super().__init__(f"{error.code}: {error.message}")
+    Its text has the reason of a failure besides, which callers are not told.
+    """
+
+    def __init__(self, error: CallError, module: str = "") -> None:
+        reason = error.__cause__ if isinstance(error, InternalError) else None
+        super().__init__(f"{error.code}: {error.message}" + (f" — {one_line(reason, module)}" if reason else ""))
         self.code = error.code
         self.message = error.message
 
@@ -135,8 +140,13 @@ class RunningHost:
         headers = Header({"Authorization": f"Bearer {(account or self.account()).api_key()}"})
         outcome = self.run(self.host.pipeline(ReceivedCall(asked, "127.0.0.1", headers)))
         if isinstance(outcome, RefusedCall):
-            raise ToolFailed(outcome.error) from outcome.error
+            raise ToolFailed(outcome.error, self._module_of(name)) from outcome.error
         return file_data(outcome, outcome.file) if outcome.file is not None else _plain(outcome.result)
+
+    def _module_of(self, tool: str) -> str:
+        found = self.host.compiled.catalog.mcp_tools.get(tool)
+        records = self.host.compiled.plugins.records
+        return next((one.module for one in records if found and one.id == found.info.plugin), "")
 
     def account(self, email: str = _TESTER, *, name: str = "Tester") -> HostAccount:
         """Return an account of the host by its e-mail address, which is made when it is first used.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import structlog
 
-from pressroom.errors import CallTimeout, InternalError
+from pressroom.errors import CallTimeout, InternalError, PluginError
 from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.sdk import ExecutorName
 
@@ -20,7 +20,10 @@ def tool_failed(work: ExecutionRequest, executor: ExecutorName, error: BaseExcep
 def tool_failed_in_worker(work: ExecutionRequest, traceback: str) -> InternalError:
     """Log what a tool raised in a worker process, and return what the client is told."""
     _log.error("tool failed", **_where(work, "process"), exception=traceback)
-    return _failed(work)
+    error = _failed(work)
+    # What was raised in the other process is not here; its last line says what it was.
+    error.__cause__ = PluginError(traceback.strip().rpartition("\n")[2])
+    return error
 
 
 def out_of_memory(work: ExecutionRequest, traceback: str) -> InternalError:
