@@ -7,7 +7,7 @@ import typing
 from pathlib import Path
 
 import pytest
-from pressroom.sdk import Generator, GeneratorOptions, McpTool, McpToolOptions, generator, mcp_tool
+from pressroom.sdk import Generator, GeneratorOptions, McpTool, McpToolOptions, generator, mcp_tool, per_hour
 from pressroom.sdk import mcp_tool as mcp_tool_decorator
 
 OWN = {"slug", "name", "summary", "description", "title", "params", "result", "function", "produces", "rate_limit"}
@@ -26,6 +26,11 @@ def test_the_options_are_the_fields_of_the_record(record: type, options: type) -
 def test_a_misspelt_option_of_a_generator_is_named(option: str, similar: str) -> None:
     with pytest.raises(TypeError, match=rf"generator\(\) takes no option '{option}'; did you mean {similar}\?"):
         generator(slug="x", name="X", summary="X.", rate_limit=None, produces=(), **{option: 1})  # type: ignore[arg-type]
+
+
+def test_one_media_type_is_not_taken_for_its_letters() -> None:
+    with pytest.raises(TypeError, match=r"the generator x: produces must be a tuple .*: \('text/csv',\)"):
+        generator(slug="x", name="X", summary="X.", rate_limit=per_hour(1), produces="text/csv")  # type: ignore[arg-type]
 
 
 def test_a_misspelt_option_of_an_mcp_tool_is_named() -> None:

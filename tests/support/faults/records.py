@@ -99,7 +99,7 @@ _FAULTS: Final = (
     ),
     _generator(
         "executor_mismatch",
-        "generator whisper: executor 'thread' needs a plain function",
+        "generator whisper: executor 'thread' needs a plain function; use executor=\"async\" for this one",
         _WHISPER.replace("OPTIONS", "").replace('"async"', '"thread"'),
     ),
     _generator(

@@ -74,5 +74,7 @@ def run_problems(function: Callable[..., Any], executor: str, timeout: float) ->
     if executor not in typing.get_args(ExecutorName):
         found.append(f"executor must be one of async, thread, process (got {executor!r})")
     elif (executor == "async") != inspect.iscoroutinefunction(function):
-        found.append(f"executor {executor!r} needs {'an async' if executor == 'async' else 'a plain'} function")
+        instead = '"process" or "thread" for this one' if executor == "async" else '"async" for this one'
+        kind = "an async" if executor == "async" else "a plain"
+        found.append(f"executor {executor!r} needs {kind} function; use executor={instead}")
     return found

@@ -328,9 +328,13 @@ def generator(
     under the name that it is decorated as, so that a worker process can import it.
 
     Raises:
-        TypeError: the function does not take an annotated `params` and a `call`, or an option is unknown.
+        TypeError: the function does not take an annotated `params` and a `call`, an option is unknown, or `produces` is
+            one text.
     """
     check_options("generator", options, GeneratorOptions.__annotations__)
+    given: object = produces
+    if isinstance(given, str):
+        raise TypeError(f"the generator {slug}: produces must be a tuple of media types: ({produces!r},)")
 
     def decorate(function: GenerateFunction) -> Generator:
         return Generator(
