@@ -83,6 +83,9 @@ async def test_a_tool_that_fails_inside_tells_the_log_why_and_the_client_nothing
     assert (entry["tool"], entry["request_id"], entry["executor"]) == (tool.__name__, "req-1", "process")
     if "exception" in entry:
         assert "executor_tools.py" in entry["exception"] or "pickle" in entry["exception"]
+        cause = str(caught.value.__cause__)
+        assert cause
+        assert entry["exception"].strip().endswith(cause)
     else:
         assert isinstance(entry["exc_info"], LookupError)
     assert await workers(executors) == before
