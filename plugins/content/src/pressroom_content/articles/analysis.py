@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
@@ -44,10 +45,18 @@ async def analyse(plugin: PluginContext, article: Article) -> Analysis:
     check_size(plugin, draft.body)
     scorer, workers = scorer_of(plugin), plugin.services.workers
     score = scorer.score if scorer and scorer.rate is None else None
-    found = await run_with_languages(
-        workers, _analysed, draft, score, owner=owner, what="the article", seconds=_SECONDS
-    )
-    return _with_score(found, await rated(plugin, scorer, article)) if scorer and scorer.rate else found
+    analysing = run_with_languages(workers, _analysed, draft, score, owner=owner, what="the article", seconds=_SECONDS)
+    if scorer is None or scorer.rate is None:
+        return await analysing
+    # Meanwhile what is known around the article can be read.
+    rating = asyncio.create_task(rated(plugin, scorer, article), name="rate an article")
+    try:
+        found = await analysing
+    except BaseException:
+        rating.cancel()
+        await asyncio.wait({rating})
+        raise
+    return _with_score(found, await rating)
 
 
 def check_size(plugin: PluginContext, body: str) -> None:
