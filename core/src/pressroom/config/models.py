@@ -253,7 +253,7 @@ class FetchSettings(Section):
         description=(
             "Networks of the operator's own, such as 10.1.0.0/16, that may be connected to on any port and by plain "
             "http. Everybody with an account can then reach what listens there. Elsewhere only https to public "
-            "URLs is allowed."
+            "URLs is allowed, and SSH to public hosts on ports 22 and 443."
         ),
     )
     anonymous_bytes: Size = Field(

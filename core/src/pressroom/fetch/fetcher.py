@@ -6,9 +6,9 @@ import asyncio
 import ssl
 import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from types import TracebackType
 from typing import Final, Literal, Self, get_args
@@ -18,14 +18,25 @@ import certifi
 from httpcore import URL, AsyncHTTPConnection, ConnectError, NetworkError, Origin, ProtocolError, Response
 
 from pressroom.errors import FetchFailed, FetchRefused, FetchUnknown
+from pressroom.fetch.answers import REDIRECTS, examined, fetched
 from pressroom.fetch.shares import ByteBudget, FairPlaces, Purpose, current_purpose, current_share
-from pressroom.fetch.target import IPAddress, PinnedBackend, Resolver, SystemResolver, Target, is_public, parse_target
+from pressroom.fetch.target import (
+    IPAddress,
+    PinnedBackend,
+    Resolver,
+    SystemResolver,
+    Target,
+    first_that_answers,
+    is_public,
+    parse_host,
+    parse_target,
+)
 from pressroom.sdk import Fetched, FetchResponse
 from pressroom.version import VERSION
 
-_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-_MAX_HEADER_BYTES = 32_768
+_STREAM_PORTS: Final = (22, 443)
+"""Ports of the public internet that other protocols than HTTP may use: SSH has both."""
 
 
 @cache
@@ -203,7 +214,7 @@ class GuardedFetcher:
             async with asyncio.timeout(seconds), self._places.one():
                 began = time.monotonic()
                 async with self._answer(target, sent, seconds, plain_http=plain_http) as response:
-                    return await _examined(target, response, max_bytes, began)
+                    return await examined(target, response, max_bytes, began)
         except TimeoutError:
             raise FetchFailed(f"{target.host} did not answer within {seconds:g} seconds") from None
 
@@ -211,7 +222,7 @@ class GuardedFetcher:
         """Make one request; return the answer."""
         async with self._answer(target, sent, seconds) as response:
             try:
-                return await _fetched(target, response, max_bytes, self._budget)
+                return await fetched(target, response, max_bytes, self._budget)
             except FetchRefused as error:
                 if sent.harmless:
                     raise
@@ -246,19 +257,62 @@ class GuardedFetcher:
         finally:
             await backend.close()
 
+    @asynccontextmanager
+    async def connect(
+        self, host: str, port: int, *, seconds: float
+    ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+        """Connect to a host for a protocol other than HTTP; see `pressroom.sdk.Fetcher.connect`.
+
+        Raises:
+            FetchRefused: the host or the port is not allowed.
+            FetchFailed: there was no connection in time.
+            FetchUnknown: the block took longer.
+        """
+        name, address = parse_host(host)
+        ports = " and ".join(map(str, _STREAM_PORTS))
+        unusual = FetchRefused(f"{name}: port {port} is not allowed, only {ports} are")
+        connected = False
+        deadline = asyncio.timeout(seconds)
+        try:
+            async with deadline, self._places.one():
+                addresses = await self._allowed(name, port, address, unusual, usual=port in _STREAM_PORTS)
+                current_share().requests += 1
+                opening = partial(asyncio.open_connection, port=port)
+                reader, writer = await first_that_answers(name, addresses, seconds, opening)
+                connected = True
+                try:
+                    yield reader, writer
+                finally:
+                    writer.transport.abort()  # whatever was not sent yet is not waited for
+                    with suppress(OSError):
+                        await writer.wait_closed()
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            message = f"{name} did not answer within {seconds:g} seconds"
+            raise (FetchUnknown(message) if connected else FetchFailed(message)) from None
+
     async def _checked(self, target: Target, *, plain_http: bool = False) -> Sequence[IPAddress]:
         """Return the IP addresses of a target, all of which may be connected to."""
         usual = (target.scheme, target.port) in ((("https", 443), ("http", 80)) if plain_http else (("https", 443),))
-        if not usual and not self._private and target.port not in {port for _, port in self._exempt}:
-            raise _unusual(target)
-        addresses = [target.address] if target.address is not None else await self._look_up(target.host)
+        return await self._allowed(target.host, target.port, target.address, _unusual(target), usual=usual)
+
+    async def _allowed(
+        self, host: str, port: int, written: IPAddress | None, unusual: FetchRefused, *, usual: bool
+    ) -> Sequence[IPAddress]:
+        """Return the IP addresses of a host, all of which may be connected to at that port.
+
+        `written` is the IP address where the host is written as one; `usual` tells whether every public host may be
+        connected to at the port, and `unusual` is raised where it may not.
+        """
+        if not usual and not self._private and port not in {port for _, port in self._exempt}:
+            raise unusual
+        addresses = [written] if written is not None else await self._look_up(host)
         addresses = [getattr(address, "ipv4_mapped", None) or address for address in addresses]
         for address in addresses:
-            if self._is_allowed(address, target.port) or (usual and is_public(address)):
+            if self._is_allowed(address, port) or (usual and is_public(address)):
                 continue
-            raise (
-                _unusual(target) if is_public(address) else FetchRefused(f"{target.host} is not on the public internet")
-            )
+            raise unusual if is_public(address) else FetchRefused(f"{host} is not on the public internet")
         return addresses
 
     def _is_allowed(self, address: IPAddress, port: int) -> bool:
@@ -301,7 +355,7 @@ def _headers(target: Target, sent: OutgoingRequest) -> Mapping[bytes | str, byte
 
 def _redirect(target: Target, answer: Fetched) -> Target | None:
     """Return where an answer redirects to; `None` where it does not."""
-    if answer.status not in _REDIRECTS or "location" not in answer.headers:
+    if answer.status not in REDIRECTS or "location" not in answer.headers:
         return None
     location = answer.headers["location"].split(", ")[0]
     try:
@@ -310,59 +364,3 @@ def _redirect(target: Target, answer: Fetched) -> Target | None:
         raise FetchRefused(f"{target.host} redirects: {error.message}") from None
     except ValueError:
         raise FetchRefused(f"{target.host} redirects to a URL that cannot be read") from None
-
-
-async def _fetched(target: Target, response: Response, max_bytes: int, budget: ByteBudget) -> Fetched:
-    _check_head(target, response)
-    if any(coding.lower() not in ("", "identity") for coding in _values(response, b"content-encoding")):
-        raise FetchRefused(f"{target.host} sends compressed content that was not asked for")
-    content = bytearray()
-    share = current_share()
-    redirects = response.status in _REDIRECTS and bool(_values(response, b"location"))
-    if not redirects:  # nobody reads the body of one
-        async for chunk in response.aiter_stream():
-            content += chunk
-            if len(content) > max_bytes:
-                raise FetchRefused(f"{target.host} sends more than {max_bytes} bytes")
-            if share.purpose == "anonymous":
-                share.hold(budget, len(chunk))
-    kinds = _values(response, b"content-type")
-    media_type = kinds[0].partition(";")[0].strip().lower() if len(kinds) == 1 else ""
-    return Fetched(target.url, response.status, media_type, bytes(content), _gathered(response))
-
-
-def _gathered(response: Response) -> Mapping[str, str]:
-    gathered: dict[str, str] = {}
-    for name, value in response.headers:
-        key, text = name.decode("latin-1").lower(), value.decode("latin-1").strip()
-        gathered[key] = f"{gathered[key]}, {text}" if key in gathered else text
-    return gathered
-
-
-async def _examined(target: Target, response: Response, max_bytes: int, began: float) -> FetchResponse:
-    first_byte = time.monotonic() - began
-    _check_head(target, response)
-    content = bytearray()
-    async for chunk in response.aiter_stream():
-        content += chunk
-        if len(content) > max_bytes:
-            break
-    headers = tuple((name.lower().decode("latin-1"), value.decode("latin-1")) for name, value in response.headers)
-    return FetchResponse(
-        url=target.url,
-        status=response.status,
-        headers=headers,
-        content=bytes(content[:max_bytes]),
-        whole=len(content) <= max_bytes,
-        first_byte=first_byte,
-        seconds=time.monotonic() - began,
-    )
-
-
-def _check_head(target: Target, response: Response) -> None:
-    if sum(len(name) + len(value) for name, value in response.headers) > _MAX_HEADER_BYTES:
-        raise FetchRefused(f"{target.host} sends more than {_MAX_HEADER_BYTES} bytes of headers")
-
-
-def _values(response: Response, name: bytes) -> list[str]:
-    return [value.decode("latin-1").strip() for key, value in response.headers if key.lower() == name]

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, Protocol, TypeVar
 
 from httpcore import SOCKET_OPTION, AnyIOBackend, AsyncNetworkBackend, AsyncNetworkStream, ConnectError
 
@@ -170,6 +170,17 @@ def parse_target(url: str) -> Target:
     return Target("https" if scheme == "https" else "http", host, port, path, _ip_address(host))
 
 
+def parse_host(host: str) -> tuple[str, IPAddress | None]:
+    """Return a host as it is looked up, and its IP address where it is written as one; the rules are those of URLs.
+
+    Raises:
+        FetchRefused: it is not a full domain name or IP address, or leaves room for two readings.
+    """
+    bracketed = f"[{host}]" if ":" in host else host
+    name, _ = _host_and_port(bracketed, 0)
+    return name, _ip_address(name)
+
+
 def _host_and_port(authority: str, default: int) -> tuple[str, int]:
     if "@" in authority:
         raise FetchRefused("the URL must not hold a user name or password")
@@ -237,6 +248,27 @@ def _look_up(name: str) -> list[str]:
     return [str(address[0]) for *_, address in found]
 
 
+T = TypeVar("T")
+
+
+async def first_that_answers(
+    name: str, addresses: Sequence[IPAddress], seconds: float, connect: Callable[[str], Awaitable[T]]
+) -> T:
+    """Return the connection to the first IP address that answers, each within its share of the time.
+
+    Raises:
+        FetchFailed: none of them does.
+    """
+    tried = addresses[:_MAX_TRIES]
+    for address in tried:
+        try:
+            async with asyncio.timeout(seconds / len(tried)):
+                return await connect(str(address))
+        except (ConnectError, OSError):
+            continue
+    raise FetchFailed(f"{name} could not be connected to")
+
+
 class PinnedBackend(AsyncNetworkBackend):
     """Makes the one connection of one request, to the first of the given IP addresses that answers.
 
@@ -245,7 +277,7 @@ class PinnedBackend(AsyncNetworkBackend):
 
     def __init__(self, name: str, addresses: Sequence[IPAddress], seconds: float) -> None:
         self._name = name
-        self._addresses = addresses[:_MAX_TRIES]
+        self._addresses = addresses
         self._seconds = seconds
         self._stream: AsyncNetworkStream | None = None
 
@@ -258,17 +290,14 @@ class PinnedBackend(AsyncNetworkBackend):
         socket_options: Iterable[SOCKET_OPTION] | None = None,
     ) -> AsyncNetworkStream:
         """Return a connection. Raises `FetchFailed` where no IP address answers."""
-        share = self._seconds / len(self._addresses)
-        for address in self._addresses:
-            try:
-                async with asyncio.timeout(share):
-                    self._stream = await AnyIOBackend().connect_tcp(
-                        str(address), port, local_address=local_address, socket_options=socket_options
-                    )
-            except (ConnectError, TimeoutError):
-                continue
-            return self._stream
-        raise FetchFailed(f"{self._name} could not be connected to")
+
+        async def connect(address: str) -> AsyncNetworkStream:
+            return await AnyIOBackend().connect_tcp(
+                address, port, local_address=local_address, socket_options=socket_options
+            )
+
+        self._stream = await first_that_answers(self._name, self._addresses, self._seconds, connect)
+        return self._stream
 
     async def close(self) -> None:
         """Close the connection. httpcore leaves it open where it is cancelled during the TLS handshake."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, runtime_checkable
@@ -73,7 +74,7 @@ class Fetcher(Protocol):
     """Fetches untrusted URLs, over https and from the public internet only.
 
     Every URL is checked, that of a redirect too. Networks of their own are allowed by operators, who name them in
-    `[fetch] private_networks`; there any port, and plain http, will do.
+    `[fetch] private_networks`; there any port, and plain http, will do. `connect` is for protocols other than HTTP.
 
     Fetches count as those of the account or the anonymous client whose call or job makes them. Each has a share of
     the server's connections and waits for its turn, within its `seconds`; see `publishing`. What is fetched for
@@ -123,4 +124,18 @@ class Fetcher(Protocol):
 
         `encodings` is the `Accept-Encoding` header. Content of more than `max_bytes`, as it is sent, is cut there.
         `plain_http` allows `http://` on port 80 too, for programs that examine sites. Raises as `get` does.
+        """
+
+    def connect(
+        self, host: str, port: int, *, seconds: float
+    ) -> AbstractAsyncContextManager[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+        """Connect to a host for a protocol other than HTTP, such as SSH; the connection lasts as long as the block.
+
+        The host is checked as that of a URL is: a domain name or an IP address on the public internet, and port 22 or
+        443. What is sent and read is bounded by the caller; the block takes at most this many `seconds`, with
+        looking up and connecting. Raises `FetchRefused` and `FetchFailed` as `get` does, and `FetchUnknown` where the
+        time is over once the connection was made.
+
+            async with fetcher.connect("git.example.org", 22, seconds=20) as (reader, writer):
+                banner = await reader.readline()
         """

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -134,6 +135,13 @@ class RecordedHttp:
             raise self._failed(asked, error) from None
         self._keep(asked, found.url, found.status, found.headers, found.content)
         return found
+
+    def connect(
+        self, host: str, port: int, *, seconds: float
+    ) -> AbstractAsyncContextManager[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+        """Raise `FetchRefused`: what other protocols than HTTP send is not recorded."""
+        del port, seconds
+        raise FetchRefused(f"{host}: recordings hold HTTP requests only; run the test against a server of its own")
 
     def write(self) -> None:
         """Write the file of a recording, and make its folder."""

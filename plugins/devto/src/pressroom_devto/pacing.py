@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from hashlib import sha256
@@ -137,6 +138,12 @@ class PacedFetcher:
             encodings=encodings,
             plain_http=plain_http,
         )
+
+    def connect(
+        self, host: str, port: int, *, seconds: float
+    ) -> AbstractAsyncContextManager[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+        """Connect to a host for a protocol other than HTTP."""
+        return self._fetcher.connect(host, port, seconds=seconds)
 
 
 def _seconds(text: str) -> float:

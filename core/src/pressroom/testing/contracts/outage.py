@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final
@@ -165,6 +165,9 @@ class _CannedFetcher:
     async def exchange(self, url: str, *, accept: str, **_bounds: Any) -> FetchResponse:
         media_type, content = _canned(accept)
         return FetchResponse(url, 200, (("content-type", media_type),), content, True, 0.0, 0.0)
+
+    def connect(self, host: str, _port: int, **_bounds: Any) -> AbstractAsyncContextManager[Any]:
+        raise FetchFailed(f"{host} could not be connected to")
 
 
 def _canned(accept: str) -> tuple[str, bytes]:

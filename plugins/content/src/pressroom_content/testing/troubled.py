@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from re import _parser  # type: ignore[attr-defined] # the parser of patterns, which Python does not offer otherwise
 from typing import Any, Final, Literal
@@ -78,6 +79,13 @@ class RedirectedFetcher:
             encodings=encodings,
             plain_http=plain_http,
         )
+
+    def connect(
+        self, host: str, port: int, *, seconds: float
+    ) -> AbstractAsyncContextManager[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+        """See `pressroom.sdk.Fetcher`."""
+        parts = urlsplit(self._there(f"https://{host}:{port}/"))
+        return self.inner.connect(parts.hostname or "", parts.port or port, seconds=self._wait(seconds))
 
     def _wait(self, seconds: float) -> float:
         # Only where nothing ever comes: elsewhere a slow machine would make an outage of every answer.

@@ -1,0 +1,133 @@
+"""Connections for protocols other than HTTP: the same checks, shares and time as those for URLs."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from ipaddress import IPv4Network
+
+import pytest
+from pressroom.errors import FetchFailed, FetchRefused, FetchUnknown
+from pressroom.fetch import GuardedFetcher
+from support.origins import StubNames
+from support.tcp_server import serving
+
+from .conftest import NAME
+from .test_inside import CONNECTIONS
+
+PUBLIC = "93.184.215.14"
+
+
+async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(1000):
+        writer.write(data)
+
+
+def fetcher_to(port: int, *, names: StubNames | None = None, concurrency: int = 8) -> GuardedFetcher:
+    return GuardedFetcher(
+        concurrency=concurrency, resolver=names or StubNames(["127.0.0.1"]), exempt=[("127.0.0.1", port)]
+    )
+
+
+async def test_bytes_go_there_and_back() -> None:
+    async with serving(echo) as port, fetcher_to(port) as fetcher:
+        async with fetcher.connect(NAME, port, seconds=30) as (reader, writer):
+            writer.write(b"SSH-2.0-test\r\n")
+            assert await reader.readline() == b"SSH-2.0-test\r\n"
+        assert writer.transport.is_closing()
+
+
+async def test_the_connection_goes_to_the_address_that_was_checked() -> None:
+    names = StubNames(["127.0.0.1"], ["169.254.169.254"])
+    async with serving(echo) as port, fetcher_to(port, names=names) as fetcher:
+        with CONNECTIONS.recorded() as made:
+            async with fetcher.connect(NAME, port, seconds=30) as (_, writer):
+                assert writer.get_extra_info("peername") == ("127.0.0.1", port)
+            assert (made, names.asked) == ([("127.0.0.1", port)], [NAME])
+            with pytest.raises(FetchRefused, match="not on the public internet"):
+                async with fetcher.connect(NAME, port, seconds=30):
+                    pass
+        assert made == [("127.0.0.1", port)]
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["10.0.0.1", "::1", "::ffff:10.0.0.1", "127.1", "0x7f000001", "[::1]", "localhost", f"{NAME}:22", f"a@{NAME}"],
+)
+async def test_what_is_inside_or_has_two_readings_is_not_connected_to(host: str) -> None:
+    async with GuardedFetcher(resolver=StubNames(["127.0.0.1"])) as fetcher:
+        with CONNECTIONS.recorded() as made, pytest.raises(FetchRefused):
+            async with fetcher.connect(host, 22, seconds=30):
+                pass
+    assert made == []
+
+
+@pytest.mark.parametrize("answer", [["127.0.0.1"], [PUBLIC, "10.0.0.1"], ["::1"], ["fd00::1", PUBLIC]])
+async def test_a_name_with_an_inside_address_is_not_connected_to(answer: list[str]) -> None:
+    async with GuardedFetcher(resolver=StubNames(answer)) as fetcher:
+        with CONNECTIONS.recorded() as made, pytest.raises(FetchRefused) as caught:
+            async with fetcher.connect(NAME, 22, seconds=30):
+                pass
+    assert made == []
+    assert not any(address in str(caught.value) for address in answer)
+
+
+@pytest.mark.parametrize("port", [1, 25, 80, 3306, 6379, 65_535])
+async def test_other_ports_of_the_internet_are_not_connected_to(port: int) -> None:
+    networks = [IPv4Network("10.0.0.0/8")]
+    for fetcher in (GuardedFetcher(), GuardedFetcher(private_networks=networks)):
+        async with fetcher:
+            with CONNECTIONS.recorded() as made, pytest.raises(FetchRefused, match="only 22 and 443 are"):
+                async with fetcher.connect(PUBLIC, port, seconds=30):
+                    pass
+        assert made == []
+
+
+async def test_networks_that_the_operator_allows_have_any_port() -> None:
+    async with (
+        serving(echo) as port,
+        GuardedFetcher(private_networks=[IPv4Network("127.0.0.0/8")]) as fetcher,
+        fetcher.connect("127.0.0.1", port, seconds=30) as (reader, writer),
+    ):
+        writer.write(b"x")
+        assert await reader.read(1) == b"x"
+
+
+async def test_the_time_of_the_whole_connection_is_bounded() -> None:
+    async def say_nothing(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+
+    async with serving(say_nothing) as port, fetcher_to(port, concurrency=1) as fetcher:
+        with pytest.raises(FetchUnknown, match="did not answer within"):
+            async with fetcher.connect(NAME, port, seconds=0.05) as (reader, writer):
+                await reader.read(1)
+        assert writer.transport.is_closing()
+        async with fetcher.connect(NAME, port, seconds=30):  # its place is free again
+            pass
+
+
+async def test_a_connection_has_a_place_among_the_fetches_while_it_is_open() -> None:
+    async with serving(echo) as port, fetcher_to(port, concurrency=1) as fetcher, AsyncExitStack() as stack:
+        await stack.enter_async_context(fetcher.connect(NAME, port, seconds=30))
+        with pytest.raises(FetchFailed, match="did not answer within"):
+            async with fetcher.connect(NAME, port, seconds=0.05):
+                pass
+        with pytest.raises(FetchFailed, match="did not answer within"):
+            await fetcher.get(f"https://{NAME}/", accept="*/*", max_bytes=1, seconds=0.05)
+
+
+async def test_a_host_that_does_not_answer_is_no_connection() -> None:
+    async with serving(echo) as port:
+        pass
+    async with fetcher_to(port) as fetcher:
+        with pytest.raises(FetchFailed, match="could not be connected to"):
+            async with fetcher.connect(NAME, port, seconds=30):
+                pass
+
+
+async def test_errors_of_the_block_are_its_own() -> None:
+    async with serving(echo) as port, fetcher_to(port) as fetcher:
+        for error in (TimeoutError("mine"), RuntimeError("mine")):
+            with pytest.raises(type(error), match="mine"):
+                async with fetcher.connect(NAME, port, seconds=30):
+                    raise error
