@@ -19,7 +19,8 @@ class CredentialField:
     """A field of the form in which people type a site's credential. `secret` ones are never shown again.
 
     `pattern` is a regular expression that the whole value has to match; `hint` says where people find the value, and
-    `page` leads there: a path on the website, such as `wp-admin/profile.php`.
+    `page` leads there: a path on the website, such as `wp-admin/profile.php`. `multiline` values, such as keys in PEM,
+    are typed into a larger field and keep their lines, which end in a line feed.
     """
 
     name: str
@@ -30,6 +31,7 @@ class CredentialField:
     pattern: str = ""
     options: tuple[str, ...] = ()
     page: str = ""
+    multiline: bool = False
 
 
 class OpenSite(Protocol):

@@ -213,5 +213,6 @@ def _field(one: CredentialField, url: str) -> dict[str, Any]:
         "hint": one.hint,
         "secret": one.secret,
         "required": one.required,
+        "multiline": one.multiline,
         "options": [(option, option) for option in one.options],
     }

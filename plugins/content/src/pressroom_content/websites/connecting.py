@@ -194,6 +194,8 @@ def read_fields(fields: tuple[CredentialField, ...], typed: Mapping[str, str]) -
     values: dict[str, str] = {}
     for field in fields:
         value = typed.get(field.name, "").strip()
+        if field.multiline:  # browsers send the lines of a form with CR LF
+            value = value.replace("\r\n", "\n").replace("\r", "\n")
         if not value:
             if field.required:
                 raise InvalidInput(field.name, f"{field.label} is missing")

@@ -303,7 +303,7 @@ def _input(offer: Offer, field: CredentialField, value: str) -> str:
     described = f' aria-describedby="{id_}-hint"' if field.hint else ""
     required = " required" if field.required else ""
     common = f'class="input" id="{id_}" name="{escape(field.name)}"{described}{required}'
-    if field.name == "service_account":
+    if field.multiline:
         control = f'<textarea {common} rows="4" spellcheck="false"></textarea>'
     else:
         kind = "password" if field.secret else "text"

@@ -57,6 +57,7 @@ FIELDS: Final = (
         "Key file of a service account",
         "The whole JSON text. Add the account's e-mail address to the property as a user first.",
         required=False,
+        multiline=True,
     ),
     CredentialField(
         "client_id", "OAuth client id", "Only together with a refresh token.", secret=False, required=False
