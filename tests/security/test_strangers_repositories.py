@@ -6,9 +6,11 @@ import hashlib
 import struct
 import tracemalloc
 import zlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from ipaddress import IPv4Network
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from dulwich.objects import Blob, Tree
@@ -16,13 +18,14 @@ from pressroom.config.models import ExecutorsSettings
 from pressroom.fetch import GuardedFetcher
 from pressroom.pipeline.executors.workers import WorkerPool
 from pressroom_content.contract import Post, SiteAddress, SiteRefused, SiteUnavailable
-from pressroom_git import smart_http
+from pressroom_git import protocol, ssh_keys, transport
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
 from pressroom_git.packs import read_pack
 from pressroom_git.site import GitSite
 from pressroom_git.snapshot import Snapshot, snapshot_of
-from support.git_server import TOKEN, serving_git
+from support.git_server import GitServer, serving_git
+from support.ssh_git_server import serving_git_over_ssh
 
 _BLOB, _TREE, _REF_DELTA = 3, 2, 7
 
@@ -98,20 +101,27 @@ def test_a_stranger_cannot_fill_the_memory_with_folders() -> None:
         Snapshot("2" * 40, {"2" * 40: b"broken"}).blob("posts/tea.md")
 
 
+@pytest.mark.parametrize("serve", [serving_git, serving_git_over_ssh], ids=["http", "ssh"])
 async def test_nothing_that_a_git_server_sends_is_read_in_the_server_itself(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, serve: Callable[[Path], AbstractContextManager[GitServer]]
 ) -> None:
     def refuse(_pack: bytes) -> None:
         raise AssertionError("a pack of a stranger is read in the server itself")
 
-    monkeypatch.setattr(smart_http, "read_pack", refuse)  # workers have the function as it is
-    monkeypatch.setattr(smart_http, "_QUICK_BYTES", 0)  # as if there were very many branches
+    def load(key: str, *, checked: bool) -> Any:
+        assert checked, "a key of a stranger is checked in the server itself"
+        return loaded(key, checked=checked)
+
+    loaded = ssh_keys._loaded
+    monkeypatch.setattr(ssh_keys, "_loaded", load)
+    monkeypatch.setattr(protocol, "read_pack", refuse)  # workers have the function as it is
+    monkeypatch.setattr(transport, "_QUICK_BYTES", 0)  # as if there were very many branches
     workers = WorkerPool(ExecutorsSettings(plugin_processes=1, niceness=0))
     try:
         async with GuardedFetcher(private_networks=[IPv4Network("127.0.0.0/8")]) as fetcher:
-            with serving_git(tmp_path / "repositories") as server:
+            with serve(tmp_path / "repositories") as server:
                 server.commit({"content/posts/tea.md": "---\ntitle: Tea\n---\nWords.\n"})
-                values = {"repository": server.url, "token": TOKEN, "generator": "hugo"}
+                values = {**server.credential, "generator": "hugo"}
                 address = SiteAddress("w_1", "u_1", "Test", "https://blog.example.org")
                 site = cast("GitSite", connector(GitConfig()).open(address, values, fetcher))
                 site.workers = workers

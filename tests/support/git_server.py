@@ -36,6 +36,11 @@ class GitServer:
         return f"http://127.0.0.1:{self.port}/group/blog.git"
 
     @property
+    def credential(self) -> dict[str, str]:
+        """What people enter to connect it."""
+        return {"repository": self.url, "token": TOKEN}
+
+    @property
     def bare(self) -> Path:
         """The folder of the repository."""
         return self.folder / "group/blog.git"

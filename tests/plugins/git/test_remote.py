@@ -1,9 +1,10 @@
-"""Repositories on any server, against Git's own HTTP server."""
+"""Repositories on any server, against Git's own HTTP server and, over SSH, OpenSSH's."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import os
 import signal
 import struct
@@ -31,15 +32,24 @@ from pressroom_content.contract import (
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
 from pressroom_git.packs import read_pack
-from support.git_server import TOKEN, GitServer, serving_git
+from support.git_server import GitServer, serving_git
+from support.ssh_git_server import serving_git_over_ssh
 
 from .conftest import a_post
 
 TEA = "---\ntitle: Tea\n---\nWords.\n"
 
 
+@pytest.fixture(params=["http", "ssh"])
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[GitServer]:
+    over_ssh = request.param == "ssh"
+    folder = tmp_path / "repositories"
+    with serving_git_over_ssh(folder) if over_ssh else serving_git(folder) as serving:
+        yield serving
+
+
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[GitServer]:
+def http_server(tmp_path: Path) -> Iterator[GitServer]:
     with serving_git(tmp_path / "repositories") as serving:
         yield serving
 
@@ -51,14 +61,21 @@ async def fetcher() -> AsyncIterator[GuardedFetcher]:
 
 
 def site_at(server: GitServer, fetcher: GuardedFetcher, **fields: str) -> Site:
-    values = {"repository": server.url, "token": TOKEN, "generator": "hugo", **fields}
-    return connector(GitConfig()).open(SiteAddress("w_1", "u_1", "Test", "https://blog.example.org"), values, fetcher)
+    values = {**server.credential, "generator": "hugo", **fields}
+    address = SiteAddress("w_1", f"u_{server.port}", "Test", "https://blog.example.org")
+    return connector(GitConfig()).open(address, values, fetcher)
 
 
-@pytest.mark.parametrize(("filters", "old"), [(True, False), (False, False), (False, True)])
-async def test_a_post_goes_there_and_back(server: GitServer, fetcher: GuardedFetcher, filters: bool, old: bool) -> None:
+@pytest.mark.parametrize(
+    ("filters", "old", "by_name"),
+    [(True, False, False), (False, False, False), (False, True, False), (True, True, False), (True, True, True)],
+)
+async def test_a_post_goes_there_and_back(
+    server: GitServer, fetcher: GuardedFetcher, filters: bool, old: bool, by_name: bool
+) -> None:
     server.old_protocol = old
     server.git("config", "uploadpack.allowFilter", str(filters).lower())
+    server.git("config", "uploadpack.allowAnySHA1InWant", str(by_name).lower())
     site = site_at(server, fetcher, author="Ada Baker <ada@example.org>", sign_off="yes")
     post = a_post(slug="cold-brew")
     made = await site.create(post)  # the first commit of an empty repository
@@ -118,7 +135,8 @@ async def test_a_history_that_was_rewritten(server: GitServer, fetcher: GuardedF
     assert len(server.git("log", "--format=%H", "main").split()) == 2
 
 
-async def test_a_wrong_token_and_a_wrong_place_are_said(server: GitServer, fetcher: GuardedFetcher) -> None:
+async def test_a_wrong_token_and_a_wrong_place_are_said(http_server: GitServer, fetcher: GuardedFetcher) -> None:
+    server = http_server
     server.commit({"content/posts/tea.md": TEA})
     wrong = await site_at(server, fetcher, token="glpat-of-somebody-else").check()
     assert not wrong.ok
@@ -158,7 +176,7 @@ async def test_an_answer_that_is_lost_makes_no_second_post(
 
 
 PUBLISHING = """
-import asyncio, sys
+import asyncio, json, sys
 from ipaddress import IPv4Network
 from pressroom.fetch import GuardedFetcher
 from pressroom_content.contract import Post, SiteAddress
@@ -167,7 +185,7 @@ from pressroom_git.connector import connector
 
 async def main():
     async with GuardedFetcher(private_networks=[IPv4Network("127.0.0.0/8")]) as fetcher:
-        values = {"repository": sys.argv[1], "token": sys.argv[2], "generator": "hugo"}
+        values = json.loads(sys.argv[1])
         site = connector(GitConfig()).open(SiteAddress("w", "u", "T", "https://blog.example.org"), values, fetcher)
         await site.create(Post("pr-killed", "Killed", "killed", "<p>x</p>", "x"))
 
@@ -179,7 +197,8 @@ async def test_a_process_that_is_killed_while_it_sends_leaves_one_post(
     server: GitServer, fetcher: GuardedFetcher
 ) -> None:
     server.commit({"content/posts/tea.md": TEA})
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", PUBLISHING, server.url, TOKEN)
+    values = json.dumps({**server.credential, "generator": "hugo"})
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", PUBLISHING, values)
     server.before_push = lambda: os.kill(process.pid, signal.SIGKILL)
     assert await process.wait() == -signal.SIGKILL
     site, post = site_at(server, fetcher), a_post(marker="pr-killed", title="Killed", slug="killed")
@@ -206,8 +225,9 @@ async def test_a_repository_of_thousands_of_files(server: GitServer, fetcher: Gu
 
 
 async def test_what_is_no_git_server_is_said(server: GitServer, fetcher: GuardedFetcher) -> None:
+    url = server.url.replace(str(server.port), "1")
     with pytest.raises((SiteRefused, SiteUnavailable)):
-        await site_at(server, fetcher, repository="http://127.0.0.1:1/x/y").read("content/posts/tea.md")
+        await site_at(server, fetcher, repository=url).read("content/posts/tea.md")
 
 
 @given(st.binary(max_size=200))

@@ -49,7 +49,19 @@ OWN_HANDLERS: Final = ("sanic.root", "sanic.error", "sanic.access", "sanic.serve
 """Loggers that bring handlers of their own; their records take the common way instead."""
 
 TALKATIVE: Final = frozenset(
-    {"aiobotocore", "aiosqlite", "alembic", "botocore", "hpack", "httpcore", "httpx", "PIL", "s3fs", "urllib3"}
+    {
+        "aiobotocore",
+        "aiosqlite",
+        "alembic",
+        "asyncssh",
+        "botocore",
+        "hpack",
+        "httpcore",
+        "httpx",
+        "PIL",
+        "s3fs",
+        "urllib3",
+    }
 )
 """Loggers that write what they send, credentials included, or every step; only their warnings are logged."""
 

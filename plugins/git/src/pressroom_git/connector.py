@@ -13,25 +13,29 @@ from pressroom_git.fidelity import FIDELITY
 from pressroom_git.github import GitHubRepository
 from pressroom_git.layout import SiteLayout, check_folders
 from pressroom_git.local import LocalRepository
-from pressroom_git.remote import HttpRepository
+from pressroom_git.remote import RemoteRepository
 from pressroom_git.repository import Authorship, Repository
 from pressroom_git.site import CAPABILITIES, GitSite
+from pressroom_git.smart_http import HttpTransport
+from pressroom_git.ssh_address import SSH_PATTERN, SshAddress, is_ssh
 
 _FOLDER: Final = r"(?!\.)[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*){0,5}"
+_HTTP_PATTERN: Final = r"https?://[^\s/?#@]{1,255}/[^\s?#@]{1,400}"
+_NAME_PATTERN: Final = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}|[A-Za-z0-9][A-Za-z0-9-]{0,38}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}"
 _FIELDS: Final = (
     CredentialField(
         "repository",
         "Repository",
-        "owner/name on GitHub, the https URL of a repository on GitLab, Gitea, Forgejo or another server, or the name "
-        "of one that the operator of this server has listed.",
+        "owner/name on GitHub, the https or SSH URL of a repository on GitLab, Gitea, Forgejo or another server, or "
+        "the name of one that the operator of this server has listed.",
         secret=False,
-        pattern=r"https?://[^\s/?#@]{1,255}/[^\s?#@]{1,400}|[A-Za-z0-9][A-Za-z0-9_-]{0,63}|[A-Za-z0-9][A-Za-z0-9-]{0,38}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}",
+        pattern=rf"{_HTTP_PATTERN}|{SSH_PATTERN}|{_NAME_PATTERN}",
     ),
     CredentialField(
         "token",
         "Token",
         "GitHub: a fine-grained token for this repository with the permission Contents: read and write. GitLab: "
-        "write_repository. Gitea and Forgejo: repository, read and write. Not for one on this server.",
+        "write_repository. Gitea and Forgejo: repository, read and write. Not for SSH, nor for one on this server.",
         required=False,
         pattern=r"[!-~]{8,255}",
     ),
@@ -42,6 +46,23 @@ _FIELDS: Final = (
         secret=False,
         required=False,
         pattern=r"[A-Za-z0-9_.@+-]{1,100}",
+    ),
+    CredentialField(
+        "private_key",
+        "Private key",
+        "Only for SSH: a key of its own without a passphrase, whose public part the repository has as a deploy key "
+        "that may write. Paste the whole file.",
+        required=False,
+        multiline=True,
+    ),
+    CredentialField(
+        "host_key",
+        "Host key",
+        "Only for SSH: what ssh-keyscan prints for the host, or the fingerprints that the host publishes, such as "
+        "SHA256:… Left empty, the check shows the one that the host has, and does not use it.",
+        secret=False,
+        required=False,
+        multiline=True,
     ),
     CredentialField(
         "branch",
@@ -88,14 +109,14 @@ def connector(config: GitConfig) -> SiteConnector:
             name = credential.get("repository", "")
             check_folders(layout, name, config.folders.get(name, ()))
         site = GitSite(address, repository, layout, shared=shared)
-        if isinstance(repository, HttpRepository):
+        if isinstance(repository, RemoteRepository):
             repository.work_with(site.beside)
         return site
 
     return SiteConnector(
         platform="git",
         title="Git",
-        summary="A site that Hugo, Jekyll or Astro builds from a git repository, over HTTPS or on this server.",
+        summary="A site that Hugo, Jekyll or Astro builds from a git repository, over HTTPS, SSH or on this server.",
         open=open_site,
         capabilities=CAPABILITIES,
         fields=_FIELDS,
@@ -112,8 +133,15 @@ def _repository(config: GitConfig, credential: Mapping[str, str], fetcher: Fetch
         credential.get("sign_off") == "yes",
     )
     authorship = Authorship(author or config.author, sign_off=sign_off)
+    if is_ssh(name):
+        from pressroom_git.ssh import SshTransport  # noqa: PLC0415 - asyncssh loads once a website needs it
+
+        key, host_key = credential.get("private_key", ""), credential.get("host_key", "")
+        over_ssh = SshTransport(fetcher, SshAddress.parse(name), key, host_key)
+        return RemoteRepository(over_ssh, name, branch, authorship, owner)
     if name.startswith(("https://", "http://")):
-        return HttpRepository(name, branch, credential.get("user", ""), token, authorship, fetcher, owner)
+        over_http = HttpTransport(fetcher, name, credential.get("user", ""), token)
+        return RemoteRepository(over_http, name, branch, authorship, owner)
     if "/" in name:
         if sign_off and not author:
             raise SiteRefused("commits on GitHub can be signed off only by an author; fill in the author of commits")

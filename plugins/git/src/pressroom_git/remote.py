@@ -1,4 +1,4 @@
-"""Repositories on any server that speaks git over HTTPS: GitLab, Gitea, Forgejo and others."""
+"""Repositories on any server that speaks git over HTTPS or SSH: GitLab, Gitea, Forgejo and others."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Final
 from weakref import WeakValueDictionary
 
 from dulwich.objects import Blob
-from pressroom.sdk import Fetcher
 from pressroom_content.contract import SiteGone, SiteRefused, SiteRejected, SiteUnavailable
 
+from pressroom_git.protocol import RemoteRefs, objects_of
 from pressroom_git.repository import Authorship, File, changed, common_folder
-from pressroom_git.smart_http import Beside, RemoteRefs, SmartHttp, objects_of
 from pressroom_git.snapshot import Snapshot, files_of, snapshot_of
+from pressroom_git.transport import Beside, GitClient, GitTransport
 
 _ATTEMPTS: Final = 6
 _PAUSE: Final = 0.1
@@ -42,36 +42,34 @@ class _Newest:
     answer: bytes = b""
 
 
-class HttpRepository:
+class RemoteRepository:
     """One branch of a repository; it implements `pressroom_git.repository.Repository`.
 
     Nothing is kept on this server: each change is one commit on the newest one, which is sent in one request.
+
+    Args:
+        url: the repository, as people name it.
+        branch: the branch; empty: the repository's own.
+        owner: the account for which this is; it has one answer with a pack in memory at once.
     """
 
-    def __init__(
-        self,
-        url: str,
-        branch: str,
-        user: str,
-        token: str,
-        authorship: Authorship,
-        fetcher: Fetcher,
-        owner: str = "",
-    ) -> None:
+    def __init__(self, transport: GitTransport, url: str, branch: str, authorship: Authorship, owner: str = "") -> None:
         self._url, self._branch, self._authorship = url, branch, authorship
-        self._git = SmartHttp(fetcher, url, user, token)
+        self._transport = transport
+        self._git = GitClient(transport)
         self._kept: _Newest | None = None
         self._turn = _turns.setdefault(owner, asyncio.Lock()) if owner else asyncio.Lock()
 
     def work_with(self, beside: Beside) -> None:
         """Read what the server sends in worker processes; see `BasicSite.beside`."""
-        self._git.beside = beside
+        self._transport.beside = beside
 
     async def check(self) -> str:
-        """Return its URL and branch. Whether the token may write shows with the first commit."""
+        """Return its URL and branch. Raises `SiteRejected` where the server says that the credential may not write."""
         found = await self._newest()
         if self._branch and not found.head:
             raise SiteRejected(f"{self._git.title} has no branch {self._branch} in this repository")
+        await self._git.check_push()
         return f"{self._url} ({found.ref.removeprefix('refs/heads/')})"
 
     async def paths(self, folder: str) -> Mapping[str, str]:
@@ -92,7 +90,7 @@ class HttpRepository:
         if not paths:
             return
         found, known = await self._newest(), await self.paths(common_folder(paths))
-        batch = _BATCH if found.refs.filters else _LARGE_BATCH
+        batch = _BATCH if found.refs.by_name else _LARGE_BATCH
         for at in range(0, len(paths), batch):
             shas = {path: known.get(path, "") for path in paths[at : at + batch]}
             files = await self._contents(found, sorted({sha for sha in shas.values() if sha}))
@@ -119,7 +117,7 @@ class HttpRepository:
             commit, pack = await self._worked(
                 found.snapshot.with_change, found.head, path, content, message, self._authorship
             )
-            why = await self._git.push(found.refs.base, found.ref, found.head, commit, pack)
+            why = await self._git.push(found.ref, found.head, commit, pack)
             self._kept = None
             if not why:
                 return
@@ -150,14 +148,14 @@ class HttpRepository:
         async with self._turn:
             answer = found.answer
             if not answer:
-                # Without filters a server may show no file by itself: all are asked for.
-                wanted = shas if found.refs.filters else [found.head]
-                answer = await self._git.pack(found.refs, wanted, commit=not found.refs.filters)
+                by_name = found.refs.by_name  # other servers may show no file by itself: all are asked for
+                wanted = shas if by_name else [found.head]
+                answer = await self._git.pack(found.refs, wanted, commit=not by_name, files=True)
             files: Mapping[str, File] = await self._worked(_read_files, answer, self._git.title, shas)
             return files
 
     async def _worked(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return await self._git.beside(function, *arguments, what="the repository", seconds=_SECONDS)
+        return await self._transport.beside(function, *arguments, what="the repository", seconds=_SECONDS)
 
 
 def _read_snapshot(answer: bytes, title: str, head: str) -> Snapshot:

@@ -97,7 +97,7 @@ class GitSite(BasicSite):
         try:
             name = await self._repository.check()
         except SiteRejected as error:
-            fix = "Make a token for this repository with the permission Contents: read and write."
+            fix = error.hint or "Make a token for this repository with the permission Contents: read and write."
             return ConnectionReport((ConnectionCheck("credential", "error", error.message, fix),), CAPABILITIES)
         posts = [path for path in await self._repository.paths(self._layout.content) if self._layout.is_post(path)]
         checks = [ConnectionCheck("reachable", "ok", f"the repository {name} can be read")]

@@ -1,0 +1,244 @@
+"""Git's protocol over SSH (git-scm.com/docs/pack-protocol, "SSH Transport"), through the guarded fetcher."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from typing import Any, Final
+
+import asyncssh
+from pressroom.sdk import Fetcher, FetchFailed, FetchRefused, FetchUnknown
+from pressroom_content.contract import (
+    SiteError,
+    SiteErrors,
+    SiteRefused,
+    SiteRejected,
+    SiteUnavailable,
+    UnknownOutcome,
+)
+
+from pressroom_git.packet_lines import FLUSH, packets, said
+from pressroom_git.protocol import MAX_PACK_BYTES, MAX_REFS_BYTES, MAX_REPORT_BYTES
+from pressroom_git.ssh_address import SshAddress
+from pressroom_git.ssh_keys import SIGNATURES, HostKeys, check_private_key, load_private_key, plain_key
+from pressroom_git.ssh_wire import SshCommand, SshFlood, SshMeter, SshWire
+from pressroom_git.transport import IN_PLACE, Ask, PushReport
+
+_SECONDS: Final = 60.0
+_UPLOAD, _RECEIVE = "git-upload-pack", "git-receive-pack"
+
+_KEY_EXCHANGES: Final = (
+    "-diffie-hellman-group-exchange-*,diffie-hellman-group17-*,diffie-hellman-group18-*,diffie-hellman-*-sha1,gss-*"
+)
+"""Those that are left out. With very large numbers, or those of the server's choice, each takes long, and a server can
+ask for many."""
+
+_LATER = re.compile(
+    r"internal|temporar|unavailable|time[d ]?.?out|too many|try again|maintenance|overload|rate limit|disk|memory",
+    re.IGNORECASE,
+)
+"""What servers say where the fault is not the key's."""
+
+
+class SshTransport:
+    """A repository on a server that speaks SSH. It implements `pressroom_git.transport.GitTransport`.
+
+    Each command has a connection of its own. Nothing of the system's SSH is used: no configuration, agent, known hosts
+    or keys.
+
+    Args:
+        private_key: the key as it was pasted.
+        host_key: the keys by which the server is known, as they were pasted; empty: none is.
+    """
+
+    def __init__(self, fetcher: Fetcher, address: SshAddress, private_key: str, host_key: str) -> None:
+        self._fetcher = fetcher
+        self._address = address
+        self._typed_key, self._typed_host_key = private_key, host_key
+        self._fingerprint = ""
+        self.title = f"git at {address.place}"
+        self.beside = IN_PLACE
+
+    async def list_refs(self, ask: Ask) -> tuple[bytes, bytes]:
+        """Return the advertisement of branches, and the answer to what `ask` makes of it."""
+        command = await self._done(_UPLOAD, ask, MAX_REFS_BYTES)
+        return command.advertisement, command.output
+
+    async def fetch(self, request: bytes) -> bytes:
+        """Return the answer to a request for objects."""
+        command = await self._done(_UPLOAD, _always(request), MAX_PACK_BYTES)
+        answer = command.output
+        if not answer:
+            raise SiteUnavailable(f"{self.title} sent nothing: {said(command.stderr) or 'it did not say why'}")
+        return answer
+
+    async def push(self, request: bytes) -> PushReport:
+        """Return the answer to a push."""
+        command = await self._done(_RECEIVE, _always(request), MAX_REPORT_BYTES)
+        return PushReport(command.output, said(command.stderr))
+
+    async def check_push(self) -> None:
+        """Begin a push, and end it without one."""
+        await self._done(_RECEIVE, _always(b""), MAX_REPORT_BYTES)
+
+    async def _done(self, service: str, ask: Ask, most: int) -> SshCommand:
+        """Run a command, with the request that `ask` makes of what it says first."""
+        command = SshCommand(SshMeter(), first=MAX_REFS_BYTES, most=most)
+        known = HostKeys.parse(self._typed_host_key)
+        key = await self._key()
+        try:
+            async with self._fetcher.connect(self._address.host, self._address.port, seconds=_SECONDS) as streams:
+                await self._run(SshWire(*streams, command.meter), command, service, ask, known, key)
+        except SiteError:
+            raise
+        except Exception as error:  # noqa: BLE001 - asyncssh raises whatever its parsers stumble over
+            # Where the report of a push is whole, only what the server does after it was not waited for.
+            if not (service == _RECEIVE and command.output.endswith(FLUSH)):
+                raise self._error(error, changes=service == _RECEIVE and command.asked) from None
+        return command
+
+    async def _run(self, wire: SshWire, command: SshCommand, service: str, ask: Ask, known: HostKeys, key: Any) -> None:
+        client = _Client(known)
+        try:
+            connection = await asyncssh.connect(
+                self._address.host, self._address.port, tunnel=wire, config=None, **self._options(client, known, key)
+            )
+        except asyncssh.HostKeyNotVerifiable:
+            raise self._unknown_host(client, known) from None
+        except asyncssh.PermissionDenied:
+            raise SiteRejected(
+                f"{self.title} does not accept the private key {self._fingerprint} for the user {self._address.user}",
+                hint="Add its public part to the repository as a deploy key that may write.",
+            ) from None
+        try:
+            await connection.create_session(
+                lambda: command,
+                self._address.command(service),
+                env={"GIT_PROTOCOL": "version=2"} if service == _UPLOAD else {},
+                encoding=None,
+                request_pty=False,
+            )
+            advertisement = await command.said_first()
+            if not advertisement:
+                raise self._not_opened(command)
+            with suppress(BrokenPipeError):  # the server's answer says why it takes no more
+                await command.send(await ask(advertisement) or FLUSH)
+            await command.finished()
+        finally:
+            connection.close()
+            await connection.wait_closed()
+
+    def _options(self, client: _Client, known: HostKeys, key: Any) -> Mapping[str, Any]:
+        _name_this_user()
+        return {
+            "username": self._address.user,
+            "client_factory": lambda: client,
+            "client_keys": [key],
+            "client_version": "Pressroom",
+            "known_hosts": ([], [], []),  # an empty text would be the system's
+            "server_host_key_algs": list(known.algorithms),
+            "signature_algs": list(SIGNATURES),
+            "kex_algs": _KEY_EXCHANGES,
+            "compression_algs": ["none"],
+            "preferred_auth": ["publickey"],
+            "password_auth": False,
+            "kbdint_auth": False,
+            "host_based_auth": False,
+            "gss_host": None,
+            "gss_kex": False,
+            "gss_auth": False,
+            "agent_path": None,
+            "x509_trusted_certs": None,
+            "x509_trusted_cert_paths": [],
+            "login_timeout": _SECONDS,
+        }
+
+    async def _key(self) -> Any:
+        """Return the private key; the first time, check it in a worker process."""
+        key = plain_key(self._typed_key)
+        if not self._fingerprint:
+            self._fingerprint = await self.beside(check_private_key, key, what="the private key")
+        return load_private_key(key)
+
+    def _unknown_host(self, client: _Client, known: HostKeys) -> SiteRejected:
+        kind, fingerprint = client.presented
+        shown = f"{self.title} shows the {kind} host key {fingerprint}"
+        if not known.fingerprints:
+            return SiteRejected(
+                f"{shown}, which nobody has confirmed yet; nothing was sent to it",
+                hint="Compare it with the fingerprint that the host publishes. If it is the same, enter it as the host "
+                "key.",
+            )
+        expected = " or ".join(sorted(known.fingerprints)[:3])
+        return SiteRejected(
+            f"{shown}, and not {expected}, which was entered for it; nothing was sent to it",
+            hint="Either the host has a new key, or somebody is between this server and the host. Enter the new key "
+            "only if the host publishes it.",
+        )
+
+    def _not_opened(self, command: SshCommand) -> SiteError:
+        """Return the error for a command that does not begin with git's protocol."""
+        output = command.output
+        told = said(command.stderr) or next(
+            (said(one[4:]) for one in packets(output) if one is not None and one.startswith(b"ERR ")), ""
+        )
+        if told and _LATER.search(told):
+            return SiteUnavailable(f"{self.title} does not open {self._address.path} at the moment: {told}")
+        if told:
+            return SiteRejected(
+                f"{self.title} does not open {self._address.path} to this key: {told}",
+                hint="Check the path, and that the key may read and write the repository.",
+            )
+        if output:
+            return SiteRefused(f"{self.title} does not answer with git's protocol, but with: {said(output)}")
+        return SiteUnavailable(f"{self.title} ended the command without an answer")
+
+    def _error(self, error: Exception, *, changes: bool) -> SiteError:
+        if isinstance(error, FetchFailed | FetchRefused) or (changes and isinstance(error, FetchUnknown)):
+            return SiteErrors().no_answer(self.title, error)
+        if isinstance(error, FetchUnknown):
+            return SiteUnavailable(f"{self.title} cannot be reached: {error.message}")
+        told = said(str(error)) or type(error).__name__
+        if changes:
+            return UnknownOutcome(f"{self.title} did not say whether it took the commit: {told}")
+        if isinstance(error, SshFlood):
+            return SiteRefused(f"{self.title} cannot be used: {told}")
+        if isinstance(error, asyncssh.KeyExchangeFailed | asyncssh.ProtocolNotSupported):
+            return SiteRefused(f"{self.title}: no secure connection could be made: {told}")
+        if isinstance(error, asyncssh.ChannelOpenError) and error.code != asyncssh.OPEN_CONNECT_FAILED:
+            return SiteRefused(f"{self.title} runs no commands of git for this key: {told}")
+        return SiteUnavailable(f"{self.title} broke off its answer: {told}")
+
+
+class _Client(asyncssh.SSHClient):
+    """Compares the server's key with those that a person confirmed; without one of them nothing is sent to it."""
+
+    def __init__(self, known: HostKeys) -> None:
+        self._known = known
+        self.presented = ("", "")
+
+    def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
+        """Tell whether the key is known."""
+        del host, addr, port
+        self.presented = (key.get_algorithm(), key.get_fingerprint())
+        return key.get_fingerprint() in self._known.fingerprints
+
+
+def _always(request: bytes) -> Ask:
+    async def ask(_advertisement: bytes) -> bytes:
+        return request
+
+    return ask
+
+
+@cache
+def _name_this_user() -> None:
+    """Give the process a user's name where the system has none, as in some containers: asyncssh asks for it."""
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):
+        os.environ["LOGNAME"] = "pressroom"

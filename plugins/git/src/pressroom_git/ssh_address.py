@@ -1,0 +1,72 @@
+"""URLs of repositories over SSH, in both forms that git has (git-scm.com/docs/git-clone, "Git URLs")."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Self
+from urllib.parse import unquote
+
+from pressroom_content.contract import SiteRefused
+
+_USER: Final = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}"
+_HOST: Final = r"[A-Za-z0-9.-]{1,253}"
+_IPV6: Final = r"\[[0-9A-Fa-f:.]{2,45}\]"
+_PATH: Final = r"[^\s?#\x00-\x1f\x7f]{1,400}"
+
+SSH_PATTERN: Final = rf"ssh://({_USER}@)?({_HOST}|{_IPV6})(:[1-9][0-9]{{0,4}})?/{_PATH}|{_USER}@{_HOST}:{_PATH}"
+"""Both forms, for the field in which people type one."""
+
+_URL = re.compile(
+    rf"ssh://(?:(?P<user>{_USER})@)?(?P<host>{_HOST}|{_IPV6})(?::(?P<port>[1-9][0-9]{{0,4}}))?(?P<path>/{_PATH})"
+)
+_SHORT = re.compile(rf"(?P<user>{_USER})@(?P<host>{_HOST}):(?P<path>{_PATH})")
+_DEFAULT_PORT: Final = 22
+_DEFAULT_USER: Final = "git"
+_MAX_PORT: Final = 65_535
+
+
+@dataclass(frozen=True, slots=True)
+class SshAddress:
+    """A repository on a server that speaks SSH: `ssh://git@host:22/path` or `git@host:path`."""
+
+    user: str
+    host: str
+    port: int
+    path: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the parts of a URL. Raises `SiteRefused`."""
+        whole = _URL.fullmatch(text)
+        match = whole or _SHORT.fullmatch(text)
+        if match is None:
+            raise SiteRefused(
+                "the URL of the repository cannot be read",
+                hint="Write ssh://git@git.example.org/group/blog.git or git@git.example.org:group/blog.git.",
+            )
+        port = int((whole["port"] if whole else "") or _DEFAULT_PORT)
+        path = unquote(match["path"]) if whole else match["path"]
+        if whole and path.startswith("/~"):
+            path = path[1:]  # relative to somebody's home folder
+        if port > _MAX_PORT or path.startswith("-") or not path.isprintable():
+            raise SiteRefused(f"the repository's port is more than {_MAX_PORT}, or its path cannot be a path")
+        return cls(match["user"] or _DEFAULT_USER, match["host"].strip("[]").lower(), port, path)
+
+    @property
+    def place(self) -> str:
+        """The host, with its port where that is another than usual."""
+        return self.host if self.port == _DEFAULT_PORT else f"{self.host}:{self.port}"
+
+    def command(self, service: str) -> str:
+        """Return the command that serves the repository, quoted as git quotes it.
+
+        What reads it need not be a shell: `git-shell` and its like know this form of quotes only.
+        """
+        quoted = self.path.replace("'", "'\\''").replace("!", "'\\!'")
+        return f"{service} '{quoted}'"
+
+
+def is_ssh(repository: str) -> bool:
+    """Tell whether a repository is named by a URL of SSH."""
+    return repository.startswith("ssh://") or _SHORT.fullmatch(repository) is not None

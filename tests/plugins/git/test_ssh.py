@@ -1,0 +1,309 @@
+"""Repositories over SSH, against OpenSSH's own server: keys of hosts and of people, and what its users are told."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import os
+from collections.abc import AsyncIterator, Iterator
+from ipaddress import IPv4Network
+from pathlib import Path
+
+import pytest
+from pressroom.fetch import GuardedFetcher
+from pressroom_content.contract import ConnectionCheck, Site, SiteAddress, SiteRefused, SiteRejected, SiteUnavailable
+from pressroom_git.config import GitConfig
+from pressroom_git.connector import connector
+from pressroom_git.ssh_address import SshAddress
+from pressroom_git.ssh_keys import HostKeys, check_private_key, plain_key
+from support.origins import StubNames
+from support.ssh_git_server import SshGitServer, new_key, serving_git_over_ssh
+
+from .conftest import a_post
+
+TEA = "---\ntitle: Tea\n---\nWords.\n"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[SshGitServer]:
+    with serving_git_over_ssh(tmp_path / "repositories") as serving:
+        serving.commit({"content/posts/tea.md": TEA})
+        yield serving
+
+
+@pytest.fixture
+async def fetcher() -> AsyncIterator[GuardedFetcher]:
+    async with GuardedFetcher(private_networks=[IPv4Network("127.0.0.0/8")]) as opened:
+        yield opened
+
+
+def site_at(server: SshGitServer, fetcher: GuardedFetcher, **fields: str) -> Site:
+    values = {**server.credential, "generator": "hugo", **fields}
+    address = SiteAddress("w_1", f"u_{server.port}", "Test", "https://blog.example.org")
+    return connector(GitConfig()).open(address, {name: text for name, text in values.items() if text}, fetcher)
+
+
+def connections_to(port: int) -> list[str]:
+    """Return the states of connections to a port that this side has not closed: 01 is open, 08 waits to be closed."""
+    rows = [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return [row[3] for row in rows if row[2].endswith(f":{port:04X}") and row[3] in ("01", "08")]
+
+
+async def problem_of(site: Site) -> ConnectionCheck:
+    """Return what the check of a site finds wrong."""
+    report = await site.check()
+    assert not report.ok
+    [found] = [check for check in report.checks if check.status == "error"]
+    return found
+
+
+async def test_a_host_whose_key_nobody_confirmed_gets_nothing(server: SshGitServer, fetcher: GuardedFetcher) -> None:
+    found = await problem_of(site_at(server, fetcher, host_key=""))
+    assert server.fingerprint() in found.message
+    assert "publishes" in found.fix
+    assert server.requests == []
+    assert "publickey" not in server.log.read_text()  # no sign-in was tried
+    for confirmed in (
+        server.fingerprint(),
+        server.host_key.split(" ", 1)[1],
+        f"# 127.0.0.1 SSH-2.0\n{server.host_key}",
+    ):
+        assert (await site_at(server, fetcher, host_key=confirmed).check()).ok
+
+
+async def test_a_host_with_another_key_gets_nothing(
+    server: SshGitServer, fetcher: GuardedFetcher, tmp_path: Path
+) -> None:
+    new_key(tmp_path / "other")
+    other = (tmp_path / "other.pub").read_text()
+    [expected] = HostKeys.parse(other).fingerprints
+    for entered in (expected, f"git.example.org {other}"):
+        found = await problem_of(site_at(server, fetcher, host_key=entered))
+        assert expected in found.message
+        assert server.fingerprint() in found.message
+        with pytest.raises(SiteRejected, match="which was entered for it"):
+            await site_at(server, fetcher, host_key=entered).create(a_post())
+    assert server.requests == []
+    assert "publickey" not in server.log.read_text()
+
+
+async def test_a_host_shows_the_key_that_is_known_of_it(
+    server: SshGitServer, fetcher: GuardedFetcher, tmp_path: Path
+) -> None:
+    new_key(tmp_path / "rsa", "-t", "rsa", "-b", "2048")
+    for name in ("old", "new"):
+        with (server.keys / name).open("a") as file:
+            file.write(f"HostKey {tmp_path}/rsa\n")
+    known = f"127.0.0.1 {(tmp_path / 'rsa.pub').read_text()}"
+    assert (await site_at(server, fetcher, host_key=known).check()).ok
+    assert (await site_at(server, fetcher, host_key=known + server.host_key).check()).ok
+
+
+@pytest.mark.parametrize(
+    "options", [("-t", "rsa", "-b", "2048"), ("-t", "ecdsa"), ("-t", "rsa", "-b", "2048", "-m", "PEM")], ids="-".join
+)
+async def test_other_kinds_of_keys(
+    server: SshGitServer, fetcher: GuardedFetcher, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    key = new_key(tmp_path / "key", *options)
+    server.allow((tmp_path / "key.pub").read_text(), "write")
+    made = await site_at(server, fetcher, private_key=key).create(a_post())
+    assert made.id in server.git("ls-tree", "-r", "--name-only", "main")
+
+
+async def test_a_key_that_the_host_does_not_know(server: SshGitServer, fetcher: GuardedFetcher, tmp_path: Path) -> None:
+    key = new_key(tmp_path / "other")
+    [fingerprint] = HostKeys.parse((tmp_path / "other.pub").read_text()).fingerprints
+    found = await problem_of(site_at(server, fetcher, private_key=key))
+    assert f"does not accept the private key {fingerprint} for the user {getpass.getuser()}" in found.message
+    assert "deploy key" in found.fix
+
+
+async def test_a_key_that_may_only_read_is_told_when_the_website_is_connected(
+    server: SshGitServer, fetcher: GuardedFetcher
+) -> None:
+    site = site_at(server, fetcher, private_key=server.reading_key)
+    assert "marked as read only" in (await problem_of(site)).message
+    assert (await site.read("content/posts/tea.md")).fields["title"] == "Tea"
+    with pytest.raises(SiteRejected, match="marked as read only"):
+        await site.create(a_post())
+
+
+async def test_a_repository_that_is_not_there(server: SshGitServer, fetcher: GuardedFetcher) -> None:
+    found = await problem_of(site_at(server, fetcher, repository=server.url.replace("blog", "other")))
+    assert "ERROR: Repository not found." in found.message
+
+
+async def test_what_a_hook_says_is_told(server: SshGitServer, fetcher: GuardedFetcher) -> None:
+    hook = server.bare / "hooks/pre-receive"
+    hook.write_text("#!/bin/sh\nprintf 'Not allowed: main is \\033[1mprotected\\033[0m.\\n' >&2\nexit 1\n")
+    hook.chmod(0o755)
+    with pytest.raises(SiteRefused) as caught:
+        await site_at(server, fetcher).create(a_post())
+    assert "pre-receive hook declined" in caught.value.message
+    assert "Not allowed: main is" in caught.value.message
+    assert caught.value.message.isprintable()
+
+
+async def test_a_hook_that_goes_on_after_the_commit_is_not_waited_for_longer_than_there_is_time(
+    server: SshGitServer, fetcher: GuardedFetcher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    site = site_at(server, fetcher)
+    tea = await site.read("content/posts/tea.md")
+    hook = server.bare / "hooks/post-receive"
+    hook.write_text(f"#!/bin/sh\nexec cat {tmp_path}/never\n")
+    hook.chmod(0o755)
+    os.mkfifo(tmp_path / "never")
+    monkeypatch.setattr("pressroom_git.ssh._SECONDS", 3)
+    live = await site.update(tea.id, a_post(title="Ours"), tea.revision)
+    assert live.fields["title"] == "Ours"
+    assert "title: Ours" in server.show("content/posts/tea.md")
+
+
+@pytest.mark.parametrize("old", [False, True])
+async def test_the_second_version_of_the_protocol_is_asked_for(
+    server: SshGitServer, fetcher: GuardedFetcher, old: bool
+) -> None:
+    server.old_protocol = old
+    await site_at(server, fetcher).read("content/posts/tea.md")
+    assert set(server.protocols) == {"" if old else "version=2"}
+
+
+async def test_a_path_of_unusual_characters_is_quoted_as_git_does(
+    server: SshGitServer, fetcher: GuardedFetcher
+) -> None:
+    name = "it's $(touch me)! of \u00e9"
+    server.bare.rename(server.folder / name)
+    url = server.url.replace("group/blog.git", name.replace(" ", "%20").replace("'", "%27"))
+    post = await site_at(server, fetcher, repository=url).read("content/posts/tea.md")
+    assert post.fields["title"] == "Tea"
+
+
+async def test_connections_end_with_their_command(
+    server: SshGitServer, fetcher: GuardedFetcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = site_at(server, fetcher)
+    await site.read("content/posts/tea.md")
+    tasks = asyncio.all_tasks()
+    await site.create(a_post())
+    await problem_of(site_at(server, fetcher, host_key=""))
+    await problem_of(site_at(server, fetcher, repository=server.url.replace("blog", "other")))
+    monkeypatch.setattr("pressroom_git.ssh._SECONDS", 0.001)
+    with pytest.raises(SiteUnavailable):
+        await site.read("content/posts/tea.md")
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert asyncio.all_tasks() == tasks
+    assert connections_to(server.port) == []
+
+
+async def test_private_networks_are_for_operators_to_allow(server: SshGitServer) -> None:
+    async with GuardedFetcher() as strict:
+        with pytest.raises(SiteRefused, match="only 22 and 443 are"):
+            await site_at(server, strict).check()
+    async with GuardedFetcher(resolver=StubNames(["127.0.0.1"])) as strict:
+        with pytest.raises(SiteRefused, match="not on the public internet"):
+            await site_at(server, strict, repository="git@git.example.org:group/blog.git").check()
+    assert not server.log.exists()
+
+
+async def test_nothing_of_the_systems_ssh_is_used(
+    server: SshGitServer, fetcher: GuardedFetcher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    own = tmp_path / "home/.ssh"
+    own.mkdir(parents=True)
+    (own / "id_ed25519").write_text(server.private_key)
+    (own / "known_hosts").write_text(server.host_key)
+    (own / "config").write_text("Host *\n  Port 1\n  User nobody\n  UserKnownHostsFile /dev/null\n")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("SSH_AUTH_SOCK", str(tmp_path / "agent"))
+    assert "nobody has confirmed" in (await problem_of(site_at(server, fetcher, host_key=""))).message
+    other = new_key(tmp_path / "other")
+    assert "does not accept" in (await problem_of(site_at(server, fetcher, private_key=other))).message
+    assert (await site_at(server, fetcher).check()).ok
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("git@git.example.org:group/blog.git", ("git", "git.example.org", 22, "group/blog.git")),
+        ("git@git.example.org:/srv/blog.git", ("git", "git.example.org", 22, "/srv/blog.git")),
+        ("ada@git.example.org:~/blog.git", ("ada", "git.example.org", 22, "~/blog.git")),
+        ("ssh://git@ssh.github.com:443/ada/blog.git", ("git", "ssh.github.com", 443, "/ada/blog.git")),
+        ("ssh://Git.Example.org/blog", ("git", "git.example.org", 22, "/blog")),
+        ("ssh://ada@git.example.org/~ada/my%20blog", ("ada", "git.example.org", 22, "~ada/my blog")),
+        ("ssh://git@[2001:db8::1]:2222/blog", ("git", "2001:db8::1", 2222, "/blog")),
+    ],
+)
+def test_both_forms_of_urls(text: str, parts: tuple[str, str, int, str]) -> None:
+    found = SshAddress.parse(text)
+    assert (found.user, found.host, found.port, found.path) == parts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ssh://git@git.example.org:99999/blog",
+        "ssh://git:secret@git.example.org/blog",
+        "ssh://-oProxyCommand=x/blog",
+        "git@git.example.org:-upload-pack=x",
+        "git@git.example.org:",
+        "ssh://git@git.example.org/a%0Ab",
+        "ssh://git@git.example.org",
+    ],
+)
+def test_what_cannot_be_a_repository_is_refused(text: str) -> None:
+    with pytest.raises(SiteRefused):
+        SshAddress.parse(text)
+
+
+ENCRYPTED = """-----BEGIN RSA PRIVATE KEY-----
+Proc-Type: 4,ENCRYPTED
+DEK-Info: AES-128-CBC,00000000000000000000000000000000
+
+AAAA
+-----END RSA PRIVATE KEY-----"""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "needs a private key"),
+        ("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA== ada", "is a public key"),
+        ("PuTTY-User-Key-File-3: ssh-ed25519", "PuTTY"),
+        ("my secret", "cannot be read"),
+        ("-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----", "cannot be read"),
+        ("-----BEGIN PRIVATE KEY-----\n" + "A" * 9_000, "more than 8000 characters"),
+        ("-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA", "passphrase"),
+        (ENCRYPTED, "passphrase"),
+    ],
+)
+def test_what_is_no_private_key_is_told(text: str, told: str) -> None:
+    with pytest.raises(SiteRejected, match=told) as caught:
+        check_private_key(plain_key(text))
+    assert caught.value.hint
+    assert not text or text not in caught.value.message + caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("-t", "ed25519", "-N", "secret"), "passphrase"),
+        (("-t", "rsa", "-b", "1024"), "RSA with 1024 bits"),
+        (("-t", "rsa", "-b", "5120"), "RSA with 5120 bits"),
+    ],
+    ids=["encrypted", "short", "long"],
+)
+def test_keys_that_are_not_accepted(tmp_path: Path, options: tuple[str, ...], told: str) -> None:
+    key = new_key(tmp_path / "key", *options)
+    with pytest.raises(SiteRejected, match=told) as caught:
+        check_private_key(plain_key(key))
+    assert "ssh-keygen -t ed25519" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    "text", ["SHA256:short", "ssh-ed25519 AAAA", "ssh-rsa ?", "MD5:00", "@cert-authority * ssh-rsa AAAA"]
+)
+def test_what_is_no_host_key_is_told(text: str) -> None:
+    with pytest.raises(SiteRejected, match="line that cannot be read"):
+        HostKeys.parse(text)

@@ -1,0 +1,57 @@
+"""What sshd runs for each connection of `support.ssh_git_server`: git's own commands, after a word with the test."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO
+
+
+def main(port: str, root: str, access: str) -> int:
+    """Serve the command that was asked for; return its exit status."""
+    service, path = shlex.split(os.environ["SSH_ORIGINAL_COMMAND"])
+    folder = Path(root) / path.lstrip("/")
+    with socket.create_connection(("127.0.0.1", int(port))) as test, test.makefile("rwb") as stream:
+        stream.write(json.dumps({"service": service, "protocol": os.environ.get("GIT_PROTOCOL", "")}).encode() + b"\n")
+        stream.flush()
+        lose = json.loads(stream.readline())["lose"]
+    if not folder.exists():
+        return refuse("ERROR: Repository not found.")
+    if access == "read" and service == "git-receive-pack":
+        return refuse("ERROR: The key you are authenticating with has been marked as read only.")
+    quoted = str(folder).replace("'", "'\\''")  # git's own shell wants quotes in any case
+    command = ["git", "shell", "-c", f"{service} '{quoted}'"]
+    if not lose:
+        os.execvp(command[0], command)
+    with subprocess.Popen(["git", service.removeprefix("git-"), str(folder)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        pass_advertisement(process.stdout, sys.stdout.buffer)
+        if lose == "before":
+            process.kill()
+        process.stdout.read()
+    return 1
+
+
+def refuse(message: str) -> int:
+    """Say what GitHub says, and fail."""
+    sys.stderr.write(f"{message}\n")
+    return 1
+
+
+def pass_advertisement(source: IO[bytes], target: IO[bytes]) -> None:
+    """Pass packet lines on, up to a flush packet."""
+    while True:
+        head = source.read(4)
+        target.write(head + source.read(max(int(head, 16) - 4, 0)))
+        if head == b"0000":
+            break
+    target.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
