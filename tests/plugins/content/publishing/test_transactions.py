@@ -20,6 +20,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 MAX_TRANSACTIONS = 25
 MAX_WRITING = 13
+LOOKS = 1
+"""Looks of the queue for more work, which read: on a busy machine two things that wake it may come apart."""
 
 
 ATTEMPTS = 10
@@ -49,7 +51,7 @@ async def test_a_scheduled_post_takes_few_transactions(
 
 
 def is_low(count: TransactionCount) -> bool:
-    return count.begun <= MAX_TRANSACTIONS and count.committed <= MAX_WRITING
+    return count.begun <= MAX_TRANSACTIONS + LOOKS and count.committed <= MAX_WRITING
 
 
 async def count_of_a_scheduled_post(
