@@ -155,7 +155,10 @@ async def test_a_hook_that_goes_on_after_the_commit_is_not_waited_for_longer_tha
     hook.chmod(0o755)
     os.mkfifo(tmp_path / "never")
     monkeypatch.setattr("pressroom_git.ssh._SECONDS", 3)
-    live = await site.update(tea.id, a_post(title="Ours"), tea.revision)
+    try:
+        live = await site.update(tea.id, a_post(title="Ours"), tea.revision)
+    finally:
+        os.close(os.open(tmp_path / "never", os.O_RDWR))  # the hook reads to the end, and ends
     assert live.fields["title"] == "Ours"
     assert "title: Ours" in server.show("content/posts/tea.md")
 
