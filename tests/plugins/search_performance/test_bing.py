@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from pressroom.testing import RunningHost
 from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
-from pressroom_search_performance.host import config_of
 from support.fetching_figures import fetch_slice
 from support.people import BrowserWithoutScreen, Page
 from support.standin_google import Google
@@ -131,7 +130,7 @@ def test_totals_are_daily_and_queries_weekly(site: Site, bing: Bing) -> None:
 
 def test_one_answer_serves_all_days(site: Site, bing: Bing, apis: Apis) -> None:
     busy(site, bing)
-    assert fetch(site) == config_of(site.plugin).history_days
+    assert fetch(site) == site.plugin.config.history_days
     asked = Counter(one.path for one in apis.requests("bing"))
     assert asked == {
         "/GetQueryStats": 1,

@@ -19,7 +19,6 @@ from pressroom.testing.running import settings_for_test
 from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.connecting.signing_in import GoogleSignIns, fitting_properties
 from pressroom_search_performance.connecting.store import SourceConnections
-from pressroom_search_performance.host import config_of
 from pressroom_search_performance.sources import google as google_source
 from pressroom_search_performance.tables import GoogleSignInRow, SourceConnectionRow
 from sqlalchemy import select, update
@@ -70,7 +69,7 @@ def wait_for_figures(site: Site) -> None:
 
 def end_token(site: Site) -> None:
     """Make the server ask for a new access token at the next use."""
-    google_source.console_of(config_of(site.plugin)).auth.forget(stored(site))
+    google_source.console_of(site.plugin.config).auth.forget(stored(site))
 
 
 def test_the_property_that_fits_is_connected_and_every_tool_works(site: Site, person: SigningIn) -> None:
@@ -300,7 +299,7 @@ def test_refresh_tokens_that_rotate_are_stored(site: Site, person: SigningIn) ->
     second = stored(site)
     assert second["refresh_token"] != first["refresh_token"]
     assert list(site.google.accounts.refresh_tokens) == [second["refresh_token"]]
-    another_process = google_source.GoogleConsole(config_of(site.plugin))
+    another_process = google_source.GoogleConsole(site.plugin.config)
     known = site.client.host.run(another_process.sites(late, site.plugin.services.fetcher))
     assert site.property in known
     assert list(site.google.accounts.refresh_tokens) == [stored(site)["refresh_token"]]
@@ -314,7 +313,7 @@ def test_calls_at_once_get_one_access_token(site: Site, person: SigningIn) -> No
     wait_for_figures(site)
     end_token(site)
     credential, fetcher = stored(site), site.plugin.services.fetcher
-    auth = google_source.console_of(config_of(site.plugin)).auth
+    auth = google_source.console_of(site.plugin.config).auth
     grants = site.google.grants
 
     async def at_once() -> set[str]:

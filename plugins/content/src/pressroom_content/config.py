@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ipaddress import ip_address
-from typing import Annotated, Final, cast
+from typing import Annotated, Final
 
-from pressroom.sdk import PluginConfig, PluginContext
+from pressroom.sdk import PluginConfig
 from pydantic import AfterValidator, Field, SecretStr
 
 _DNS_PORT: Final = 53
@@ -100,8 +100,3 @@ class ContentConfig(PluginConfig):
         ),
     )
     index_items: int = Field(50, ge=1, le=1000, description="Newest articles whose text /llms-full.txt holds.")
-
-
-def config_of(plugin: PluginContext) -> ContentConfig:
-    """Return what the operator configured."""
-    return cast("ContentConfig", plugin.config)

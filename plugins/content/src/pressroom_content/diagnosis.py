@@ -11,7 +11,7 @@ from typing import Final
 from pressroom.sdk import Check, CheckResult, PluginContext
 
 from pressroom_content.articles.analysis import scorer_of
-from pressroom_content.config import config_of
+from pressroom_content.config import ContentConfig
 from pressroom_content.contract import article_scorers
 from pressroom_content.language import SUPPORTED
 from pressroom_content.language.contributed import ContributedLanguage
@@ -30,7 +30,7 @@ function(pickle.load(given))
 _SETTING = "scorer in [plugins.content.config]"
 
 
-def checks(plugin: PluginContext) -> Iterable[Check]:
+def checks(plugin: PluginContext[ContentConfig]) -> Iterable[Check]:
     """Return the checks of this plugin."""
 
     async def scorer() -> CheckResult:
@@ -42,7 +42,7 @@ def checks(plugin: PluginContext) -> Iterable[Check]:
     return [Check("scorer", scorer), Check("languages", languages)]
 
 
-async def languages_result(plugin: PluginContext) -> CheckResult:
+async def languages_result(plugin: PluginContext[ContentConfig]) -> CheckResult:
     """Name the languages with rules, and the plugins of those that do not come with Pressroom.
 
     The stemmers of these are tried as they are when a server starts, which leaves out the languages of those that fail.
@@ -91,9 +91,9 @@ async def _problem_of_stemmer(language: ContributedLanguage) -> str:
     return last[:200] or f"it ended its process with {process.returncode}"
 
 
-def scorer_result(plugin: PluginContext) -> CheckResult:
+def scorer_result(plugin: PluginContext[ContentConfig]) -> CheckResult:
     """Say what scores articles, and warn where that is not what the operator chose."""
-    chosen, used = config_of(plugin).scorer, scorer_of(plugin)
+    chosen, used = plugin.config.scorer, scorer_of(plugin)
     offered = [f"{scorer.name} (plugin {owner})" for owner, scorer in article_scorers(plugin)]
     if chosen and used is None:
         return CheckResult(

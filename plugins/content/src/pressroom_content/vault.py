@@ -23,6 +23,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import OctKey
 from pressroom.sdk import BackendError, PluginContext
 
+from pressroom_content.config import ContentConfig
 from pressroom_content.contract import SiteRejected
 
 FILE_NAME: Final = "credentials.key"
@@ -45,7 +46,7 @@ class Vault:
         self._first = next(iter(self._keys))
 
     @classmethod
-    def of(cls, plugin: PluginContext) -> Vault:
+    def of(cls, plugin: PluginContext[ContentConfig]) -> Vault:
         """Return the vault with the operator's keys, or with the one that is kept in the plugin's data folder.
 
         Raises `BackendError` where that one can be neither read nor made.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any
 
 from pressroom.sdk import Plugin, PluginContext, hookimpl
 
@@ -20,8 +20,8 @@ PLUGIN = Plugin(
 
 
 @hookimpl
-def pressroom_site_connectors(plugin: PluginContext) -> Iterable[Any]:
+def pressroom_site_connectors(plugin: PluginContext[DevtoConfig]) -> Iterable[Any]:
     """Offer the platform."""
     from pressroom_devto.connector import connector  # noqa: PLC0415 - loads once a website is asked for
 
-    return [connector(cast("DevtoConfig", plugin.config))]
+    return [connector(plugin.config)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from typing import Annotated
 
 from pressroom.sdk import Call, PluginConfig, PluginContext
 from pressroom_content.contract import ArticleRepository, content_services
@@ -39,7 +39,7 @@ class ImagesConfig(PluginConfig):
     upload_minutes: int = Field(30, ge=5, le=1440, description="Minutes for which a link to upload an image works.")
 
 
-def plugin_of(call: Call) -> PluginContext:
+def plugin_of(call: Call) -> PluginContext[ImagesConfig]:
     """Return the plugin's context; a call of the process executor, which is not the case here, would have none."""
     if call.plugin is None:
         raise RuntimeError("the tools of this plugin run in the server's own process")
@@ -48,7 +48,7 @@ def plugin_of(call: Call) -> PluginContext:
 
 def config_of(call: Call) -> ImagesConfig:
     """Return what the operator configured."""
-    return cast("ImagesConfig", plugin_of(call).config)
+    return plugin_of(call).config
 
 
 def articles_of(call: Call) -> ArticleRepository:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, cast
+from typing import Final
 
 from pressroom.sdk import Check, CheckResult, PluginContext
 
@@ -14,7 +14,7 @@ from pressroom_images.tools.search import sources_of
 _NEED_KEYS: Final = frozenset({unsplash.NAME, pexels.NAME, pixabay.NAME})
 
 
-def checks(plugin: PluginContext) -> Iterable[Check]:
+def checks(plugin: PluginContext[ImagesConfig]) -> Iterable[Check]:
     """Return the checks of this plugin."""
 
     async def providers() -> CheckResult:
@@ -23,10 +23,10 @@ def checks(plugin: PluginContext) -> Iterable[Check]:
     return [Check("providers", providers)]
 
 
-def providers_result(plugin: PluginContext) -> CheckResult:
+def providers_result(plugin: PluginContext[ImagesConfig]) -> CheckResult:
     """Warn of names among `providers` that no plugin offers. Built-in providers that lack a key are not meant."""
     there = [source.name for source in sources_of(plugin)]
-    unknown = sorted(set(cast("ImagesConfig", plugin.config).providers) - {*there, *_NEED_KEYS})
+    unknown = sorted(set(plugin.config.providers) - {*there, *_NEED_KEYS})
     if unknown:
         return CheckResult(
             "warning",

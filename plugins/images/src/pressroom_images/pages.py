@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import parse_qs, quote, urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -26,7 +26,7 @@ _TOOLS: Final = {"upload": "create_upload_url", "alt": "update_media"}
 _MAX_USES: Final = 5
 
 
-def routes(plugin: PluginContext) -> Sequence[Route]:
+def routes(plugin: PluginContext[ImagesConfig]) -> Sequence[Route]:
     """Return the URL of the page."""
 
     async def media(request: HttpRequest) -> HttpResponse:
@@ -44,7 +44,7 @@ def routes(plugin: PluginContext) -> Sequence[Route]:
     return [Route(PATH, media, ("GET", "POST"), DashboardPage("Media", _TOOLS, "Content"))]
 
 
-async def _upload(plugin: PluginContext, request: HttpRequest) -> HttpResponse:
+async def _upload(plugin: PluginContext[ImagesConfig], request: HttpRequest) -> HttpResponse:
     """Show the form that sends one file to a new link, or name the link to a script."""
     link = await Uploads(plugin).link(request.subject, content_id=None, filename="", media_type="")
     if request.headers.get("accept", "").startswith("text/plain"):  # the page's script, for one of several files
@@ -55,11 +55,13 @@ async def _upload(plugin: PluginContext, request: HttpRequest) -> HttpResponse:
         plugin,
         request,
         action=root_of(plugin) + link.url.removeprefix(plugin.base_url),
-        minutes=cast("ImagesConfig", plugin.config).upload_minutes,
+        minutes=plugin.config.upload_minutes,
     )
 
 
-async def _describe(plugin: PluginContext, request: HttpRequest, typed: Mapping[str, str]) -> HttpResponse:
+async def _describe(
+    plugin: PluginContext[ImagesConfig], request: HttpRequest, typed: Mapping[str, str]
+) -> HttpResponse:
     """Keep the alt text of an image. Raises `NotFound`."""
     media_id, alt = typed.get("media_id", ""), " ".join(typed.get("alt_text", "").split())
     if len(alt) > MAX_ALT_LENGTH:
@@ -73,7 +75,7 @@ async def _describe(plugin: PluginContext, request: HttpRequest, typed: Mapping[
 
 
 async def _list(
-    plugin: PluginContext, request: HttpRequest, *, failed: tuple[str, str, str] = ("", "", "")
+    plugin: PluginContext[ImagesConfig], request: HttpRequest, *, failed: tuple[str, str, str] = ("", "", "")
 ) -> HttpResponse:
     query, cursor = request.query.get("q", "").strip()[:_MAX_QUERY_LENGTH], request.query.get("cursor", "")
     library = Library(plugin)
@@ -104,7 +106,7 @@ async def _list(
 
 
 def _row(
-    plugin: PluginContext, media: Media, uses: Sequence[tuple[str, str]], failed: tuple[str, str, str]
+    plugin: PluginContext[ImagesConfig], media: Media, uses: Sequence[tuple[str, str]], failed: tuple[str, str, str]
 ) -> dict[str, Any]:
     """Return what the template shows of an image; the security policy shows no image of another server."""
     wrong = failed[0] == media.id
@@ -140,13 +142,13 @@ def _form_of(request: HttpRequest) -> Mapping[str, str]:
     return {name: values[-1].replace("\0", "") for name, values in fields.items()}
 
 
-def root_of(plugin: PluginContext) -> str:
+def root_of(plugin: PluginContext[ImagesConfig]) -> str:
     """Return the path that the server's URLs begin with; usually it is empty."""
     return urlsplit(plugin.base_url).path.rstrip("/")
 
 
 def _fragment(
-    template: str, plugin: PluginContext, request: HttpRequest, *, status: int = 200, **values: Any
+    template: str, plugin: PluginContext[ImagesConfig], request: HttpRequest, *, status: int = 200, **values: Any
 ) -> HttpResponse:
     values |= {"root": root_of(plugin), "token": request.csrf_token}
     text = _templates().get_template(template).render(values)

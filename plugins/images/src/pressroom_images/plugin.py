@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any
 
 from pressroom.sdk import Check, McpTool, Models, Plugin, PluginContext, Route, StorageKind, hookimpl
 
@@ -46,7 +46,7 @@ def pressroom_mcp_tools() -> Iterable[McpTool]:
 
 
 @hookimpl
-def pressroom_routes(plugin: PluginContext) -> Iterable[Route]:
+def pressroom_routes(plugin: PluginContext[ImagesConfig]) -> Iterable[Route]:
     """Serve images and uploads."""
     from pressroom_images.routes import routes  # noqa: PLC0415
 
@@ -54,11 +54,11 @@ def pressroom_routes(plugin: PluginContext) -> Iterable[Route]:
 
 
 @hookimpl
-def pressroom_image_sources(plugin: PluginContext) -> Iterable[Any]:
+def pressroom_image_sources(plugin: PluginContext[ImagesConfig]) -> Iterable[Any]:
     """Offer the providers that the operator wants and has keys for."""
     from pressroom_images.sources import openverse, pexels, pixabay, unsplash, wikimedia  # noqa: PLC0415
 
-    config = cast("ImagesConfig", plugin.config)
+    config = plugin.config
     made: dict[str, Any] = {openverse.NAME: openverse.source(config), wikimedia.NAME: wikimedia.source(config)}
     if config.unsplash_key is not None:
         made[unsplash.NAME] = unsplash.source(config, config.unsplash_key.get_secret_value())
@@ -70,7 +70,7 @@ def pressroom_image_sources(plugin: PluginContext) -> Iterable[Any]:
 
 
 @hookimpl
-def pressroom_checks(plugin: PluginContext) -> Iterable[Check]:
+def pressroom_checks(plugin: PluginContext[ImagesConfig]) -> Iterable[Check]:
     """Look at the providers that the operator named."""
     from pressroom_images.diagnosis import checks  # noqa: PLC0415
 
@@ -78,17 +78,17 @@ def pressroom_checks(plugin: PluginContext) -> Iterable[Check]:
 
 
 @hookimpl
-def pressroom_media_libraries(plugin: PluginContext) -> Iterable[Any]:
+def pressroom_media_libraries(plugin: PluginContext[ImagesConfig]) -> Iterable[Any]:
     """Offer the library to publishing."""
     from pressroom_content.contract import MediaChoice, MediaFile, MediaLibrary  # noqa: PLC0415
 
     from pressroom_images.library.store import Library  # noqa: PLC0415
     from pressroom_images.pages import THUMBNAILS, root_of  # noqa: PLC0415
 
-    async def read(_asking: PluginContext, user_id: str, media_id: str) -> MediaFile:
+    async def read(_asking: PluginContext[ImagesConfig], user_id: str, media_id: str) -> MediaFile:
         return await Library(plugin).file(user_id, media_id)
 
-    async def recent(_asking: PluginContext, user_id: str, count: int) -> list[MediaChoice]:
+    async def recent(_asking: PluginContext[ImagesConfig], user_id: str, count: int) -> list[MediaChoice]:
         found = await Library(plugin).page(user_id, limit=count)
         return [
             MediaChoice(
@@ -100,7 +100,7 @@ def pressroom_media_libraries(plugin: PluginContext) -> Iterable[Any]:
             for one in found
         ]
 
-    async def used(_asking: PluginContext, user_id: str, media_id: str, content_id: str) -> None:
+    async def used(_asking: PluginContext[ImagesConfig], user_id: str, media_id: str, content_id: str) -> None:
         media = await Library(plugin).get(user_id, media_id)
         await Library(plugin).use(media.id, content_id, "featured")
 
@@ -108,7 +108,7 @@ def pressroom_media_libraries(plugin: PluginContext) -> Iterable[Any]:
 
 
 @hookimpl
-def pressroom_article_reviewers(plugin: PluginContext) -> Iterable[Any]:
+def pressroom_article_reviewers(plugin: PluginContext[ImagesConfig]) -> Iterable[Any]:
     """Offer the check of an article's images."""
     from pressroom_content.contract import Article, ArticleReview, ArticleReviewer  # noqa: PLC0415
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from html import escape
-from typing import Final, cast
+from typing import Final
 
 from pressroom.sdk import CallError, HttpRequest, HttpResponse, NotFound, PluginContext, Route
 
@@ -49,9 +49,9 @@ a{color:inherit;text-decoration-color:var(--accent);text-underline-offset:.2em}
 """
 
 
-def routes(plugin: PluginContext) -> Sequence[Route]:
+def routes(plugin: PluginContext[ImagesConfig]) -> Sequence[Route]:
     """Return the URLs that this plugin serves."""
-    most = cast("ImagesConfig", plugin.config).max_image_bytes
+    most = plugin.config.max_image_bytes
     return [
         Route("/media/<media_id>/<filename>", _serve(plugin)),
         Route(f"{THUMBNAILS}/<media_id>", _serve_thumbnail(plugin)),
@@ -66,7 +66,7 @@ def routes(plugin: PluginContext) -> Sequence[Route]:
     ]
 
 
-def _serve(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable[HttpResponse]]:
+def _serve(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpRequest], Awaitable[HttpResponse]]:
     async def serve(request: HttpRequest) -> HttpResponse:
         """Send an image; whoever knows its id may see it, as on any website."""
         media_id = request.path_params["media_id"]
@@ -80,7 +80,7 @@ def _serve(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable[HttpRespo
     return serve
 
 
-def _serve_thumbnail(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable[HttpResponse]]:
+def _serve_thumbnail(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpRequest], Awaitable[HttpResponse]]:
     thumbnails = Thumbnails(plugin)
 
     async def serve(request: HttpRequest) -> HttpResponse:
@@ -95,7 +95,7 @@ def _serve_thumbnail(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable
     return serve
 
 
-def _check_link(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable[HttpResponse | None]]:
+def _check_link(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpRequest], Awaitable[HttpResponse | None]]:
     async def check(request: HttpRequest) -> HttpResponse | None:
         """Refuse a link that does not work before anything that is sent to it is read."""
         try:
@@ -107,7 +107,7 @@ def _check_link(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable[Http
     return check
 
 
-def _upload(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable[HttpResponse]]:
+def _upload(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpRequest], Awaitable[HttpResponse]]:
     async def upload(request: HttpRequest) -> HttpResponse:
         """Show the form, take what it sends, or take a file that is sent by itself."""
         uploads, token = Uploads(plugin), request.path_params["token"]

@@ -7,15 +7,16 @@ from collections.abc import Iterable
 from pressroom.sdk import Check, CheckResult, PluginContext
 from pressroom_content.contract import search_sources
 
+from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.contract import analytics_sources, keyword_sources
-from pressroom_search_performance.host import config_of, keyword_source_of, redirect_uri_of
+from pressroom_search_performance.host import keyword_source_of, redirect_uri_of
 from pressroom_search_performance.sources.google_auth import OAuthClient, redirect_problem
 
 _CLIENT_ID_SUFFIX = ".apps.googleusercontent.com"
 _SETTING = "keyword_source in [plugins.search_performance.config]"
 
 
-def checks(plugin: PluginContext) -> Iterable[Check]:
+def checks(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable[Check]:
     """Return the checks of this plugin."""
 
     async def keywords() -> CheckResult:
@@ -34,9 +35,9 @@ def checks(plugin: PluginContext) -> Iterable[Check]:
     ]
 
 
-def sign_in_result(plugin: PluginContext) -> CheckResult:
+def sign_in_result(plugin: PluginContext[SearchPerformanceConfig]) -> CheckResult:
     """Say whether people can sign in with Google, and which redirect URI the OAuth client has to have."""
-    client, redirect_uri = OAuthClient.of(config_of(plugin)), redirect_uri_of(plugin)
+    client, redirect_uri = OAuthClient.of(plugin.config), redirect_uri_of(plugin)
     if client is None:
         return CheckResult("ok", "people are not offered to sign in with Google: google_client_id is not set")
     if problem := redirect_problem(redirect_uri):
@@ -56,9 +57,9 @@ def sign_in_result(plugin: PluginContext) -> CheckResult:
     )
 
 
-def keyword_result(plugin: PluginContext) -> CheckResult:
+def keyword_result(plugin: PluginContext[SearchPerformanceConfig]) -> CheckResult:
     """Say which provider of keyword data is asked, and warn where that is not what the operator chose."""
-    chosen, asked = config_of(plugin).keyword_source, keyword_source_of(plugin)
+    chosen, asked = plugin.config.keyword_source, keyword_source_of(plugin)
     offered = [f"{source.name} (plugin {owner})" for owner, source in keyword_sources(plugin)]
     if chosen and asked is None:
         there = ", ".join(offered) or "none"
@@ -78,7 +79,7 @@ def keyword_result(plugin: PluginContext) -> CheckResult:
     return CheckResult("ok", f"{asked.title} is asked for keyword data")
 
 
-def names_result(plugin: PluginContext) -> CheckResult:
+def names_result(plugin: PluginContext[SearchPerformanceConfig]) -> CheckResult:
     """Warn where analytics have the name of a source of search figures: connections of websites tell them by name."""
     search = {source.name: owner for owner, source in search_sources(plugin)}
     twice = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
 from urllib.parse import urlsplit
 
 from pressroom.sdk import Call, PluginContext
@@ -19,16 +18,11 @@ CALLBACK = f"{PAGE}/google/callback"
 """Where Google sends people back to who sign in there."""
 
 
-def plugin_of(call: Call) -> PluginContext:
+def plugin_of(call: Call) -> PluginContext[SearchPerformanceConfig]:
     """Return the plugin's context; a call of the process executor, which is not the case here, would have none."""
     if call.plugin is None:
         raise RuntimeError("the tools of this plugin run in the server's own process")
     return call.plugin
-
-
-def config_of(plugin: PluginContext) -> SearchPerformanceConfig:
-    """Return what the operator configured."""
-    return cast("SearchPerformanceConfig", plugin.config)
 
 
 def content_of(plugin: PluginContext) -> PluginContext:
@@ -55,12 +49,12 @@ def analytics_of(plugin: PluginContext) -> dict[str, AnalyticsSource]:
     return {source.name: source for _, source in offered}
 
 
-def keyword_source_of(plugin: PluginContext) -> KeywordSource | None:
+def keyword_source_of(plugin: PluginContext[SearchPerformanceConfig]) -> KeywordSource | None:
     """Return the provider of keyword data: the one that the operator chose, or else the first by plugin id.
 
     It is `None` where no plugin offers one, or none of the name that was chosen.
     """
-    chosen = config_of(plugin).keyword_source
+    chosen = plugin.config.keyword_source
     return next((one for _, one in keyword_sources(plugin) if chosen in ("", one.name)), None)
 
 

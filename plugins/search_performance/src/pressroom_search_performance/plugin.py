@@ -57,7 +57,7 @@ def pressroom_mcp_tools() -> Iterable[McpTool]:
 
 
 @hookimpl
-def pressroom_jobs(plugin: PluginContext) -> Iterable[Job]:
+def pressroom_jobs(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable[Job]:
     """Fetch figures in the background, and forget sign-ins that nobody finished."""
     from pressroom_search_performance.connecting import signing_in  # noqa: PLC0415
     from pressroom_search_performance.figures import fetching  # noqa: PLC0415
@@ -66,7 +66,7 @@ def pressroom_jobs(plugin: PluginContext) -> Iterable[Job]:
 
 
 @hookimpl
-def pressroom_routes(plugin: PluginContext) -> Iterable[Route]:
+def pressroom_routes(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable[Route]:
     """Serve the pages with figures and those on which people connect websites, and key files for IndexNow."""
     from pressroom_search_performance.charts import pages as charts  # noqa: PLC0415
     from pressroom_search_performance.connecting import pages  # noqa: PLC0415
@@ -76,7 +76,7 @@ def pressroom_routes(plugin: PluginContext) -> Iterable[Route]:
 
 
 @hookimpl
-def pressroom_overview(plugin: PluginContext) -> Iterable[OverviewSection]:
+def pressroom_overview(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable[OverviewSection]:
     """Show how websites do in search."""
     from pressroom_search_performance.charts import pages  # noqa: PLC0415
 
@@ -84,27 +84,25 @@ def pressroom_overview(plugin: PluginContext) -> Iterable[OverviewSection]:
 
 
 @hookimpl
-def pressroom_search_sources(plugin: PluginContext) -> Iterable[Any]:
+def pressroom_search_sources(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable[Any]:
     """Offer Google Search Console and Bing Webmaster Tools."""
-    from pressroom_search_performance.host import config_of  # noqa: PLC0415
     from pressroom_search_performance.sources import bing, google  # noqa: PLC0415
 
-    config = config_of(plugin)
+    config = plugin.config
     return [google.source(google.console_of(config)), bing.source(bing.webmaster_of(config.bing_url))]
 
 
 @hookimpl
-def pressroom_analytics_sources(plugin: PluginContext) -> Iterable[AnalyticsSource]:
+def pressroom_analytics_sources(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable[AnalyticsSource]:
     """Offer Plausible, Umami and Matomo."""
     from pressroom_search_performance.analytics import matomo, plausible, umami  # noqa: PLC0415
-    from pressroom_search_performance.host import config_of  # noqa: PLC0415
 
-    config = config_of(plugin)
+    config = plugin.config
     return [plausible.source(config.plausible_url), umami.source(config.umami_url), matomo.source()]
 
 
 @hookimpl
-def pressroom_checks(plugin: PluginContext) -> Iterable[Check]:
+def pressroom_checks(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable[Check]:
     """Look at the sources that other plugins offer."""
     from pressroom_search_performance.diagnosis import checks  # noqa: PLC0415
 
@@ -112,12 +110,11 @@ def pressroom_checks(plugin: PluginContext) -> Iterable[Check]:
 
 
 @hookimpl
-def pressroom_keyword_sources(plugin: PluginContext) -> Iterable[KeywordSource]:
+def pressroom_keyword_sources(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable[KeywordSource]:
     """Offer DataForSEO, where the operator has an account there."""
-    from pressroom_search_performance.host import config_of  # noqa: PLC0415
     from pressroom_search_performance.keyword_data import dataforseo  # noqa: PLC0415
 
-    config = config_of(plugin)
+    config = plugin.config
     if config.dataforseo_password is None:
         return []
     password = config.dataforseo_password.get_secret_value()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from pressroom.sdk import Job, JobRun, Pause, PluginContext
 
@@ -17,9 +17,9 @@ _ATTEMPT: Final = 21_600.0
 _ATTEMPTS: Final = 12
 
 
-def jobs(plugin: PluginContext) -> Sequence[Job]:
+def jobs(plugin: PluginContext[SeoConfig]) -> Sequence[Job]:
     """Return the jobs."""
-    config = cast("SeoConfig", plugin.config)
+    config = plugin.config
 
     async def crawl(run: JobRun) -> Mapping[str, Any] | Pause:
         return await (await asyncio.to_thread(_crawl_website))(plugin, run)

@@ -12,6 +12,7 @@ from urllib.parse import urljoin
 from pressroom.sdk import Fetcher, InvalidInput, JobRun, NotFound, PluginContext
 from pressroom_content.contract import content_services
 
+from pressroom_seo.config import SeoConfig
 from pressroom_seo.crawler.links import LinkChecker, LinkReport, Progress, check_links
 from pressroom_seo.crawler.politeness import Politeness
 from pressroom_seo.crawler.site_reader import SiteReader
@@ -64,7 +65,9 @@ class TriedLinks:
     canonical_noindex: bool | None
 
 
-async def try_links(plugin: PluginContext, user_id: str, article: ScoringArticle, found_in: str) -> TriedLinks:
+async def try_links(
+    plugin: PluginContext[SeoConfig], user_id: str, article: ScoringArticle, found_in: str
+) -> TriedLinks:
     """Try the links of an article and its canonical URL while the caller waits."""
     fetcher, reader = plugin.services.fetcher, SiteReader(plugin.services.workers, user_id)
     targets = await plugin.services.workers.run(link_targets, article, owner=user_id, what="the article")
@@ -91,7 +94,7 @@ async def _look_in_time(fetcher: Fetcher, links: Links, reader: SiteReader) -> S
         return None
 
 
-async def links_of_article(plugin: PluginContext, user_id: str, content_id: str) -> Links:
+async def links_of_article(plugin: PluginContext[SeoConfig], user_id: str, content_id: str) -> Links:
     """Return the links of a stored article. Raises `NotFound`."""
     one = await judged(plugin, user_id, content_id)
     hrefs = await plugin.services.workers.run(link_targets, one.article, owner=user_id, what="the article")
@@ -118,7 +121,7 @@ def _joined(base: str, href: str) -> str:
         return href
 
 
-async def links_of_website(plugin: PluginContext, user_id: str, website_id: str) -> Links:
+async def links_of_website(plugin: PluginContext[SeoConfig], user_id: str, website_id: str) -> Links:
     """Return the links that the newest crawl of a website found.
 
     Raises:
@@ -181,7 +184,7 @@ async def canonical_page(
     return {written[0]: LinkStatus(record.status, moved)}, record.noindex if record.is_page else None
 
 
-async def run_job(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
+async def run_job(plugin: PluginContext[SeoConfig], run: JobRun) -> Mapping[str, Any]:
     """Look at the links of an article or a website, and return those with problems. It is safe to repeat."""
     try:
         if content_id := run.payload.get("content_id"):

@@ -12,6 +12,7 @@ from pressroom.sdk import InvalidInput, PluginContext
 from pressroom_content.contract import Website
 from pressroom_content.language import run_with_languages
 
+from pressroom_seo.config import SeoConfig
 from pressroom_seo.crawler.frontier import Limits
 from pressroom_seo.crawler.politeness import Politeness
 from pressroom_seo.crawler.responses import CrawlResponse
@@ -55,7 +56,7 @@ class LivePageReport:
     milliseconds: int
 
 
-async def live_page(plugin: PluginContext, url: str, keyphrase: str) -> LivePageReport:
+async def live_page(plugin: PluginContext[SeoConfig], url: str, keyphrase: str) -> LivePageReport:
     """Fetch a page and check it. Raises `InvalidInput` if the URL may not be fetched."""
     address(url)
     began = time.monotonic()
@@ -79,7 +80,7 @@ def _judge(answer: CrawlResponse, keyphrase: str, *, robots: str) -> tuple[Scori
     return text, validate_page(html)
 
 
-async def validated(plugin: PluginContext, user_id: str, json_ld: Any) -> Validation:
+async def validated(plugin: PluginContext[SeoConfig], user_id: str, json_ld: Any) -> Validation:
     """Return what is wrong with a JSON-LD document."""
     return await plugin.services.workers.run(validate_structured_data, json_ld, owner=user_id, what="json_ld")
 
@@ -92,19 +93,21 @@ def address(url: str) -> str:
     return known
 
 
-async def llms_txt_of(plugin: PluginContext, website: Website) -> LlmsReport:
+async def llms_txt_of(plugin: PluginContext[SeoConfig], website: Website) -> LlmsReport:
     """Check what a website says to language models. Raises `InvalidInput` where it cannot be asked."""
     start = start_of(website)
     own = {host_of(start): Politeness.own_site()} if is_own(plugin.config, website) else {}
     return await _llms_txt(plugin, SiteScope.under(start), own, "website_id")
 
 
-async def llms_txt_at(plugin: PluginContext, url: str) -> LlmsReport:
+async def llms_txt_at(plugin: PluginContext[SeoConfig], url: str) -> LlmsReport:
     """Check what the site of a URL says to language models. Raises `InvalidInput` where it cannot be asked."""
     return await _llms_txt(plugin, SiteScope.at(address(url)), {}, "url")
 
 
-async def _llms_txt(plugin: PluginContext, site: SiteScope, own: Mapping[str, Politeness], argument: str) -> LlmsReport:
+async def _llms_txt(
+    plugin: PluginContext[SeoConfig], site: SiteScope, own: Mapping[str, Politeness], argument: str
+) -> LlmsReport:
     visitor = Visitor(plugin.services.fetcher, ASKED, own=own, reader=SiteReader(plugin.services.workers))
     robots = await visitor.visit(f"{site.origin}/robots.txt")
     if robots.failure == "refused":

@@ -11,6 +11,7 @@ import structlog
 from pressroom.sdk import BackendError, InvalidInput, PluginContext
 
 from pressroom_content.articles.fields import Draft
+from pressroom_content.config import ContentConfig
 from pressroom_content.contract import ArticleScorer, Score, ScoredArticle, article_scorers
 from pressroom_content.language import count_words, run_with_languages
 from pressroom_content.records import Article
@@ -35,7 +36,7 @@ class Analysis:
     score: Score | None
 
 
-async def analyse(plugin: PluginContext, article: Article) -> Analysis:
+async def analyse(plugin: PluginContext[ContentConfig], article: Article) -> Analysis:
     """Return what the text of an article comes to, worked out in worker processes. It need not be stored yet.
 
     Raises:
@@ -59,7 +60,7 @@ async def analyse(plugin: PluginContext, article: Article) -> Analysis:
     return _with_score(found, await rating)
 
 
-def check_size(plugin: PluginContext, body: str) -> None:
+def check_size(plugin: PluginContext[ContentConfig], body: str) -> None:
     """Refuse a body that is larger than an article may have. Raises `InvalidInput`."""
     most = plugin.config.max_body_bytes
     size = len(body.encode("utf-8", "surrogatepass"))
@@ -67,7 +68,7 @@ def check_size(plugin: PluginContext, body: str) -> None:
         raise InvalidInput("body", f"has {size:,} bytes; an article may have {most:,}. Split it into several articles")
 
 
-async def counted(plugin: PluginContext, older: Article) -> Article:
+async def counted(plugin: PluginContext[ContentConfig], older: Article) -> Article:
     """Return an older version of an article with its own number of words and score, not those of the newest."""
     try:
         found = await analyse(plugin, older)
@@ -76,7 +77,7 @@ async def counted(plugin: PluginContext, older: Article) -> Article:
     return replace(older, word_count=found.word_count, score=found.score.score if found.score else None)
 
 
-async def rated(plugin: PluginContext, scorer: ArticleScorer, article: Article) -> Score | None:
+async def rated(plugin: PluginContext[ContentConfig], scorer: ArticleScorer, article: Article) -> Score | None:
     """Return the score of an article with all that is known around it; `None` where its scorer fails."""
     if scorer.rate is None:
         return None
@@ -131,7 +132,7 @@ def _scored(draft: Draft, scorer: Scorer) -> Score | None:
         return None
 
 
-def scorer_of(plugin: PluginContext) -> ArticleScorer | None:
+def scorer_of(plugin: PluginContext[ContentConfig]) -> ArticleScorer | None:
     """Return what scores articles on this server: the scorer that the operator chose, or else the first by plugin id.
 
     It is `None` where no plugin offers one, or none of the name that was chosen.

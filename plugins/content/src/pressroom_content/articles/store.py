@@ -25,6 +25,7 @@ from pressroom_content.articles.fields import (
     explicit_slug,
     free_slug,
 )
+from pressroom_content.config import ContentConfig
 from pressroom_content.contract import Score
 from pressroom_content.records import Article, ArticleStatus
 from pressroom_content.tables import ArticleRow
@@ -51,7 +52,7 @@ class ArticleUpdate:
 class Articles:
     """The articles of all accounts. What belongs to another account does not exist."""
 
-    def __init__(self, plugin: PluginContext) -> None:
+    def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
         self._database = plugin.services.database
 

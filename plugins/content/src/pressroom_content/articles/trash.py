@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressroom_content.articles import versions
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles, owned
+from pressroom_content.config import ContentConfig
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.taking_down import unpublish as unpublish_post
 from pressroom_content.records import Article, ArticleStatus, Publication
@@ -22,7 +23,7 @@ from pressroom_content.text_index import corpus
 
 
 async def copy(
-    plugin: PluginContext,
+    plugin: PluginContext[ContentConfig],
     user_id: str,
     content_id: str,
     *,
@@ -54,7 +55,9 @@ _WAITING: Final = ("queued", "publishing", "scheduled", "unknown")
 _ON_A_SITE: Final = ("published", "draft", *_WAITING)
 
 
-async def trash(plugin: PluginContext, user_id: str, content_id: str, *, unpublish: bool) -> Sequence[Publication]:
+async def trash(
+    plugin: PluginContext[ContentConfig], user_id: str, content_id: str, *, unpublish: bool
+) -> Sequence[Publication]:
     """Move an article to the trash and return its publications. Live posts stay, unless they are to be taken down.
 
     Raises:
@@ -76,7 +79,7 @@ async def trash(plugin: PluginContext, user_id: str, content_id: str, *, unpubli
 
 
 async def restore(
-    plugin: PluginContext, user_id: str, content_id: str, version: int | None = None, *, origin: str = ""
+    plugin: PluginContext[ContentConfig], user_id: str, content_id: str, version: int | None = None, *, origin: str = ""
 ) -> Article:
     """Bring an article back from the trash, and to what an older version says; that makes a new version.
 
@@ -100,14 +103,16 @@ async def restore(
     return (await articles.write(newest, wanted_draft, origin=origin)).article
 
 
-async def listed_versions(plugin: PluginContext, user_id: str, content_id: str) -> Sequence[versions.Version]:
+async def listed_versions(
+    plugin: PluginContext[ContentConfig], user_id: str, content_id: str
+) -> Sequence[versions.Version]:
     """Return what is known of the versions of an article, the newest first. Raises `NotFound`."""
     async with plugin.services.database.reading() as session:
         row = await owned(session, user_id, content_id)
         return await versions.listed(session, row.id)
 
 
-def jobs(plugin: PluginContext) -> Sequence[Job]:
+def jobs(plugin: PluginContext[ContentConfig]) -> Sequence[Job]:
     """Return the daily tidying, and the more frequent one of exports, which are large."""
 
     async def tidy(_run: JobRun) -> Mapping[str, Any]:
@@ -119,7 +124,7 @@ def jobs(plugin: PluginContext) -> Sequence[Job]:
     return [Job("content.tidy", tidy, every=DAY), Job("content.tidy_exports", tidy_exports, every=_EXPORTS_EVERY)]
 
 
-async def remove_old(plugin: PluginContext) -> int:
+async def remove_old(plugin: PluginContext[ContentConfig]) -> int:
     """Remove what was in the trash for longer than the operator keeps it, and return how many articles that were.
 
     Those with something on a site stay until it is taken down: nobody could reach it any more.
@@ -163,7 +168,7 @@ async def make_room(session: AsyncSession, user_id: str, needed: int) -> None:
         await session.execute(delete(ArticleRow).where(ArticleRow.id.in_(ids)))
 
 
-async def remove_exports(plugin: PluginContext) -> int:
+async def remove_exports(plugin: PluginContext[ContentConfig]) -> int:
     """Remove exports whose links do not work any more, and return how many."""
     async with plugin.services.database.writing() as session:
         result: Any = await session.execute(delete(ExportRow).where(ExportRow.expires_at < datetime.now(UTC)))
@@ -171,13 +176,13 @@ async def remove_exports(plugin: PluginContext) -> int:
     return count
 
 
-async def _take_down(plugin: PluginContext, user_id: str, content_id: str) -> None:
+async def _take_down(plugin: PluginContext[ContentConfig], user_id: str, content_id: str) -> None:
     for publication in await _publications(plugin, user_id, content_id):
         if publication.status in _ON_A_SITE:
             await unpublish_post(plugin, user_id, publication.id, "draft")
 
 
-async def _publications(plugin: PluginContext, user_id: str, content_id: str) -> Sequence[Publication]:
+async def _publications(plugin: PluginContext[ContentConfig], user_id: str, content_id: str) -> Sequence[Publication]:
     found, _ = await Publications(plugin).page(user_id, article_id=content_id, limit=_BATCH)
     return found
 

@@ -20,7 +20,7 @@ from pressroom_content.builtin_site.serving import BuiltinPages
 from pressroom_content.builtin_site.sitemaps import SiteMaps
 from pressroom_content.builtin_site.store import BuiltinSite
 from pressroom_content.conditional import conditional
-from pressroom_content.config import config_of
+from pressroom_content.config import ContentConfig
 from pressroom_content.records import Website
 from pressroom_content.text_index.published import TextTwins, Twin
 from pressroom_content.websites.domains import PROOF_PATH, Domains
@@ -35,7 +35,7 @@ _NO_STORE: Final = {"Cache-Control": "no-store"}
 _LISTS: Final = ("tags", "categories", "authors")
 
 
-def routes(plugin: PluginContext) -> Sequence[Route]:
+def routes(plugin: PluginContext[ContentConfig]) -> Sequence[Route]:
     """Return the pages, feeds, site maps, twins and files of all built-in sites, and the server's robots.txt."""
     site = SiteRoutes(plugin)
     own = [
@@ -46,7 +46,7 @@ def routes(plugin: PluginContext) -> Sequence[Route]:
         Route("/sites/<site>/files/<name>", site.file),
         Route("/sites/<site>/cards/<name>", site.card),
     ]
-    return [*own, Route("/robots.txt", site.robots)] if config_of(plugin).robots_txt else own
+    return [*own, Route("/robots.txt", site.robots)] if plugin.config.robots_txt else own
 
 
 class SiteRoutes:
@@ -56,7 +56,7 @@ class SiteRoutes:
     known that there is such a page. What pages load stays, for pages of others that show it.
     """
 
-    def __init__(self, plugin: PluginContext) -> None:
+    def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
         self._twins, self._feeds = TextTwins(plugin), Feeds(plugin)
 
@@ -204,12 +204,12 @@ def _with(answer: HttpResponse, caching: str) -> HttpResponse:
     return HttpResponse(answer.body, answer.status, answer.media_type, headers)
 
 
-def domain_hosts(plugin: PluginContext) -> Sequence[VirtualHosts]:
+def domain_hosts(plugin: PluginContext[ContentConfig]) -> Sequence[VirtualHosts]:
     """Return what serves sites under their domains."""
     return [VirtualHosts("sites", lambda: Domains(plugin).proven(), DomainSites(plugin).answer)]
 
 
-def domain_routes(plugin: PluginContext) -> Sequence[Route]:
+def domain_routes(plugin: PluginContext[ContentConfig]) -> Sequence[Route]:
     """Return the URLs that prove domains, and the one that proxies ask about them."""
 
     async def proof(request: HttpRequest) -> HttpResponse:
@@ -233,7 +233,7 @@ def domain_routes(plugin: PluginContext) -> Sequence[Route]:
 class DomainSites:
     """Answers requests under the domains of sites, as the domain_routes at `/sites/<site>` do for the same site."""
 
-    def __init__(self, plugin: PluginContext) -> None:
+    def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
         self._site = SiteRoutes(plugin)
 

@@ -26,6 +26,7 @@ from pressroom_content.articles import trash
 from pressroom_content.articles.analysis import scorer_of
 from pressroom_content.articles.exporting import Format, export
 from pressroom_content.articles.store import Articles
+from pressroom_content.config import ContentConfig
 from pressroom_content.contract import ScoreCheck, SiteUnavailable
 from pressroom_content.pages.articles import PATH
 from pressroom_content.pages.connect import form_of, fragment, root_of, see_other, template_of
@@ -64,7 +65,7 @@ class ReadingView:
     cover: Cover | None
 
 
-async def reading(plugin: PluginContext, article: Article) -> ReadingView:
+async def reading(plugin: PluginContext[ContentConfig], article: Article) -> ReadingView:
     """Return an article for its owner. Raises `InvalidInput` where the body cannot be rendered."""
     run = plugin.services.workers.run
     made = await run(render, article.body, article.body_format, owner=article.user_id, what="the article")
@@ -96,7 +97,7 @@ def _shown(html: str, images: Mapping[str, PostImage] | None, base_url: str) -> 
     return _without_others(html, base_url)
 
 
-def _cover(image: PostImage | None, article: Article, plugin: PluginContext) -> Cover | None:
+def _cover(image: PostImage | None, article: Article, plugin: PluginContext[ContentConfig]) -> Cover | None:
     if image is None:
         return None
     file = image.file
@@ -166,7 +167,7 @@ _GROUPS: Final = (
 class ArticlePages:
     """Shows an article, and does what the buttons beside it ask for."""
 
-    def __init__(self, plugin: PluginContext) -> None:
+    def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:
@@ -253,7 +254,9 @@ class ArticlePages:
                 raise InvalidInput("", "that button is not known; reload the page")
 
 
-async def head(plugin: PluginContext, request: HttpRequest, article: Article, tab: str) -> dict[str, Any]:
+async def head(
+    plugin: PluginContext[ContentConfig], request: HttpRequest, article: Article, tab: str
+) -> dict[str, Any]:
     """Return what the head of every page of an article shows, and the tabs."""
     names = await Websites(plugin).names(request.subject)
     path = f"{root_of(plugin)}{PATH}/{article.id}"
@@ -274,7 +277,7 @@ async def head(plugin: PluginContext, request: HttpRequest, article: Article, ta
     }
 
 
-async def asked_for(plugin: PluginContext, request: HttpRequest) -> Article:
+async def asked_for(plugin: PluginContext[ContentConfig], request: HttpRequest) -> Article:
     """Return the article that a page is about. Raises `NotFound`, in words for a person."""
     try:
         return await Articles(plugin).get(request.subject, request.path_params["id"])

@@ -26,6 +26,7 @@ from pressroom_content.articles.analysis import check_size
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles, unstored
 from pressroom_content.articles.trash import listed_versions
+from pressroom_content.config import ContentConfig
 from pressroom_content.contract import MediaChoice, media_libraries
 from pressroom_content.pages.article import asked_for, head, reading
 from pressroom_content.pages.article_form import BLANK, NAMES, ArticleForm, FormErrors
@@ -67,7 +68,7 @@ class Conflict:
 class EditPages:
     """Lets people write articles, and shows what readers will see."""
 
-    def __init__(self, plugin: PluginContext) -> None:
+    def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:

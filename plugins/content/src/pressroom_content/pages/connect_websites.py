@@ -11,6 +11,7 @@ from typing import Any, Final
 from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput, NotFound, PluginContext, Route
 
 from pressroom_content.builtin_site.appearance import theme_colors
+from pressroom_content.config import ContentConfig
 from pressroom_content.contract import BUILTIN, control_of
 from pressroom_content.contract.control import FILE_NAME, META_NAME
 from pressroom_content.language import language_pack, supported
@@ -65,7 +66,7 @@ _MENU_PROBLEM: Final = re.compile(r"menu(?:\.(\d+)(?:\.(label|url))?)?")
 class WebsitePages:
     """Shows websites, and changes them."""
 
-    def __init__(self, plugin: PluginContext) -> None:
+    def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:

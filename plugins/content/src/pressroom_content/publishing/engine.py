@@ -24,6 +24,7 @@ from pressroom.sdk import (
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.articles.store import Articles, note_status, read_article
+from pressroom_content.config import ContentConfig
 from pressroom_content.contract import (
     RecallingSite,
     RemoteChanged,
@@ -75,7 +76,7 @@ class Engine:
 
     def __init__(
         self,
-        plugin: PluginContext,
+        plugin: PluginContext[ContentConfig],
         *,
         clock: Callable[[], datetime] = utc_now,
         chance: Callable[[], float] = random.random,
@@ -363,7 +364,7 @@ _SECONDS: Final = 900.0
 _MIN_LEASE_SECONDS: Final = 1.0
 
 
-def jobs(plugin: PluginContext) -> Sequence[Job]:
+def jobs(plugin: PluginContext[ContentConfig]) -> Sequence[Job]:
     """Return the job that works on one publication until nothing is left to do without the user."""
 
     async def publish(run: JobRun) -> Mapping[str, Any] | Pause | Reschedule:

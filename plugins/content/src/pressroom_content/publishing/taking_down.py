@@ -10,6 +10,7 @@ from pressroom.sdk import InvalidInput, LeaseLost, LockTaken, PluginContext
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.articles.store import Articles
+from pressroom_content.config import ContentConfig
 from pressroom_content.contract import (
     RecallingSite,
     RemotePost,
@@ -37,7 +38,9 @@ _STATES: Final[dict[DownMode, Literal["draft", "trashed", "gone"]]] = {
 _BUSY_SECONDS: Final = 8.0
 
 
-async def unpublish(plugin: PluginContext, user_id: str, publication_id: str, mode: DownMode) -> Publication:
+async def unpublish(
+    plugin: PluginContext[ContentConfig], user_id: str, publication_id: str, mode: DownMode
+) -> Publication:
     """Take a post down, or cancel one that waits. Safe to repeat.
 
     Where the site has another post under its id, that one stays as it is: the publication's `error` says so.
@@ -90,7 +93,7 @@ async def unpublish(plugin: PluginContext, user_id: str, publication_id: str, mo
     return done
 
 
-async def cancel(plugin: PluginContext, user_id: str, publication_id: str) -> Publication:
+async def cancel(plugin: PluginContext[ContentConfig], user_id: str, publication_id: str) -> Publication:
     """Cancel a scheduled publication: what the site has of it stays there as a draft.
 
     Where the site has the post no more, the publication is `unpublished`. A site that cannot be asked at the moment
@@ -124,7 +127,9 @@ async def cancel(plugin: PluginContext, user_id: str, publication_id: str) -> Pu
 
 
 @asynccontextmanager
-async def changing(plugin: PluginContext, user_id: str, publication_id: str) -> AsyncIterator[LeasedPublication]:
+async def changing(
+    plugin: PluginContext[ContentConfig], user_id: str, publication_id: str
+) -> AsyncIterator[LeasedPublication]:
     """Give a publication under its lock; where the block fails, it is as it was.
 
     It waits a little for anybody who works on it. Raises `NotFound`, and `InvalidInput` if they are not done then.
@@ -143,7 +148,7 @@ async def changing(plugin: PluginContext, user_id: str, publication_id: str) -> 
         ) from None
 
 
-async def _site(plugin: PluginContext, held: LeasedPublication) -> Site:
+async def _site(plugin: PluginContext[ContentConfig], held: LeasedPublication) -> Site:
     _, site = await Websites(plugin).open(held.row.user_id, held.row.website_id)
     held.lease.check()
     if isinstance(site, RecallingSite):
@@ -151,7 +156,9 @@ async def _site(plugin: PluginContext, held: LeasedPublication) -> Site:
     return site
 
 
-async def _take_down(plugin: PluginContext, site: Site, held: LeasedPublication, mode: DownMode) -> dict[str, Any]:
+async def _take_down(
+    plugin: PluginContext[ContentConfig], site: Site, held: LeasedPublication, mode: DownMode
+) -> dict[str, Any]:
     """Move the post of a publication on its site, unless it is another one; return what is kept of that."""
     other = await _another(plugin, site, held)
     if other is not None:
@@ -162,7 +169,7 @@ async def _take_down(plugin: PluginContext, site: Site, held: LeasedPublication,
     return {"revision": remote.revision if remote else held.row.revision}
 
 
-async def _another(plugin: PluginContext, site: Site, held: LeasedPublication) -> RemotePost | None:
+async def _another(plugin: PluginContext[ContentConfig], site: Site, held: LeasedPublication) -> RemotePost | None:
     """Return the post of somebody else that the site has under the id of ours."""
     seen = held.steps["read_back"].detail.get("seen") if "read_back" in held.steps else None
     if not seen:
@@ -174,7 +181,7 @@ async def _another(plugin: PluginContext, site: Site, held: LeasedPublication) -
     return remote if await compared(plugin, is_another, seen, remote, held.row.marker) else None
 
 
-async def _is_there(plugin: PluginContext, held: LeasedPublication) -> bool:
+async def _is_there(plugin: PluginContext[ContentConfig], held: LeasedPublication) -> bool:
     """Tell whether the site has the post of a publication, as far as it says."""
     try:
         site = await _site(plugin, held)

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 import structlog
 from pressroom.sdk import PluginContext
 
+from pressroom_content.config import ContentConfig
 from pressroom_content.contract import (
     BlockSite,
     BodyCodec,
@@ -63,7 +64,7 @@ class PublicationWork:
     `look_again_at` is when its page is to be looked at once more.
     """
 
-    plugin: PluginContext
+    plugin: PluginContext[ContentConfig]
     held: LeasedPublication
     website: Website
     connector: SiteConnector

@@ -31,6 +31,7 @@ from pressroom_content.articles import versions
 from pressroom_content.articles.fields import Draft, article_of, read_as
 from pressroom_content.builtin_site.store import PublicSite, public_sites
 from pressroom_content.conditional import conditional
+from pressroom_content.config import ContentConfig
 from pressroom_content.contract import BUILTIN
 from pressroom_content.records import Article
 from pressroom_content.tables import ArticleRow, PublicationRow, WebsiteRow
@@ -77,7 +78,7 @@ class PublishedArticle:
 class TextTwins:
     """The texts of published articles. The last ones that were asked for are kept."""
 
-    def __init__(self, plugin: PluginContext) -> None:
+    def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
         self._texts: OrderedDict[_Key, str] = OrderedDict()
         self._size = 0
@@ -211,7 +212,7 @@ class TextTwins:
         return read
 
 
-def index_entries(plugin: PluginContext) -> Sequence[IndexEntries]:
+def index_entries(plugin: PluginContext[ContentConfig]) -> Sequence[IndexEntries]:
     """Return the providers of the index's sections: articles, and the built-in sites that show any."""
 
     async def sites() -> Sequence[IndexEntry]:
@@ -226,7 +227,7 @@ def _site_entry(site: PublicSite) -> IndexEntry:
     return IndexEntry(site.name, url, " ".join(about.split())[:_NOTE])
 
 
-def routes(plugin: PluginContext) -> Sequence[Route]:
+def routes(plugin: PluginContext[ContentConfig]) -> Sequence[Route]:
     """Return the twins, and the URLs on this server of articles that are published elsewhere.
 
     The twins of built-in sites are served with their pages.

@@ -19,6 +19,7 @@ from pressroom.sdk import (
 )
 from pydantic import BaseModel, Field
 
+from pressroom_content.config import ContentConfig
 from pressroom_content.contract import BUILTIN, Cursor, WebsiteId, control_of
 from pressroom_content.records import Website
 from pressroom_content.tools.times import local_time, time_text
@@ -259,7 +260,7 @@ async def get_website(params: GetWebsiteParams, call: Call) -> ToolResult:
     return ToolResult("\n".join(_lines(data)), data)
 
 
-async def _checked(plugin: PluginContext, user_id: str, website_id: str) -> LiveCheck:
+async def _checked(plugin: PluginContext[ContentConfig], user_id: str, website_id: str) -> LiveCheck:
     await Domains(plugin).check(user_id, website_id)
     _, finding = await check_website(plugin, user_id, website_id)
     checks = [*finding.checks, await Controls(plugin).check(user_id, website_id)]
@@ -267,7 +268,7 @@ async def _checked(plugin: PluginContext, user_id: str, website_id: str) -> Live
     return LiveCheck(ok=finding.ok, checks=rows)
 
 
-async def _control_state(plugin: PluginContext, website: Website) -> ControlState:
+async def _control_state(plugin: PluginContext[ContentConfig], website: Website) -> ControlState:
     known = control_of(website)
     how = "" if known.proven else await Controls(plugin).how(website.user_id, website.id)
     at = local_time(known.proven_at, site_settings.zone_of(website.settings))

@@ -12,6 +12,7 @@ from pressroom.columns import hash_of, new_id, new_secret
 from pressroom.sdk import Forbidden, InvalidInput, NotFound, PluginContext
 from sqlalchemy import delete, func, select, update
 
+from pressroom_content.config import ContentConfig
 from pressroom_content.contract import ConnectionReport, CredentialField, SiteAddress, SiteConnector
 from pressroom_content.contract.control import is_on_this_server, place_of
 from pressroom_content.records import Website
@@ -42,7 +43,7 @@ class Connect:
 class ConnectionLinks:
     """Makes links, and takes what people type behind them."""
 
-    def __init__(self, plugin: PluginContext) -> None:
+    def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
         self._database = plugin.services.database
 

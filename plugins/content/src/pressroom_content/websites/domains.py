@@ -23,7 +23,7 @@ from sqlalchemy import and_, delete, func, literal, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_content.config import config_of
+from pressroom_content.config import ContentConfig
 from pressroom_content.contract import BUILTIN
 from pressroom_content.tables import PageRow, PublicationRow, WebsiteRow
 from pressroom_content.websites.domain_names import FIELD, could_be_domain, domain_url, read_domain, server_url
@@ -84,7 +84,7 @@ class DomainState:
         )
 
 
-async def claim(session: AsyncSession, plugin: PluginContext, row: WebsiteRow, typed: object) -> None:
+async def claim(session: AsyncSession, plugin: PluginContext[ContentConfig], row: WebsiteRow, typed: object) -> None:
     """Give a built-in site the domain that its owner asks for, which is then to be proven; none for an empty text.
 
     Raises `InvalidInput`.
@@ -93,7 +93,7 @@ async def claim(session: AsyncSession, plugin: PluginContext, row: WebsiteRow, t
         raise InvalidInput(FIELD, "is a setting of built-in sites; change it on the website itself")
     if not isinstance(typed, str | None):
         raise InvalidInput(FIELD, "must be a text such as blog.example.org, or null for none")
-    listed = config_of(plugin).domains
+    listed = plugin.config.domains
     known = frozenset(name for name, key in listed.items() if key == row.site_key)
     name = read_domain(typed, plugin.base_url, listed=typed.strip().lower() in known) if typed and typed.strip() else ""
     if name == row.domain:
@@ -115,7 +115,7 @@ async def claim(session: AsyncSession, plugin: PluginContext, row: WebsiteRow, t
         await _use(session, plugin, row, name)
 
 
-async def release(session: AsyncSession, plugin: PluginContext, row: WebsiteRow) -> None:
+async def release(session: AsyncSession, plugin: PluginContext[ContentConfig], row: WebsiteRow) -> None:
     """Take the domain from a site that has one."""
     if row.platform == BUILTIN and row.domain:
         await claim(session, plugin, row, "")
@@ -124,7 +124,7 @@ async def release(session: AsyncSession, plugin: PluginContext, row: WebsiteRow)
 class Domains:
     """Looks whether domains lead here, and knows which do."""
 
-    def __init__(self, plugin: PluginContext) -> None:
+    def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
         self._database = plugin.services.database
 
@@ -230,7 +230,7 @@ class Domains:
 
     def _is_listed(self, row: WebsiteRow) -> bool:
         """Tell whether the operator named the domain for this site."""
-        return config_of(self._plugin).domains.get(row.domain) == row.site_key
+        return self._plugin.config.domains.get(row.domain) == row.site_key
 
     async def _row(self, session: AsyncSession, user_id: str, website_id: str) -> WebsiteRow:
         row = await session.get(WebsiteRow, as_id(website_id))
@@ -272,7 +272,7 @@ class Domains:
         domain cannot be had.
         """
         holder = await _holder(session, row.domain)
-        listed = config_of(self._plugin).domains.get(row.domain, row.site_key)
+        listed = self._plugin.config.domains.get(row.domain, row.site_key)
         if listed != row.site_key:
             return f"{row.domain} {_TAKEN}"
         if holder is None or holder.id == row.id:
@@ -290,7 +290,7 @@ class Domains:
             return (), ""
         name = record_name(row.domain)
         try:
-            given = await given_to(row.domain, config_of(self._plugin).dns_servers)
+            given = await given_to(row.domain, self._plugin.config.dns_servers)
         except RecordsUnknown as error:
             # What is proven stays so while DNS servers are away.
             problem = "" if row.proven_domain else f"the TXT records of {name} are not known: {error}"
@@ -332,7 +332,7 @@ async def _holder(session: AsyncSession, name: str) -> WebsiteRow | None:
     return found
 
 
-async def _use(session: AsyncSession, plugin: PluginContext, row: WebsiteRow, name: str | None) -> None:
+async def _use(session: AsyncSession, plugin: PluginContext[ContentConfig], row: WebsiteRow, name: str | None) -> None:
     """Move a site to a domain, or back to its URL on the server: what is stored of its URLs goes with it."""
     if row.proven_domain == name:
         return

@@ -12,12 +12,13 @@ from pressroom.sdk import InvalidInput, Params, PluginContext, SharedKeys
 from pydantic import AfterValidator, Field, ValidationError
 from sqlalchemy import select
 
+from pressroom_content.config import ContentConfig
 from pressroom_content.contract import BUILTIN
 from pressroom_content.tables import WebsiteRow
 from pressroom_content.vault import Vault
 
 
-def credential_keys(plugin: PluginContext) -> Sequence[SharedKeys]:
+def credential_keys(plugin: PluginContext[ContentConfig]) -> Sequence[SharedKeys]:
     """Return what the host compares with other hosts."""
 
     async def unreadable(session: Any) -> int:

@@ -17,6 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.builtin_site.store import delete_site
+from pressroom_content.config import ContentConfig
 from pressroom_content.contract import (
     BUILTIN,
     ConnectionReport,
@@ -47,7 +48,7 @@ _MAX_KEY_LENGTH: Final = 60
 class Websites:
     """What is known of websites, and the way to them. What belongs to another account does not exist."""
 
-    def __init__(self, plugin: PluginContext) -> None:
+    def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
         self._database = plugin.services.database
 

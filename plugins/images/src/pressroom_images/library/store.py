@@ -86,11 +86,11 @@ STORAGE: Final = StorageKind("images", "images", _measure, "delete images with d
 class Library:
     """The images of accounts. Every method names whose; what belongs to somebody else does not exist."""
 
-    def __init__(self, plugin: PluginContext) -> None:
+    def __init__(self, plugin: PluginContext[ImagesConfig]) -> None:
         self._database = plugin.services.database
         self._storage = plugin.services.storage
         self._base_url = plugin.base_url
-        self._config = cast("ImagesConfig", plugin.config)
+        self._config = plugin.config
 
     async def get(self, user_id: str, media_id: str) -> Media:
         """Return an image. Raises `NotFound`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final, cast
+from typing import Final
 
 from pressroom.columns import hash_of, new_id, new_secret
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
@@ -32,10 +32,10 @@ MAX_OPEN: Final = 100
 class Uploads:
     """Makes such links, and takes what is sent to them."""
 
-    def __init__(self, plugin: PluginContext) -> None:
+    def __init__(self, plugin: PluginContext[ImagesConfig]) -> None:
         self._plugin = plugin
         self._database = plugin.services.database
-        self._config = cast("ImagesConfig", plugin.config)
+        self._config = plugin.config
 
     async def link(self, user_id: str, *, content_id: str | None, filename: str, media_type: str) -> UploadLink:
         """Return a new link for an account."""

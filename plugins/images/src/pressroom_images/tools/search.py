@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
 from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
 from pressroom_content.contract import ImageQuery, ImageSource, image_sources
@@ -75,9 +75,9 @@ async def search_images(params: SearchParams, call: Call) -> ToolResult:
 TOOLS: Final = (search_images,)
 
 
-def sources_of(plugin: PluginContext) -> Sequence[ImageSource]:
+def sources_of(plugin: PluginContext[ImagesConfig]) -> Sequence[ImageSource]:
     """Return the providers in the operator's order and then by name."""
-    order = cast("ImagesConfig", plugin.config).providers
+    order = plugin.config.providers
     found = {source.name: source for _, source in image_sources(plugin)}
     known = [found.pop(name) for name in order if name in found]
     return [*known, *(found[name] for name in sorted(found))]

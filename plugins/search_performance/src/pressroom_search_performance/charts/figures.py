@@ -10,12 +10,13 @@ from typing import Final
 from pressroom.sdk import PluginContext
 from pressroom_content.contract import Grain, Website
 
+from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.connecting.store import SourceConnection
 from pressroom_search_performance.days import span
 from pressroom_search_performance.figures import reading
 from pressroom_search_performance.figures.reading import Dimension, DimensionFigures, Figures, Question
 from pressroom_search_performance.figures.store import freshness
-from pressroom_search_performance.host import config_of, sources_of
+from pressroom_search_performance.host import sources_of
 from pressroom_search_performance.tools.common import Period, SiteFigures
 
 _GRAINS: Final[Mapping[Dimension, Sequence[Grain]]] = {
@@ -90,13 +91,15 @@ class Board:
         self.site = site
         self._plugin = site.plugin
         self._id = site.connection.id
-        self._type = config_of(site.plugin).search_types[0]
+        self._type = site.plugin.config.search_types[0]
         self._grains = sources_of(site.plugin)[site.connection.source].grains
 
     @classmethod
-    async def open(cls, plugin: PluginContext, website: Website, connection: SourceConnection) -> Board:
+    async def open(
+        cls, plugin: PluginContext[SearchPerformanceConfig], website: Website, connection: SourceConnection
+    ) -> Board:
         """Return the figures of a connection."""
-        first, last, incomplete = await freshness(plugin, connection.id, config_of(plugin).search_types[0])
+        first, last, incomplete = await freshness(plugin, connection.id, plugin.config.search_types[0])
         return cls(SiteFigures(plugin, website, connection, first, last, incomplete))
 
     async def report(self, wanted: Range) -> FigureReport:

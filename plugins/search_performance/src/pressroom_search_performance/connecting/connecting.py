@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pressroom.sdk import BackendError, CallError, InvalidInput, PluginContext, Rejected
 from pressroom_content.contract import CheckSite, ControlNotProven, CredentialField, Website
 
+from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.connecting.ownership import check_property, require_owner
 from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
 from pressroom_search_performance.figures.fetching import wake
-from pressroom_search_performance.host import analytics_of, config_of, redirect_uri_of, sources_of
+from pressroom_search_performance.host import analytics_of, redirect_uri_of, sources_of
 from pressroom_search_performance.sources import google
 from pressroom_search_performance.sources.google_auth import OAuthClient, redirect_problem
 from pressroom_search_performance.sources.key_files import check_key_file
@@ -46,9 +47,9 @@ class Offer:
     signs_in: bool = False
 
 
-def offers(plugin: PluginContext) -> Mapping[str, Offer]:
+def offers(plugin: PluginContext[SearchPerformanceConfig]) -> Mapping[str, Offer]:
     """Return the sources of this server by their names: those of search figures, then the kinds of analytics."""
-    account = config_of(plugin).google_service_account
+    account = plugin.config.google_service_account
     email = ""
     if account is not None:
         # To look at its key takes as long as a page, and the configuration was checked when it was read.
@@ -75,13 +76,17 @@ def offers(plugin: PluginContext) -> Mapping[str, Offer]:
     return found
 
 
-def can_sign_in(plugin: PluginContext) -> bool:
+def can_sign_in(plugin: PluginContext[SearchPerformanceConfig]) -> bool:
     """Tell whether people can sign in with Google: the operator has an OAuth client, and Google can send them back."""
-    return OAuthClient.of(config_of(plugin)) is not None and not redirect_problem(redirect_uri_of(plugin))
+    return OAuthClient.of(plugin.config) is not None and not redirect_problem(redirect_uri_of(plugin))
 
 
 async def connect(
-    plugin: PluginContext, user_id: str, website: Website, offer: Offer, typed: Mapping[str, str]
+    plugin: PluginContext[SearchPerformanceConfig],
+    user_id: str,
+    website: Website,
+    offer: Offer,
+    typed: Mapping[str, str],
 ) -> SourceConnection:
     """Try what was typed, keep it, and have the figures fetched.
 
@@ -99,7 +104,7 @@ async def connect(
 
 
 async def connect_with(
-    plugin: PluginContext,
+    plugin: PluginContext[SearchPerformanceConfig],
     user_id: str,
     website: Website,
     offer: Offer,
@@ -127,14 +132,16 @@ async def connect_with(
     return connection
 
 
-async def _check_owner(plugin: PluginContext, user_id: str, website: Website, site_url: str) -> None:
+async def _check_owner(
+    plugin: PluginContext[SearchPerformanceConfig], user_id: str, website: Website, site_url: str
+) -> None:
     try:
         await require_owner(plugin, user_id, website.id, site_url)
     except ControlNotProven as error:
         raise InvalidInput("", f"{error.message} Or enter a credential of your own.") from None
 
 
-async def _check_key(plugin: PluginContext, user_id: str, text: str) -> None:
+async def _check_key(plugin: PluginContext[SearchPerformanceConfig], user_id: str, text: str) -> None:
     run = plugin.services.workers.run
     try:
         await run(check_key_file, text, owner=user_id, what="the key", seconds=_KEY_SECONDS)

@@ -11,18 +11,19 @@ from urllib.parse import parse_qsl, quote, urlsplit
 from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput, NotFound, PluginContext, Route
 from pressroom_content.contract import CredentialField, Website, WebsiteRepository, content_services
 
+from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.connecting.connecting import Offer, can_sign_in, connect, offers
 from pressroom_search_performance.connecting.signing_in import GoogleSignIns
 from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
 from pressroom_search_performance.figures.fetching import wake
-from pressroom_search_performance.host import CALLBACK, PAGE, config_of, root_of
+from pressroom_search_performance.host import CALLBACK, PAGE, root_of
 from pressroom_search_performance.sources import google
 
 _MAX_FIELDS = 40
 _NOTHING = '<span class="muted">not connected</span>'
 
 
-def routes(plugin: PluginContext) -> Sequence[Route]:
+def routes(plugin: PluginContext[SearchPerformanceConfig]) -> Sequence[Route]:
     """Return the pages."""
     pages = SearchPages(plugin)
     page = DashboardPage("Search sources", group="Search", sees="owner", posts="owner")
@@ -39,7 +40,7 @@ def routes(plugin: PluginContext) -> Sequence[Route]:
 class SearchPages:
     """Shows connections, and makes and ends them."""
 
-    def __init__(self, plugin: PluginContext) -> None:
+    def __init__(self, plugin: PluginContext[SearchPerformanceConfig]) -> None:
         self._plugin = plugin
 
     async def overview(self, request: HttpRequest) -> HttpResponse:
@@ -202,7 +203,7 @@ class SearchPages:
         told = [f"<p>{escape(offer.label)}: <strong>{escape(connection.property)}</strong></p>"]
         if offer.fetched:
             fetched = f" Last fetched {_moment(connection.fetched_at)}." if connection.fetched_at else ""
-            told.append(f"<p>{days} of {config_of(self._plugin).history_days} days are there.{fetched}</p>")
+            told.append(f"<p>{days} of {self._plugin.config.history_days} days are there.{fetched}</p>")
         if connection.last_error:
             kind = "wrong" if connection.status == "error" else "careful"
             told.append(f'<p class="notice {kind}">{escape(_sentence(connection.last_error))}</p>')
@@ -273,7 +274,7 @@ def _kind(site_url: str) -> str:
     return "Pages below this URL only."
 
 
-def _action(plugin: PluginContext, website_id: str) -> str:
+def _action(plugin: PluginContext[SearchPerformanceConfig], website_id: str) -> str:
     return f"{escape(root_of(plugin))}{PAGE}/{quote(website_id)}"
 
 

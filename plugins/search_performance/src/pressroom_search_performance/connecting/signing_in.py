@@ -20,10 +20,11 @@ from pressroom.sdk import BackendError, Forbidden, InvalidInput, Job, JobRun, No
 from pressroom_content.contract import SiteError, Website, content_services
 from sqlalchemy import Select, delete, func, select
 
+from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.connecting.connecting import can_sign_in, connect_with, offers
 from pressroom_search_performance.connecting.ownership import check_property
 from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
-from pressroom_search_performance.host import config_of, redirect_uri_of
+from pressroom_search_performance.host import redirect_uri_of
 from pressroom_search_performance.sources import google
 from pressroom_search_performance.sources.google_auth import SIGNED_IN, ClientRefused, GrantRefused, SignInGrant
 from pressroom_search_performance.tables import GoogleSignInRow, SourceConnectionRow
@@ -60,7 +61,7 @@ _EXPIRE_SECONDS: Final = 900.0
 log = structlog.get_logger()
 
 
-def jobs(plugin: PluginContext) -> Sequence[Job]:
+def jobs(plugin: PluginContext[SearchPerformanceConfig]) -> Sequence[Job]:
     """Return the job that forgets sign-ins that nobody finished."""
 
     async def expire(_run: JobRun) -> Mapping[str, int]:
@@ -80,11 +81,11 @@ class GoogleSignIn:
 class GoogleSignIns:
     """People who sign in with Google. `session` is that of their browser."""
 
-    def __init__(self, plugin: PluginContext) -> None:
+    def __init__(self, plugin: PluginContext[SearchPerformanceConfig]) -> None:
         self._plugin = plugin
         self._database = plugin.services.database
         self._vault = content_services(plugin).credentials
-        self._console = google.console_of(config_of(plugin))
+        self._console = google.console_of(plugin.config)
 
     async def begin(self, user_id: str, session: str, website: Website) -> str:
         """Return the URL at Google to send a browser to.

@@ -18,6 +18,7 @@ from pressroom_content.contract import (
     content_services,
 )
 
+from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.connecting.store import SourceConnections
 from pressroom_search_performance.days import next_night, span, today
 from pressroom_search_performance.figures.store import (
@@ -30,7 +31,7 @@ from pressroom_search_performance.figures.store import (
     settled_days,
     write_day,
 )
-from pressroom_search_performance.host import config_of, sources_of
+from pressroom_search_performance.host import sources_of
 
 JOB: Final = "search_performance.fetch"
 SWEEP: Final = "search_performance.fetch_due"
@@ -47,7 +48,7 @@ Progress: TypeAlias = Callable[[float, str], Awaitable[None]]
 """What is told how far a fetch is, from 0 to 1, in words for people."""
 
 
-def jobs(plugin: PluginContext) -> Sequence[Job]:
+def jobs(plugin: PluginContext[SearchPerformanceConfig]) -> Sequence[Job]:
     """Return the jobs: fetching one connection, finding those that are due, and encrypting with the newest key."""
 
     async def fetch(run: JobRun) -> Mapping[str, Any] | Reschedule:
@@ -64,7 +65,7 @@ def jobs(plugin: PluginContext) -> Sequence[Job]:
     async def reseal(_run: JobRun) -> Mapping[str, Any]:
         return {"encrypted_anew": await SourceConnections(plugin).reseal()}
 
-    every = float(config_of(plugin).sweep_seconds)
+    every = float(plugin.config.sweep_seconds)
     return [
         # A process that is killed costs an attempt; what it had fetched stays.
         Job(JOB, fetch, attempts=_MANY, lease=_LEASE_SECONDS, timeout=3600, lock=lock),
@@ -73,7 +74,7 @@ def jobs(plugin: PluginContext) -> Sequence[Job]:
     ]
 
 
-async def fetch_due(plugin: PluginContext) -> int:
+async def fetch_due(plugin: PluginContext[SearchPerformanceConfig]) -> int:
     """Have every connection that is due fetched, and return how many there are."""
     found = await due(plugin)
     for connection_id, user_id, due_at in found:
@@ -81,14 +82,16 @@ async def fetch_due(plugin: PluginContext) -> int:
     return len(found)
 
 
-async def wake(plugin: PluginContext, connection_id: str, user_id: str, due_at: datetime) -> None:
+async def wake(
+    plugin: PluginContext[SearchPerformanceConfig], connection_id: str, user_id: str, due_at: datetime
+) -> None:
     """Have a connection fetched that is due since then: there is one job for each such time."""
     payload, key = {"connection_id": connection_id}, f"{connection_id}:{due_at.timestamp():.6f}"
     await plugin.services.jobs.enqueue(JOB, payload, subject=user_id, key=key)
 
 
 async def fetch_connection(
-    plugin: PluginContext, connection_id: str, lease: Lease, progress: Progress | None = None
+    plugin: PluginContext[SearchPerformanceConfig], connection_id: str, lease: Lease, progress: Progress | None = None
 ) -> tuple[int, bool]:
     """Fetch a slice of the days of a connection that is due; return how many days were, and if there are more to do.
 
@@ -129,14 +132,16 @@ def _error(message: str) -> dict[str, Any]:
 class _Work:
     """One slice of one connection."""
 
-    def __init__(self, plugin: PluginContext, begun: FetchRound, lease: Lease, progress: Progress | None) -> None:
+    def __init__(
+        self, plugin: PluginContext[SearchPerformanceConfig], begun: FetchRound, lease: Lease, progress: Progress | None
+    ) -> None:
         self.days = 0
         self.more = False
         self._plugin = plugin
         self._round = begun
         self._lease = lease
         self._progress = progress
-        self._config = config_of(plugin)
+        self._config = plugin.config
 
     async def fetch(self) -> dict[str, Any]:
         """Fetch, and return what is to be noted of the connection."""

@@ -26,13 +26,14 @@ from pressroom_content.contract import BUILTIN, Website, content_services, is_be
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
-from pressroom_search_performance.host import config_of, content_of
+from pressroom_search_performance.config import SearchPerformanceConfig
+from pressroom_search_performance.host import content_of
 from pressroom_search_performance.tables import IndexNowKeyRow
 
 _FILE = r"[0-9a-f]{32}\.txt"
 
 
-async def key_of(plugin: PluginContext, website_id: str) -> str:
+async def key_of(plugin: PluginContext[SearchPerformanceConfig], website_id: str) -> str:
     """Return the key of a website; the first time, make one."""
     database = plugin.services.database
     for _ in range(2):
@@ -50,12 +51,12 @@ async def key_of(plugin: PluginContext, website_id: str) -> str:
     return await key_of(plugin, website_id)
 
 
-def routes(plugin: PluginContext) -> Sequence[Route]:
+def routes(plugin: PluginContext[SearchPerformanceConfig]) -> Sequence[Route]:
     """Return the URL of key files for sites on this server: at the root of a host, so that they hold for all paths."""
     return [Route(f"/<key_file:{_FILE}>", _serve(plugin), on_virtual_hosts=True)]
 
 
-def _serve(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable[HttpResponse]]:
+def _serve(plugin: PluginContext[SearchPerformanceConfig]) -> Callable[[HttpRequest], Awaitable[HttpResponse]]:
     async def serve(request: HttpRequest) -> HttpResponse:
         asked = request.path_params["key_file"].removesuffix(".txt")
         # The key of a website elsewhere must not be here: it would prove that this server is that website.
@@ -92,7 +93,7 @@ class Submission:
     key_url: str
 
 
-async def submit(plugin: PluginContext, website: Website, urls: Sequence[str]) -> Submission:
+async def submit(plugin: PluginContext[SearchPerformanceConfig], website: Website, urls: Sequence[str]) -> Submission:
     """Submit URLs of a website; safe to repeat.
 
     Raises:
@@ -120,11 +121,11 @@ async def submit(plugin: PluginContext, website: Website, urls: Sequence[str]) -
     return Submission(len(urls), status, key_url)
 
 
-async def _send(plugin: PluginContext, content: bytes) -> int:
+async def _send(plugin: PluginContext[SearchPerformanceConfig], content: bytes) -> int:
     try:
         answer = await plugin.services.fetcher.request(
             "POST",
-            config_of(plugin).indexnow_url,
+            plugin.config.indexnow_url,
             headers={"Content-Type": "application/json; charset=utf-8"},
             content=content,
             max_bytes=_MAX_BODY_BYTES,
@@ -143,7 +144,7 @@ async def _send(plugin: PluginContext, content: bytes) -> int:
     return answer.status
 
 
-async def _look(plugin: PluginContext, key: str, key_url: str) -> None:
+async def _look(plugin: PluginContext[SearchPerformanceConfig], key: str, key_url: str) -> None:
     """See to it that the key lies where search engines look for it."""
     advice = f"put a text file at {key_url} that holds nothing but {key}, then call again"
     try:

@@ -13,8 +13,8 @@ from sqlalchemy import delete, select
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
+from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.contract import Competition, KeywordFigures, KeywordQuestion
-from pressroom_search_performance.host import config_of
 from pressroom_search_performance.tables import KeywordDataRow
 
 
@@ -29,10 +29,10 @@ class StoredKeyword:
 class KeywordData:
     """What a provider told of phrases in a country and language. All accounts share it: it is about nobody."""
 
-    def __init__(self, plugin: PluginContext, source: str) -> None:
+    def __init__(self, plugin: PluginContext[SearchPerformanceConfig], source: str) -> None:
         self._plugin = plugin
         self._source = source
-        self._age = timedelta(days=config_of(plugin).keyword_days)
+        self._age = timedelta(days=plugin.config.keyword_days)
 
     async def read(self, question: KeywordQuestion) -> Mapping[str, StoredKeyword]:
         """Return what is known and not too old, by phrase."""

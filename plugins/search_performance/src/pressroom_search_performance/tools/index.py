@@ -8,7 +8,7 @@ from pressroom.sdk import Annotations, Call, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
 from pressroom_search_performance.connecting.store import SourceConnections
-from pressroom_search_performance.host import config_of, plugin_of
+from pressroom_search_performance.host import plugin_of
 from pressroom_search_performance.sources import google
 from pressroom_search_performance.sources.requesting import text
 from pressroom_search_performance.tools.common import WebsiteId, check_own, connected, spoken
@@ -55,7 +55,7 @@ async def inspect_url_index(params: InspectParams, call: Call) -> ToolResult:
     plugin = plugin_of(call)
     with spoken(plugin, website):
         credential = await SourceConnections(plugin).credential(connection)
-        console = google.console_of(config_of(plugin))
+        console = google.console_of(plugin.config)
         found = await console.inspect(connection.property, params.url, credential, plugin.services.fetcher)
     listed = found.get("sitemap")
     result = InspectResult(

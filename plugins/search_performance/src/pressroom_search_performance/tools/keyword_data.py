@@ -22,8 +22,9 @@ from pressroom.sdk import (
 from pressroom_content.contract import SearchLimited
 from pydantic import BaseModel, Field
 
+from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.contract import Competition, KeywordAnswer, KeywordQuestion, KeywordSource
-from pressroom_search_performance.host import config_of, keyword_source_of, plugin_of
+from pressroom_search_performance.host import keyword_source_of, plugin_of
 from pressroom_search_performance.keyword_data.store import KeywordData, StoredKeyword
 from pressroom_search_performance.sources.requesting import SourceRefused
 from pressroom_search_performance.tools.common import FigureSourceUnavailable
@@ -78,11 +79,11 @@ class KeywordDataResult(BaseModel):
     language: str
 
 
-def unavailable(plugin: PluginContext) -> str:
+def unavailable(plugin: PluginContext[SearchPerformanceConfig]) -> str:
     """Return why the tool cannot work, or nothing."""
     if keyword_source_of(plugin) is not None:
         return ""
-    if chosen := config_of(plugin).keyword_source:
+    if chosen := plugin.config.keyword_source:
         return f"no plugin of this server offers {chosen}, the provider of keyword data that the operator chose"
     return (
         "the operator has to connect a provider of keyword data, such as DataForSEO (dataforseo_login and "
@@ -109,7 +110,7 @@ def unavailable(plugin: PluginContext) -> str:
 async def get_keyword_data(params: KeywordDataParams, call: Call) -> ToolResult:
     """Return figures of phrases."""
     plugin = plugin_of(call)
-    config = config_of(plugin)
+    config = plugin.config
     source = keyword_source_of(plugin)
     if source is None:
         raise FigureSourceUnavailable(unavailable(plugin))
@@ -152,7 +153,9 @@ def _turn(question: KeywordQuestion) -> asyncio.Lock:
     return _turns.setdefault(key, asyncio.Lock())
 
 
-async def _asked(source: KeywordSource, question: KeywordQuestion, plugin: PluginContext) -> KeywordAnswer:
+async def _asked(
+    source: KeywordSource, question: KeywordQuestion, plugin: PluginContext[SearchPerformanceConfig]
+) -> KeywordAnswer:
     try:
         answer: KeywordAnswer = await source.ask(question, plugin.services.fetcher)
     except SourceRefused as error:

@@ -27,7 +27,7 @@ from pressroom_search_performance.figures.reading import (
     Operator,
     Question,
 )
-from pressroom_search_performance.host import config_of, sources_of
+from pressroom_search_performance.host import sources_of
 from pressroom_search_performance.sources import google
 from pressroom_search_performance.tools.common import (
     Count,
@@ -168,7 +168,7 @@ class _Asked:
         """Return the grain that is kept here and can answer; `None` where the source has to be asked."""
         grain = question.grain()
         offered = sources_of(self.site.plugin)[self.site.connection.source].grains
-        kept = question.search_type in config_of(self.site.plugin).search_types
+        kept = question.search_type in self.site.plugin.config.search_types
         return grain if kept and grain in offered else None
 
     async def rows(self) -> tuple[Sequence[DimensionFigures], str]:
@@ -194,7 +194,7 @@ class _Asked:
             raise InvalidInput(
                 "dimensions", f"{self.site.connection.source} does not split its figures by these; use fewer, or google"
             )
-        return google.console_of(config_of(self.site.plugin)), self.site.connection.property
+        return google.console_of(self.site.plugin.config), self.site.connection.property
 
     async def _access(self) -> tuple[Mapping[str, str], Any]:
         credential = await SourceConnections(self.site.plugin).credential(self.site.connection)

@@ -10,7 +10,7 @@ from pressroom_content.contract import Website, content_services
 from pydantic import BaseModel, Field
 
 from pressroom_search_performance.connecting.store import SourceConnections
-from pressroom_search_performance.host import config_of, plugin_of, website_of
+from pressroom_search_performance.host import plugin_of, website_of
 from pressroom_search_performance.indexnow.submitting import MAX_URLS, submit
 from pressroom_search_performance.sources import google
 from pressroom_search_performance.sources.requesting import number, text
@@ -132,7 +132,7 @@ async def _to_google(params: SubmitParams, call: Call) -> SubmitResult:
     if params.sitemap_url is not None:
         check_own("sitemap_url", params.sitemap_url, website.url, connection)
     plugin = plugin_of(call)
-    fetcher, console = plugin.services.fetcher, google.console_of(config_of(plugin))
+    fetcher, console = plugin.services.fetcher, google.console_of(plugin.config)
     with spoken(plugin, website):
         credential = await SourceConnections(plugin).credential(connection)
         if params.sitemap_url is not None:

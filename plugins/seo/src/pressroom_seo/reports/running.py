@@ -16,6 +16,7 @@ from pressroom_content.contract import content_services
 from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressroom_seo.config import SeoConfig
 from pressroom_seo.crawler.engine import Crawl, CrawlPlan
 from pressroom_seo.crawler.links import link_report
 from pressroom_seo.crawler.politeness import Politeness
@@ -208,7 +209,7 @@ async def _forget_older(session: AsyncSession, row: CrawlRow, kept: int) -> None
     await session.execute(delete(CrawlRow).where(CrawlRow.id.in_(older[kept - 1 :])))
 
 
-async def tidy_up(plugin: PluginContext) -> int:
+async def tidy_up(plugin: PluginContext[SeoConfig]) -> int:
     """Remove all that is kept of disconnected websites, and return how many there were. Safe to repeat."""
     database, websites = plugin.services.database, content_services(plugin).websites
     known = select(CrawlRow.user_id, CrawlRow.website_id).distinct()
@@ -224,7 +225,7 @@ async def tidy_up(plugin: PluginContext) -> int:
     return forgotten
 
 
-async def _forget(plugin: PluginContext, website_id: str) -> None:
+async def _forget(plugin: PluginContext[SeoConfig], website_id: str) -> None:
     mine = select(CrawlRow.id).where(CrawlRow.website_id == website_id)
     async with plugin.services.database.writing() as session:
         for table in (CrawledPageRow, LinkRow, FindingRow):
@@ -233,7 +234,7 @@ async def _forget(plugin: PluginContext, website_id: str) -> None:
         await session.execute(delete(CrawlRow).where(CrawlRow.website_id == website_id))
 
 
-async def crawl_website(plugin: PluginContext, run: JobRun) -> Mapping[str, Any] | Pause:
+async def crawl_website(plugin: PluginContext[SeoConfig], run: JobRun) -> Mapping[str, Any] | Pause:
     """Crawl a website, and return the result. Safe to repeat: it resumes from the last checkpoint."""
     crawls = Crawls(plugin)
     row = await crawls.read(str(run.payload["crawl_id"]))
@@ -269,7 +270,7 @@ async def crawl_website(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]
     }
 
 
-async def _crawl(plugin: PluginContext, run: JobRun, row: CrawlRow) -> tuple[SiteFacts, SiteReport]:
+async def _crawl(plugin: PluginContext[SeoConfig], run: JobRun, row: CrawlRow) -> tuple[SiteFacts, SiteReport]:
     plan = CrawlPlan(
         row.start,
         row.max_pages,

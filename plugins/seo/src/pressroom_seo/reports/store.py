@@ -58,7 +58,7 @@ def is_own(config: SeoConfig, website: Website) -> bool:
 class Crawls:
     """The crawls of all accounts. What belongs to another account does not exist."""
 
-    def __init__(self, plugin: PluginContext) -> None:
+    def __init__(self, plugin: PluginContext[SeoConfig]) -> None:
         self._plugin = plugin
         self._config: SeoConfig = plugin.config
         self._database = plugin.services.database
