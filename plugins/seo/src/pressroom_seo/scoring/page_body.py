@@ -29,6 +29,9 @@ _FRAME: Final = ", ".join(
 """What is around the main part of a page that does not say which part that is."""
 
 _MAX_BESIDE: Final = 20
+_MAX_ARTICLES: Final = 100
+"""How many are looked at: each of those that are nested holds the text of all within."""
+
 _LINES: Final = frozenset({"p", "ul", "ol", "dl", "div", "nav", "span", "a", "time", "address"})
 _BYLINE: Final = ", ".join(
     (
@@ -80,7 +83,7 @@ def _main(tree: LexborHTMLParser) -> LexborNode | None:
     about something else.
     """
     main = tree.css_first("main, [role=main]")
-    articles = (tree if main is None else main).css("article")
+    articles = (tree if main is None else main).css("article")[:_MAX_ARTICLES]
     if not articles:
         if main is None and tree.body is not None:
             _drop_all(tree.body, _FRAME)
