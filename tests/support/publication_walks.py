@@ -27,6 +27,12 @@ HOURS: Final = st.integers(min_value=2, max_value=9000)
 
 _TOLD: Final = {"published": "live", "scheduled": "scheduled", "draft": "draft"}
 _DOWN: Final = {"draft": "draft", "trash": "trashed", "delete": "gone"}
+_SAID: Final = {
+    "draft": "keeps it as a draft",
+    "trashed": "in the trash of the site",
+    "gone": "has no post of it",
+    "delete": "deleted on the site",
+}
 
 DownMode = Literal["draft", "trash", "delete"]
 OwnerState = Literal["draft", "trashed", "gone"]
@@ -169,11 +175,13 @@ class PublicationWalk(RuleBasedStateMachine):
         if mode in self.walked.refused and self.told != "gone":
             self.is_refused("unpublish_content", **asked)
             return
-        done = self.walked.client.data("unpublish_content", **asked)
-        assert done["status"] == "unpublished"
-        self.told, self.at = _DOWN[mode], None
+        done = self.walked.client.call("unpublish_content", **asked)
+        assert done["structuredContent"]["status"] == "unpublished"
+        # Whoever has deleted it by this tool has nothing to take down any more.
+        self.told, self.at = "gone" if self.told == "gone" else _DOWN[mode], None
         if self.state != "gone":
             self.state = self.told
+        assert _SAID[mode if mode == "delete" else self.state] in done["content"][0]["text"]
         self.agree()
 
     @precondition(lambda self: self.walked.owner_states and self.state != "gone")

@@ -61,5 +61,5 @@ async def test_an_article_goes_live_changes_and_is_taken_down(plugin: PluginCont
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
     assert (await ended(plugin, await Publications(plugin).update(ADA, done.id))).error == ""
     assert [one["title"] for one in forem.articles.values()] == ["Another title"]
-    assert (await unpublish(plugin, ADA, done.id, "draft")).status == "unpublished"
+    assert (await unpublish(plugin, ADA, done.id, "draft")).publication.status == "unpublished"
     assert [one["published"] for one in forem.articles.values()] == [False]

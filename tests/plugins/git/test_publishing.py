@@ -243,7 +243,7 @@ async def test_an_article_goes_live_is_edited_there_and_taken_down(plugin: Plugi
     forced = await ended(plugin, await Publications(plugin).update(ADA, done.id, force=True))
     assert (forced.status, forced.error) == ("published", "")
     assert "title: Another title" in repo.show(done.external_id)
-    assert (await unpublish(plugin, ADA, done.id, "draft")).status == "unpublished"
+    assert (await unpublish(plugin, ADA, done.id, "draft")).publication.status == "unpublished"
     assert "draft: true" in repo.show(done.external_id)
-    assert (await unpublish(plugin, ADA, done.id, "delete")).external_id == ""
+    assert (await unpublish(plugin, ADA, done.id, "delete")).publication.external_id == ""
     assert done.external_id not in repo.git("ls-tree", "-r", "--name-only", "HEAD")

@@ -194,7 +194,7 @@ async def test_a_post_that_is_deleted_twice_can_be_published_again(plugin: Plugi
     website, article = await connect(plugin, receiver), await write(plugin)
     done = await publish(plugin, article, website)
     for _ in range(2):
-        assert (await unpublish(plugin, ADA, done.id, "delete")).status == "unpublished"
+        assert (await unpublish(plugin, ADA, done.id, "delete")).publication.status == "unpublished"
     assert receiver.posts == {}
     assert (await publish(plugin, article, website)).status == "published"
     assert [post["state"] for post in receiver.posts.values()] == ["live"]

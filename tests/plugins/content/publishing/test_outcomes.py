@@ -250,16 +250,28 @@ async def test_taking_down_and_bringing_back(plugin: PluginContext, platform: St
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     done = await publish(plugin, article, website)
     platform.fault("POST /api/posts/", when="after", lose=True)
-    down = await unpublish(plugin, ADA, done.id, "draft")
+    down = (await unpublish(plugin, ADA, done.id, "draft")).publication
     assert down.status == "unpublished"
-    assert (await unpublish(plugin, ADA, done.id, "draft")).status == "unpublished"
+    assert (await unpublish(plugin, ADA, done.id, "draft")).publication.status == "unpublished"
     assert [post["state"] for post in platform.posts.values()] == ["draft"]
     assert (await Articles(plugin).get(ADA, article)).status == "draft"
     back = await publish(plugin, article, website)
     assert (back.status, back.id) == ("published", done.id)
     assert len(platform.posts) == 1
-    gone = await unpublish(plugin, ADA, done.id, "delete")
+    gone = (await unpublish(plugin, ADA, done.id, "delete")).publication
     assert (gone.status, gone.external_id, platform.posts) == ("unpublished", "", {})
+    for mode in ("draft", "trash"):
+        assert (await unpublish(plugin, ADA, done.id, mode)).state == "gone"
+
+
+async def test_what_is_told_of_a_post_that_its_owner_deleted_is_that_it_is_gone(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    done = await publish(plugin, article, website)
+    platform.posts.clear()
+    down = await unpublish(plugin, ADA, done.id, "draft")
+    assert (down.publication.status, down.state) == ("unpublished", "gone")
 
 
 async def test_images_are_copied_only_where_the_licence_allows_it(

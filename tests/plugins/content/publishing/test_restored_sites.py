@@ -75,7 +75,7 @@ async def test_a_post_that_got_the_id_of_ours_is_not_taken_down(
     failed = await publish(plugin, article, website, force=True)
     assert failed.status == "failed"
     assert "unpublish_content, which leaves that post alone" in failed.error
-    down = await unpublish(plugin, ADA, done.id, mode)
+    down = (await unpublish(plugin, ADA, done.id, mode)).publication
     assert (down.status, down.external_id) == ("unpublished", "")
     assert "another one by now ('A recipe')" in down.error
     assert platform.posts == {done.external_id: recipe}
@@ -96,7 +96,7 @@ async def test_a_post_of_ours_that_was_written_anew_there_is_ours_still(
     platform.edit(done.external_id, title="All new", slug="all-new", html="<p>Every word.</p>")
     await change(plugin, article, title="Mine")
     assert "edited on the site" in (await publish(plugin, article, website)).error
-    assert (await unpublish(plugin, ADA, done.id, "trash")).error == ""
+    assert (await unpublish(plugin, ADA, done.id, "trash")).publication.error == ""
     assert platform.posts[done.external_id]["state"] == "trashed"
 
 

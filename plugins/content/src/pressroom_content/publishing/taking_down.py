@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from pressroom.sdk import InvalidInput, LeaseLost, LockTaken, PluginContext
@@ -29,7 +30,8 @@ from pressroom_content.records import Publication
 from pressroom_content.websites.store import Websites
 
 DownMode = Literal["draft", "trash", "delete"]
-_STATES: Final[dict[DownMode, Literal["draft", "trashed", "gone"]]] = {
+DownState = Literal["draft", "trashed", "gone"]
+_STATES: Final[dict[DownMode, DownState]] = {
     "draft": "draft",
     "trash": "trashed",
     "delete": "gone",
@@ -38,10 +40,18 @@ _STATES: Final[dict[DownMode, Literal["draft", "trashed", "gone"]]] = {
 _BUSY_SECONDS: Final = 8.0
 
 
+@dataclass(frozen=True, slots=True)
+class TakenDown:
+    """A publication that was taken down, and what its site has of it: `gone` where it has no post."""
+
+    publication: Publication
+    state: DownState
+
+
 async def unpublish(
     plugin: PluginContext[ContentConfig], user_id: str, publication_id: str, mode: DownMode
-) -> Publication:
-    """Take a post down, or cancel one that waits. Safe to repeat.
+) -> TakenDown:
+    """Take a post down, or cancel one that waits. Safe to repeat: where the site has no post, there is nothing to do.
 
     Where the site has another post under its id, that one stays as it is: the publication's `error` says so.
 
@@ -54,10 +64,11 @@ async def unpublish(
         row = held.row
         values: dict[str, Any] = {"status": "unpublished", "due_at": None, "error": "", "path": ""}
         site: Site | None = None
+        state: DownState = "gone"
         done_there: dict[str, Any] = {}
         if row.external_id:
             site = await _site(plugin, held)
-            done_there = await _take_down(plugin, site, held, mode)
+            state, done_there = await _take_down(plugin, site, held, mode)
         elif "post" in (held.steps["draft"].detail.get("sent", {}) if held.steps else {}):
             raise InvalidInput(
                 "publication_id",
@@ -90,7 +101,7 @@ async def unpublish(
     if not await publications.others_live(done):
         await Articles(plugin).set_status(user_id, done.article_id, "draft")
     await Articles(plugin).rescore(user_id, done.article_id)
-    return done
+    return TakenDown(done, state)
 
 
 async def cancel(plugin: PluginContext[ContentConfig], user_id: str, publication_id: str) -> Publication:
@@ -158,15 +169,16 @@ async def _site(plugin: PluginContext[ContentConfig], held: LeasedPublication) -
 
 async def _take_down(
     plugin: PluginContext[ContentConfig], site: Site, held: LeasedPublication, mode: DownMode
-) -> dict[str, Any]:
-    """Move the post of a publication on its site, unless it is another one; return what is kept of that."""
+) -> tuple[DownState, dict[str, Any]]:
+    """Move the post of a publication on its site, unless it is another one; return its state and what is kept of it."""
     other = await _another(plugin, site, held)
     if other is not None:
-        return {"error": left_alone(other)}
+        return "gone", {"error": left_alone(other)}
     remote = await _set_state(site, held.row.external_id, _STATES[mode])
+    state = _STATES[mode] if remote is not None else "gone"
     if not isinstance(site, RecallingSite):
-        return {}
-    return {"revision": remote.revision if remote else held.row.revision}
+        return state, {}
+    return state, {"revision": remote.revision if remote else held.row.revision}
 
 
 async def _another(plugin: PluginContext[ContentConfig], site: Site, held: LeasedPublication) -> RemotePost | None:

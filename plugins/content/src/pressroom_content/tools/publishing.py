@@ -189,8 +189,8 @@ class UnpublishAnswer(BaseModel):
 
 _TAKEN_DOWN: Final = {
     "draft": "the site keeps it as a draft, which visitors do not see",
-    "trash": "it is in the trash of the site",
-    "delete": "it is deleted on the site",
+    "trashed": "it is in the trash of the site",
+    "gone": "the site has no post of it",
 }
 
 
@@ -213,9 +213,10 @@ async def unpublish_content(params: UnpublishParams, call: Call) -> ToolResult:
     confirmed(confirm=params.confirm)
     plugin = context(call)
     known = await Publications(plugin).get(call.caller.subject, params.publication_id)
-    done = await unpublish(plugin, call.caller.subject, params.publication_id, params.mode)
+    down = await unpublish(plugin, call.caller.subject, params.publication_id, params.mode)
+    done = down.publication
     what = "cancelled" if known.status == "scheduled" else "taken down"
-    where = done.error or _TAKEN_DOWN[params.mode]
+    where = done.error or ("it is deleted on the site" if params.mode == "delete" else _TAKEN_DOWN[down.state])
     text = f"{done.id} is {what}: {where}. The article is kept; publish_content brings it back."
     return ToolResult(text, UnpublishAnswer(publication_id=done.id, status=done.status))
 
