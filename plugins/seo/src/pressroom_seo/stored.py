@@ -66,7 +66,7 @@ async def judged_as(plugin: PluginContext, stored: StoredArticle) -> ScoringInpu
     """Return an article as it is judged, or as it will be once it is stored."""
     content = content_services(plugin)
     website = await _website(content, stored)
-    url, published_on = await _published_at(content, stored)
+    url, published_on = await _published_at(content, stored) if stored.id else ("", "")
     expected = expected_at(website, stored.slug)
     image, facts, alt = await _featured(plugin.required["content"], stored)
     article = ScoringArticle(

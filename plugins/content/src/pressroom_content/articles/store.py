@@ -27,6 +27,7 @@ from pressroom_content.articles.fields import (
 )
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import Score
+from pressroom_content.contract.articles import slug_of
 from pressroom_content.records import Article, ArticleStatus
 from pressroom_content.tables import ArticleRow
 from pressroom_content.text_index import corpus
@@ -83,8 +84,7 @@ class Articles:
         draft = draft.kept()
         if request_id is not None and (known := await self._made_before(user_id, request_id, draft)) is not None:
             return known
-        async with self._database.reading() as session:
-            likely = replace(draft, slug=await free_slug(session, user_id, draft))
+        likely = replace(draft, slug=await self._likely_slug(user_id, draft))
         analysis = await analyse(self._plugin, unstored(user_id, likely))
         for attempt in range(_TRIES):
             try:
@@ -98,7 +98,7 @@ class Articles:
                     session.add(row)
                     await session.flush()
                     await versions.add(session, row, kept, None, origin)
-                    await corpus.remember(session, user_id, row.id, analysis.fingerprint)
+                    await corpus.add(session, user_id, row.id, analysis.fingerprint)
                     if also is not None:
                         await also(session, article_of(row))
                 return await self._as_made(article_of(row), likely, analysis)
@@ -208,6 +208,13 @@ class Articles:
         async with self._database.writing() as session:
             await session.execute(wanted.values(score=score, word_count=noted.word_count))
         return noted
+
+    async def _likely_slug(self, user_id: str, draft: Draft) -> str:
+        """Return the slug that a new article will have, unless another one has it already."""
+        if draft.slug or draft.language or draft.website_id is None:
+            return draft.slug or slug_of(draft.title, language=draft.language)
+        async with self._database.reading() as session:
+            return await free_slug(session, user_id, draft)
 
     async def _as_made(self, article: Article, likely: Draft, analysis: Analysis) -> ArticleUpdate:
         """Return an article that was just made, with the score of what is stored: its slug may have become another."""

@@ -166,6 +166,11 @@ def fingerprint_of(title: str, text: str, language: str) -> Fingerprint:
 async def remember(session: AsyncSession, user_id: str, document_id: str, fingerprint: Fingerprint) -> None:
     """Put a document in place of what was remembered of it before."""
     await forget(session, document_id)
+    await add(session, user_id, document_id, fingerprint)
+
+
+async def add(session: AsyncSession, user_id: str, document_id: str, fingerprint: Fingerprint) -> None:
+    """Remember a document of which nothing is remembered yet."""
     words = [
         {
             "user_id": user_id,
