@@ -32,6 +32,11 @@ class Stubborn:
     async def put(self, content_id, entry, *, seconds): ...
     async def delete(self, content_id): ...
 
+class Blocking(Stubborn):
+    async def open(self): ...
+    async def close(self):
+        time.sleep(600)
+
 async def never():
     while True:
         try:
@@ -55,7 +60,10 @@ def pressroom_lifespan():
 
 @hookimpl
 def pressroom_backends():
-    return [Backend("cache", "stubborn", lambda settings: Stubborn())]
+    return [
+        Backend("cache", "stubborn", lambda settings: Stubborn()),
+        Backend("cache", "blocking", lambda settings: Blocking()),
+    ]
 """
 
 
@@ -190,6 +198,15 @@ def test_what_a_plugin_leaves_behind_does_not_keep_the_server_from_ending(tmp_pa
         server.started()
         assert server.end() == 0
         assert "hanging" in (tmp_path / "log").read_text()
+
+
+def test_a_backend_that_blocks_while_it_closes_does_not_keep_the_server_from_ending(tmp_path: Path) -> None:
+    config = "[server]\nshutdown_timeout = 0\n[cache]\nbackend = 'blocking'\n"
+    with serving(tmp_path, source(), config) as server:
+        server.started()
+        assert server.end() == 0
+        named = server.logged("a plugin failed")
+        assert (named["plugin"], named["point"], named["reason"]) == ("hanging", "backend", "blocked")
 
 
 def test_a_tool_that_will_not_be_cancelled_does_not_keep_the_server_from_ending(tmp_path: Path) -> None:

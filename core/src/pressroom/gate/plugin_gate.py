@@ -202,8 +202,8 @@ class PluginGate:
         """Return what a plugin's coroutine function returns, within that many seconds.
 
         It runs in a task of its own. Once that is cancelled it has `cancel_seconds` to end, then it is left behind.
-        With `interrupt`
-        it is interrupted also where it blocks the event loop: at the start and in commands, when nothing else runs.
+        With `interrupt` it is interrupted also where it blocks the event loop: at the start, at the end and in
+        commands, when nothing else runs.
         See `note` for `repeats`.
 
         Raises:
