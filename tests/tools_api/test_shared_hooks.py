@@ -4,6 +4,7 @@ import importlib
 import json
 import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +205,64 @@ def test_an_authenticator_may_look_at_any_header(plugins: Plugins, others: dict[
 
     assert shout_with().text == "HI for all"
     assert code(shout_with(x_company_key="k2")) == (401, "unauthorized")
+
+
+COOKIES = """
+def ticket(name):
+    async def ask(credentials):
+        SEEN.append(name)
+        given = credentials.cookies.get(name)
+        if given is None:
+            return None
+        if given != "valid":
+            raise Rejected(f"this {name} is not valid")
+        return Identity(f"{credentials.headers.get('x-seat', 'nobody')} by {name}", "staff")
+    return Authenticator(name, ask)
+
+@hookimpl
+def pressroom_authenticators():
+    return [ticket(name) for name in ("day", "year")]
+"""
+
+
+def test_cookies_can_be_the_credential_on_every_request_in_the_operators_order(plugins: Plugins) -> None:
+    host = plugins.start(COOKIES, auth={"authenticators": ["year", "day"]}, plans={"staff": {"tools": ["*"]}})
+
+    def shout_with(*cookies: str) -> httpx.Response:
+        headers = [("Cookie", one) for one in cookies] + [("X-Seat", "ada")]
+        text = {"text": f"hi {next(numbers)}", "response": "binary"}
+        return httpx.post(host.url + SHOUT, json=text, headers=headers)
+
+    def whose(answer: httpx.Response) -> str:
+        return answer.text.partition(" for ")[2]
+
+    def listed(cookie: str) -> httpx.Response:
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        return httpx.post(f"{host.url}/api/mcp", json=body, headers={"cookie": cookie})
+
+    numbers, asked = count(1), plugins.module.SEEN
+    for _ in range(2):
+        asked.clear()
+        assert whose(shout_with("theme=dark; day=valid")) == "ada by day"
+        assert asked[:2] == ["year", "day"]
+    asked.clear()
+    assert whose(shout_with("day=valid; year=valid")) == "ada by year"
+    assert asked[0] == "year"
+    assert "day" not in asked
+    for cookies in (["day=forged"], ["day=valid; year=forged"], ["day=valid", "year="], ["day=forged; day=valid"]):
+        assert code(shout_with(*cookies)) == (401, "unauthorized")
+    assert whose(shout_with("day", 'theme="a; day"')) == "all"
+    assert whose(shout_with('day="valid"', "theme=dark")) == "ada by day"
+    assert listed("year=valid").json()["result"]["tools"]
+    assert [listed(cookie).status_code for cookie in ("year=forged", "theme=dark")] == [401, 401]
+
+
+def test_a_header_that_is_sent_twice_is_not_read_as_either(plugins: Plugins) -> None:
+    """What a client sends itself in front of, or behind what a proxy adds, is not taken for the proxy's."""
+    host = plugins.start(COMPANY_KEY)
+
+    headers = [("X-Company-Key", "k1"), ("x-company-key", "k1")]
+    assert code(httpx.post(host.url + SHOUT, json={"text": "hi"}, headers=headers)) == (401, "unauthorized")
 
 
 def test_a_header_can_be_the_credential_over_mcp(plugins: Plugins) -> None:
@@ -579,6 +638,75 @@ def pressroom_backends():
 """
     with pytest.raises(BackendError, match="the cache backend 'odd'"):
         plugins.start(source, cache={"backend": "odd"})
+
+
+CLOSING = """
+from pathlib import Path
+from pressroom.plugins import defaults
+
+class Panic(BaseException): ...
+
+async def hang():
+    await asyncio.Event().wait()
+
+async def stubborn():
+    for _ in range(3):
+        try:
+            await asyncio.sleep(2)
+        except asyncio.CancelledError:
+            pass
+
+async def panic(): raise Panic("no way")
+async def leave(): raise SystemExit(3)
+async def cancel(): raise asyncio.CancelledError
+async def error(): raise ValueError("no way")
+async def told(): raise BackendError("no way")
+
+class Closing:
+    def __init__(self, store, fault):
+        self._store, self._fault = store, fault
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+    async def close(self):
+        SEEN.append(self._fault.__name__)
+        await self._store.close()
+        await self._fault()
+
+def closing(kind, factory, fault):
+    return Backend(kind, "own", lambda settings: Closing(factory(settings), fault))
+
+@hookimpl
+def pressroom_backends():
+    return [
+        closing("files", defaults.local_files, FILES),
+        closing("cache", defaults.memory_cache, CACHE),
+        closing("limits", defaults.memory_limits, LIMITS),
+    ]
+"""
+
+
+@pytest.mark.parametrize(
+    "faults", [("hang", "panic", "error"), ("cancel", "leave", "told"), ("panic", "told", "stubborn")]
+)
+def test_a_backend_that_fails_to_close_is_named_and_keeps_nothing_from_closing(
+    plugins: Plugins, faults: tuple[str, str, str]
+) -> None:
+    source = CLOSING
+    for kind, fault in zip(("FILES", "CACHE", "LIMITS"), faults, strict=True):
+        source = source.replace(kind, fault)
+    host = plugins.start(source, storage={"files": "own"}, cache={"backend": "own"}, limits={"backend": "own"})
+    gate = host.host.compiled.gate
+
+    with structlog.testing.capture_logs() as logs:
+        host.__exit__(None, None, None)
+
+    assert sorted(plugins.module.SEEN) == sorted(faults)
+    told = {line["name"]: line for line in logs if line["event"] == "a plugin failed"}
+    assert told.keys() == {"files own", "cache own", "limits own"}
+    for kind, fault in zip(("files", "cache", "limits"), faults, strict=True):
+        reason = "timeout" if fault in ("hang", "stubborn") else "failed"
+        assert (told[f"{kind} own"]["plugin"], told[f"{kind} own"]["reason"]) == (plugins.id, reason)
+    assert sum(gate.failures[plugins.id, "backend", reason] for reason in ("failed", "timeout")) == len(faults)
 
 
 def test_hook_routes(plugins: Plugins) -> None:

@@ -109,7 +109,7 @@ def pressroom_authenticators(plugin: PluginContext) -> Iterable[Authenticator]:
 
     Asked in the order of `[auth] authenticators`, then by name. The first identity wins. `Rejected` is final.
     Every call is asked about, also one without `Authorization`, whose `bearer` is empty: a credential may be any
-    header, such as `credentials.headers.get("x-company-key")`.
+    header, such as `credentials.headers.get("x-company-key")`, or a cookie, such as `credentials.cookies.get("badge")`.
 
     Example:
         ```python

@@ -37,12 +37,24 @@ class ToolInfo:
 class Credentials:
     """What a request brought to prove who sent it. `bearer` is empty if absent.
 
-    `headers` are all of the request's, by their names in lower case.
+    `headers` are all of the request's, by their names in lower case. The values of one that was sent several times are
+    joined with commas, so that a client cannot put its own in front of what a proxy adds.
     """
 
     bearer: str
     client_ip: str
     headers: Mapping[str, str]
+
+    @property
+    def cookies(self) -> Mapping[str, str]:
+        """The cookies of the request, by their names; the first where several have one name.
+
+        Browsers send a cookie along unasked. Set yours with `SameSite=Lax` or `Strict`, or pages of others can call
+        tools in the name of whoever visits them.
+        """
+        pairs = (pair.partition("=") for pair in self.headers.get("cookie", "").split(";"))
+        named = [(name.strip(), value.strip().strip('"')) for name, equals, value in pairs if equals]
+        return dict(reversed(named))
 
 
 @dataclass(frozen=True, slots=True)

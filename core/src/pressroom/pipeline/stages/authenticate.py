@@ -89,7 +89,10 @@ def _caller(identity: Identity, client_ip: str) -> Caller:
 
 
 class _LowerCase(Mapping[str, str]):
-    """Headers by their names in lower case, gathered where an authenticator looks at them, which few do."""
+    """Headers by their names in lower case, gathered where an authenticator looks at them, which few do.
+
+    The values of one that was sent several times are joined, as RFC 9110 (5.3) and RFC 9113 (8.2.3) have it.
+    """
 
     def __init__(self, headers: Headers) -> None:
         self._headers = headers
@@ -105,4 +108,9 @@ class _LowerCase(Mapping[str, str]):
 
     @cached_property
     def _gathered(self) -> dict[str, str]:
-        return {name.lower(): value for name, value in self._headers.items()}
+        gathered: dict[str, str] = {}
+        for given, value in self._headers.items():
+            name = given.lower()
+            between = "; " if name == "cookie" else ", "
+            gathered[name] = f"{gathered[name]}{between}{value}" if name in gathered else value
+        return gathered
