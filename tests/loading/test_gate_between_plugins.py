@@ -21,6 +21,7 @@ import asyncio, pluggy
 class Station:
     name: str
     read: Callable[..., Awaitable[int]]
+    reckon: Callable[[str], int] | None = None
 
 class Specs:
     @pluggy.HookspecMarker("pressroom")
@@ -49,14 +50,39 @@ async def weather(params: ReadParams, call: Call) -> Weather:
     if params.how == "bare":
         return Weather(told=str(await station.read(params.fault)))
     record = station if params.how in ("record", "private") else None
+    private = params.how == "private"
     try:
-        with ours.calling(f"station {station.name}", record, passes=(KeyError,), private=params.how == "private"):
-            async with asyncio.timeout(3):
-                return Weather(told=str(await station.read(params.fault)))
+        with ours.calling(f"station {station.name}", record, passes=(KeyError,), private=private, seconds=0.5):
+            return Weather(told=str(await station.read(params.fault)))
     except PluginError as error:
-        return Weather(told=f"contained: {error.message}")
+        late = isinstance(error.__cause__, TimeoutError)
+        return Weather(told=f"{'late' if late else 'contained'}: {error.message}")
     except KeyError:
         return Weather(told="passed")
+
+@mcp_tool(name="await_weather", title="Weather", timeout=0.5)
+async def awaited(params: ReadParams, call: Call) -> Weather:
+    \"\"\"Reads a station that takes its time.\"\"\"
+    (_, station), *_ = call.plugin.extensions.of("pressroom_weather_stations")
+    return Weather(told=str(await station.read(params.fault)))
+
+def reckoned(owner, station, fault):
+    try:
+        with calling_in_worker(owner, "almanac", seconds=0.5):
+            return str(station.reckon(fault))
+    except PluginError as error:
+        return f"contained: {error.message}"
+
+@mcp_tool(name="reckon_weather", title="Weather", timeout=60)
+async def reckon(params: ReadParams, call: Call) -> Weather:
+    \"\"\"Reckons in a worker process.\"\"\"
+    (owner, station), *_ = call.plugin.extensions.of("pressroom_weather_stations")
+    try:
+        seconds = 2 if params.fault == "deaf" else 20
+        told = await call.plugin.services.workers.run(reckoned, owner, station, params.fault, seconds=seconds)
+    except CallError as error:
+        told = f"lost: {error.__cause__}"
+    return Weather(told=told)
 
 async def work(run):
     _, station = PLUGINS[0].extensions.of("pressroom_weather_stations")[0]
@@ -70,11 +96,11 @@ def pressroom_jobs(plugin):
     return [Job("read", work, attempts=1, timeout=1)]
 
 @hookimpl
-def pressroom_mcp_tools(): return [weather]
+def pressroom_mcp_tools(): return [weather, awaited, reckon]
 """
 
 STATION: Final = """
-import asyncio
+import asyncio, os, signal, time
 from acme_weather.plugin import Station, checked
 
 PLUGIN = Plugin(id="$id", api="1", title="Station", summary="A station.", requires=("weather",))
@@ -90,11 +116,30 @@ async def read(fault):
         case "told": raise NotFound("no such thing")
         case "key": raise KeyError("known")
         case "hang": await asyncio.Event().wait()
+        case "swallow":
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                return 8
         case "library": return await checked(8)
     return 7
 
+def reckon(fault):
+    match fault:
+        case "panic": raise Panic("no way")
+        case "exit": raise SystemExit(3)
+        case "end": os._exit(3)
+        case "error": raise ZeroDivisionError("no way")
+        case "told": raise NotFound("no such thing")
+        case "hang": time.sleep(600)
+        case "kill": os.kill(os.getpid(), signal.SIGKILL)
+        case "deaf":
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+            time.sleep(600)
+    return 7
+
 @hookimpl
-def pressroom_weather_stations(): return [Station("$id", read), Station("$id none", None)]
+def pressroom_weather_stations(): return [Station("$id", read, reckon), Station("$id none", None)]
 """
 
 
@@ -143,6 +188,18 @@ def test_what_was_contributed_is_contained_and_its_plugin_is_named(
     assert (str(latest.call), said in latest.error) == ("the extension station station", True)
 
 
+@pytest.mark.parametrize("how", ["traceback", "record", "private"])
+def test_what_takes_too_long_is_cancelled_and_its_plugin_is_named(
+    host: RunningHost, failures: Any, how: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert asked(host, "hang", how) == "late: the extension station station did not end within 0.5 s"
+    assert failures() == {("station", "extension", "timeout"): 1}
+    (logged,) = (line for line in "".join(capfd.readouterr()).splitlines() if "a plugin failed" in line)
+    assert "plugin=station" in logged
+    assert asked(host, "swallow", how) == "8"
+    assert asked(host, "", how) == "7"
+
+
 def test_a_record_that_cannot_be_called_is_its_plugins_fault(host: RunningHost, failures: Any) -> None:
     """No code of the plugin runs then, so that no traceback would name it."""
     assert "TypeError" in asked(host, "", "record", "station none")
@@ -184,3 +241,48 @@ def test_a_job_that_fails_for_the_sake_of_another_plugin_names_that_one(
 ) -> None:
     assert host.run_job("read", {"fault": fault}).state == "failed"
     assert failures() == {("station", "job", reason): 1}
+
+
+def test_a_tool_that_is_late_for_the_sake_of_another_plugin_names_that_one(
+    host: RunningHost, failures: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ToolFailed, match="timeout"):
+        host.call_tool("await_weather", {"station": "station", "fault": "hang", "how": ""})
+    assert failures() == {("station", "tool", "timeout"): 1}
+    assert host.host.compiled.gate.latest["station"].error == "the tool await_weather did not end within 0.5 s"
+    logged = [line for line in "".join(capfd.readouterr()).splitlines() if "a plugin failed" in line]
+    assert ["plugin=station" in line for line in logged] == [True]
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason", "told", "said"),
+    [
+        ("error", "failed", "contained", "ZeroDivisionError: no way (plugin.py, line "),
+        ("panic", "failed", "contained", "Panic: no way"),
+        ("exit", "failed", "contained", "SystemExit: 3"),
+        ("end", "failed", "contained", "it called os._exit(3)"),
+        ("hang", "timeout", "contained", "almanac did not end within 0.5 s"),
+        ("kill", "failed", "lost", "its worker process was lost: it ended with exit status -9"),
+        ("deaf", "timeout", "lost", "it did not end within 2 s"),
+    ],
+)
+def test_what_fails_in_a_worker_process_names_the_plugin_that_contributed_it(
+    host: RunningHost, failures: Any, capfd: pytest.CaptureFixture[str], fault: str, reason: str, told: str, said: str
+) -> None:
+    capfd.readouterr()
+    answer = host.call_tool("reckon_weather", {"station": "station", "fault": fault, "how": ""})["told"]
+    assert answer.startswith(told)
+    assert said in answer
+    assert failures() == {("station", "extension", reason): 1}
+    latest = host.host.compiled.gate.latest["station"]
+    assert (latest.call.name, said in latest.error) == ("almanac", True)
+    logged = "".join(capfd.readouterr())
+    assert "a plugin failed" in logged
+    assert ("in reckon" in logged) == (told == "contained" and fault != "hang")
+
+
+def test_what_works_in_a_worker_process_or_says_why_not_is_no_failure(host: RunningHost, failures: Any) -> None:
+    ask = {"station": "station", "how": ""}
+    assert host.call_tool("reckon_weather", {**ask, "fault": ""})["told"] == "7"
+    assert host.call_tool("reckon_weather", {**ask, "fault": "told"})["told"].startswith("lost: None")
+    assert failures() == {}

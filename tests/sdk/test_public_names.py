@@ -126,6 +126,7 @@ PUBLIC = [
     "Workers",
     "by_client_ip",
     "by_subject",
+    "calling_in_worker",
     "deprecated_names",
     "generator",
     "hookimpl",

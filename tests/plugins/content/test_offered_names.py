@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 from pressroom.cli.diagnosis import diagnose
+from pressroom.gate.plugin_gate import Reason
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
+from pressroom_content.articles import analysis
 from pressroom_content.contract import ArticleReview, ArticleReviewer
 from pressroom_seo.tools.article_answer import SeoReportOut
 from support.content_client import client_of
@@ -21,12 +23,22 @@ from support.plugin_source import HEAD, install_plugin
 PLUGIN = (
     HEAD
     + """
+import os, signal, time
 from pressroom_content.contract import *
 
 PLUGIN = Plugin(id="$id", title="$id", summary="For tests.", requires=("content",))
 
 
 def eleven(article):
+    match article.title:
+        case "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "raise":
+            raise ZeroDivisionError("no way")
+        case "hang":
+            time.sleep(600)
+        case "number":
+            return 7
     return Score(11, ("write more",), 5)
 
 
@@ -78,6 +90,27 @@ def test_the_operator_chooses_what_scores_articles(tmp_path: Path, chosen: str, 
         score = made["seo"]["score"]
 
     assert (score == 11) is (expected == 11)
+
+
+def test_what_somebody_writes_is_kept_where_the_scorer_fails_and_its_plugin_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(analysis, "_SECONDS", 3.0)
+    with (
+        installed(tmp_path, "abacus"),
+        RunningHost(settings_for_test(config("abacus"), tmp_path / "data")) as running,
+    ):
+        ada, gate = client_of(running, "ada@example.org"), running.host.compiled.gate
+        reasons: dict[str, Reason] = {"kill": "failed", "raise": "failed", "number": "failed", "hang": "timeout"}
+        for fault, reason in reasons.items():
+            before = gate.failures["abacus", "extension", reason]
+            made = ada.data("create_content", title=fault, body="Flour and water.", client_request_id=f"faulty-{fault}")
+            assert made["seo"]["score"] is None
+            assert made["word_count"] == 3
+            assert gate.failures["abacus", "extension", reason] == before + 1
+            assert gate.latest["abacus"].call.name == "scorer abacus_scorer"
+        made = ada.data("create_content", title="Bread", body="Flour and water.", client_request_id="sound")
+        assert made["seo"]["score"] == 11
 
 
 async def test_that_one_of_several_scorers_is_used_by_chance_is_reported(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from importlib.machinery import ExtensionFileLoader
 from types import CodeType, FrameType
 from typing import Any, Final, Generic, TypeVar
 
-from pressroom.gate.attribution import awaited_by
+from pressroom.gate.attribution import awaited_by, raised_in
 
 T = TypeVar("T")
 
@@ -88,6 +88,40 @@ async def bounded(
     return outcome.value  # type: ignore[return-value] # it is what the function returned
 
 
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Cancel what is awaited in this block of a coroutine once that many seconds are over.
+
+    Raises:
+        DeadlineExceeded: they were; its frames lead to where it was cancelled.
+    """
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("only a coroutine that runs in a task can have a time limit")
+    before, fired = task.cancelling(), False
+
+    def end() -> None:
+        nonlocal fired
+        fired = task.cancel()
+
+    timer = asyncio.get_running_loop().call_later(seconds, end)
+    try:
+        yield
+    except asyncio.CancelledError as error:
+        if fired and task.uncancel() <= before:
+            raise DeadlineExceeded(frames=tuple(raised_in(error))) from None
+        raise
+    except BaseException:
+        if fired:
+            task.uncancel()
+        raise
+    else:
+        if fired:
+            task.uncancel()
+    finally:
+        timer.cancel()
+
+
 async def _supervised(function: Callable[[], Awaitable[T]]) -> _Outcome[T]:
     # A task hands `SystemExit` and `KeyboardInterrupt` to the event loop, and that ends the server.
     try:
@@ -120,17 +154,19 @@ class Overdue(BaseException):
 
 
 @contextmanager
-def alarm(seconds: float, give_up: Callable[[], None], within: CodeType | None = None) -> Iterator[None]:
+def alarm(
+    seconds: float, give_up: Callable[[], None], within: CodeType | None = None, *, imports: bool = True
+) -> Iterator[None]:
     """Raise `Overdue` in this block once it has taken that many seconds, and again where it is swallowed.
 
     With `within` it is raised only while that code is on the stack: for coroutines, beside which other code runs.
     `give_up` is called before the process is ended, because the block cannot be interrupted. In other threads than the
-    main one nothing happens. Modules whose import it interrupts can be imported again.
+    main one nothing happens. With `imports`, modules whose import it interrupts can be imported again.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    armed, rings, began, imported = True, 0, time.monotonic(), set(sys.modules)
+    armed, rings, began, imported = True, 0, time.monotonic(), set(sys.modules) if imports else None
 
     def ring(_number: int, frame: FrameType | None) -> None:
         nonlocal rings
@@ -159,7 +195,7 @@ def alarm(seconds: float, give_up: Callable[[], None], within: CodeType | None =
         armed = False
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
-        if rings:
+        if rings and imported is not None:
             _forget_half_imported(imported)
         if left:
             signal.setitimer(signal.ITIMER_REAL, max(0.001, left - (time.monotonic() - began)), interval)

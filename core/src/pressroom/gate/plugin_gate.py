@@ -26,6 +26,7 @@ from pressroom.gate.deadlines import (
     bounded,
     no_exit,
     operator_interrupts,
+    time_limit,
 )
 from pressroom.gate.wording import one_line
 
@@ -229,37 +230,28 @@ class PluginGate:
         return result
 
     @contextmanager
-    def calling(self, call: PluginCall, *, passes: tuple[type[BaseException], ...] = ()) -> Iterator[None]:
-        """Contain what a plugin raises in this block, which has a bound on its time of its own; it may await.
+    def calling(
+        self,
+        call: PluginCall,
+        *,
+        passes: tuple[type[BaseException], ...] = (),
+        private: bool = False,
+        seconds: float | None = None,
+    ) -> Iterator[None]:
+        """Contain what a plugin raises in this block, which may await. See `Extensions.calling` for the arguments.
+
+        Without `seconds` the block has a bound on its time of its own.
 
         Raises:
-            PluginFailed: it raised something else than `passes`, or is such an error already.
+            PluginFailed: it raised something else than `passes`, or is such an error already, or took too long.
         """
         through: tuple[type[BaseException], ...] = (PluginFailed, *passes)
         try:
-            with self.traced(call):
+            with self.traced(call), time_limit(seconds) if seconds is not None else _UNTRACED:
                 yield
-        except through:
-            raise
-        except BaseException as error:
-            if ends_the_caller(error):
-                raise
-            raise self.failed(call, error) from error
-
-    @contextmanager
-    def contributed(
-        self, plugin: str, owner: str, what: str, *, passes: tuple[type[BaseException], ...] = (), private: bool = False
-    ) -> Iterator[None]:
-        """Do what `Extensions.calling` says, for a plugin. `owner` is that of the record that it calls, where known.
-
-        Raises:
-            PluginFailed: it raised something else than a `PressroomError` or `passes`.
-        """
-        call = PluginCall(owner or plugin, "extension", what)
-        through: tuple[type[BaseException], ...] = (PressroomError, *passes)
-        try:
-            with self.traced(call):
-                yield
+        except DeadlineExceeded as error:
+            failure = self.late(self.blamed(call, error.frames), seconds or 0.0)
+            raise failure from TimeoutError(failure.message)
         except through:
             raise
         except BaseException as error:
@@ -270,6 +262,20 @@ class PluginGate:
             call = self.blamed(call, raised_in(error))
             text = self.note(call, "failed", f"{call} raised {type(error).__name__}")
             raise PluginFailed(call, "failed", text, error, logged=True) from None
+
+    def contributed(
+        self,
+        plugin: str,
+        owner: str,
+        what: str,
+        *,
+        passes: tuple[type[BaseException], ...] = (),
+        private: bool = False,
+        seconds: float | None = None,
+    ) -> AbstractContextManager[None]:
+        """Do what `Extensions.calling` says, for a plugin. `owner` is that of the record that it calls, where known."""
+        call = PluginCall(owner or plugin, "extension", what)
+        return self.calling(call, passes=(PressroomError, *passes), private=private, seconds=seconds)
 
     @contextmanager
     def interrupting(self, call: PluginCall, seconds: float, code: CodeType) -> Iterator[None]:

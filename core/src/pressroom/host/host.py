@@ -138,7 +138,7 @@ class Host:
         )
         setup = compiled.plugins.worker_setup if settings.executors.start_plugin_processes else ()
         modules = {name for names in compiled.plugins.worker_modules.values() for name in names}
-        workers = self._workers = WorkerPool(settings.executors, settings.graphics.fonts, setup, modules)
+        workers = self._workers = WorkerPool(settings.executors, settings.graphics.fonts, setup, modules, compiled.gate)
         parts: tuple[OpenableStore, ...] = (self.accounts, self.authorization_server, fetcher, workers)
         for part in parts:
             await part.open()

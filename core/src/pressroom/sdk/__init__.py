@@ -108,7 +108,7 @@ from pressroom.sdk.shared import (
 )
 from pressroom.sdk.static_files import static_files
 from pressroom.sdk.tools import Tools
-from pressroom.sdk.workers import Workers
+from pressroom.sdk.workers import Workers, calling_in_worker
 
 __all__ = [
     "API",
@@ -223,6 +223,7 @@ __all__ = [
     "Workers",
     "by_client_ip",
     "by_subject",
+    "calling_in_worker",
     "deprecated_names",
     "generator",
     "hookimpl",

@@ -106,12 +106,14 @@ class Extensions:
         *,
         passes: tuple[type[BaseException], ...] = (),
         private: bool = False,
+        seconds: float | None = None,
     ) -> AbstractContextManager[None]:
         """Contain what others contributed, while you call it in a `with` block, which may await.
 
         Errors that are meant for somebody, `PressroomError` and those of `passes`, come through. Whatever else is
         raised, also `SystemExit`, is counted and logged as a failure of the plugin whose code it is, and comes out as
-        `PluginError`. Give the block a bound on its time yourself, such as with `asyncio.timeout`.
+        `PluginError`. So does a block that takes more than `seconds`; its `__cause__` is a `TimeoutError` then. A bound
+        that you put around the block, such as with `asyncio.timeout`, counts for nobody.
 
         Args:
             what: what is called, for the log and for `pressroom plugins list`, such as `store acme`.
@@ -119,8 +121,9 @@ class Extensions:
                 plugin answers that the traceback leads to, yours included.
             passes: further errors that come through.
             private: whether messages and tracebacks are left out, which may hold a credential.
+            seconds: how long the block may take; it is cancelled then. Left out, there is no bound.
         """
-        return self._contain(self._owner_of(record), what, passes=passes, private=private)
+        return self._contain(self._owner_of(record), what, passes=passes, private=private, seconds=seconds)
 
     def _owner_of(self, record: object) -> str:
         pairs = (pair for pairs in (self._contributed or {}).values() for pair in pairs)

@@ -233,6 +233,9 @@ def test_a_stemmer_that_fails_later_costs_its_stems_alone(tmp_path: Path) -> Non
     with installed(tmp_path / "site", stemmer=stemmer) as id_, running(tmp_path, id_) as client:
         answer = judged(client, keyphrase="famaj urboj")
         assert check_of(answer, "reading_ease")["status"] != "skipped"
+        gate = client.host.host.compiled.gate
+        assert gate.failures[id_, "extension", "failed"]
+        assert (gate.latest[id_].call.name, "ZeroDivisionError" in gate.latest[id_].error) == ("stemmer eo", True)
 
 
 @pytest.mark.parametrize("code", built_in_codes())

@@ -22,7 +22,15 @@ from typing import Any, Literal, NamedTuple
 
 from pressroom.errors import PressroomError
 from pressroom.graphics.font_sources import use_font_folders
+from pressroom.pipeline.executors.contributed import (
+    ContributedFailure,
+    SharedNote,
+    contain,
+    note_in,
+    take_failures,
+)
 from pressroom.sdk import Generator, McpTool
+from pressroom.sdk.workers import contain_in_worker_with
 
 _MIB = 1024 * 1024
 _HOST_SETTINGS = "PRESSROOM_"
@@ -37,9 +45,16 @@ class Reply(NamedTuple):
 
     kind: Literal["done", "refused", "memory", "failed"]
     payload: bytes
+    failures: tuple[ContributedFailure, ...] = ()
+    """What failed of what others contributed to the plugin whose function it was."""
 
 
-def prepare(niceness: int, font_folders: tuple[Path, ...] = (), setup: tuple[str, ...] = ()) -> None:
+def prepare(
+    niceness: int,
+    font_folders: tuple[Path, ...] = (),
+    setup: tuple[str, ...] = (),
+    note: SharedNote | None = None,
+) -> None:
     """Set a new worker process up, before its first call. It draws with the fonts of the operator's folders.
 
     `setup` names functions of plugins that load what calls need. One that fails is named in the log of the server, and
@@ -54,6 +69,9 @@ def prepare(niceness: int, font_folders: tuple[Path, ...] = (), setup: tuple[str
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii")
     use_font_folders(font_folders)
+    if note is not None:
+        note_in(note)
+    contain_in_worker_with(contain)
     _die_with_server()
     for reference in setup:
         try:
@@ -68,6 +86,10 @@ def execute(reference: str, arguments: bytes, memory_mib: int) -> Reply:
     `arguments` is a pickle of the tuple of its arguments; for a tool, that is (params, call). Nothing is raised,
     whatever the function does.
     """
+    return _executed(reference, arguments, memory_mib)._replace(failures=take_failures())
+
+
+def _executed(reference: str, arguments: bytes, memory_mib: int) -> Reply:
     try:
         function = resolve(reference)
         given = pickle.loads(arguments)  # noqa: S301  # pickled by this server

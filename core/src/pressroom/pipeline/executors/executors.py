@@ -8,10 +8,12 @@ import types
 from collections.abc import Awaitable, Coroutine, Generator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from types import FrameType
 from typing import Any, ClassVar, TypeVar
 
 from pressroom.config.models import ExecutorsSettings
 from pressroom.errors import PressroomError
+from pressroom.gate.attribution import raised_in
 from pressroom.pipeline.executors.admission_queue import BaseExecutor, TaskExecutor
 from pressroom.pipeline.executors.daemon import on_daemon_thread
 from pressroom.pipeline.executors.execution_request import ExecutionRequest
@@ -42,14 +44,22 @@ async def within(seconds: float, awaitable: Awaitable[T]) -> T:
     try:
         async with scope:
             return await _rest(coroutine, waits_for)
-    except TimeoutError:
+    except TimeoutError as error:
         if scope.expired():
-            raise OutOfTime from None
+            cancelled = error.__cause__ or error.__context__  # the latter before Python 3.12
+            raise OutOfTime(tuple(raised_in(cancelled)) if cancelled is not None else ()) from None
         raise
 
 
 class OutOfTime(Exception):
-    """A coroutine was cancelled since its time was up; a `TimeoutError` of its own is something else."""
+    """A coroutine was cancelled since its time was up; a `TimeoutError` of its own is something else.
+
+    `frames` lead to where it was cancelled, the outermost first.
+    """
+
+    def __init__(self, frames: Sequence[FrameType] = ()) -> None:
+        super().__init__()
+        self.frames = frames
 
 
 @types.coroutine
@@ -95,8 +105,8 @@ class CoroutineExecutor(BaseExecutor):
         self._tasks.add(caller)
         try:
             return await within(work.timeout, work.function(work.params, work.call))
-        except OutOfTime:
-            raise timed_out(work, self.name, self.gate.retry_after()) from None
+        except OutOfTime as late:
+            raise timed_out(work, self.name, self.gate.retry_after()) from late
         except PressroomError:
             raise
         except asyncio.CancelledError as error:

@@ -18,6 +18,7 @@ from pebble import ProcessExpired, ProcessPool
 from pressroom.pipeline.executors import child
 from pressroom.pipeline.executors.admission_queue import TaskExecutor
 from pressroom.pipeline.executors.child import Reply
+from pressroom.pipeline.executors.contributed import ContributedCall, SharedNote
 from pressroom.pipeline.executors.daemon import on_daemon_thread
 from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.failures import out_of_memory, timed_out, tool_failed_in_worker, worker_lost
@@ -52,7 +53,8 @@ class Worker:
         setup: tuple[str, ...] = (),
         process: type[WorkerProcess] = WorkerProcess,
     ) -> None:
-        self._setup = (niceness, font_folders, setup)
+        self._note = SharedNote()
+        self._setup = (niceness, font_folders, setup, self._note)
         self._process = process
         self._recycle_after = recycle_after
         self._calls = 0
@@ -84,6 +86,10 @@ class Worker:
         if reply.kind == "memory" or self._calls == self._recycle_after:
             self.renew()
         return reply
+
+    def contributed_call(self) -> ContributedCall | None:
+        """Return whose code ran in the process when it was last killed or lost, where that was contributed."""
+        return self._note.call()
 
     async def _answer(self, reference: str, arguments: bytes, memory_mib: int, seconds: float) -> child.Reply:
         scope = asyncio.timeout(seconds + _STUCK_AFTER)

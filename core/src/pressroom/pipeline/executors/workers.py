@@ -10,15 +10,17 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import structlog
 
 from pressroom.config.models import ExecutorsSettings
-from pressroom.errors import CallTimeout, InternalError, Overloaded
+from pressroom.errors import CallTimeout, InternalError, Overloaded, PluginError
 from pressroom.fetch.shares import current_share
+from pressroom.gate import PluginCall, PluginFailed, PluginGate
 from pressroom.pipeline.executors.admission_queue import AdmissionQueue
 from pressroom.pipeline.executors.child import Reply
+from pressroom.pipeline.executors.contributed import ContributedCall, ContributedFailure
 from pressroom.pipeline.executors.forkserver import PluginWorkerProcess
 from pressroom.pipeline.executors.process import Worker, WorkerLost, usable_cores
 
@@ -62,7 +64,7 @@ class WorkerPool:
 
     Its processes start when there is work for them, or with `start`. Of several places, no owner ever has all.
     `setup` names functions of plugins that each process runs before its first work, and `preload` modules that they
-    share.
+    share. With `gate`, what fails of contributed code is counted for the plugin that it is of.
     """
 
     def __init__(
@@ -71,9 +73,11 @@ class WorkerPool:
         font_folders: tuple[Path, ...] = (),
         setup: tuple[str, ...] = (),
         preload: Collection[str] = (),
+        gate: PluginGate | None = None,
     ) -> None:
         PluginWorkerProcess.fork_server.preload(sorted(preload))
         count = settings.plugin_processes or min(_MAX_DEFAULT_PROCESSES, usable_cores())
+        self._plugins = gate
         self._gate = AdmissionQueue("process", count, settings.process_queue)
         self._workers = tuple(
             Worker(
@@ -129,8 +133,24 @@ class WorkerPool:
             if task.cancelled() and not (caller and caller.cancelling()):
                 raise self._gate.closing() from None
             raise
-        result: T = _result(reply, work, what)
+        failed = [self._note(failure) for failure in reply.failures]
+        try:
+            result: T = _result(reply, work, what)
+        except (CallTimeout, InternalError) as error:
+            if failed and reply.kind != "refused":
+                raise error from failed[-1]
+            raise
         return result
+
+    def _note(self, failure: ContributedFailure) -> PluginFailed:
+        """Count and log what failed of contributed code, and return it as an error."""
+        call = PluginCall(failure.call.plugin, "extension", failure.call.what)
+        cause = PluginError(failure.error)
+        if failure.trace:
+            cause.add_note(failure.trace)
+        if self._plugins is not None:
+            self._plugins.note(call, failure.reason, cause if failure.trace else failure.error)
+        return PluginFailed(call, failure.reason, failure.error, cause, logged=True)
 
     def _ended(self, task: asyncio.Task[Reply]) -> None:
         self._tasks.discard(task)
@@ -161,12 +181,20 @@ class WorkerPool:
         try:
             return await worker.run(_APPLIED, work.pickled, work.memory_mib, work.seconds)
         except TimeoutError:
-            return Reply("failed", _TIMED_OUT)
+            late = f"it did not end within {work.seconds:g} s"
+            return Reply("failed", _TIMED_OUT, _fault_of(worker.contributed_call(), "timeout", late))
         except WorkerLost as error:
-            return Reply("failed", str(error).encode())
+            fault = _fault_of(worker.contributed_call(), "failed", f"its worker process was lost: {error}")
+            return Reply("failed", str(error).encode(), fault)
         finally:
             self._idle.append(worker)
             self._gate.leave(time.monotonic() - began)
+
+
+def _fault_of(
+    call: ContributedCall | None, reason: Literal["failed", "timeout"], error: str
+) -> tuple[ContributedFailure, ...]:
+    return (ContributedFailure(call, reason, error),) if call is not None else ()
 
 
 def _name_of(function: Callable[..., object]) -> str:

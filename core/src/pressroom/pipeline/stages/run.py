@@ -141,7 +141,12 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
             cause = error.__cause__ or error
             self._gate.count(self._gate.blamed(call, raised_in(cause)), "failed", one_line(cause))
         elif isinstance(error, CallTimeout):
-            self._gate.count(call, "timeout", f"{call} did not end within {tool.timeout:g} s")
+            text = f"{call} did not end within {tool.timeout:g} s"
+            blamed = self._gate.blamed(call, getattr(error.__cause__, "frames", ()))
+            if blamed == call:
+                self._gate.count(call, "timeout", text)
+            else:
+                self._gate.note(blamed, "timeout", text)  # the executor has named the plugin of the tool alone
 
     def _check(self, artifact: object, tool: Tool) -> None:
         """Refuse what a generator should not have returned, before it reaches the store or a client."""

@@ -5,10 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import structlog
-from pressroom.sdk import BackendError, InvalidInput, PluginContext
+from pressroom.sdk import (
+    BackendError,
+    CallError,
+    InvalidInput,
+    PluginContext,
+    PluginError,
+    PressroomError,
+    calling_in_worker,
+)
 
 from pressroom_content.articles.fields import Draft
 from pressroom_content.config import ContentConfig
@@ -21,10 +29,11 @@ from pressroom_content.text_index.corpus import Fingerprint, fingerprint_of
 
 log = structlog.get_logger()
 
-Scorer = Callable[[ScoredArticle], Score]
-
 _SECONDS: Final = 40.0
 """How long it may take; an honest article of two megabytes takes a quarter of it."""
+
+_SCORE_SECONDS: Final = 25.0
+"""How long the scorer of it may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +54,18 @@ async def analyse(plugin: PluginContext[ContentConfig], article: Article) -> Ana
     draft, owner = Draft.of(article), article.user_id
     check_size(plugin, draft.body)
     scorer, workers = scorer_of(plugin), plugin.services.workers
-    score = scorer.score if scorer and scorer.rate is None else None
-    analysing = run_with_languages(workers, _analysed, draft, score, owner=owner, what="the article", seconds=_SECONDS)
-    if scorer is None or scorer.rate is None:
+    options: dict[str, Any] = {"owner": owner, "what": "the article", "seconds": _SECONDS}
+    if scorer is not None and scorer.rate is None:
+        known = _TextScorer(_owner_of(plugin, scorer), scorer.name, scorer.score)
+        try:
+            return await run_with_languages(workers, _analysed, draft, known, **options)
+        except CallError as error:
+            if not isinstance(error.__cause__, PluginError):
+                raise
+            # Code of a plugin took the process along; what somebody has written must not be lost for its sake.
+            return await run_with_languages(workers, _analysed, draft, None, **options)
+    analysing = run_with_languages(workers, _analysed, draft, None, **options)
+    if scorer is None:
         return await analysing
     # Meanwhile what is known around the article can be read.
     rating = asyncio.create_task(rated(plugin, scorer, article), name="rate an article")
@@ -102,34 +120,50 @@ def plain_text(draft: Draft) -> str:
     return text_of(render(draft.body, draft.body_format).html)
 
 
-def _analysed(draft: Draft, scorer: Scorer | None) -> Analysis:
+@dataclass(frozen=True, slots=True)
+class _TextScorer:
+    """What scores a text alone, with the plugin that it is of and its name: all that a worker process needs."""
+
+    plugin: str
+    name: str
+    score: Callable[[ScoredArticle], Score]
+
+
+def _analysed(draft: Draft, scorer: _TextScorer | None) -> Analysis:
     text = plain_text(draft)
     found = Analysis(count_words(text), fingerprint_of(draft.title, text, draft.language), None)
     return found if scorer is None else _with_score(found, _scored(draft, scorer))
 
 
-def _scored(draft: Draft, scorer: Scorer) -> Score | None:
+def _scored(draft: Draft, scorer: _TextScorer) -> Score | None:
+    article = ScoredArticle(
+        title=draft.title,
+        body=draft.body,
+        body_format=draft.body_format,
+        slug=draft.slug,
+        excerpt=draft.excerpt,
+        keyphrase=draft.keyphrase,
+        synonyms=draft.synonyms,
+        meta_title=draft.meta_title,
+        meta_description=draft.meta_description,
+        language=draft.language,
+        canonical_url=draft.canonical_url,
+        featured_image=bool(draft.featured_media_id),
+    )
     try:
-        return scorer(
-            ScoredArticle(
-                title=draft.title,
-                body=draft.body,
-                body_format=draft.body_format,
-                slug=draft.slug,
-                excerpt=draft.excerpt,
-                keyphrase=draft.keyphrase,
-                synonyms=draft.synonyms,
-                meta_title=draft.meta_title,
-                meta_description=draft.meta_description,
-                language=draft.language,
-                canonical_url=draft.canonical_url,
-                featured_image=bool(draft.featured_media_id),
-            )
-        )
-    except Exception:
+        with calling_in_worker(scorer.plugin, f"scorer {scorer.name}", seconds=_SCORE_SECONDS):
+            score = scorer.score(article)
+            if not isinstance(score, Score):
+                raise TypeError(f"it returned {type(score).__name__} instead of a Score")
+            return score
+    except PressroomError:
         # It belongs to another plugin; what somebody has written must not be lost for its sake.
-        log.exception("an article could not be scored", scorer=f"{scorer.__module__}.{scorer.__qualname__}")
+        log.exception("an article could not be scored", scorer=scorer.name, plugin=scorer.plugin)
         return None
+
+
+def _owner_of(plugin: PluginContext, scorer: ArticleScorer) -> str:
+    return next(owner for owner, one in article_scorers(plugin) if one is scorer)
 
 
 def scorer_of(plugin: PluginContext[ContentConfig]) -> ArticleScorer | None:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import structlog
-from pressroom.sdk import Workers
+from pressroom.sdk import PressroomError, Workers, calling_in_worker
 
 log = structlog.get_logger()
 
@@ -19,6 +19,9 @@ T = TypeVar("T")
 
 MAX_STEM_LENGTH: Final = 80
 """A longer text is not the stem of a word, which has at most 60 characters."""
+
+_STEM_SECONDS: Final = 5.0
+"""How long a stemmer may take for a word, in a worker process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +88,9 @@ def contributed_stem(word: str, code: str) -> str | None:
     if code in _active.broken:
         return word
     try:
-        return checked_stem(language.stemmer, word)
-    except Exception:
+        with calling_in_worker(language.plugin, f"stemmer {code}", seconds=_STEM_SECONDS):
+            return checked_stem(language.stemmer, word)
+    except PressroomError:
         # It belongs to another plugin; what somebody has written must not be lost for its sake.
         log.exception("a stemmer failed; words are taken as they are written", plugin=language.plugin, language=code)
         _active.broken.add(code)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 import structlog
-from pressroom.sdk import PluginContext, PressroomError
+from pressroom.sdk import PluginContext, PressroomError, calling_in_worker
 
 from pressroom_content.contract import languages
 from pressroom_content.language.contributed import ContributedLanguage, checked_stem, in_use, use
@@ -64,4 +64,5 @@ def try_stemmer(language: ContributedLanguage) -> None:
         return
     words = read_rules(language.rules)["function_words"].split()[:_SAMPLE]
     for word in (*words, "xyzzy", "ĉŝß", "123", "a-b", "l'eau"):
-        checked_stem(language.stemmer, word)
+        with calling_in_worker(language.plugin, f"stemmer {language.code}", seconds=_SECONDS):
+            checked_stem(language.stemmer, word)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 import structlog
 from pressroom.sdk import CallError, PluginContext
@@ -25,6 +26,9 @@ from pressroom_content.websites.store import Websites
 
 log = structlog.get_logger()
 
+_CHECK_SECONDS: Final = 50.0
+"""How long a connector may take to check a site; somebody waits for it."""
+
 
 async def check_website(plugin: PluginContext, user_id: str, website_id: str) -> tuple[Website, ConnectionReport]:
     """Check a connected website, and keep what was found. Raises `NotFound`."""
@@ -44,7 +48,8 @@ async def check_credential(
     """Check a site with a credential that is not stored yet. Whatever goes wrong is a point of the finding."""
     try:
         # Neither messages nor frames are logged: they may hold the credential.
-        with plugin.extensions.calling(f"platform {connector.platform}", connector, private=True):
+        called = f"platform {connector.platform}"
+        with plugin.extensions.calling(called, connector, private=True, seconds=_CHECK_SECONDS):
             site = connector.open(address, credential, plugin.services.fetcher)
             if isinstance(site, WorkingSite):
                 site.workers = plugin.services.workers

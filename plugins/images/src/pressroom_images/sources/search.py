@@ -16,7 +16,7 @@ from itertools import zip_longest
 from typing import Final, TypeVar
 
 import structlog
-from pressroom.sdk import BackendError, CallError, PluginContext
+from pressroom.sdk import BackendError, CallError, PluginContext, PluginError
 from pressroom_content.contract import Credit, FoundImage, ImageLicense, ImagePage, ImageQuery, ImageSource
 
 from pressroom_images.sources.requesting import ImageProviderUnavailable, ImageProviderUnreachable
@@ -189,13 +189,17 @@ async def contained(plugin: PluginContext, source: ImageSource, answer: Awaitabl
         CallError: whatever else it says.
     """
     try:
-        async with asyncio.timeout(PROVIDER_SECONDS):
-            with plugin.extensions.calling(f"image source {source.name}", source, passes=(TimeoutError,)):
-                return await answer
+        called = f"image source {source.name}"
+        with plugin.extensions.calling(called, source, passes=(TimeoutError,), seconds=PROVIDER_SECONDS):
+            return await answer
     except CallError:
         raise
     except TimeoutError as error:
         raise ImageProviderUnreachable(f"{source.title} does not answer") from error
+    except PluginError as error:
+        if isinstance(error.__cause__, TimeoutError):
+            raise ImageProviderUnreachable(f"{source.title} does not answer") from error
+        raise ImageProviderUnavailable(f"{source.title} failed; the server's log has the reason") from error
     except BackendError as error:
         log.warning("a provider of images is away", provider=source.name, error=error.message)
         raise ImageProviderUnreachable(f"{source.title} cannot be reached at the moment") from error

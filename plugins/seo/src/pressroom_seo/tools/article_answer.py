@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import structlog
-from pressroom.sdk import BackendError, InvalidInput, NotFound, PluginContext
+from pressroom.sdk import BackendError, InvalidInput, NotFound, PluginContext, PluginError
 from pressroom_content.contract import Article as StoredArticle
 from pressroom_content.contract import ArticleReviewer, article_reviewers, content_services
 from pydantic import BaseModel, ConfigDict, Field
@@ -31,6 +31,9 @@ PARTS: Final = ("images", "duplicates", "links", "voice", "snippet")
 _MAX_REPORTED: Final = 200
 _SHOWN: Final = 40
 _SECONDS: Final = 60.0
+_MARGIN: Final = 0.5
+"""How much sooner a reviewer of another plugin is cut off, so that it answers for that itself."""
+
 _SAME_JOB: Final = 600
 """Seconds in which a repeated call gets the job that was begun."""
 
@@ -236,8 +239,14 @@ async def _made(name: str, make: Callable[[], Awaitable[Part]]) -> Part | None:
 
 
 async def _reviewed(plugin: PluginContext, reviewer: ArticleReviewer, stored: StoredArticle) -> Part:
-    with plugin.extensions.calling(f"reviewer {reviewer.name}", reviewer, passes=(TimeoutError,)):
-        found = await reviewer.review(stored)
+    called, seconds = f"reviewer {reviewer.name}", _SECONDS - _MARGIN
+    try:
+        with plugin.extensions.calling(called, reviewer, passes=(TimeoutError,), seconds=seconds):
+            found = await reviewer.review(stored)
+    except PluginError as error:
+        if isinstance(error.__cause__, TimeoutError):
+            raise error.__cause__ from None
+        raise
     return Part(dict(found.data), found.lines)
 
 

@@ -1,0 +1,119 @@
+"""Whose code runs in a worker process, and what of it failed there: the server reads both.
+
+What was contributed to a plugin is called deep within a function that the server sent. A note in memory that both
+processes share says whose code runs: it can be read when nothing else of the process is left.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.sharedctypes import RawArray
+from typing import Any, Final, Literal, NamedTuple
+
+from pressroom.errors import PluginError, PressroomError
+
+_NOTE_BYTES: Final = 256
+_MAX_FAILURES: Final = 20
+_MAX_TRACE: Final = 4000
+
+
+class ContributedCall(NamedTuple):
+    """What is called: the plugin that contributed it, and its name for the log."""
+
+    plugin: str
+    what: str
+
+
+class ContributedFailure(NamedTuple):
+    """What went wrong with it, as one line, and the traceback where there is one."""
+
+    call: ContributedCall
+    reason: Literal["failed", "timeout"]
+    error: str
+    trace: str = ""
+
+
+class SharedNote:
+    """Memory that the server and a worker process share. It says whose code the worker runs."""
+
+    def __init__(self) -> None:
+        self._memory: Any = RawArray("c", _NOTE_BYTES)
+
+    def write(self, text: bytes) -> None:
+        """Write a note, instead of the one that was there."""
+        self._memory.value = text[: _NOTE_BYTES - 1]
+
+    def read(self) -> bytes:
+        """Return the note; it is empty where no contributed code runs."""
+        return bytes(self._memory.value)
+
+    def call(self) -> ContributedCall | None:
+        """Return the call that the note is about."""
+        plugin, _, what = self.read().decode(errors="replace").partition("\n")
+        return ContributedCall(plugin, what) if plugin else None
+
+
+class _Process:
+    """The note of this process, and what failed since the server was last told."""
+
+    def __init__(self) -> None:
+        self.note: SharedNote | None = None
+        self.failures: list[ContributedFailure] = []
+
+
+_process = _Process()
+
+
+def note_in(note: SharedNote) -> None:
+    """Note in this memory, from now on, whose code runs in this process."""
+    note.write(b"")
+    _process.note = note
+
+
+def take_failures() -> tuple[ContributedFailure, ...]:
+    """Return what failed since this was last called."""
+    failures, _process.failures = tuple(_process.failures[:_MAX_FAILURES]), []
+    return failures
+
+
+@contextmanager
+def contain(plugin: str, what: str, seconds: float) -> Iterator[None]:
+    """See `pressroom.sdk.calling_in_worker`."""
+    # The gate brings along the server's log, which workers that run tools do without.
+    from pressroom.gate.deadlines import Overdue, alarm, no_exit  # noqa: PLC0415
+    from pressroom.gate.wording import one_line  # noqa: PLC0415
+
+    call, note = ContributedCall(plugin, what), _process.note
+    before = note.read() if note is not None else b""
+    try:
+        if note is not None:
+            note.write(f"{plugin}\n{what}".encode())
+        with no_exit(), alarm(seconds, _nothing, imports=False):
+            yield
+    except PressroomError:
+        raise
+    except Overdue:
+        told = f"{what} did not end within {seconds:g} s"
+        _process.failures.append(ContributedFailure(call, "timeout", told))
+        raise PluginError(told) from None
+    except BaseException as error:
+        told = one_line(error, _innermost_module(error))
+        trace = traceback.format_exc(limit=-8)[-_MAX_TRACE:]
+        _process.failures.append(ContributedFailure(call, "failed", told, trace))
+        if isinstance(error, MemoryError):
+            raise  # the server says how much there was
+        raise PluginError(told) from error
+    finally:
+        if note is not None:
+            note.write(before)
+
+
+def _innermost_module(error: BaseException) -> str:
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return str(frames[-1].f_globals.get("__name__", "")) if frames else ""
+
+
+def _nothing() -> None:
+    pass
