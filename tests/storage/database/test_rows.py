@@ -1,12 +1,15 @@
 """Writing many rows at once, on every database."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
+from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 import pytest
+from pressroom.columns import Timestamp
 from pressroom.storage.database import SqlDatabase, insert_rows
 from pressroom.storage.database.tables import ActivityRow, Base, UserRow
-from sqlalchemy import select
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import literal, select
+from sqlalchemy.exc import DBAPIError, StatementError
 
 TABLE = Base.metadata.tables[ActivityRow.__tablename__]
 COLUMNS = (
@@ -51,6 +54,27 @@ async def test_every_row_is_written_once_in_its_order(database: SqlDatabase, cou
         (f"tool {number} 'ü' %s", number % 2 == 1, number / 8) for number in range(count)
     ]
     assert [one.at.microsecond for one in found] == [(AT + number) % 1_000_000 for number in range(count)]
+
+
+async def test_a_moment_of_a_plugin_is_the_same_on_every_database(database: SqlDatabase) -> None:
+    """Whatever its zone, it comes back in UTC, exact, and later moments are larger."""
+    moments = [
+        datetime(1, 1, 2, tzinfo=UTC),
+        datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
+        datetime(2026, 3, 29, 3, 30, 0, 1, tzinfo=ZoneInfo("Europe/Berlin")),
+        datetime(2026, 3, 29, 3, 30, tzinfo=timezone(timedelta(hours=-9))),
+        datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
+    ]
+    async with database.reading() as session:
+        found = [await session.scalar(select(literal(at, Timestamp()))) for at in moments]
+        later = [await session.scalar(select(literal(a, Timestamp()) < b)) for a, b in pairwise(moments)]
+        assert await session.scalar(select(literal(None, Timestamp()))) is None
+    assert found == moments
+    assert {at.utcoffset() for at in found if at} == {timedelta()}
+    assert all(later)
+    with pytest.raises(StatementError, match="a moment needs a time zone"):
+        async with database.reading() as session:
+            await session.scalar(select(literal(datetime(2026, 1, 1), Timestamp())))  # noqa: DTZ001
 
 
 @pytest.mark.parametrize("position", [0, 510, 599])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pressroom.columns import Timestamp
 from pressroom.sdk import Models
 from pressroom.testing.contracts import check_migrations
-from sqlalchemy import Column, Integer, MetaData, String, Table, Text
+from sqlalchemy import Column, DateTime, Integer, MetaData, String, Table, Text
 from support.migrations import revision_source, write_migrations
 from support.needs import check_allowed
 from support.run import POSTGRESQL
@@ -20,7 +22,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return write_migrations(tmp_path, name, {"0001": revision_source("0001", "notes")})
 
 
-def metadata(*more: Column[object]) -> MetaData:
+def metadata(*more: Column[Any]) -> MetaData:
     found = MetaData()
     Table("notes", found, Column("id", Integer, primary_key=True), Column("text", Text), *more)
     return found
@@ -33,6 +35,16 @@ def test_a_column_without_a_migration_is_told(package: str) -> None:
     assert told.where == f"{package} on SQLite"
     assert told.seen == "add_column notes.color"
     assert told.fix
+
+
+def test_a_column_whose_moments_differ_between_databases_is_told(package: str) -> None:
+    # The migration lacks both columns, which is told beside it.
+    more = Column("seen_at", DateTime(timezone=True)), Column("kept_at", Timestamp)
+    told = {one.promise: one for one in check_migrations("notes", Models(metadata(*more), package))}
+    assert len(told) == 2
+    moments = told["moments are the same on every database"]
+    assert moments.seen == "DateTime, whose values differ between SQLite and PostgreSQL: notes.seen_at"
+    assert "pressroom.columns.Timestamp" in moments.fix
 
 
 def test_tables_that_match_are_told_nothing(package: str) -> None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from sqlalchemy import DateTime
+
 from pressroom.config import Settings
 from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SqlDatabase
@@ -74,6 +76,21 @@ async def _again(one: MigratedTables) -> None:
     await one.migrator.migrate()
     behind = await one.migrator.migrate()
     expect(not behind, f"{', '.join(state.plugin for state in behind)} behind after a migration")
+
+
+@MIGRATIONS.promise(
+    "moments are the same on every database",
+    fix="use pressroom.columns.Timestamp as the type of the column, and sa.BigInteger() in its migration",
+)
+async def _moments(one: MigratedTables) -> None:
+    # SQLite forgets the time zone of such a column, and PostgreSQL refuses a zone where it has none.
+    found = [
+        f"{table.name}.{column.name}"
+        for table in one.models.metadata.sorted_tables
+        for column in table.columns
+        if isinstance(column.type, DateTime)
+    ]
+    expect(not found, f"DateTime, whose values differ between SQLite and PostgreSQL: {', '.join(found)}")
 
 
 def _opening(
