@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import urlsplit
 
 from pressroom.sdk import Check, McpTool, Models, Plugin, PluginContext, Route, StorageKind, hookimpl
 
@@ -85,10 +86,10 @@ def pressroom_media_libraries(plugin: PluginContext[ImagesConfig]) -> Iterable[A
     from pressroom_images.library.store import Library  # noqa: PLC0415
     from pressroom_images.pages import THUMBNAILS, root_of  # noqa: PLC0415
 
-    async def read(_asking: PluginContext[ImagesConfig], user_id: str, media_id: str) -> MediaFile:
+    async def read(_asking: PluginContext, user_id: str, media_id: str) -> MediaFile:
         return await Library(plugin).file(user_id, media_id)
 
-    async def recent(_asking: PluginContext[ImagesConfig], user_id: str, count: int) -> list[MediaChoice]:
+    async def recent(_asking: PluginContext, user_id: str, count: int) -> list[MediaChoice]:
         found = await Library(plugin).page(user_id, limit=count)
         return [
             MediaChoice(
@@ -96,11 +97,12 @@ def pressroom_media_libraries(plugin: PluginContext[ImagesConfig]) -> Iterable[A
                 one.title or one.filename,
                 one.alt_text,
                 "" if one.hotlinked else f"{root_of(plugin)}{THUMBNAILS}/{one.id}",
+                "" if one.hotlinked else urlsplit(one.url).path,
             )
             for one in found
         ]
 
-    async def used(_asking: PluginContext[ImagesConfig], user_id: str, media_id: str, content_id: str) -> None:
+    async def used(_asking: PluginContext, user_id: str, media_id: str, content_id: str) -> None:
         media = await Library(plugin).get(user_id, media_id)
         await Library(plugin).use(media.id, content_id, "featured")
 

@@ -58,6 +58,15 @@ class Blog:
 
         return self._host.run(put())
 
+    def upload(self, content: bytes) -> str:
+        """Put a file on the site, and return its path."""
+
+        async def put() -> str:
+            _, site = await Websites(self._client.plugin).open(self._client.user_id, self.id)
+            return (await site.upload(_wheel_file(content), f"m_{len(content)}")).url
+
+        return self._host.run(put())
+
     def delete_post(self) -> None:
         async def gone() -> None:
             _, site = await Websites(self._client.plugin).open(self._client.user_id, self.id)
@@ -79,6 +88,12 @@ class Blog:
 
 def _wheel_file(content: bytes) -> MediaFile:
     return MediaFile("m_1", "wheel.png", "image/png", "", "A wheel", "download", 1200, 675, content)
+
+
+def plain_png(width: int, height: int) -> bytes:
+    written = io.BytesIO()
+    Image.new("RGB", (width, height), "#2b5fd9").save(written, "PNG")
+    return written.getvalue()
 
 
 def wheel() -> bytes:

@@ -174,6 +174,12 @@ def test_there_are_words_for_many_languages() -> None:
 
 
 def test_a_site_has_its_own_look(blog: Blog) -> None:
+    tree = blog.tree()
+    icon = attribute_of(tree, "link[rel=icon]", "href")
+    assert attribute_of(tree, ".brand img", "src") == icon
+    drawn = httpx.get(icon)
+    assert drawn.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert ">A</text>" in drawn.text
     blog.set(
         theme="magazine",
         color_scheme="dark",
@@ -185,7 +191,7 @@ def test_a_site_has_its_own_look(blog: Blog) -> None:
     tree = blog.tree()
     assert attribute_of(tree, "body", "class") == "blog theme-magazine"
     assert attribute_of(tree, "img.logo", "src") == "https://example.com/logo.svg"
-    assert tree.css(".brand-mark") == []
+    assert tree.css_first(".brand").text(strip=True) == "Ada writes"  # type: ignore[union-attr]
     assert attribute_of(tree, "link[rel=icon]", "href") == "/sites/x/files/icon.png"
     links = [node.attributes["href"] for node in tree.css("header .nav a")]
     assert links[:2] == [f"{blog.url}/about", "https://example.com/"]
@@ -193,6 +199,16 @@ def test_a_site_has_its_own_look(blog: Blog) -> None:
     assert sheet.headers["cache-control"] == "public, max-age=31536000, immutable"
     assert "--accent:#00aa77" in sheet.text
     assert "color-scheme:dark" in sheet.text
+    blog.set(logo_dark="/sites/x/files/dark.svg", logo_has_name=True, favicon=None)
+    assert attribute_of(blog.tree(), "img.logo", "src") == "/sites/x/files/dark.svg"
+    assert 'fill="#00aa77"' in httpx.get(attribute_of(blog.tree(), "link[rel=icon]", "href")).text
+    blog.set(color_scheme="auto")
+    tree = blog.tree()
+    assert attribute_of(tree, "picture source", "srcset") == "/sites/x/files/dark.svg"
+    assert attribute_of(tree, "picture source", "media") == "(prefers-color-scheme: dark)"
+    assert attribute_of(tree, "img.logo", "src") == "https://example.com/logo.svg"
+    assert attribute_of(tree, "img.logo", "alt") == "Ada writes"
+    assert tree.css_first(".brand").text(strip=True) == ""  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

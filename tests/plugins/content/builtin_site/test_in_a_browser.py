@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from support.chromium import chromium_page
 from support.people import BrowserWithoutScreen
 
 from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
-from .blog import Blog, wheel
+from .blog import Blog, plain_png, wheel
 
 pytestmark = pytest.mark.browser
 
@@ -101,6 +102,21 @@ def test_every_theme_is_accessible_and_fits(host: RunningHost, ada: Client) -> N
                     page.goto(url)
                     assert page.evaluate("document.documentElement.scrollWidth") == 390, (theme, url)
                 page.set_viewport_size({"width": 1280, "height": 900})
+        for size in ((2400, 120), (120, 480), (512, 512)):
+            blog.set(logo=blog.upload(plain_png(*size)))
+            for theme, breadth in product(("classic", "modern", "magazine"), (1280, 390)):
+                blog.set(theme=theme)
+                page.set_viewport_size({"width": breadth, "height": 900})
+                page.goto(blog.url)
+                logo, name = (page.locator(f".brand {one}").bounding_box() for one in ("img", "bdi"))
+                assert logo is not None
+                assert name is not None
+                shown = (theme, breadth, size, logo, name)
+                assert logo["width"] / logo["height"] == pytest.approx(size[0] / size[1], rel=0.05), shown
+                assert logo["width"] <= 224, shown
+                assert 9 <= logo["height"] <= 48, shown
+                assert name["height"] < 60, shown  # two lines at most, not a letter in each
+                assert page.evaluate("document.documentElement.scrollWidth") == breadth, shown
 
 
 def test_code_and_dates_keep_their_direction_in_a_right_to_left_post(host: RunningHost, ada: Client) -> None:

@@ -232,6 +232,7 @@ def test_descriptions_are_cut_between_words() -> None:
     assert cut.endswith("\N{HORIZONTAL ELLIPSIS}")
     assert text.startswith(cut[:-1])
     assert cut[:-1].split()[-1] in ("Wheels", "within", "wheels")
+    assert ".\N{HORIZONTAL ELLIPSIS}" not in [shortened("It ended. " * 40, 90 + more)[-2:] for more in range(9)]
     japanese = summary("<p>" + "織機は絹を織った。" * 40 + "</p>")
     assert width(japanese) <= MAX_WIDTH
     assert japanese.startswith("織機は絹を織った。")

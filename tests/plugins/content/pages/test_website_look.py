@@ -14,6 +14,7 @@ LOOK = {
     "color_scheme": "dark",
     "accent_color": "#2f6f62",
     "logo": "",
+    "logo_dark": "",
     "favicon": "https://example.com/icon.png",
     "menu": "About | /about\n\n  Write | to us | mailto:ada@example.org  ",
 }
@@ -50,6 +51,9 @@ def test_a_site_gets_its_look_from_a_form(reader: BrowserWithoutScreen, work: Wo
     (url,) = [one.attributes["href"] for one in done.tree.css(".page-head .lead a")]
     home = httpx.get(str(url)).text
     assert '<link rel="icon" href="https://example.com/icon.png"' in home
+    own = f"{reader.url}/media/m_1/logo.png"  # as it is copied from the media library
+    assert save(reader, site, logo=own, logo_has_name="true").tree.css_first("[name=logo_has_name][checked]")
+    assert '<img class="logo" src="/media/m_1/logo.png" alt="Looks" width="48" height="48">' in httpx.get(str(url)).text
     assert "<bdi>About</bdi>" in home
     assert "<bdi>Write | to us</bdi>" in home
     settings = work.client.data("get_website", website_id=site.rpartition("/")[2])["website"]["settings"]

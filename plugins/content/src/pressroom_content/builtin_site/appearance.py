@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from functools import lru_cache
+from html import escape
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Final
@@ -81,6 +82,19 @@ def style(theme: str, color_scheme: str, accent: str) -> tuple[bytes, str]:
 def style_of(settings: WebsiteSettings) -> tuple[bytes, str]:
     """Return the style sheet of a site, and its version."""
     return style(settings.theme, settings.color_scheme, settings.accent_color)
+
+
+def icon_of(name: str, settings: WebsiteSettings) -> tuple[bytes, str]:
+    """Return the icon of a site that has none of its own, as SVG, and its version: its first letter on its accent."""
+    letter = next((one for one in name if one.isalnum()), name.strip()[:1]).upper()[:1]
+    ground = settings.accent_color or _LIGHT[settings.theme]["ink"]
+    content = (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64">'
+        f'<rect width="64" height="64" rx="14" fill="{ground}"/>'
+        '<text x="32" y="46" text-anchor="middle" font-family="Georgia, serif" font-size="42" font-weight="700" '
+        f'fill="{_text_on(ground)}">{escape(letter)}</text></svg>\n'
+    ).encode("utf-8", "replace")
+    return content, hashlib.sha256(content).hexdigest()[:16]
 
 
 def theme_colors(theme: str) -> Mapping[str, str]:

@@ -18,6 +18,7 @@ from pressroom_content.records import Website
 from pressroom_content.websites.domain_names import with_current_links
 
 _IMG = re.compile(r"<img [^<>]*+>")
+_TASK = re.compile(r"<li>(?=\s*(?:<p>)?[\u2610\u2611])")
 _SRC = re.compile(r'\ssrc="([^"<>]*)"')
 _SIZE = re.compile(r"\s(?:width|height)=")
 _MAX_KEPT: Final = 16_000_000
@@ -130,5 +131,6 @@ def for_readers(
         return " ".join(["<img", *added, element.removeprefix("<img ")])
 
     text = _IMG.sub(shown, html).replace("<pre", '<pre tabindex="0"')
+    text = _TASK.sub('<li class="task">', text)
     scroll = f'<div class="scroll" role="group" aria-label="{escape(table_label)}" tabindex="0"><table'
     return text.replace("<table", scroll).replace("</table>", "</table></div>")

@@ -19,7 +19,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from pressroom.sdk import HttpResponse, NotFound, PluginContext
 
 from pressroom_content.builtin_site import cards
-from pressroom_content.builtin_site.appearance import grounds, style_of
+from pressroom_content.builtin_site.appearance import grounds, icon_of, style_of
 from pressroom_content.builtin_site.files import SiteImage, images_of, names_in
 from pressroom_content.builtin_site.post_lists import ListedPost, PostLists
 from pressroom_content.builtin_site.summaries import shortened, summary
@@ -130,7 +130,7 @@ class SiteFrame:
         settings = site_settings.read(website.settings)
         language = language or settings.language or "en"
         settings = settings.model_copy(
-            update={name: self.current(website, getattr(settings, name)) for name in ("logo", "favicon")}
+            update={name: self.current(website, getattr(settings, name)) for name in ("logo", "logo_dark", "favicon")}
         )
         light, dark = grounds(settings)
         # The home of a small site lists all of its posts already.
@@ -147,6 +147,7 @@ class SiteFrame:
             "light": light,
             "dark": dark,
             "style_version": style_of(settings)[1],
+            "icon_version": icon_of(website.name, settings)[1],
             "description": "",
             "canonical": "",
             "og_title": "",

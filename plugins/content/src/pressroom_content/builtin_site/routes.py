@@ -27,7 +27,7 @@ from pressroom_content.websites.domains import PROOF_PATH, Domains
 
 _KINDS: Final[dict[str, BlogTermKind]] = {"tags": "tag", "categories": "category", "authors": "author"}
 _FEEDS: Final = ("feed.xml", "atom.xml", "feed.json")
-_UNMOVED: Final = ("card.png", "style.css")
+_UNMOVED: Final = ("card.png", "icon.svg", "style.css")
 """What pages load, and is served at its old URL as well."""
 
 _PLAIN: Final = "text/plain; charset=utf-8"
@@ -97,8 +97,8 @@ class SiteRoutes:
                 return conditional(request, _kept_briefly(await pages.robots(site)))
             case "card.png":
                 return conditional(request, await pages.site_card(site))
-            case "style.css":
-                return conditional(request, await pages.style(site, request.query.get("v", "")))
+            case "icon.svg" | "style.css":
+                return conditional(request, await pages.asset(site, slug, request.query.get("v", "")))
             case "feed.xml" | "atom.xml" | "feed.json":
                 answer = await self._feeds.answer(site, slug)
             case "sitemap.xml":

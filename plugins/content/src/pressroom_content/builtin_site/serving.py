@@ -9,7 +9,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 from pressroom.sdk import Fetched, HttpResponse, NotFound
 
-from pressroom_content.builtin_site.appearance import style_of
+from pressroom_content.builtin_site.appearance import icon_of, style_of
 from pressroom_content.builtin_site.bodies import shown_body
 from pressroom_content.builtin_site.documents import json_script, robots_txt
 from pressroom_content.builtin_site.files import names_in
@@ -163,13 +163,20 @@ class BuiltinPages(ListPages):
         previews = LinkPreviews(self._plugin)
         return await previews.drawn(await previews.card(await self.website(site_key)))
 
-    async def style(self, site_key: str, version: str) -> HttpResponse:
-        """Return the style sheet of a site. Raises `NotFound`."""
+    async def asset(self, site_key: str, name: str, version: str) -> HttpResponse:
+        """Return the style sheet of a site (`style.css`) or the icon of one that has chosen none (`icon.svg`).
+
+        Raises `NotFound`.
+        """
         website = await self.website(site_key)
-        content, current = style_of(site_settings.read(website.settings))
+        settings = site_settings.read(website.settings)
+        is_style = name == "style.css"
+        content, current = style_of(settings) if is_style else icon_of(website.name, settings)
         caching = _IMMUTABLE if version == current else "no-cache"
         headers = {"Cache-Control": caching, "ETag": f'"{current}"', "X-Content-Type-Options": "nosniff"}
-        return HttpResponse(content, media_type="text/css; charset=utf-8", headers=headers)
+        if is_style:
+            return HttpResponse(content, media_type="text/css; charset=utf-8", headers=headers)
+        return HttpResponse(content, media_type="image/svg+xml", headers={**headers, **_INERT})
 
     async def fetched(self, url: str) -> Fetched:
         """Return a page of this server's own as a visitor would get it, with up to one redirect."""

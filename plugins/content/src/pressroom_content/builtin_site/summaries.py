@@ -31,7 +31,9 @@ _CLOSING: Final = "\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f"
 """Punctuation after which a text without spaces can be cut: commas, full stops and the like, full-width."""
 
 _LOOSE: Final = " ,;:-\u2013\u2014\u3001\uff0c\uff1a\uff1b"
-"""What is left out before an ellipsis."""
+"""What is left out before an ellipsis, together with the marks that end sentences."""
+
+_STOPS: Final = ".…\u3002\uff0e"
 
 
 def width(text: str) -> float:
@@ -66,7 +68,7 @@ def shortened(text: str, longest: float = MAX_WIDTH) -> str:
             head = head[:place]
         elif unicodedata.combining(line[end]):
             head = head[:-1]
-    return f"{head.rstrip(_LOOSE)}…"
+    return f"{head.rstrip(_LOOSE + _STOPS)}…"
 
 
 def summary(html: str) -> str:

@@ -126,12 +126,17 @@ class MediaFile:
 
 @dataclass(frozen=True, slots=True)
 class MediaChoice:
-    """An image that a person may choose. `thumbnail` is a path on this server, empty if it has none."""
+    """An image that a person may choose.
+
+    `thumbnail` is a path on this server, and so is `path`, under which everybody may load the image itself. Each is
+    empty where the image has none.
+    """
 
     id: str
     title: str
     alt: str = ""
     thumbnail: str = ""
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

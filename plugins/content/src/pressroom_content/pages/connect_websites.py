@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput, NotFound, PluginContext, Route
 
 from pressroom_content.builtin_site.appearance import theme_colors
 from pressroom_content.config import ContentConfig
-from pressroom_content.contract import BUILTIN, control_of
+from pressroom_content.contract import BUILTIN, MediaChoice, control_of, media_libraries
 from pressroom_content.contract.control import FILE_NAME, META_NAME
 from pressroom_content.language import language_pack, supported
 from pressroom_content.pages.connect import WEBSITES, form_of, fragment, root_of, see_other
@@ -58,7 +59,9 @@ _THEMES: Final = (
     ("modern", "Modern", "Cards, in a sans serif"),
     ("magazine", "Magazine", "Large covers"),
 )
-_TEXTS: Final = ("theme", "color_scheme", "accent_color", "logo", "favicon")
+_TEXTS: Final = ("theme", "color_scheme", "accent_color", "logo", "logo_dark", "favicon")
+_IMAGES: Final = ("logo", "logo_dark", "favicon")
+_OFFERED_IMAGES: Final = 50
 _DEFAULT_ACCENT: Final = "#b9502a"
 _MENU_PROBLEM: Final = re.compile(r"menu(?:\.(\d+)(?:\.(label|url))?)?")
 
@@ -141,7 +144,7 @@ class WebsitePages:
             case "domain" | "domain_check" | "domain_remove" as wanted:
                 return await self._do_domain(user_id, website, wanted, typed)
             case "look":
-                changes = look_changes(typed)
+                changes = look_changes(typed, self._plugin.base_url)
                 await websites.update_settings(user_id, website.id, changes, _version(typed))
                 return "saved"
             case _:
@@ -220,11 +223,20 @@ class WebsitePages:
             errors=dict(errors),
             message=_message(request),
             look=look,
+            images=await self._images(request.subject) if look else [],
             domain=await Domains(self._plugin).state(website.user_id, website.id),
             domain_typed=typed.get("domain", website.domain) if typed else website.domain,
             domain_moment=lambda at: moment(at, now, zone),
             problem=" ".join(text for name, text in errors.items() if name.partition(".")[0] not in shown),
         )
+
+    async def _images(self, user_id: str) -> Sequence[MediaChoice]:
+        """Return images of the account that the look of a site may have."""
+        found: list[MediaChoice] = []
+        for _, library in media_libraries(self._plugin):
+            if library.recent is not None:
+                found += await library.recent(self._plugin, user_id, _OFFERED_IMAGES)
+        return [one for one in found if one.path]
 
 
 def _changes(typed: Mapping[str, str]) -> dict[str, Any]:
@@ -262,6 +274,7 @@ class LookView:
     themes: Sequence[ThemeView]
     values: Mapping[str, str]
     menu: str
+    logo_has_name: bool
     errors: Mapping[str, str]
 
 
@@ -271,22 +284,34 @@ def look_view(website: Website, typed: Mapping[str, str], errors: Mapping[str, s
         return None
     settings = site_settings.read(website.settings)
     values = {name: str(getattr(settings, name)) for name in _TEXTS}
+    has_name = settings.logo_has_name
     menu = "\n".join(f"{item.label} | {item.url}" for item in settings.menu)
     if typed.get("do") == "look":
         values |= {name: typed[name] for name in _TEXTS if name in typed}
         menu = typed.get("menu", menu)
+        has_name = typed.get("logo_has_name") == "true"
     accent = settings.accent_color or _DEFAULT_ACCENT
     return LookView(
         themes=[ThemeView(value, title, note, theme_colors(value), accent) for value, title, note in _THEMES],
         values=values,
         menu=menu,
+        logo_has_name=has_name,
         errors=_errors(errors),
     )
 
 
-def look_changes(typed: Mapping[str, str]) -> dict[str, Any]:
-    """Return the settings that were typed. Raises `InvalidInput` for a line of the menu that is not a link."""
+def look_changes(typed: Mapping[str, str], base_url: str) -> dict[str, Any]:
+    """Return the settings that were typed. URLs of images on this server become paths.
+
+    Raises `InvalidInput` for a line of the menu that is not a link.
+    """
     changes: dict[str, Any] = {name: typed[name].strip() for name in _TEXTS if name in typed}
+    host = base_url.removesuffix(urlsplit(base_url).path)
+    changes |= {
+        name: changes[name].removeprefix(host) for name in _IMAGES if changes.get(name, "").startswith(f"{host}/")
+    }
+    if "logo" in typed:
+        changes["logo_has_name"] = typed.get("logo_has_name") == "true"
     if "menu" in typed:
         changes["menu"] = [_item(number, line) for number, line in _lines(typed["menu"])]
     return changes

@@ -77,9 +77,9 @@ class SettingsParams(Params):
         description=(
             "Only changes: default_status (publish, draft), author, category, timezone (Europe/Berlin), language "
             "(en-GB), image_policy (rehost, hotlink, none), indexnow (true, false), description, name; built-in sites: "
-            "theme (classic, modern, magazine), color_scheme (auto, light, dark), accent_color (#b3402a), logo and "
-            "favicon (URLs), menu (list of label, url), domain (blog.example.org; the answer says how the user proves "
-            "it). null: default."
+            "theme (classic, modern, magazine), color_scheme (auto, light, dark), accent_color (#b3402a), logo, "
+            "logo_dark and favicon (URLs), logo_has_name (true, false), menu (list of label, url), domain "
+            "(blog.example.org; the answer says how the user proves it). null: default."
         )
     )
     expected_version: Integer | None = Field(default=None, description="The version that you read.")

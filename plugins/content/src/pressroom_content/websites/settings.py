@@ -141,6 +141,13 @@ class WebsiteSettings(Params):
     logo: Annotated[str, AfterValidator(_image_url)] = Field(
         default="", max_length=_MAX_URL, description="Built-in sites: URL of an image, shown before the name."
     )
+    logo_dark: Annotated[str, AfterValidator(_image_url)] = Field(
+        default="", max_length=_MAX_URL, description="Built-in sites: URL of the logo that is shown on a dark page."
+    )
+    logo_has_name: bool = Field(
+        default=False,
+        description="Built-in sites: whether the logo says the name, which is then not written beside it.",
+    )
     favicon: Annotated[str, AfterValidator(_image_url)] = Field(
         default="", max_length=_MAX_URL, description="Built-in sites: URL of a square image for browser tabs."
     )
@@ -152,7 +159,7 @@ class WebsiteSettings(Params):
 
 
 DEFAULTS: Final = WebsiteSettings()
-BLOG: Final = ("theme", "color_scheme", "accent_color", "logo", "favicon", "menu")
+BLOG: Final = ("theme", "color_scheme", "accent_color", "logo", "logo_dark", "logo_has_name", "favicon", "menu")
 """Settings that only built-in sites have."""
 
 
