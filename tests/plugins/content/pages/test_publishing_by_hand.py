@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import httpx
 from pressroom.testing import RunningHost
-from support.people import BrowserWithoutScreen
+from support.people import BrowserWithoutScreen, Page
 from support.standin_platform import StandInPlatform
 from support.written_articles import Work
 
@@ -59,6 +60,29 @@ def test_an_article_is_published_and_updated_and_counted_once(
     there = reader.submit(reader.get(path), path, do="publish")
     assert "the newest version is there already" in there.text
     assert used(full_host, work) == before + 1
+
+
+def test_a_page_such_as_an_imprint_is_published_by_hand(reader: BrowserWithoutScreen, work: Work) -> None:
+    id_ = made(work, "Imprint of the kitchen")
+    path = f"{ARTICLES}/{id_}/publications/{work.site}"
+    page = reader.get(path)
+    assert [one.text() for one in page.tree.css("#f-kind option")] == ["a post", "a page, such as an imprint"]
+    done = reader.submit(page, path, do="publish", kind="page")
+    while "data-follow" in done.html:
+        done = reader.get(done.path)
+    url = str(publication(work.client, id_)["url"])
+    site = url.rpartition("/")[0]
+    menu = "header .nav bdi"
+    assert "Imprint of the kitchen" in [one.text() for one in Page(httpx.get(site)).tree.css(menu)]
+    assert "Imprint of the kitchen" not in httpx.get(f"{site}/feed.xml").text
+    again = reader.get(path)
+    assert again.one("#f-kind [selected]") == "a page, such as an imprint"
+    done = reader.submit(again, path, do="publish", kind="post")
+    while "data-follow" in done.html:
+        done = reader.get(done.path)
+    assert "Imprint of the kitchen" not in [one.text() for one in Page(httpx.get(site)).tree.css(menu)]
+    other = reader.get(f"{ARTICLES}/{id_}/publications/{work.other_site}")
+    assert other.tree.css("#f-kind") == []
 
 
 def test_an_article_is_scheduled_in_the_websites_time_zone_and_rescheduled(

@@ -23,7 +23,7 @@ from pressroom.sdk import (
     Route,
 )
 
-from pressroom_content.contract import Capabilities
+from pressroom_content.contract import BUILTIN, Capabilities
 from pressroom_content.pages.article import asked_for, head, refusal
 from pressroom_content.pages.articles import PATH
 from pressroom_content.pages.connect import form_of, fragment, root_of, see_other
@@ -277,9 +277,10 @@ class PublishPages:
             if not typed.get("at", "").strip():
                 raise InvalidInput("at", "choose a day and a time first")
             at = moment_of(typed["at"].strip(), zone_of(website.settings), now=datetime.now(UTC), name="at")
-        asked = PublishRequest(mode, at, force=typed.get("force") == "yes")
         async with AsyncExitStack() as stack:
             known = await Publications(self._plugin).of_pair(request.subject, article.id, website.id)
+            options = _options(known, typed) if website.platform == BUILTIN else None
+            asked = PublishRequest(mode, at, options, force=typed.get("force") == "yes")
             is_free = None
             if known is None:  # as with the tool, only what is new on a website counts
                 is_free = await stack.enter_async_context(request.charge("publish_content"))
@@ -334,11 +335,22 @@ class PublishPages:
             conflict=edited or conflict,
             run=run,
             images=len(run.manuscript.uploads) if run else 0,
+            kind=(typed or {}).get("kind") or _kind(known) if website.platform == BUILTIN else "",
             can_draft=able.draft and not (known is not None and known.status == "published"),
             at=(typed or {}).get("at") or _proposed(known, now.astimezone(zone)),
             zone=zone.key,
             problem=problem or wrong,
         )
+
+
+def _kind(known: Publication | None) -> str:
+    return str((known.options if known else {}).get("kind", "post"))
+
+
+def _options(known: Publication | None, typed: Mapping[str, str]) -> Mapping[str, Any] | None:
+    """Return the options with what a person chose; `None` where that changes nothing."""
+    kind = typed.get("kind") or _kind(known)
+    return None if kind == _kind(known) else {**(known.options if known else {}), "kind": kind}
 
 
 def _proposed(known: Publication | None, now: datetime) -> str:
