@@ -22,6 +22,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 Scheme = Literal["light", "dark"]
 PATH = "/dashboard/activity"
 WIDTHS = (320, 390, 768, 1280)
+_CUT = """Array.from(document.querySelectorAll('.audit td, .audit th'))
+  .filter(cell => cell.scrollWidth > cell.clientWidth + 1 && getComputedStyle(cell).overflowX !== 'visible')
+  .map(cell => cell.innerText)"""
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +121,7 @@ async def test_everybody_can_use_it_on_every_screen(
                 await page.set_viewport_size({"width": width, "height": 900})
                 assert await page.evaluate("document.documentElement.scrollWidth") == width, (query, width)
                 assert await violations(page) == [], (query, width)
+                assert await page.evaluate(_CUT) == [], (query, width)
         assert complaints == []
         await page.goto(f"{host.url}{PATH}?day=nonsense")
         assert await violations(page) == []

@@ -107,6 +107,8 @@ async def test_on_a_phone_the_navigation_is_one_row(browser: Browser, host: Runn
         assert box is not None
         assert box["height"] < 60
         await expect(navigation.locator("[aria-current]")).to_be_in_viewport(ratio=0.9)
+    await page.set_viewport_size({"width": 1280, "height": 800})
+    await expect(page.get_by_role("button", name="Sign out", exact=True)).to_be_in_viewport(ratio=1)
     await context.close()
 
 
