@@ -37,12 +37,25 @@ def test_work_comes_before_the_plan_and_says_what_needs_its_owner(full_host: Run
         assert "Europe/Berlin" in first
         assert "The kitchen table" in first
         assert 0 < len(rows(page, "drafts")) <= 4
+        heads = page.tree.css('section[aria-labelledby="content-drafts"] .panel-head a')
+        assert [one.text() for one in heads] == ["New article", "Articles"]
         assert "&lt;" in page.html or "<script>alert" not in page.html
         assert rows(page, "live")
         for link in page.tree.css('.account-main section[aria-labelledby^="content-"] a'):
             assert browser.get(str(link.attributes["href"])).status == 200
         older = browser.get("/dashboard?show=errors")
         assert not rows(older, "drafts")
+
+
+def test_who_has_a_website_and_no_drafts_can_begin_one_for_it(browser: BrowserWithoutScreen, ada: Client) -> None:
+    website = ada.data("connect_website", platform="builtin", name="Teas")["website_id"]
+    page = browser.get("/dashboard")
+    begin = page.tree.css_first('section[aria-labelledby="content-drafts"] .panel-head a')
+    assert begin is not None
+    editor = browser.get(str(begin.attributes["href"]))
+    assert editor.tree.css_first(f'#f-website_id option[selected][value="{website}"]') is not None
+    ada.data("connect_website", platform="builtin", name="Coffees")
+    assert browser.get(editor.path).tree.css("#f-website_id [selected]") == []
 
 
 def test_a_new_account_is_led_to_its_first_website(browser: BrowserWithoutScreen, ada: Client, eve: Client) -> None:

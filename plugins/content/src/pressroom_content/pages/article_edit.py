@@ -86,7 +86,8 @@ class EditPages:
         if request.method != "POST" or (article is not None and article.status == "trashed"):
             done = _MESSAGES.get(request.query.get("done", ""), "")
             message = done.format(version=article.version if article else 1)
-            return await self._page(request, article, _form_of(article), message=message, saved=bool(done))
+            form = _form_of(article) if article else await self._blank(request.subject)
+            return await self._page(request, article, form, message=message, saved=bool(done))
         typed = form_of(request)
         base = await self._base(request.subject, article, typed)
         form = ArticleForm.read(typed, base)
@@ -106,6 +107,11 @@ class EditPages:
         except CallError as error:
             told = {"": " ".join(filter(None, [f"{error.message.rstrip('.')}.", error.hint]))}
             return await self._page(request, article, form, typed=typed, errors=told, status=400)
+
+    async def _blank(self, user_id: str) -> ArticleForm:
+        """Return an empty form, for the website that the person has where it is the only one."""
+        websites, _ = await Websites(self._plugin).page(user_id, limit=2)
+        return ArticleForm.of(Draft("", "", website_id=websites[0].id if len(websites) == 1 else None))
 
     async def preview(self, request: HttpRequest) -> HttpResponse:
         """Return what the form's text will look like, as JSON, for the frame of the page. Raises `NotFound`."""
