@@ -1,4 +1,4 @@
-"""The nginx configuration of the documentation passes on what the server takes."""
+"""The proxies of the documentation pass on what the server takes, and get certificates for the domains of blogs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from PIL import Image
 from pressroom.server.app import create_app
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
+from support.caddy import caddy, documented_caddy
 from support.content_client import client_of
 from support.needs import free_port
 from support.nginx import documented_domains, documented_nginx, nginx
@@ -104,3 +105,26 @@ def test_nginx_passes_on_the_domains_of_blogs_and_their_proofs(tmp_path: Path) -
             assert (proof.status_code, len(proof.text.strip())) == (200, 32)
             moved = client.get(f"{plain}/first")
             assert (moved.status_code, moved.headers["location"]) == (301, "https://blog.example.org/first")
+
+
+@pytest.mark.services
+def test_caddy_gets_certificates_for_the_domains_of_blogs_alone(tmp_path: Path) -> None:
+    content = {"config": {"domains": {"blog.example.org": "notes"}}}
+    config: dict[str, Any] = {"plugins": {"content": content}, "server": {"trusted_proxies": 1}}
+    with RunningHost(settings_for_test(config, tmp_path / "data")) as running:
+        ada = client_of(running, "ada@example.org")
+        site = ada.data("connect_website", platform="builtin", name="Notes")["website_id"]
+        with caddy(tmp_path, running.url, documented_caddy()) as proxy:
+            proof = f"/.well-known/pressroom-domain/{site}"
+            with pytest.raises(httpx.ConnectError):  # it is nobody's domain, so there is no certificate for it
+                proxy.get("blog.example.org", "/")
+            ada.data("update_website_settings", website_id=site, settings={"domain": "blog.example.org"})
+            assert "<title>Notes" in proxy.get("blog.example.org", "/").text
+            assert proxy.get("blog.example.org", "/dashboard").status_code == 404
+            assert proxy.get("tools.example.com", "/dashboard").status_code == 303
+            with pytest.raises(httpx.ConnectError):
+                proxy.get("other.example.org", "/")
+            plain = proxy.get("blog.example.org", proof, plain=True)
+            assert (plain.status_code, len(plain.text.strip())) == (200, 32)
+            moved = proxy.get("blog.example.org", "/first", plain=True)
+            assert (moved.status_code, moved.headers["location"]) == (308, "https://blog.example.org/first")
