@@ -157,6 +157,7 @@ def sdk_names() -> str:
 _TITLES: Final = {
     "pressroom.sdk.plugin": "Plugins",
     "pressroom.sdk.generator": "Generators",
+    "pressroom.sdk.page": "Pages of generators",
     "pressroom.sdk.mcp_tool": "MCP tools",
     "pressroom.sdk.declaration": "Executors",
     "pressroom.sdk.params": "Parameters",

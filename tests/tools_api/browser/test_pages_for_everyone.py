@@ -101,7 +101,7 @@ async def test_a_page_weighs_little_and_asks_nobody_else(browser: Browser, serve
     await page.goto(server.url + path, wait_until="networkidle")
     bodies = [await (await request.response()).body() for request in requests]  # type: ignore[union-attr]  # all answered
     assert [request.url for request in requests if not request.url.startswith(server.url)] == []
-    assert sum(map(len, bodies)) < 100_000
+    assert sum(map(len, bodies)) < 110_000
     await page.close()
 
 

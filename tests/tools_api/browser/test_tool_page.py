@@ -276,11 +276,13 @@ async def test_a_refused_value_is_named_beside_its_field(page: Page, server: Pag
     margin = page.get_by_label("Margin")
     await expect(margin).to_be_focused()
     await expect(margin).to_have_attribute("aria-invalid", "true")
-    await expect(margin).to_have_accessible_description("Quiet zone around the code, in modules. Must be even (got 3)")
+    await expect(margin).to_have_accessible_description(
+        "Quiet zone around the code, in modules. 0 to 16. Must be even (got 3)"
+    )
     await expect(page.get_by_role("status")).to_contain_text("margin: must be even (got 3)")
     await margin.fill("4")
     await expect(margin).not_to_have_attribute("aria-invalid", "true")
-    await expect(margin).to_have_accessible_description("Quiet zone around the code, in modules.")
+    await expect(margin).to_have_accessible_description("Quiet zone around the code, in modules. 0 to 16.")
 
 
 async def test_what_the_browser_finds_wrong_is_not_sent(page: Page, server: PageServer) -> None:
@@ -421,5 +423,5 @@ async def test_an_error_without_javascript_keeps_the_values(browser: Browser, se
         await expect(page.get_by_label("Margin")).to_have_value("3")
         await expect(page.get_by_label("Text")).to_have_value("\nhello")
         await expect(page.get_by_label("Margin")).to_have_accessible_description(
-            "Quiet zone around the code, in modules. Must be even (got 3)"
+            "Quiet zone around the code, in modules. 0 to 16. Must be even (got 3)"
         )

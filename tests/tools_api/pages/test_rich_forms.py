@@ -13,7 +13,20 @@ from pressroom.interfaces.tools_api.pages.declared import with_choice
 from pressroom.interfaces.tools_api.pages.fields import shows_choices
 from pressroom.interfaces.tools_api.pages.forms import form_from_input
 from pressroom.interfaces.tools_api.pages.views import ImageUrls
-from pressroom.sdk import Artifact, Call, Example, Mode, Page, Params, Snippet, generator, per_hour
+from pressroom.sdk import (
+    Artifact,
+    Call,
+    Example,
+    FileField,
+    FormCase,
+    FormSection,
+    Mode,
+    Page,
+    Params,
+    Snippet,
+    generator,
+    per_hour,
+)
 from pydantic import BaseModel, Field
 from selectolax.lexbor import LexborHTMLParser
 from support.page_server import branding, meta
@@ -178,7 +191,7 @@ def test_a_list_has_a_line_for_each_item() -> None:
     field = page(FormState(form)).css_first("textarea[name='look.lines']")
     assert field is not None
     assert field.text() == "One\nTwo"
-    assert "one per line, up to 4" in page().html  # type: ignore[operator] # there is one
+    assert "One per line, up to 4." in page().html  # type: ignore[operator] # there is one
 
 
 def test_a_default_that_is_only_documented_is_shown_and_not_filled_in() -> None:
@@ -218,9 +231,96 @@ def test_a_snippet_names_what_was_made_escaped() -> None:
     assert '"1200"' in page().css_first("#snippet-0").text()  # type: ignore[union-attr] # there is one
 
 
+CASES = Page(
+    switch="kind",
+    cases=(
+        FormCase("one", "First", labels={"look.title": "Headline"}),
+        FormCase("two", "Second", ("look.lines", "width"), sample={"look.lines": "One"}),
+    ),
+    sections=(
+        FormSection("How it looks", ("look.theme", "look.title"), open=True),
+        FormSection("Logo", ("look.logo",)),
+    ),
+    files=(FileField("look.logo", ("image/png", "image/svg+xml")),),
+    labels={"look.logo": "Your logo"},
+    values={"look.theme": {"dark": "Night"}},
+)
+CASE_DESCRIPTOR = page_descriptor(DESCRIPTOR, replace(card, page=CASES))
+
+
+def case_page(**form: str) -> LexborHTMLParser:
+    state = FormState({name: [text] for name, text in form.items()})
+    return LexborHTMLParser(PAGES.tool(CASE_DESCRIPTOR, state).decode())
+
+
+def test_fields_that_belong_to_values_of_a_switch_say_so() -> None:
+    parsed = case_page(kind="two")
+    options = [(node.attributes["data-switch"], "checked" in node.attributes) for node in parsed.css("[data-switch]")]
+    assert options == [("0", False), ("1", True)]
+    fields = {node.attributes["data-cases"]: node for node in parsed.css("[data-cases]")}
+    assert set(fields) == {"1"}
+    assert len(parsed.css("[data-cases='1'] [name='look.lines'], [data-cases='1'] [name=width]")) == 2
+    assert [node.text().strip() for node in parsed.css(".segment:has([name=kind])")] == ["Not set", "First", "Second"]
+    samples = [node.attributes["data-samples"] for node in parsed.css("form.studio")]
+    assert samples == ['{"0": {}, "1": {"look.lines": "One"}}']
+
+
+@pytest.mark.parametrize(("kind", "label"), [("one", "Headline"), ("two", "Title")])
+def test_a_field_is_called_what_it_means_for_the_value_of_the_switch(kind: str, label: str) -> None:
+    title = case_page(kind=kind).css_first("[name='look.title']")
+    assert title is not None
+    field = case_page(kind=kind).css_first(f"label[for={title.attributes['id']}]")
+    assert field is not None
+    assert field.text().strip() == label
+
+
+def test_only_what_belongs_to_the_value_of_the_switch_is_sent() -> None:
+    params = CASE_DESCRIPTOR["endpoints"][0]["params"]
+    form = {"look.title": ["A"], "look.lines": ["One"], "width": ["300"]}
+    assert input_from_form(params, form | {"kind": ["one"]}, "kind") == {"kind": "one", "look": {"title": "A"}}
+    assert input_from_form(params, form | {"kind": ["two"]}, "kind") == {
+        "kind": "two",
+        "look": {"title": "A", "lines": ["One"]},
+        "width": 300,
+    }
+    assert input_from_form(params, form, "kind")["width"] == 300
+
+
+def test_sections_open_and_close_and_open_for_an_error() -> None:
+    parsed = case_page()
+    shown = {node.text().strip().split("\n")[0]: "open" in node.attributes for node in parsed.css("details")}
+    assert shown == {"How it looks": True, "Logo": False}
+    error = {"code": "validation_error", "message": "look.logo: must be an image"}
+    state = FormState({}, {"ok": False, "error": error, "meta": meta(QR, 0)})
+    wrong = LexborHTMLParser(PAGES.tool(CASE_DESCRIPTOR, state).decode())
+    assert ["open" in node.attributes for node in wrong.css("details")] == [True, True]
+
+
+def test_a_field_for_files_takes_what_the_parameter_takes() -> None:
+    parsed = case_page()
+    picker = parsed.css_first("input[type=file]")
+    assert picker is not None
+    assert picker.attributes["accept"] == "image/png,image/svg+xml"
+    assert "name" not in picker.attributes
+    assert "Your logo" in "".join(node.text() for node in parsed.css("label:has(input[type=file])"))
+    assert parsed.css_first(".takes-only-files [name='look.logo']") is not None
+
+
+def test_values_have_names_for_people() -> None:
+    names = [node.text().strip() for node in case_page().css(".thumbnail")]
+    assert names == ["light", "Night"]
+
+
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
+        (Page(switch="kind"), "a switch needs 1 to 10 cases"),
+        (Page(switch="look.colour", cases=CASES.cases), "switch: 'look.colour' is not a parameter"),
+        (Page(switch="kind", cases=(FormCase("one", "First", ("nothing",)),)), "cases: 'nothing' is not a parameter"),
+        (Page(sections=(FormSection("A", ("width",)), FormSection("B", ("width",)))), "sections: 'width' is in two"),
+        (replace(PAGE, sections=(FormSection("A", ("kind", "html")),)), "'A' has parameters of several modes"),
+        (Page(files=(FileField("look.logo", ("text/plain",)),)), "'look.logo' takes text/plain; known are"),
+        (Page(labels={"logo": "Logo"}), "labels: 'logo' is not a parameter"),
         (Page(modes=(Mode("A", ("nothing",)),)), "'nothing', which is not a parameter"),
         (Page(modes=(Mode("A", ("kind",)), Mode("B", ("kind",)))), "one mode only"),
         (Page(modes=tuple(Mode(str(number), ()) for number in range(5))), "2 to 4 modes, or none (got 5)"),

@@ -65,17 +65,14 @@ from pressroom.sdk.generator import (
     Generator,
     GeneratorOptions,
     Mcp,
-    Mode,
-    Page,
-    Preview,
     Promo,
-    Snippet,
     generator,
 )
 from pressroom.sdk.jobs import Job, JobRun, Jobs, JobState, JobStatus, Lease, LeaseLost, LockTaken, Pause, Reschedule
 from pressroom.sdk.keys import SharedKeys
 from pressroom.sdk.mcp_tool import Annotations, Instructions, McpTool, McpToolOptions, mcp_tool
 from pressroom.sdk.middleware import CallInfo, CallMiddleware
+from pressroom.sdk.page import FileField, FormCase, FormSection, Mode, Page, Preview, Snippet
 from pressroom.sdk.params import ClientRequestId, HexColor, Integer, Params
 from pressroom.sdk.plugin import API, Extensions, HostServices, Plugin, PluginConfig, PluginContext, hookimpl
 from pressroom.sdk.rates import Rate, per_day, per_hour, per_minute
@@ -155,9 +152,12 @@ __all__ = [
     "FetchUnknown",
     "Fetched",
     "Fetcher",
+    "FileField",
     "FileMissing",
     "FileStore",
     "Forbidden",
+    "FormCase",
+    "FormSection",
     "Generator",
     "GeneratorOptions",
     "HexColor",

@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypedDict, Unpack
+from typing import Any, Final, TypedDict, Unpack
 
 from pydantic import BaseModel
 
@@ -20,6 +20,7 @@ from pressroom.sdk.declaration import (
     params_problems,
     run_problems,
 )
+from pressroom.sdk.page import Page, Preview, form_problems
 from pressroom.sdk.params import Params
 from pressroom.sdk.rates import Rate
 from pressroom.sdk.toolsets import GENERATORS, toolset_problems
@@ -44,8 +45,6 @@ _RUN_BY_BROWSERS: Final = frozenset(
 GenerateFunction = Callable[[Any, Call], Artifact | Awaitable[Artifact]]
 PrepareFunction = Callable[[Any, Call], Awaitable[Any]]
 SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
-MAX_MODES = 4
-PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}", re.ASCII)
 
 
 def media_type_problems(produces: Iterable[str], extensions: Mapping[Any, Any]) -> Iterator[str]:
@@ -126,63 +125,6 @@ class Example:
     params: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """How a generator's page shows what was made.
-
-    `kind` is `image`: the file itself, or the `preview` of its artifact. Or it is `icons`: a browser's tab, a phone's
-    home screen and a search result, with the icons of `Artifact.preview`; `pressroom.graphics.icons.icon_sheet` makes
-    that image. Pages draw as people type; `live` says that a generator whose files are not images can be drawn too.
-    """
-
-    kind: Literal["image", "icons"] = "image"
-    live: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Mode:
-    """One of several ways to use a generator, of which the form shows one at a time.
-
-    `params` names the parameters that belong to this way alone; none of them may be required.
-    """
-
-    title: str
-    params: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Snippet:
-    """A text for people to paste somewhere else, such as the tags that show an image.
-
-    In `text`, `{name}` stands for that member of the answer's `data`, such as `{url}`, escaped for HTML. `note` is what
-    people should read before they paste.
-    """
-
-    title: str
-    text: str
-    note: str = ""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The members that the text asks for."""
-        return tuple(dict.fromkeys(PLACEHOLDER.findall(self.text)))
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """What a generator's page has beyond a form, a result and the reference.
-
-    With `gallery`, there are images of the examples although the files are something else: each artifact has a
-    `preview`. `modes` divides the form where parameters exclude each other. `snippets` are texts to copy. `sample` is
-    an instance of the generator's `details`: what the page shows before anything was made.
-    """
-
-    gallery: bool = False
-    modes: tuple[Mode, ...] = ()
-    snippets: tuple[Snippet, ...] = ()
-    sample: BaseModel | None = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generator:
     """A tool that turns parameters into a file.
@@ -224,8 +166,8 @@ class Generator:
     promo: Promo | None = None
     examples: tuple[Example, ...] = ()
     notes: tuple[str, ...] = ()
-    preview: Preview = Preview()
-    page: Page = Page()
+    preview: Preview = Preview()  # noqa: RUF009 - it is frozen
+    page: Page = Page()  # noqa: RUF009 - it is frozen
     prepare: PrepareFunction | None = None
     extensions: Mapping[str, str] = field(default_factory=dict, hash=False)
     reference: str = field(default="", compare=False)
@@ -272,15 +214,7 @@ class Generator:
         found = ["page: a gallery needs examples"] if page.gallery and not self.examples else []
         if page.sample is not None and (self.details is None or not isinstance(page.sample, self.details)):
             found.append("page: sample must be an instance of details")
-        if len(page.modes) > MAX_MODES or len(page.modes) == 1:
-            found.append(f"page: there must be 2 to {MAX_MODES} modes, or none (got {len(page.modes)})")
-        fields = self.params.model_fields if is_model(self.params, Params) else {}
-        divided = [name for mode in page.modes for name in mode.params]
-        for name in dict.fromkeys(divided):
-            if name not in fields:
-                found.append(f"page: a mode names {name!r}, which is not a parameter")
-            elif fields[name].is_required() or divided.count(name) > 1:
-                found.append(f"page: {name!r} can belong to one mode only, and must not be required")
+        found += form_problems(page, self.params if is_model(self.params, Params) else None)
         members = {"id", "url", "expiresAt", *(self.details.model_fields if self.details else ())}
         for snippet in page.snippets:
             unknown = ", ".join(name for name in snippet.names if name not in members)

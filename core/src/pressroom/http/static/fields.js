@@ -16,6 +16,9 @@ class Field {
     this.error = $(".field-error", box);
     this.target = box.id ? box : this.control;
     this.mode = box.closest("[data-mode]")?.dataset.mode;
+    this.cases = box.dataset.cases?.split(" ");
+    this.uploads = "upload" in ($(".upload", box)?.dataset ?? {});
+    if (box.classList.contains("takes-only-files")) this.target = $("input[type=file]", box);
     if ("code" in (this.control.dataset ?? {})) this.editor = new Editor(this.control);
   }
 
@@ -79,9 +82,17 @@ class Field {
     return value;
   }
 
+  // The name of the field for that value of the form's switch
+  relabel(number) {
+    const { label, labels } = this.spec;
+    if (labels) $("[data-label]", this.box).textContent = labels[number] ?? label;
+  }
+
   show(problem) {
     this.error.textContent = problem;
     this.error.hidden = !problem;
+    const section = problem && this.box.closest("details");
+    if (section) section.open = true;
     const described = (this.target.getAttribute("aria-describedby") ?? "").split(" ").filter((id) => id && id !== this.error.id);
     if (problem) described.push(this.error.id);
     if (!described.length) this.target.removeAttribute("aria-describedby");
@@ -144,10 +155,9 @@ function connectSwatch(control, swatch) {
 
 function connectCounter(control, counter) {
   const limit = Number(counter.dataset.count);
-  const idle = counter.textContent;
   control.addEventListener("input", () => {
     const length = [...control.value].length;
-    counter.textContent = length > limit * 0.8 ? `${length.toLocaleString("en")} of ${limit.toLocaleString("en")}` : idle;
+    counter.textContent = length > limit * 0.8 ? `${length.toLocaleString("en")} of ${limit.toLocaleString("en")}` : "";
   });
 }
 

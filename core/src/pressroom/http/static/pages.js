@@ -53,6 +53,10 @@ class Tool {
       if (counter) connectCounter(field.control, counter);
       swatchesFor(field);
     }
+    const uploads = this.all.filter((field) => field.uploads);
+    if (uploads.length) import(form.dataset.uploads).then((loaded) => loaded.connectUploads(uploads, $(".canvas", form)));
+    for (const help of $$("[popover]", form)) help.addEventListener("toggle", placeBesideButton);
+    this.relabel();
   }
 
   connectCanvas() {
@@ -85,7 +89,7 @@ class Tool {
     const tools = {
       "[data-download]": () => this.download(),
       "[data-copy-image]": (button) => this.copying(button, () => this.copyImage()),
-      "[data-copy-markup]": (button) => this.copying(button, () => copy(this.markup)),
+      "[data-copy-markup]": (button) => this.copying(button, () => this.copyMarkup()),
       "[data-copy-design]": (button) => this.copying(button, () => this.copyDesign()),
       "[data-make-link]": (button) => this.makeLink(button),
     };
@@ -98,7 +102,10 @@ class Tool {
     for (const name of ["[data-copy-design]", "[data-make-link]"]) $(name, form)?.removeAttribute("hidden");
     const copiesImages = $("[data-copy-image]", form);
     if (copiesImages) copiesImages.hidden = !(navigator.clipboard?.write && window.ClipboardItem);
-    for (const button of $$("[data-coming]", form)) button.removeAttribute("data-coming");
+    for (const button of $$("[data-coming]", form)) {
+      if (button.matches("[data-copy-markup]")) button.hidden = false;
+      button.removeAttribute("data-coming");
+    }
     this.label();
   }
 
@@ -131,7 +138,29 @@ class Tool {
   // The fields that count: those of the chosen mode, and those that belong to none.
   get fields() {
     const mode = this.mode?.value;
-    return this.all.filter((field) => field.mode === undefined || field.mode === mode);
+    const number = this.caseNumber;
+    return this.all.filter((field) => (field.mode === undefined || field.mode === mode) && (!field.cases || number === undefined || field.cases.includes(number)));
+  }
+
+  // The number of the value of the form's switch
+  get caseNumber() {
+    return $("[data-switch]:checked", this.form)?.dataset.switch;
+  }
+
+  relabel() {
+    for (const field of this.all) field.relabel(this.caseNumber);
+  }
+
+  // Another value of the switch: its samples fill what nobody has filled in, so that there is something to see.
+  switched() {
+    this.relabel();
+    const samples = jsonIn(this.form.dataset.samples, {});
+    const start = jsonIn(this.form.dataset.start, {});
+    for (const [name, text] of Object.entries(samples[this.caseNumber] ?? {})) {
+      const field = this.all.find(({ spec }) => spec.name === name);
+      const known = [start[name], ...Object.values(samples).map((one) => one[name])];
+      if (field && (!field.text || known.includes(field.text))) field.text = text;
+    }
   }
 
   get mode() {
@@ -141,15 +170,19 @@ class Tool {
   fill(texts) {
     const mode = $(`[name=_mode][value="${CSS.escape(texts._mode ?? 0)}"]`, this.form);
     if (mode) mode.checked = true;
+    this.filling = true;
     for (const field of this.all) {
       if (field.spec.name in texts) field.text = texts[field.spec.name];
       else field.reset();
     }
+    this.filling = false;
+    this.relabel();
     this.announce("The form is filled in.");
   }
 
   edited(control) {
     this.all.find((field) => field.box.contains(control))?.show("");
+    if (control.dataset.switch && !this.filling) this.switched();
     for (const group of this.groups) if (group.target.contains(control)) group.show("");
     this.changed();
   }
@@ -391,6 +424,13 @@ class Tool {
     });
     // A promise keeps the permission that the click gave, which waiting would lose.
     await navigator.clipboard.write([new ClipboardItem({ "image/png": image })]);
+  }
+
+  // The HTML that comes with the image; before the first change a preview has to tell it.
+  async copyMarkup() {
+    if (!this.markup) await this.refresh();
+    if (!this.markup) throw new Error("refused");
+    await copy(this.markup);
   }
 
   async copyDesign() {

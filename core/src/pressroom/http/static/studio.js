@@ -77,6 +77,18 @@ function jsonIn(text, fallback) {
   }
 }
 
+// Puts a help text below the button that opened it, inside of the window.
+
+function placeBesideButton({ target: help, newState }) {
+  if (newState !== "open") return;
+  const button = $(`[popovertarget="${CSS.escape(help.id)}"]`).getBoundingClientRect();
+  help.classList.add("is-placed");
+  const { width, height } = help.getBoundingClientRect();
+  const below = button.bottom + 6;
+  help.style.left = `${Math.max(8, Math.min(button.right - width, innerWidth - width - 8))}px`;
+  help.style.top = `${below + height > innerHeight ? Math.max(8, button.top - height - 6) : below}px`;
+}
+
 function waitingTime(seconds) {
   const [count, unit] = seconds < 90 ? [Math.max(1, Math.ceil(seconds)), "second"] : [Math.ceil(seconds / 60), "minute"];
   return `${count} ${unit}${count === 1 ? "" : "s"}`;

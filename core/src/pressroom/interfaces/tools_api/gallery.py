@@ -187,8 +187,10 @@ def _choices(generator: Generator, examples: Iterable[Example]) -> dict[str, dic
     for param in form_params(form_parameters(generator.params)):
         if samples and shows_choices(param):
             path = param.get("path", (param["name"],))
+            shown = generator.page.thumbnails.get(param["name"])
+            given = samples if shown is None else [shown]
             found[param["name"]] = {
-                text_of(value): with_choice(samples, path, value) for value in param.get("enumValues", ())
+                text_of(value): with_choice(given, path, value) for value in param.get("enumValues", ())
             }
     return found
 

@@ -236,7 +236,7 @@ def _read_form(
     try:
         _check_form_type(request)
         form = parse_form(request.body)
-        given = input_from_form(descriptor["endpoints"][0]["params"], form)
+        given = input_from_form(descriptor["endpoints"][0]["params"], form, descriptor["page"]["switch"])
         return form, parse_object(orjson.dumps(given))  # through the same door as the API's own
     except CallError as error:
         return form, error

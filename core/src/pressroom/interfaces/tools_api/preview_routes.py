@@ -86,7 +86,8 @@ class PreviewRoutes:
         descriptor = self._descriptors.get(slug)
         params = descriptor["endpoints"][0]["params"] if descriptor else ()
         try:
-            given = input_from_form(params, parse_qs(request.query_string, keep_blank_values=True))
+            form = parse_qs(request.query_string, keep_blank_values=True)
+            given = input_from_form(params, form, descriptor["page"]["switch"] if descriptor else "")
             return parse_object(orjson.dumps(given))
         except CallError as error:
             return error

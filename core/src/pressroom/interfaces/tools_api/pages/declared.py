@@ -3,17 +3,19 @@
 A page's descriptor has members beside those of the interface contract, section 2.10: `page`, with `gallery`, `modes`
 (titles) and `snippets`, `sampleData`, a sample of the response's `data`, `extension`, that of its first media type, and
 `mcpName`, its name for AI clients.
-A parameter has the members of `pressroom.catalog.schema.form_parameters`, and `mode`, the number of its mode.
+A parameter has the members of `pressroom.catalog.schema.form_parameters`, and `mode`, the number of its mode. What
+the generator's `Page` says of a field is in `label`, `labels` (by the number of a case), `valueTitles`, `files` and
+`fileUrls`; a case has the number of its value, and `cases` are those that a parameter belongs to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pressroom.catalog.schema import form_parameters
 from pressroom.interfaces.tools_api.pages.forms import Descriptor
-from pressroom.sdk import Generator
+from pressroom.sdk import FormCase, Generator, Page
 
 
 def page_descriptor(descriptor: Descriptor, generator: Generator) -> dict[str, Any]:
@@ -24,6 +26,7 @@ def page_descriptor(descriptor: Descriptor, generator: Generator) -> dict[str, A
         for param in params:
             if param["name"] in mode.params:
                 param["mode"] = number
+    _describe_fields(params, page)
     first, *others = descriptor["endpoints"]
     return {
         **descriptor,
@@ -31,12 +34,49 @@ def page_descriptor(descriptor: Descriptor, generator: Generator) -> dict[str, A
         "page": {
             "gallery": page.gallery,
             "modes": [mode.title for mode in page.modes],
+            "switch": page.switch,
+            "samples": {number: dict(case.sample) for number, case in _numbered(params, page)},
+            "sections": [{"title": one.title, "params": list(one.params), "open": one.open} for one in page.sections],
             "snippets": [{"title": one.title, "text": one.text, "note": one.note} for one in page.snippets],
         },
         "extension": generator.extension_of(generator.produces[0]),
         "mcpName": generator.mcp.name if generator.mcp else "",
         "sampleData": page.sample.model_dump(mode="json", by_alias=True) if page.sample else {},
     }
+
+
+def _describe_fields(params: list[dict[str, Any]], page: Page) -> None:
+    """Write into the records what the page says of their fields."""
+    found = dict(_by_path(params))
+    for name, label in page.labels.items():
+        found[name]["label"] = label
+    for name, titles in page.values.items():
+        found[name]["valueTitles"] = dict(titles)
+    for one in page.files:
+        found[one.param].update(files=list(one.media_types), fileUrls=one.urls)
+    for number, case in _numbered(params, page):
+        titles = found[page.switch].setdefault("valueTitles", {})
+        titles[case.value] = case.title
+        for name in case.params:
+            found[name].setdefault("cases", []).append(number)
+        for name, label in case.labels.items():
+            found[name].setdefault("labels", {})[number] = label
+
+
+def _numbered(params: Sequence[Mapping[str, Any]], page: Page) -> Iterator[tuple[int, FormCase]]:
+    """Yield the cases with the numbers of their values."""
+    if not page.switch:
+        return
+    values = dict(_by_path(params))[page.switch]["enumValues"]
+    for case in page.cases:
+        if case.value in values:
+            yield values.index(case.value), case
+
+
+def _by_path(params: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
+    for param in params:
+        yield param["name"], param
+        yield from ((f"{param['name']}.{member['name']}", member) for member in param.get("members", ()))
 
 
 def with_choice(samples: Sequence[Mapping[str, Any]], path: Sequence[str], value: Any) -> dict[str, Any]:

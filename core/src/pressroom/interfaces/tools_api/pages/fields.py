@@ -25,7 +25,7 @@ NARROW_TEXT: Final = 80
 
 Widget = Literal["text", "textarea", "number", "select", "radios", "thumbnails", "checkbox", "colour"]
 
-LONG_TEXT: Final = 200
+LONG_TEXT: Final = 254
 """Texts that may be longer than this get a field of several lines."""
 
 CODE_TEXT: Final = 4000
@@ -68,7 +68,11 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a form. `spec` is JSON that tells the script how the text becomes a value."""
+    """One field of a form. `spec` is JSON that tells the script how the text becomes a value.
+
+    `cases` are the numbers of the values of the form's switch for which it is shown, all without them; `switches` marks
+    that one itself. `files` are the media types of files that it takes, `file_urls` that it takes URLs as well.
+    """
 
     id: str
     name: str
@@ -93,6 +97,10 @@ class Field:
     placeholder: str = ""
     options: tuple[Option, ...] = ()
     excerpt: Excerpt | None = None
+    cases: str = ""
+    switches: bool = False
+    files: str = ""
+    file_urls: bool = False
 
     @property
     def wide(self) -> bool:
@@ -102,9 +110,21 @@ class Field:
         )
 
     @property
+    def half(self) -> bool:
+        """Whether two of them go side by side in a narrow form."""
+        return self.widget in ("number", "checkbox", "colour")
+
+    @property
+    def hint(self) -> str:
+        """The help with the bounds."""
+        counted = f"Up to {self.limit:,} characters" if self.limit and self.counted and not self.files else ""
+        bounds = self.bounds[:1].upper() + self.bounds[1:] if self.bounds else counted
+        return f"{self.help} {bounds}.".strip() if bounds else self.help
+
+    @property
     def described_by(self) -> str:
         """The ids of the texts that describe the field."""
-        parts = {f"{self.id}-help": self.help, f"{self.id}-error": self.error}
+        parts = {f"{self.id}-help": self.hint, f"{self.id}-error": self.error}
         return " ".join(name for name, text in parts.items() if text)
 
 
@@ -140,6 +160,9 @@ def build_field(
     form: Form,
     problems: Mapping[str, str],
     images: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    case: int | None = None,
+    *,
+    switches: bool = False,
 ) -> Field:
     """Return the field of one parameter.
 
@@ -149,6 +172,8 @@ def build_field(
         form: texts to keep in the fields; a field without one shows its default.
         problems: what is wrong, by the parameter's name.
         images: the URLs of images of choices, by the parameter's name and the value.
+        case: the number of the value that the form's switch has.
+        switches: whether this is the switch.
     """
     name = param["name"]
     documented = param.get("default")
@@ -164,8 +189,8 @@ def build_field(
     return Field(
         id=field_id,
         name=name,
-        label=label_of(param.get("path", (name,))[-1]),
-        widget=widget,
+        label=param.get("labels", {}).get(case) or _label(param),
+        widget="radios" if switches else widget,
         required=bool(param.get("required")),
         help=param.get("description") or "",
         error=error,
@@ -185,7 +210,16 @@ def build_field(
         placeholder="" if example is None or default is not None else field_text(param, example),
         options=_options(param, value, images.get(name, {})),
         excerpt=excerpt(value, error) if code and error else None,
+        cases=" ".join(map(str, param.get("cases", ()))),
+        switches=switches,
+        files=",".join(param.get("files", ())),
+        file_urls=bool(param.get("fileUrls")),
     )
+
+
+def _label(param: Param) -> str:
+    label: str = param.get("label") or label_of(param.get("path", (param["name"],))[-1])
+    return label
 
 
 def _widget(param: Param, *, has_images: bool = False) -> Widget:
@@ -207,20 +241,29 @@ def _widget(param: Param, *, has_images: bool = False) -> Widget:
         case _ if is_colour(param):
             return "colour"
         case _:
-            long = (param.get("max") or 0) > LONG_TEXT and param.get("format") not in _ONE_LINE
+            long = "files" not in param and (param.get("max") or 0) > LONG_TEXT and param.get("format") not in _ONE_LINE
             return "textarea" if long else "text"
 
 
 def _options(param: Param, value: str, images: Mapping[str, str]) -> tuple[Option, ...]:
     choices = [text_of(choice) for choice in param.get("enumValues") or ()]
-    sign = "×" if param["name"] == "scale" else ""  # noqa: RUF001 - the sign that scales are written with
-    options = [Option(choice, choice + sign, choice == value, images.get(choice, "")) for choice in choices]
+    titles = param.get("valueTitles", {})
+    options = [
+        Option(choice, titles.get(choice) or _value_label(param, choice), choice == value, images.get(choice, ""))
+        for choice in choices
+    ]
     # What a mode is about is always set in it; a select begins with its first option by itself.
     if images and "mode" in param and value not in choices:
         options[0] = replace(options[0], chosen=True)
     if choices and not param.get("required") and param.get("default") is None and "mode" not in param:
         options.insert(0, Option("", "Not set", value == ""))
     return tuple(options)
+
+
+def _value_label(param: Param, choice: str) -> str:
+    if param["name"] == "scale":
+        return choice + "×"  # noqa: RUF001 - the sign that scales are written with
+    return choice.upper() if param["name"] == "format" else choice
 
 
 def number_bounds(param: Param) -> str:
@@ -264,5 +307,8 @@ def _spec(param: Param) -> str:
         "default": None if param.get("assumed") else param.get("default"),
         "required": bool(param.get("required")),
         "empty": takes_empty(param),
+        "label": _label(param) if "labels" in param else None,
+        "labels": param.get("labels"),
+        "max": param.get("max") if "files" in param else None,
     }
     return json.dumps({key: value for key, value in spec.items() if value not in (None, [], False)}, ensure_ascii=False)

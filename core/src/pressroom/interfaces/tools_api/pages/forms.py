@@ -122,6 +122,17 @@ def chosen_mode(params: Sequence[Param], form: Form) -> int:
     )
 
 
+def chosen_case(params: Sequence[Param], switch: str, form: Form) -> int | None:
+    """Return the number of the value that the parameter called `switch` has in a form; nothing without a value."""
+    param = next((one for one in form_params(params) if one["name"] == switch), None)
+    if param is None:
+        return None
+    values = [text_of(value) for value in param.get("enumValues", ())]
+    default = param.get("default")
+    text = form.get(switch, ["" if default is None else text_of(default)])[-1]
+    return values.index(text) if text in values else None
+
+
 def _name(param: Param) -> str:
     name: str = param["name"]
     return name
@@ -161,7 +172,7 @@ def parse_form(body: bytes) -> dict[str, list[str]]:
         raise InvalidInput("", f"the form must be UTF-8 text with at most {MAX_FIELDS} fields") from error
 
 
-def input_from_form(params: Sequence[Param], form: Form) -> dict[str, Any]:
+def input_from_form(params: Sequence[Param], form: Form, switch: str = "") -> dict[str, Any]:
     """Return the JSON object that a client of the API would send for a posted form.
 
     Optional fields that are empty, or that hold the default, are left out. A text that is not a number
@@ -171,14 +182,19 @@ def input_from_form(params: Sequence[Param], form: Form) -> dict[str, Any]:
         params: the parameters of the endpoint's descriptor.
         form: the posted texts; of several under one name the last one counts. Names that are no
             parameters are ignored, and so is what belongs to another mode than the one that the form names.
+        switch: the parameter whose value says which others mean something; where the form names it, what belongs
+            only to its other values is ignored.
 
     Raises:
         InvalidInput: an object parameter does not hold a JSON object.
     """
     found: dict[str, Any] = {}
     mode = chosen_mode(params, form) if MODE in form else None
+    case = chosen_case(params, switch, form) if switch in form else None
     for param in form_params(params):
         if mode is not None and param.get("mode", mode) != mode:
+            continue
+        if case is not None and case not in param.get("cases", (case,)):
             continue
         texts = form.get(param["name"])
         value = _value(param, texts[-1].replace("\r\n", "\n")) if texts else _MISSING

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from types import MappingProxyType
@@ -18,7 +19,9 @@ from pressroom.interfaces.tools_api.pages.forms import (
     Form,
     FormState,
     Param,
+    chosen_case,
     chosen_mode,
+    field_text,
     first_endpoint,
     form_params,
     input_from_form,
@@ -115,6 +118,11 @@ class Group:
     fields: tuple[Field, ...]
 
     @property
+    def hint(self) -> str:
+        """The help, as fields have it."""
+        return self.help
+
+    @property
     def described_by(self) -> str:
         """The ids of the texts that describe the group."""
         return " ".join(f"{self.id}-{part}" for part in ("help", "error") if getattr(self, part))
@@ -136,15 +144,41 @@ class ModeView:
 
 
 @dataclass(frozen=True, slots=True)
+class SectionView:
+    """Fields below a heading that opens and closes. `mode` is the mode that they belong to, if it is one."""
+
+    title: str
+    open: bool
+    mode: int | None
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FormView:
     """A form: its modes, if it has any, and what belongs to all of them.
 
-    `exports` are the fields that say how the file is saved rather than what is on it.
+    `switch` is the field that decides which others are shown; `sections` come last. `exports` are the fields that say
+    how the file is saved rather than what is on it.
     """
 
     modes: tuple[ModeView, ...]
     items: tuple[Item, ...]
     exports: tuple[Field, ...] = ()
+    switch: Field | None = None
+    sections: tuple[SectionView, ...] = ()
+
+    @property
+    def takes_files(self) -> bool:
+        """Whether a field takes files."""
+        return any(one.files for one in self.fields())
+
+    def fields(self) -> Iterator[Field]:
+        """Yield all fields."""
+        items = (*self.items, *(item for mode in self.modes for item in mode.items))
+        for item in items:
+            yield from item.fields if isinstance(item, Group) else (item,)
+        for section in self.sections:
+            yield from section.fields
 
     @property
     def is_rich(self) -> bool:
@@ -154,7 +188,7 @@ class FormView:
 
 def build_form(
     params: Sequence[Param],
-    modes: Sequence[str],
+    page: Mapping[str, Any],
     form: Form,
     problems: Mapping[str, str],
     images: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
@@ -163,38 +197,88 @@ def build_form(
 
     Args:
         params: the parameters of the endpoint's descriptor.
-        modes: the titles of the modes.
+        page: the descriptor's `page`.
         form: texts to keep in the fields; a field without one shows its default.
         problems: what is wrong, by the parameter's name.
         images: the URLs of images of choices, by the parameter's name and the value.
     """
     numbers = count(1)
-    chosen = chosen_mode(params, form)
+    mode = chosen_mode(params, form)
+    switch = page.get("switch", "")
+    case = chosen_case(params, switch, form) if switch else None
+    known = {param["name"]: param for param in form_params(params)}
+    sections = [(one, [known[name] for name in one["params"] if name in known]) for one in page.get("sections", ())]
+    # What has a place of its own is not where the other parameters are.
+    by_case = [param for param in known.values() if "cases" in param]
+    placed = {switch, *(param["name"] for _, fields in sections for param in fields)}
+    placed.update(param["name"] for param in by_case)
 
-    def item(param: Param) -> Item:
-        name = f"field-{next(numbers)}"
-        members = members_of(param)
-        if not members:
-            return build_field(name, param, form, problems, images)
-        return Group(
-            id=name,
-            name=param["name"],
-            label=label_of(param["name"]),
-            help=param.get("description") or "",
-            error=problems.get(param["name"], ""),
-            fields=tuple(build_field(f"field-{next(numbers)}", member, form, problems, images) for member in members),
+    def one_field(param: Param) -> Field:
+        return build_field(
+            f"field-{next(numbers)}", param, form, problems, images, case, switches=param["name"] == switch
         )
 
-    shown = sorted(
-        (param for param in params if param["name"] != "response"), key=lambda param: not param.get("required")
-    )
+    def items(wanted: Iterable[Param]) -> Iterator[Item]:
+        for param in wanted:
+            members = members_of(param)
+            rest = [one for one in members if one["name"] not in placed]
+            if not members and param["name"] not in placed:
+                yield one_field(param)
+            elif rest:
+                yield Group(
+                    id=f"field-{next(numbers)}",
+                    name=param["name"],
+                    label=label_of(param["name"]),
+                    help=param.get("description") or "",
+                    error=problems.get(param["name"], ""),
+                    fields=tuple(map(one_field, rest)),
+                )
+
+    shown = [param for param in params if param["name"] != "response"]
+    required = [param for param in shown if param.get("required")]
+    optional = [param for param in shown if not param.get("required")]
+    chooser = one_field(known[switch]) if switch in known else None
     views = tuple(
-        ModeView(number, title, number == chosen, tuple(item(param) for param in shown if param.get("mode") == number))
-        for number, title in enumerate(modes)
+        ModeView(
+            number,
+            title,
+            number == mode,
+            tuple(items(param for param in (*required, *optional) if param.get("mode") == number)),
+        )
+        for number, title in enumerate(page.get("modes", ()))
     )
-    items = tuple(item(param) for param in shown if "mode" not in param)
-    exports = tuple(one for one in items if isinstance(one, Field) and one.name in _EXPORTS and one.widget == "radios")
-    return FormView(views, tuple(one for one in items if one not in exports), exports)
+    free = [param for param in optional if "mode" not in param]
+    everywhere = (
+        *items(param for param in required if "mode" not in param),
+        *map(one_field, by_case),
+        *items(free),
+    )
+    exports = tuple(
+        one for one in everywhere if isinstance(one, Field) and one.name in _EXPORTS and one.widget == "radios"
+    )
+    return FormView(
+        views,
+        tuple(one for one in everywhere if one not in exports),
+        exports,
+        chooser,
+        tuple(_section(one, fields, problems, one_field) for one, fields in sections if fields),
+    )
+
+
+def _section(
+    declared: Mapping[str, Any],
+    params: Sequence[Param],
+    problems: Mapping[str, str],
+    one_field: Callable[[Param], Field],
+) -> SectionView:
+    fields = tuple(map(one_field, params))
+    # What somebody has set is seen.
+    defaults = ["" if param.get("assumed") or param.get("default") is None else param["default"] for param in params]
+    used = any(
+        param["name"] in problems or field.value != field_text(param, default)
+        for param, field, default in zip(params, fields, defaults, strict=True)
+    )
+    return SectionView(declared["title"], declared["open"] or used, params[0].get("mode"), fields)
 
 
 class Pages:
@@ -249,7 +333,7 @@ class Pages:
         lasts = self._image_links and (descriptor.get("extension") or "") in IMAGES
         samples = (
             code_samples(
-                tool.endpoints[0].url, descriptor.get("mcpName", ""), self.site.branding, _request(endpoint, state)
+                tool.endpoints[0].url, descriptor.get("mcpName", ""), self.site.branding, _request(descriptor, state)
             )
             if tool.endpoints
             else []
@@ -258,8 +342,10 @@ class Pages:
             "tool.html",
             tool_head(self.site.branding, tool, self.site.origin, self.site.root, failed=failed),
             tool=tool,
-            form=build_form(params, page.get("modes", ()), state.form, problems, _absolute(tool.href, images)),
+            form=build_form(params, page, state.form, problems, _absolute(tool.href, images)),
             mode_field=MODE,
+            case_samples=json.dumps(page["samples"], ensure_ascii=False) if page.get("samples") else "",
+            markup=_markup(descriptor.get("sampleData") or {}),
             has_canvas=images is not None,
             canvas=canvas_image(tool, state, result, canvas_size) if images is not None else CanvasImage(""),
             editable=editable_json(editable) if editable else "",
@@ -334,17 +420,23 @@ def canvas_image(
     return CanvasImage(f"{tool.href}/preview?{urlencode(fields)}" if fields else "")
 
 
+def _markup(data: Mapping[str, Any]) -> bool:
+    """Tell whether a generator's answers have a member that is HTML."""
+    return any(isinstance(value, str) and value.lstrip().startswith("<") for value in data.values())
+
+
 def _absolute(href: str, images: ImageUrls | None) -> Mapping[str, Mapping[str, str]]:
     choices = images.choices if images else {}
     return {name: {value: f"{href}/{url}" for value, url in urls.items()} for name, urls in choices.items()}
 
 
-def _request(endpoint: Mapping[str, Any], state: FormState) -> Mapping[str, Any]:
+def _request(descriptor: Descriptor, state: FormState) -> Mapping[str, Any]:
     """Return the input that the curl command shows: what the form holds, else an example."""
+    endpoint = first_endpoint(descriptor)
     params = endpoint.get("params", ())
     if state.form:
         try:
-            return input_from_form(params, state.form)
+            return input_from_form(params, state.form, (descriptor.get("page") or {}).get("switch", ""))
         except InvalidInput:
             pass  # the page shows what is wrong; the command shows an example meanwhile
     examples = endpoint.get("examples") or ()

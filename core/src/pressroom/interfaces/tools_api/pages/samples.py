@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from pressroom.interfaces.tools_api.pages.forms import Descriptor, text_of
 from pressroom.sdk import Branding
-from pressroom.sdk.generator import PLACEHOLDER
+from pressroom.sdk.page import PLACEHOLDER
 
 
 @dataclass(frozen=True, slots=True)
