@@ -38,7 +38,7 @@ def test_a_header_names_the_image_that_stands_for_the_bundle(http: httpx.Client)
     address = ""
     for _ in ("made", "from the cache"):
         made = http.post("/tools/favicon-generator/api/generate", json={"content": "Q"})
-        assert set(made.json()["data"]) == {"id", "url", "expiresAt", "cached", "files"}
+        assert set(made.json()["data"]) == {"id", "url", "expiresAt", "cached", "files", "html"}
         address, _, relation = made.headers["link"].removeprefix("<").partition(">; ")
         assert relation == 'rel="preview"'
         image = http.get(address)

@@ -149,12 +149,12 @@ async def test_a_diff_is_typed_with_its_marks(browser: Browser, server: Server) 
         await code(page).fill("+one\n-two")
         await drawn(page)
         left = await edge(page)
-        await page.get_by_label("diff", exact=False).first.uncheck()
+        await page.get_by_label("Diff").uncheck()
         await expect(page.locator("#result[aria-busy=true]")).to_have_count(0)
         await code(page).fill("@@ 1\n+one")
         await drawn(page)
         assert await edge(page) != left
-        await page.get_by_label("diff", exact=False).first.check()
+        await page.get_by_label("Diff").check()
         # A line without a mark begins a column later, which a text field cannot show.
         await expect(typing(page)).to_be_hidden()
 

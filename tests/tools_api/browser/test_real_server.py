@@ -1,12 +1,15 @@
-"""From the list of tools to a scannable QR code, on the real server."""
+"""From the list of tools to a file, on the real server: forms that follow a choice, own files, help."""
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import segno
 import zxingcpp
 from PIL import Image
 from playwright.async_api import Browser, expect
@@ -35,7 +38,7 @@ async def test_a_visitor_gets_a_code_that_scans(browser: Browser, server: Server
     page = await context.new_page()
     await page.goto(f"{server.url}/")
     await page.get_by_role("link", name="QR code generator").click()
-    await page.get_by_label("Text").first.fill(TEXT)
+    await page.locator("[name=text]").fill(TEXT)
     if scripting:
         await expect(page.locator("img[data-canvas]")).to_have_attribute("src", re.compile("^blob:"))
         async with page.expect_download() as got:
@@ -53,7 +56,7 @@ async def test_code_leaves_the_page_as_a_vector_image(browser: Browser, server: 
     page = await browser.new_page()
     await page.goto(f"{server.url}/tools/code-to-image")
     await page.get_by_label("Title").fill("sum.ts")
-    await page.locator("label", has=page.get_by_label("svg", exact=True)).click()
+    await page.locator("label", has=page.get_by_label("SVG", exact=True)).click()
     await expect(page.locator("img[data-canvas]")).to_have_attribute("src", re.compile("^blob:"))
     async with page.expect_download() as got:
         await page.get_by_role("button", name="Download SVG").click()
@@ -61,6 +64,137 @@ async def test_code_leaves_the_page_as_a_vector_image(browser: Browser, server: 
     assert file.suggested_filename == "sum.svg"
     assert (await file.path()).read_bytes().startswith(b"<svg ")
     assert await violations(page) == []
+    await page.close()
+
+
+@pytest.mark.parametrize("scripting", [True, False], ids=["with JavaScript", "without JavaScript"])
+async def test_each_kind_of_code_has_its_own_fields(browser: Browser, server: Server, scripting: bool) -> None:
+    context = await browser.new_context(java_script_enabled=scripting, viewport={"width": 390, "height": 844})
+    page = await context.new_page()
+    await page.goto(f"{server.url}/tools/qr-code-generator")
+    await expect(page.get_by_label("Password")).to_be_hidden()
+    await page.get_by_role("radio", name="Wi-Fi").focus()
+    await page.keyboard.press("Space")
+    await expect(page.get_by_label("Password")).to_be_visible()
+    await expect(page.get_by_label("Subject")).to_be_hidden()
+    if scripting:
+        await expect(page.get_by_label("Network name")).to_have_value("Guests")
+        await expect(page.get_by_label("Password")).to_have_value("correct horse")
+        await page.get_by_label("Network name").fill("Caf\u00e9")
+        await page.get_by_role("radio", name="Event").check(force=True)
+        await expect(page.get_by_label("Title", exact=False).first).to_have_value("Caf\u00e9")
+        await page.get_by_role("radio", name="Wi-Fi").check(force=True)
+        assert await violations(page) == []
+    else:
+        await page.locator("[name=text]").fill("Caf\u00e9")
+        await page.get_by_label("Password").fill("correct horse")
+        await page.get_by_role("button", name="Generate").click()
+    download = page.get_by_role("button" if scripting else "link", name="Download").first
+    async with page.expect_download() as got:
+        await download.click()
+    assert scanned(await (await got.value).path()) == "WIFI:T:WPA;S:Caf\u00e9;P:correct horse;;"
+    await context.close()
+
+
+def qr_code(text: str) -> bytes:
+    made = io.BytesIO()
+    segno.make(text).save(made, kind="png", scale=8)
+    return made.getvalue()
+
+
+async def test_a_logo_that_hides_the_code_is_refused_before_it_is_shown(browser: Browser, server: Server) -> None:
+    page = await browser.new_page()
+    await page.goto(f"{server.url}/tools/qr-code-generator")
+    picker, canvas = page.locator("input[type=file]"), page.locator("img[data-canvas]")
+    disc = io.BytesIO()
+    Image.new("RGB", (900, 900), "#b9502a").save(disc, "BMP")
+    # Bitmaps are not taken: the browser makes another kind of image of it.
+    await picker.set_input_files({"name": "disc.bmp", "mimeType": "image/bmp", "buffer": disc.getvalue()})
+    await expect(canvas).to_have_attribute("src", re.compile("^blob:"))
+    await expect(page.locator(".upload")).to_contain_text("disc.bmp")
+    before = await canvas.get_attribute("src")
+    await picker.set_input_files({"name": "code.png", "mimeType": "image/png", "buffer": qr_code("another")})
+    await expect(page.locator("[data-failure]")).to_contain_text("makes a code that cannot be read back")
+    assert await canvas.get_attribute("src") == before
+    assert await violations(page) == []
+    await page.get_by_role("button", name="Remove").click()
+    await expect(page.locator("[data-failure]")).to_be_hidden()
+    async with page.expect_download() as got:
+        await page.get_by_role("button", name="Download PNG").click()
+    assert scanned(await (await got.value).path()) == "https://example.com/menu"
+    await picker.set_input_files({"name": "notes.png", "mimeType": "image/png", "buffer": b"not an image"})
+    await expect(page.get_by_text("isn't an image that this browser can open")).to_be_visible()
+    await page.close()
+
+
+HOSTILE_SVG = b"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" onload="alert(1)">
+<script>alert(2)</script>
+<image href="https://example.com/x.png" width="9" height="9"/><circle cx="32" cy="32" r="30" fill="#2f6f62"/></svg>"""
+
+
+async def test_an_own_drawing_becomes_icons_without_what_runs_in_it(browser: Browser, server: Server) -> None:
+    context = await browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = await context.new_page()
+    dialogs: list[str] = []
+    page.on("dialog", lambda dialog: dialogs.append(dialog.message))
+    await page.goto(f"{server.url}/tools/favicon-generator")
+    await page.get_by_role("button", name="Copy HTML").click()
+    await expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert '<link rel="icon" href="/favicon.ico"' in await page.evaluate("navigator.clipboard.readText()")
+    await page.locator("input[type=file]").set_input_files(
+        {"name": "logo.svg", "mimeType": "image/svg+xml", "buffer": HOSTILE_SVG}
+    )
+    await expect(page.locator("#warnings")).to_contain_text("Removed from the SVG: scripts, event handlers")
+    assert await violations(page) == []
+    async with page.expect_download() as got:
+        await page.get_by_role("button", name="Download ZIP").click()
+    with zipfile.ZipFile(await (await got.value).path()) as bundle:
+        drawing = bundle.read("favicon.svg").decode()
+    assert "#2f6f62" in drawing
+    assert "alert" not in drawing
+    assert dialogs == []
+    await context.close()
+
+
+async def test_a_photo_of_any_size_is_dropped_onto_the_canvas(browser: Browser, server: Server) -> None:
+    page = await browser.new_page()
+    await page.goto(f"{server.url}/tools/image-generator")
+    await page.locator(".canvas").evaluate(
+        """async (canvas) => {
+          const drawing = new OffscreenCanvas(4000, 3000);
+          const context = drawing.getContext("2d");
+          for (let at = 0; at < 4000; at += 20) {
+            context.fillStyle = `hsl(${at} 80% 50%)`;
+            context.fillRect(at, 0, 20, 3000);
+          }
+          const files = new DataTransfer();
+          const type = "image/png";
+          files.items.add(new File([await drawing.convertToBlob({ type })], "sea.png", { type }));
+          canvas.dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true, cancelable: true }));
+        }"""
+    )
+    await expect(page.locator("img[data-canvas]")).to_have_attribute("src", re.compile("^blob:"))
+    photo = page.locator("[name='props.imageUrl']")
+    await expect(photo).to_have_value(re.compile("^data:image/webp;base64,"))
+    assert len(await photo.input_value()) <= 200_000
+    await expect(photo).to_be_hidden()
+    await expect(page.locator("[data-failure]")).to_be_hidden()
+    await page.close()
+
+
+async def test_help_opens_and_closes_with_the_keyboard(browser: Browser, server: Server) -> None:
+    page = await browser.new_page(viewport={"width": 390, "height": 844})
+    await page.goto(f"{server.url}/tools/code-to-image")
+    button = page.get_by_role("button", name="About: Padding")
+    await button.focus()
+    await page.keyboard.press("Enter")
+    text = page.get_by_text("Space around the window, in pixels. 16 to 128.")
+    await expect(text).to_be_in_viewport()
+    assert await violations(page) == []
+    await page.keyboard.press("Escape")
+    await expect(text).to_be_hidden()
+    await expect(button).to_be_focused()
+    await expect(page.get_by_label("Padding", exact=True)).to_have_accessible_description(re.compile("Space around"))
     await page.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
 from typing import Final, Literal, get_args
@@ -59,6 +60,27 @@ ThemeName = Literal[
     "rose-pine",
     "solarized-light",
 ]
+
+
+_WORDS: Final = {"github": "GitHub", "one": "One", "rose": "Rosé", "pine": "Pine", "light-plus": "Light Plus"}
+
+THEME_TITLES: Final[Mapping[str, str]] = {
+    name: _WORDS.get(name) or " ".join(_WORDS.get(word, word.capitalize()) for word in name.split("-"))
+    for name in get_args(ThemeName)
+}
+"""The names of the themes for people."""
+
+_TITLES: Final = {
+    "auto": "Detect", "bash": "Bash", "c": "C", "cmake": "CMake", "cpp": "C++", "csharp": "C#", "css": "CSS",
+    "fsharp": "F#", "graphql": "GraphQL", "html": "HTML", "ini": "INI", "javascript": "JavaScript", "json": "JSON",
+    "jsx": "JSX", "matlab": "MATLAB", "nginx": "nginx", "objective-c": "Objective-C", "ocaml": "OCaml", "php": "PHP",
+    "plaintext": "Plain text", "powershell": "PowerShell", "protobuf": "Protocol Buffers", "scss": "SCSS", "sql": "SQL",
+    "tex": "TeX", "toml": "TOML", "tsx": "TSX", "typescript": "TypeScript", "vim": "Vim script", "xml": "XML",
+    "yaml": "YAML",
+}  # fmt: skip
+
+LANGUAGE_TITLES: Final[Mapping[str, str]] = {name: _TITLES.get(name, name.capitalize()) for name in LANGUAGES}
+"""The names of the languages for people."""
 
 
 def language_of(name: str) -> str:

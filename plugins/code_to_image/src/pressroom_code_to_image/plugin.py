@@ -6,8 +6,23 @@ from collections.abc import Iterable
 from importlib.metadata import version
 
 from pressroom.graphics.font_sources import fonts_revision
-from pressroom.sdk import Artifact, Call, Example, Generator, Mcp, Plugin, Preview, Promo, generator, hookimpl, per_hour
+from pressroom.sdk import (
+    Artifact,
+    Call,
+    Example,
+    FormSection,
+    Generator,
+    Mcp,
+    Page,
+    Plugin,
+    Preview,
+    Promo,
+    generator,
+    hookimpl,
+    per_hour,
+)
 
+from pressroom_code_to_image.names import LANGUAGE_TITLES, THEME_TITLES
 from pressroom_code_to_image.params import CodeImageDetails, CodeImageParams
 
 PLUGIN = Plugin(
@@ -116,6 +131,40 @@ EXAMPLES = (
     ),
 )
 
+PAGE = Page(
+    sections=(
+        FormSection("Background", ("background", "padding", "shadow"), open=True),
+        FormSection("Window", ("title", "windowControls", "lineNumbers", "radius", "fontSize"), open=True),
+        FormSection("Lines", ("highlightLines", "focusLines", "diff")),
+        FormSection("Size", ("width", "autoWidth")),
+    ),
+    labels={
+        "windowControls": "Buttons",
+        "highlightLines": "Highlighted lines",
+        "focusLines": "Lines in focus",
+        "autoWidth": "Fit the code",
+        "radius": "Corners",
+    },
+    values={"theme": THEME_TITLES, "language": LANGUAGE_TITLES},
+    # As large as the code can be: of a whole window nobody sees the colours.
+    thumbnails={
+        "theme": {
+            "code": "def f(a=1):\n  # sum\n  return 'b'",
+            "language": "python",
+            "title": "",
+            "windowControls": False,
+            "lineNumbers": False,
+            "padding": 16,
+            "width": 400,
+            "fontSize": 32,
+            "radius": 0,
+            "shadow": 0,
+            "autoWidth": True,
+            "background": "transparent",
+        }
+    },
+)
+
 NOTES = (
     "Tab stops are every 4 columns. Long lines wrap, at a space or a bracket where one is near.",
     "Invisible and direction-changing characters, such as U+202E, are shown as code points.",
@@ -140,6 +189,7 @@ NOTES = (
     notes=NOTES,
     cache_revision=f"{fonts_revision()} {version('pygments')}",
     preview=Preview(live=True),
+    page=PAGE,
 )
 def generate(params: CodeImageParams, call: Call) -> Artifact:
     """Draws code as an editor shows it, in a window with a shadow, on a colour or a gradient."""

@@ -57,7 +57,7 @@ def make_bundle(params: FaviconParams) -> Artifact:
     return Artifact(
         _zip(files),
         "application/zip",
-        FaviconDetails(files=list(files)),
+        FaviconDetails(files=list(files), html=files["favicon-tags.html"].decode()),
         warnings=image.warnings if image else (),
         preview=("image/png", encode_png(sheet)),
     )

@@ -6,7 +6,22 @@ from collections.abc import Iterable
 from typing import Final
 
 from pressroom.graphics.font_sources import fonts_revision
-from pressroom.sdk import Artifact, Call, Example, Generator, Mcp, Plugin, Preview, Promo, generator, hookimpl, per_hour
+from pressroom.sdk import (
+    Artifact,
+    Call,
+    Example,
+    FileField,
+    FormSection,
+    Generator,
+    Mcp,
+    Page,
+    Plugin,
+    Preview,
+    Promo,
+    generator,
+    hookimpl,
+    per_hour,
+)
 
 from pressroom_favicon_generator.params import FaviconDetails, FaviconParams
 
@@ -73,6 +88,31 @@ EXAMPLES = (
     Example("An emoji alone", {"source": "emoji", "content": "🌿", "bgColor": "#ffffff00", "radius": 0}),
 )
 
+PAGE = Page(
+    sections=(
+        FormSection("Letters", ("fontFamily", "fontWeight")),
+        FormSection("Your own image", ("image", "imageBackground", "imagePadding", "darkColor"), open=True),
+        FormSection("Web app", ("name", "maskable")),
+    ),
+    files=(FileField("image", ("image/svg+xml", "image/png", "image/jpeg", "image/webp")),),
+    labels={
+        "bgColor": "Background",
+        "fgColor": "Letters",
+        "imageBackground": "Behind the image",
+        "imagePadding": "Padding",
+        "darkColor": "In dark mode",
+        "maskable": "Maskable icons",
+    },
+    values={
+        "source": {"emoji": "Emoji", "letter": "Letter", "text": "Text"},
+        "fontFamily": {"Inter": "Inter", "serif": "Serif", "mono": "Mono"},
+    },
+    sample=FaviconDetails(
+        files=["favicon.ico", "favicon-32x32.png", "favicon-tags.html"],
+        html='<link rel="icon" href="/favicon.ico" sizes="16x16 32x32 48x48">',
+    ),
+)
+
 NOTES = (
     "More than two letters can hardly be read at 16 pixels.",
     "Apple devices round icons themselves: the Apple touch icon is an opaque square.",
@@ -97,6 +137,7 @@ NOTES = (
     notes=NOTES,
     cache_revision=fonts_revision(),
     preview=Preview("icons", live=True),
+    page=PAGE,
 )
 def generate(params: FaviconParams, call: Call) -> Artifact:
     """Draws an emoji, a letter, a short text or your own image at every size that is asked for, and packs a ZIP."""

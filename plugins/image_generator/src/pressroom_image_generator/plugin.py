@@ -9,6 +9,8 @@ from pressroom.graphics.font_sources import fonts_revision
 from pressroom.sdk import (
     Artifact,
     Call,
+    FileField,
+    FormSection,
     Generator,
     Mode,
     Page,
@@ -25,7 +27,7 @@ from pressroom.sdk import (
 from pressroom_image_generator.guidance import EXAMPLES, MCP
 from pressroom_image_generator.params import ImageDetails, ImageParams
 from pressroom_image_generator.preparing import Preparation, WorkerInput, offered_params
-from pressroom_image_generator.templates import ImageTemplateHooks
+from pressroom_image_generator.templates import BUILT_IN, THEMES, ImageTemplateHooks
 
 PLUGIN = Plugin(
     id="image_generator",
@@ -52,8 +54,41 @@ PROMO = Promo(
     related_features=("code-to-image", "qr-code-generator", "favicon-generator"),
 )
 
+_FILE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif", "image/avif", "image/svg+xml")
+
 PAGE = Page(
     gallery=True,
+    sections=(
+        FormSection(
+            "Text",
+            ("props.title", "props.subtitle", "props.eyebrow", "props.author", "props.siteName", "props.items"),
+            open=True,
+        ),
+        FormSection("Look", ("props.theme", "props.accentColor", "props.backgroundColor", "props.align"), open=True),
+        FormSection("Images", ("props.imageUrl", "props.logoUrl", "props.avatarUrl"), open=True),
+        FormSection("Size", ("width", "height", "aspectRatio")),
+    ),
+    files=tuple(
+        FileField(name, _FILE_TYPES, urls=True) for name in ("props.imageUrl", "props.logoUrl", "props.avatarUrl")
+    ),
+    labels={
+        "props.imageUrl": "Photo",
+        "props.logoUrl": "Logo",
+        "props.avatarUrl": "Photo of the author",
+        "props.accentColor": "Accent",
+        "props.backgroundColor": "Background",
+        "props.align": "Alignment",
+    },
+    values={
+        "template": {
+            "og": "Link preview",
+            "twitter-header": "X header",
+            "linkedin-banner": "LinkedIn banner",
+            **{name: name.replace("-", " ").capitalize() for name in BUILT_IN if "-" not in name and name != "og"},
+        },
+        "props.theme": {name: name.capitalize() for name in THEMES},
+        "props.align": {"left": "Left", "center": "Centre"},
+    },
     modes=(Mode("Template", ("template", "props")), Mode("HTML", ("html",))),
     sample=ImageDetails(width=1200, height=630, format="png"),
     snippets=(

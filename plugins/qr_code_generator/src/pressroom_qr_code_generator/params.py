@@ -41,14 +41,7 @@ class QrContent(Params):
     jobTitle: str | None = Field(  # noqa: N815 - parameters are in camelCase
         default=None, max_length=120, description="contact: the position."
     )
-    url: str | None = Field(default=None, max_length=500, description="contact, event: the website.")
-    location: str | None = Field(
-        default=None, max_length=250, description="contact: street and town. event: the place."
-    )
     subject: str | None = Field(default=None, max_length=250, description="email: the subject.")
-    message: str | None = Field(
-        default=None, max_length=1000, description="email, sms: the text. contact, event: a note."
-    )
     start: str | None = Field(
         default=None,
         max_length=40,
@@ -58,6 +51,15 @@ class QrContent(Params):
         examples=["2027-05-01T18:00"],
     )
     end: str | None = Field(default=None, max_length=40, description="event: when it ends; of a date, the last day.")
+    url: str | None = Field(
+        default=None, max_length=500, description="contact, event: the website.", json_schema_extra={"format": "uri"}
+    )
+    location: str | None = Field(
+        default=None, max_length=250, description="contact: street and town. event: the place."
+    )
+    message: str | None = Field(
+        default=None, max_length=1000, description="email, sms: the text. contact, event: a note."
+    )
 
 
 class QrCodeParams(Params):

@@ -8,8 +8,12 @@ from pressroom.sdk import (
     Artifact,
     Call,
     Example,
+    FileField,
+    FormCase,
+    FormSection,
     Generator,
     Mcp,
+    Page,
     Plugin,
     Promo,
     generator,
@@ -97,6 +101,90 @@ EXAMPLES = (
     ),
 )
 
+PAGE = Page(
+    switch="content.type",
+    cases=(
+        FormCase("text", "Link or text", labels={"text": "Link or text"}, sample={"text": "https://example.com/menu"}),
+        FormCase(
+            "wifi",
+            "Wi-Fi",
+            ("content.password", "content.security", "content.hidden"),
+            labels={"text": "Network name"},
+            sample={"text": "Guests", "content.password": "correct horse"},
+        ),
+        FormCase(
+            "contact",
+            "Contact",
+            (
+                "content.email",
+                "content.phone",
+                "content.organization",
+                "content.jobTitle",
+                "content.url",
+                "content.location",
+                "content.message",
+            ),
+            labels={"text": "Name", "content.location": "Street and town", "content.message": "Note"},
+            sample={
+                "text": "Ada Lovelace",
+                "content.email": "ada@example.com",
+                "content.phone": "+44 20 7946 0000",
+            },
+        ),
+        FormCase(
+            "email",
+            "E-mail",
+            ("content.subject", "content.message"),
+            labels={"text": "E-mail address"},
+            sample={"text": "hello@example.com", "content.subject": "A question"},
+        ),
+        FormCase(
+            "event",
+            "Event",
+            ("content.start", "content.end", "content.location", "content.url", "content.message"),
+            labels={"text": "Title", "content.location": "Place", "content.message": "Note"},
+            sample={"text": "Opening night", "content.start": "2027-05-01T18:00", "content.location": "Main hall"},
+        ),
+        FormCase("phone", "Phone", labels={"text": "Phone number"}, sample={"text": "+44 20 7946 0000"}),
+        FormCase(
+            "sms",
+            "SMS",
+            ("content.message",),
+            labels={"text": "Phone number"},
+            sample={"text": "+44 20 7946 0000", "content.message": "I am at table 4"},
+        ),
+        FormCase("geo", "Place", labels={"text": "Latitude, longitude"}, sample={"text": "52.5163,13.3777"}),
+    ),
+    sections=(
+        FormSection(
+            "Colours",
+            ("fgColor", "bgColor", "gradientColor", "eyeColor", "gradientType", "gradientAngle"),
+            open=True,
+        ),
+        FormSection("Shapes", ("moduleShape", "eyeShape"), open=True),
+        FormSection("Logo", ("logo", "logoSize"), open=True),
+        FormSection("Size and reliability", ("size", "margin", "errorCorrection")),
+    ),
+    files=(FileField("logo", ("image/png", "image/jpeg", "image/webp")),),
+    labels={
+        "content.type": "What is in it",
+        "fgColor": "Squares",
+        "bgColor": "Background",
+        "gradientColor": "Gradient to",
+        "eyeColor": "Corners",
+    },
+    values={
+        "moduleShape": {"square": "Square", "dot": "Dots", "rounded": "Rounded"},
+        "eyeShape": {"square": "Square", "rounded": "Rounded", "circle": "Round"},
+        "gradientType": {"linear": "Linear", "radial": "Radial"},
+        "content.security": {"WPA": "WPA or WPA2", "SAE": "WPA3 only", "WEP": "WEP", "nopass": "Open"},
+    },
+    thumbnails={
+        "moduleShape": {"text": "HTTPS://EXAMPLE.COM", "margin": 1, "fgColor": "#1d1a17"},
+        "eyeShape": {"text": "HTTPS://EXAMPLE.COM", "margin": 1, "fgColor": "#1d1a17"},
+    },
+)
+
 NOTES = (
     "A code with shapes, a gradient or a logo is read back before it is returned, and refused if that fails.",
     "Any colours are drawn, but many readers fail below a contrast of 3:1 or where fgColor is the lighter one.",
@@ -119,6 +207,7 @@ NOTES = (
     promo=PROMO,
     examples=EXAMPLES,
     notes=NOTES,
+    page=PAGE,
 )
 def generate(params: QrCodeParams, call: Call) -> Artifact:
     """Turns a text into a QR code (ISO/IEC 18004) of an exact size in pixels, or into a vector drawing."""
