@@ -19,7 +19,7 @@ from support.axe import violations
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 FAVICON = "/tools/favicon-generator"
-SCENES = ["In a browser tab", "On a home screen", "In a search result"]
+SCENES = ["In a browser tab, light and dark", "On a home screen", "In a search result"]
 TERRACOTTA = (185, 80, 42)
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -54,7 +54,7 @@ async def ask_for(page: Page, content: str, *, scripting: bool = True) -> None:
 
 
 async def photographed(page: Page, part: str) -> Image.Image:
-    content = await page.locator(f".icon.{part}").screenshot()
+    content = await page.locator(f".icon.{part}").first.screenshot()
     return Image.open(io.BytesIO(content)).convert("RGB")
 
 
@@ -64,7 +64,7 @@ async def test_the_icon_is_shown_where_people_meet_it(browser: Browser, host: Ru
         await ask_for(page, "I", scripting=scripting)
         await expect(page.locator("figcaption", has_text=re.compile("^(In|On) a "))).to_have_text(SCENES)
         for part, edge in (("small", 16), ("medium", 24), ("large", 60)):
-            box = await page.locator(f".icon.{part}").bounding_box()
+            box = await page.locator(f".icon.{part}").first.bounding_box()
             assert box is not None
             assert (box["width"], box["height"]) == (edge, edge)
             icon = await photographed(page, part)
@@ -85,12 +85,12 @@ async def test_the_icon_is_shown_where_people_meet_it(browser: Browser, host: Ru
 async def test_axe_finds_nothing_wrong(browser: Browser, host: RunningHost, scheme: Any) -> None:
     async with opened(browser, host, color_scheme=scheme) as page:
         await ask_for(page, "I")
-        await expect(page.locator(".scenes img")).to_have_count(3)
+        await expect(page.locator(".scenes img")).to_have_count(4)
         assert await violations(page) == []
 
 
 async def test_no_scene_is_wider_than_a_small_phone(browser: Browser, host: RunningHost) -> None:
     async with opened(browser, host, viewport={"width": 320, "height": 800}) as page:
         await ask_for(page, "I")
-        await expect(page.locator(".scenes img")).to_have_count(3)
+        await expect(page.locator(".scenes img")).to_have_count(4)
         assert await page.evaluate("document.documentElement.scrollWidth") <= 320
