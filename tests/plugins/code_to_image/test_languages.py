@@ -10,6 +10,7 @@ from pressroom_code_to_image.highlight import Role, highlighted
 from pressroom_code_to_image.highlight.detection import detected
 from pressroom_code_to_image.names import LANGUAGES, Language, language_of
 from pressroom_code_to_image.params import CodeImageParams
+from pressroom_code_to_image.plugin import EXAMPLES
 from pressroom_code_to_image.render import render
 from pydantic import ValidationError
 from pygments.lexers import get_all_lexers
@@ -100,6 +101,13 @@ def test_a_file_name_counts_most_and_the_default_title_not_at_all() -> None:
     by_itself = render(CodeImageParams(code=ruby, language="auto")).content
     assert by_itself == render(CodeImageParams(code=ruby, language="ruby")).content
     assert by_itself != render(CodeImageParams(code=ruby, language="typescript")).content
+
+
+def test_the_page_begins_with_a_sample_that_leaves_the_language_to_what_is_pasted() -> None:
+    sample = EXAMPLES[0].params
+    assert sample["language"] == "auto"
+    assert detected(sample["code"], sample["title"]) == "typescript"
+    assert detected("def f(a):\n    return a", sample["title"]) == "python"
 
 
 @pytest.mark.parametrize(

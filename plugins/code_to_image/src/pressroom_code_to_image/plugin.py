@@ -93,7 +93,9 @@ EXAMPLES = (
         {
             "code": "export function sum(values: number[]): number {\n"
             "  return values.reduce((total, value) => total + value, 0);\n}",
-            "title": "sum.ts",
+            "language": "auto",
+            # A file's extension would decide the language of whatever people paste there.
+            "title": "sum",
         },
     ),
     Example(
