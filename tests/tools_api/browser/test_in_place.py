@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -173,6 +174,19 @@ async def test_a_linked_design_can_be_typed_in(browser: Browser, server: Server)
         await typing(page).press("Control+End")
         await page.keyboard.type(" text")
         await expect(code(page)).to_have_value("linked text")
+
+
+async def test_the_first_visitor_of_a_server_can_type_in_the_image(browser: Browser, tmp_path: Path) -> None:
+    with serving(tmp_path, config="") as fresh:
+        page = await browser.new_page()
+        await page.goto(fresh.url + TOOL)
+        await expect(page.locator("img[data-canvas]")).to_be_visible()
+        await page.locator(".canvas").hover()
+        await typing(page).press("Control+A")
+        await page.keyboard.insert_text("def f():\n    return 1")
+        await expect(code(page)).to_have_value("def f():\n    return 1")
+        await drawn(page)
+        await page.close()
 
 
 async def test_a_finger_types_in_the_form(browser: Browser, server: Server) -> None:

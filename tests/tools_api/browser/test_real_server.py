@@ -7,6 +7,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final, Literal
 
 import pytest
 import segno
@@ -19,6 +20,7 @@ from support.server import Server, serving
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 TEXT = "https://example.com/from-the-browser"
+SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 
 
 @pytest.fixture(scope="module")
@@ -210,8 +212,11 @@ async def test_a_wrong_value_is_explained_beside_its_field(browser: Browser, ser
 
 
 async def test_the_real_pages_are_accessible(browser: Browser, server: Server) -> None:
-    for path in ("/tools", "/tools/qr-code-generator", "/tools/no-such-tool"):
-        page = await browser.new_page()
+    tools = ("qr-code-generator", "favicon-generator", "code-to-image", "image-generator", "no-such-tool")
+    page = await browser.new_page(reduced_motion="reduce")
+    for path in ("/tools", *(f"/tools/{tool}" for tool in tools)):
         await page.goto(server.url + path)
-        assert await violations(page) == [], path
-        await page.close()
+        for scheme in SCHEMES:
+            await page.emulate_media(color_scheme=scheme)
+            assert await violations(page) == [], (path, scheme)
+    await page.close()

@@ -113,6 +113,19 @@ async def test_a_design_of_the_strip_fills_the_form_and_is_drawn(browser: Browse
         assert sent[-1] == params("Quote in HTML")
 
 
+async def test_a_way_that_nobody_has_used_begins_with_an_example(browser: Browser, host: RunningHost) -> None:
+    async with opened(browser, host) as page:
+        async with page.expect_response(_runs) as got:
+            await page.locator("label.segment", has_text="HTML").click()
+        assert (await got.value).ok
+        await expect(page.locator("textarea[name=html]")).to_have_value(re.compile("^<div"))
+        await page.locator("textarea[name=html]").fill("<b>Mine</b>")
+        await page.locator("label.segment", has_text="Template").click()
+        await expect(page.get_by_label("Title", exact=True)).to_have_value("What a year of small releases taught us")
+        await page.locator("label.segment", has_text="HTML").click()
+        await expect(page.locator("textarea[name=html]")).to_have_value("<b>Mine</b>")
+
+
 async def test_what_a_mode_hides_is_not_asked_for(browser: Browser, host: RunningHost) -> None:
     async with opened(browser, host, example("Release in HTML")) as page:
         sent = sent_by(page)

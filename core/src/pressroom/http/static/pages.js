@@ -68,8 +68,8 @@ class Tool {
       const area = this.inPlace?.shown && this.inPlace.area;
       if (target !== area) (area || first())?.focus({ preventScroll: true });
     });
-    // The image of a linked design came without its places.
-    if (location.search) canvas.addEventListener("pointerenter", () => this.drawn || this.refresh(), { once: true });
+    // The image of a linked design came without its places, and so did a sample that nobody had asked for before.
+    if (location.search || canvas.classList.contains("is-unsized")) canvas.addEventListener("pointerenter", () => this.drawn || this.refresh(), { once: true });
   }
 
   // Lets people type in the image, if it says where it shows the text of a parameter.
@@ -151,6 +151,14 @@ class Tool {
     for (const field of this.all) field.relabel(this.caseNumber);
   }
 
+  // A mode that nobody has filled in begins with the first example that is in it.
+  beginMode() {
+    const own = this.all.filter((field) => field.mode === this.mode.value);
+    const example = $$("[data-example]", this.form).map((link) => jsonIn(link.dataset.example)).find(({ _mode }) => _mode === this.mode.value);
+    if (!example || own.some((field) => field.value !== undefined)) return;
+    for (const field of own) if (field.spec.name in example) field.text = example[field.spec.name];
+  }
+
   // Another value of the switch: its samples fill what nobody has filled in, so that there is something to see.
   switched() {
     this.relabel();
@@ -183,6 +191,7 @@ class Tool {
   edited(control) {
     this.all.find((field) => field.box.contains(control))?.show("");
     if (control.dataset.switch && !this.filling) this.switched();
+    if (control === this.mode) this.beginMode();
     for (const group of this.groups) if (group.target.contains(control)) group.show("");
     this.changed();
   }
