@@ -38,7 +38,8 @@ def test_work_comes_before_the_plan_and_says_what_needs_its_owner(full_host: Run
         assert "The kitchen table" in first
         assert 0 < len(rows(page, "drafts")) <= 4
         heads = page.tree.css('section[aria-labelledby="content-drafts"] .panel-head a')
-        assert [one.text() for one in heads] == ["New article", "Articles"]
+        leads = [str(one.attributes["href"]).rpartition("/articles")[2] for one in heads]
+        assert leads == ["/new/edit", "?status=draft"]
         assert "&lt;" in page.html or "<script>alert" not in page.html
         assert rows(page, "live")
         for link in page.tree.css('.account-main section[aria-labelledby^="content-"] a'):
