@@ -13,6 +13,7 @@ from PIL import Image
 from pressroom.graphics.color import contrast, parse_color
 from pressroom_image_generator.palette import MIN_CONTRAST, palette, photo_palette
 from pressroom_image_generator.params import ImageParams
+from pressroom_image_generator.plugin import PAGE
 from pressroom_image_generator.preparing import WorkerInput
 from pressroom_image_generator.rendering import render
 from pressroom_image_generator.templates import BUILT_IN, THEMES
@@ -129,6 +130,13 @@ def test_themes_and_accents_differ(template: str) -> None:
     bodies = [{**props, "theme": theme, "accentColor": accent} for theme in THEMES for accent in ("#b9502a", "#2563eb")]
     images = {drawn(template=template, props=body, width=1000).tobytes() for body in bodies}
     assert len(images) == len(bodies)
+
+
+def test_the_thumbnail_of_every_template_has_its_photo() -> None:
+    sample = PAGE.thumbnails["template"]
+    images = [np.asarray(drawn(template=template, **sample)) for template in BUILT_IN]
+    assert all((np.abs(image.astype(int) - (242, 185, 138)).max(axis=2) < 4).any() for image in images)
+    assert len({image.tobytes() for image in images}) == len(BUILT_IN)
 
 
 @settings(max_examples=examples(15))

@@ -54,6 +54,14 @@ PROMO = Promo(
     related_features=("code-to-image", "qr-code-generator", "favicon-generator"),
 )
 
+_LANDSCAPE = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 120 63'%3E"
+    "%3Cpath fill='%23f2b98a' d='M0 0h120v63H0z'/%3E%3Ccircle cx='88' cy='22' r='11' fill='%23fff1dc'/%3E"
+    "%3Cpath fill='%238c5a6e' d='M0 46 34 18l30 26 18-12 38 26v9H0z'/%3E"
+    "%3Cpath fill='%23433550' d='M0 63V54l40-12 34 14 46-10v17z'/%3E%3C/svg%3E"
+)
+"""A photo for thumbnails."""
+
 _FILE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif", "image/avif", "image/svg+xml")
 
 PAGE = Page(
@@ -71,6 +79,20 @@ PAGE = Page(
     files=tuple(
         FileField(name, _FILE_TYPES, urls=True) for name in ("props.imageUrl", "props.logoUrl", "props.avatarUrl")
     ),
+    # With a photo and items one sees what the templates do with them.
+    thumbnails={
+        "template": {
+            "props": {
+                "title": "A year of small releases",
+                "subtitle": "Calmer Fridays, fewer surprises.",
+                "eyebrow": "Engineering",
+                "author": "Ada Lovelace",
+                "siteName": "example.com",
+                "items": ["12k readers", "48 articles", "3.1% growth"],
+                "imageUrl": _LANDSCAPE,
+            }
+        }
+    },
     labels={
         "props.imageUrl": "Photo",
         "props.logoUrl": "Logo",
