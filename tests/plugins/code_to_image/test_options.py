@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,14 @@ def test_the_code_stands_where_its_editable_text_says(settings: dict[str, Any], 
         beside = image.convert("L").crop((left + round(place.column_width), top, left + 60, top + 20))
         assert np.ptp(np.asarray(cell)) > 100
         assert np.ptp(np.asarray(beside)) < 30
+
+
+def test_the_colours_of_words_fit_in_a_header() -> None:
+    code = "\n".join(f"const name_{number} = {number};" for number in range(300))
+    place = render(CodeImageParams(code=code, language="javascript", theme="dracula")).editable
+    assert place is not None
+    assert place.words["const"] == "#ff79c6"
+    assert len(json.dumps(dict(place.words), separators=(",", ":"))) <= 1_202
 
 
 def test_a_diff_with_lines_without_a_mark_cannot_be_edited_in_the_image() -> None:

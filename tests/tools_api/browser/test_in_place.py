@@ -129,6 +129,16 @@ async def test_letters_appear_at_once_where_the_image_will_have_them(
         assert max(distances(goal, painted)) <= 1
 
 
+async def test_words_that_move_keep_their_colours(browser: Browser, server: Server) -> None:
+    async with opened(browser, server, f"{TOOL}?code=const+a+%3D+1%3B&language=javascript&theme=dracula") as page:
+        await page.route("**/preview", lambda route: route.abort())
+        await typing(page).press("Home")
+        await page.keyboard.type("x ")
+        await expect(page.locator(".in-place span")).to_have_text("x const a = 1;")
+        await expect(page.locator(".in-place b", has_text="const")).to_have_css("color", "rgb(255, 121, 198)")
+        await expect(page.locator(".in-place b", has_text="x")).to_have_css("color", "rgb(248, 248, 242)")
+
+
 async def test_code_that_wraps_is_plain_text_while_one_types(browser: Browser, server: Server) -> None:
     async with opened(browser, server) as page:
         await code(page).fill(LONG)

@@ -88,7 +88,9 @@ class EditableText:
     The text is drawn in a monospaced font, a column a character and a row a line; the page stops typing in the image
     while a line has more than `columns`, or characters that may be wider. Lengths are in pixels of an image that is
     `image_width` wide: `left` and `top` are the corner of the first column and row. `font` is a family that the page
-    has, and `color` and `background` are CSS colours of the text and of what is behind it.
+    has, and `color` and `background` are CSS colours of the text and of what is behind it. `words` are the colours of
+    words and signs that have another one than `color`: what is typed has them before the next image is drawn. They are
+    sent in a header, so name the most frequent ones.
     """
 
     param: str
@@ -104,6 +106,7 @@ class EditableText:
     background: str
     font: str = "JetBrains Mono"
     tab_columns: int = 4
+    words: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -22,6 +24,10 @@ _MARKS: Final = {"+": "#4ade80", "-": "#f87171"}
 _MARKS_ON_LIGHT: Final = {"+": "#15803d", "-": "#b91c1c"}
 _MARK_BAND: Final = 0.16
 _HIGHLIGHT_BAND: Final = 0.12
+_MAX_WORDS_LENGTH: Final = 1_200
+"""How long the colours of words are as JSON: they are in a header, and proxies have 4 KiB for all headers."""
+
+_WORDS: Final = re.compile(r"[A-Za-z_$][\w$]{0,30}|\d+|[^\w\s]", re.ASCII)
 _DIM: Final = 0.68
 """How far the colours of lines that are not in focus go to the background's."""
 
@@ -72,6 +78,24 @@ def alarm_color(theme: CodeTheme) -> str:
 def visible(title: str) -> str:
     """Return a title whose hidden characters show as their code points."""
     return "".join(f"[U+{ord(character):04X}]" if hides(character) else character for character in title)
+
+
+def word_colors(pieces: Iterable[tuple[str, TokenStyle]], foreground: str) -> dict[str, str]:
+    """Return the colours of the most frequent words and signs of code whose colour is not `foreground`."""
+    seen: dict[str, Counter[str]] = {}
+    for text, style in pieces:
+        for word in _WORDS.findall(text):
+            seen.setdefault(word, Counter())[style.color] += 1
+    found: dict[str, str] = {}
+    room = _MAX_WORDS_LENGTH
+    for word, colors in sorted(seen.items(), key=lambda one: -one[1].total()):
+        color = colors.most_common(1)[0][0]
+        room -= len(word) + len(color) + len('"":"",')
+        if room < 0:
+            break
+        if color != foreground:
+            found[word] = color
+    return found
 
 
 @lru_cache(maxsize=256)

@@ -19,7 +19,7 @@ from pressroom_code_to_image.glyphs import CELL, CellMetrics, draw_run, lacks_gl
 from pressroom_code_to_image.highlight import highlighted
 from pressroom_code_to_image.highlight.detection import detected
 from pressroom_code_to_image.layout import RunKind, StyledRun, VisualRow, hides, laid_out, prepared
-from pressroom_code_to_image.looks import RowLook, alarm_color, dimmed, number_style, row_looks, visible
+from pressroom_code_to_image.looks import RowLook, alarm_color, dimmed, number_style, row_looks, visible, word_colors
 from pressroom_code_to_image.names import AUTO
 from pressroom_code_to_image.params import CodeImageDetails, CodeImageParams
 from pressroom_code_to_image.themes import THEMES, CodeTheme, TokenStyle
@@ -137,9 +137,11 @@ def render(params: CodeImageParams) -> Artifact:
     lines = code.count("\n") + 1
     frame = frame_of(params, lines)
     language = language_in(params, code)
-    pieces = ((text, theme.style(role, language)) for text, role in highlighted(code, language))
+    pieces = [(text, theme.style(role, language)) for text, role in highlighted(code, language)]
     rows = list(laid_out(pieces, frame.columns, lacks_glyphs))
     editable = _editable(params, frame, len(rows), theme)
+    if editable is not None:
+        editable = replace(editable, words=word_colors(pieces, theme.foreground))
     if params.autoWidth:
         longest = max((run.column + run.columns for row in rows for run in row.runs), default=0)
         frame = frame_of(params, lines, longest)

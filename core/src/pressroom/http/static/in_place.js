@@ -88,11 +88,26 @@ export class InPlace {
       let start = 0;
       while (before && start < line.length && line[start] === old[start]) start++;
       const span = document.createElement("span");
-      span.textContent = line.slice(start);
+      span.append(...this.coloured(line, start));
       span.style.left = `${start * columnWidth}px`;
       span.style.top = `${row * rowHeight}px`;
       span.style.width = `${(Math.max(line.length, old.length) - start) * columnWidth}px`;
       made.push(span);
+    }
+    return made;
+  }
+
+  // A line from that column on, its words in the colours that they have in the image
+  coloured(line, start) {
+    const { words = {} } = this.at;
+    const made = [];
+    for (const { 0: part, index } of line.matchAll(/[A-Za-z_$][\w$]*|\d+|\s+|[^]/g)) {
+      const text = part.slice(Math.max(0, start - index));
+      if (!text) continue;
+      const node = document.createElement("b");
+      node.textContent = text;
+      if (Object.hasOwn(words, part)) node.style.color = words[part];
+      made.push(node);
     }
     return made;
   }
