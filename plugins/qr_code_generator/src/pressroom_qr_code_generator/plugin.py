@@ -168,6 +168,7 @@ PAGE = Page(
     files=(FileField("logo", ("image/png", "image/jpeg", "image/webp")),),
     labels={
         "content.type": "What is in it",
+        "content.email": "E-mail address",
         "fgColor": "Squares",
         "bgColor": "Background",
         "gradientColor": "Gradient to",
