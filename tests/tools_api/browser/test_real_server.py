@@ -39,6 +39,9 @@ async def test_a_visitor_gets_a_code_that_scans(browser: Browser, server: Server
     context = await browser.new_context(java_script_enabled=scripting)
     page = await context.new_page()
     await page.goto(f"{server.url}/")
+    await expect(page.locator(".services dt")).to_have_text(
+        ["Content", "Search performance", "Images", "SEO", "Account"]
+    )
     await page.get_by_role("link", name="QR code generator").click()
     await page.locator("[name=text]").fill(TEXT)
     if scripting:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pressroom.http.errors import STATUS
 from pressroom.http.page_frame import PageFrame
-from pressroom.interfaces.tools_api.pages import FormState, Pages
+from pressroom.interfaces.tools_api.pages import FormState, OfferedService, Pages
 from pressroom.interfaces.tools_api.pages.views import ERRORS, ImageUrls
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from support.page_server import branding, meta
@@ -62,6 +62,12 @@ def test_the_list_links_to_every_tool_in_its_order() -> None:
     page = parsed(PAGES.index(ALL))
     assert [link.attributes["href"] for link in page.css(".cards a")] == [tool["pageUrl"] for tool in ALL]
     assert texts(page, ".card-foot") == ["60 requests per hour"] * 3 + ["300 requests per hour"]
+
+
+def test_the_list_says_what_accounts_have_besides() -> None:
+    page = parsed(PAGES.index(ALL, [OfferedService("Content", "Articles & websites.")]))
+    assert texts(page, ".services dt, .services dd") == ["Content", "Articles & websites."]
+    assert not parsed(PAGES.index(ALL)).css("#services")
 
 
 def test_an_empty_list_says_so() -> None:

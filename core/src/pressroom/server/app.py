@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from itertools import count
 from types import SimpleNamespace
@@ -51,6 +52,7 @@ from pressroom.interfaces.tools_api.gallery import Gallery
 from pressroom.interfaces.tools_api.image_links import ImageLinks
 from pressroom.interfaces.tools_api.openapi import openapi_document
 from pressroom.interfaces.tools_api.page_routes import ToolPages
+from pressroom.interfaces.tools_api.pages import OfferedService
 from pressroom.interfaces.tools_api.preview_routes import PreviewRoutes
 from pressroom.interfaces.tools_api.routes import ToolsApi, json_response, pretty
 from pressroom.observability.secrets import SecretPaths
@@ -122,7 +124,7 @@ class _Application:
         )
         self._site_files = ServerFiles(host, site)
         self._image_links = ImageLinks(host, self._api)
-        self._pages = ToolPages(self._api, site, Gallery(host), self._image_links)
+        self._pages = ToolPages(self._api, site, Gallery(host), self._image_links, _services(host))
         self._routes: set[tuple[str, str]] = set()
         self._add_tools_api()
         self._add_pages(site)
@@ -302,6 +304,15 @@ def _redirect(location: str) -> Callable[[Request], Awaitable[HTTPResponse]]:
         return HTTPResponse(status=302, headers={"Location": location})
 
     return answer
+
+
+def _services(host: Host) -> list[OfferedService]:
+    """Return what accounts can use: the plugins with tools for AI clients, those with most tools first."""
+    tools = host.services.catalog.mcp_tools.values()
+    counts = Counter(tool.info.plugin for tool in tools if tool.kind == "mcp")
+    records = {record.id: record for record in host.compiled.plugins.records}
+    found = (records[plugin] for plugin, _ in counts.most_common() if plugin in records)
+    return [OfferedService(record.title, record.summary) for record in found if record.title and record.summary]
 
 
 def _file_origins(host: Host) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ A tool's page is also there as Markdown, at its URL with `.md`: for language mod
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import parse_qs
 
@@ -22,7 +22,14 @@ from pressroom.http.page_frame import PageFrame
 from pressroom.http.responses import INERT_CONTENT, matches_etag
 from pressroom.interfaces.tools_api.gallery import Gallery
 from pressroom.interfaces.tools_api.image_links import ImageLinks
-from pressroom.interfaces.tools_api.pages import FormState, Pages, input_from_form, page_descriptor, parse_form
+from pressroom.interfaces.tools_api.pages import (
+    FormState,
+    OfferedService,
+    Pages,
+    input_from_form,
+    page_descriptor,
+    parse_form,
+)
 from pressroom.interfaces.tools_api.routes import ToolsApi, file_of, read_beside
 from pressroom.pipeline.context import RefusedCall
 from pressroom.validation.echo import nearest
@@ -96,8 +103,16 @@ def _line(text: str) -> str:
 class ToolPages:
     """Answers `/tools` and `/tools/<slug>`, which work without JavaScript, and what they load."""
 
-    def __init__(self, api: ToolsApi, site: PageFrame, gallery: Gallery, links: ImageLinks) -> None:
+    def __init__(
+        self,
+        api: ToolsApi,
+        site: PageFrame,
+        gallery: Gallery,
+        links: ImageLinks,
+        services: Sequence[OfferedService] = (),
+    ) -> None:
         self._api = api
+        self._services = services
         self._links = links
         self._gallery = gallery
         previews = {slug: generator.preview for slug, generator in api.generators.items()}
@@ -112,7 +127,7 @@ class ToolPages:
         """`GET /tools`: the list of tools."""
         # Rendered by the first request rather than at start-up, which compiling the templates would double.
         if not self._index:
-            self._index = self._pages.index(list(self.descriptors.values()))
+            self._index = self._pages.index(list(self.descriptors.values()), self._services)
         return self._html(self._index)
 
     async def index_text(self, _request: Request) -> HTTPResponse:

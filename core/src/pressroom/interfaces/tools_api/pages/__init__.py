@@ -5,6 +5,15 @@
 
 from pressroom.interfaces.tools_api.pages.declared import page_descriptor
 from pressroom.interfaces.tools_api.pages.forms import Descriptor, Form, FormState, input_from_form, parse_form
-from pressroom.interfaces.tools_api.pages.render import Pages
+from pressroom.interfaces.tools_api.pages.render import OfferedService, Pages
 
-__all__ = ["Descriptor", "Form", "FormState", "Pages", "input_from_form", "page_descriptor", "parse_form"]
+__all__ = [
+    "Descriptor",
+    "Form",
+    "FormState",
+    "OfferedService",
+    "Pages",
+    "input_from_form",
+    "page_descriptor",
+    "parse_form",
+]

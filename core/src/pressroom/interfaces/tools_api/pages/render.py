@@ -281,6 +281,14 @@ def _section(
     return SectionView(declared["title"], declared["open"] or used, params[0].get("mode"), fields)
 
 
+@dataclass(frozen=True, slots=True)
+class OfferedService:
+    """What people and AI clients with an account can use: the title of a plugin, and what it does."""
+
+    title: str
+    summary: str
+
+
 class Pages:
     """Renders the pages of the tools of one server. Templates are compiled when they are used first.
 
@@ -303,11 +311,11 @@ class Pages:
         self._image_links = image_links
         self._templates = site.templates(__package__ or "")
 
-    def index(self, descriptors: Sequence[Descriptor]) -> bytes:
-        """Return the page that lists the tools, in the order given."""
+    def index(self, descriptors: Sequence[Descriptor], services: Sequence[OfferedService] = ()) -> bytes:
+        """Return the page that lists the tools, in the order given, and what accounts have besides."""
         tools = [self._view(descriptor) for descriptor in descriptors]
         head = index_head(self.site.branding, tools, self.site.origin, self.site.root)
-        return self._templates.render("index.html", head, tools=tools)
+        return self._templates.render("index.html", head, tools=tools, services=services)
 
     def tool(
         self,
