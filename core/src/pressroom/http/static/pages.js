@@ -447,7 +447,7 @@ class Tool {
     for (const field of this.fields) if (field.value !== undefined) texts[field.spec.name] = field.text;
     if (this.mode) texts._mode = this.mode.value;
     const url = designUrl(this.form.getAttribute("action").replace(/#.*/, ""), texts);
-    if (!url) return "Too long for a link: shorten the text";
+    if (!url) return "Too long for a link";
     await copy(url);
     return undefined;
   }
