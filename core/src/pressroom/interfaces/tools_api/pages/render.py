@@ -1,31 +1,26 @@
-"""The pages of the tools: the list, a page for each, its form in sections, and its metadata for search engines."""
+"""The pages of the tools: the list, a page for each, and its metadata for search engines."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlencode
 
 from pressroom.errors import InvalidInput
 from pressroom.http.page_frame import Head, PageFrame, clip
-from pressroom.interfaces.tools_api.pages.fields import Field, build_field, label_of
+from pressroom.interfaces.tools_api.pages.form_view import build_form
 from pressroom.interfaces.tools_api.pages.forms import (
     MODE,
     Descriptor,
     Form,
     FormState,
     Param,
-    chosen_case,
-    chosen_mode,
-    field_text,
     first_endpoint,
     form_params,
     input_from_form,
-    members_of,
 )
 from pressroom.interfaces.tools_api.pages.results import IMAGES, ResultView, problems_of, result_view
 from pressroom.interfaces.tools_api.pages.samples import code_samples, lasting_texts, response_sample, snippets
@@ -104,181 +99,6 @@ def tool_head(branding: Branding, tool: ToolView, origin: str, root: str, *, fai
         alternate=tool.descriptor_href,
         linked_data={"@context": "https://schema.org", "@graph": [application, *interfaces, crumbs]},
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The fields of an object's members."""
-
-    id: str
-    name: str
-    label: str
-    help: str
-    error: str
-    fields: tuple[Field, ...]
-
-    @property
-    def hint(self) -> str:
-        """The help, as fields have it."""
-        return self.help
-
-    @property
-    def described_by(self) -> str:
-        """The ids of the texts that describe the group."""
-        return " ".join(f"{self.id}-{part}" for part in ("help", "error") if getattr(self, part))
-
-
-Item = Field | Group
-
-_EXPORTS: Final = frozenset({"format", "scale"})
-
-
-@dataclass(frozen=True, slots=True)
-class ModeView:
-    """A mode with the fields that belong to it alone."""
-
-    number: int
-    title: str
-    chosen: bool
-    items: tuple[Item, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SectionView:
-    """Fields below a heading that opens and closes. `mode` is the mode that they belong to, if it is one."""
-
-    title: str
-    open: bool
-    mode: int | None
-    fields: tuple[Field, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FormView:
-    """A form: its modes, if it has any, and what belongs to all of them.
-
-    `switch` is the field that decides which others are shown; `sections` come last. `exports` are the fields that say
-    how the file is saved rather than what is on it.
-    """
-
-    modes: tuple[ModeView, ...]
-    items: tuple[Item, ...]
-    exports: tuple[Field, ...] = ()
-    switch: Field | None = None
-    sections: tuple[SectionView, ...] = ()
-
-    @property
-    def takes_files(self) -> bool:
-        """Whether a field takes files."""
-        return any(one.files for one in self.fields())
-
-    def fields(self) -> Iterator[Field]:
-        """Yield all fields."""
-        items = (*self.items, *(item for mode in self.modes for item in mode.items))
-        for item in items:
-            yield from item.fields if isinstance(item, Group) else (item,)
-        for section in self.sections:
-            yield from section.fields
-
-    @property
-    def is_rich(self) -> bool:
-        """Whether it has more than plain fields: modes, groups, fields for code."""
-        return bool(self.modes) or any(isinstance(item, Group) or item.code for item in self.items)
-
-
-def build_form(
-    params: Sequence[Param],
-    page: Mapping[str, Any],
-    form: Form,
-    problems: Mapping[str, str],
-    images: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
-) -> FormView:
-    """Return a form, in each of its parts the required fields first.
-
-    Args:
-        params: the parameters of the endpoint's descriptor.
-        page: the descriptor's `page`.
-        form: texts to keep in the fields; a field without one shows its default.
-        problems: what is wrong, by the parameter's name.
-        images: the URLs of images of choices, by the parameter's name and the value.
-    """
-    numbers = count(1)
-    mode = chosen_mode(params, form)
-    switch = page.get("switch", "")
-    case = chosen_case(params, switch, form) if switch else None
-    known = {param["name"]: param for param in form_params(params)}
-    sections = [(one, [known[name] for name in one["params"] if name in known]) for one in page.get("sections", ())]
-    # What has a place of its own is not where the other parameters are.
-    by_case = [param for param in known.values() if "cases" in param]
-    placed = {switch, *(param["name"] for _, fields in sections for param in fields)}
-    placed.update(param["name"] for param in by_case)
-
-    def one_field(param: Param) -> Field:
-        return build_field(
-            f"field-{next(numbers)}", param, form, problems, images, case, switches=param["name"] == switch
-        )
-
-    def items(wanted: Iterable[Param]) -> Iterator[Item]:
-        for param in wanted:
-            members = members_of(param)
-            rest = [one for one in members if one["name"] not in placed]
-            if not members and param["name"] not in placed:
-                yield one_field(param)
-            elif rest:
-                yield Group(
-                    id=f"field-{next(numbers)}",
-                    name=param["name"],
-                    label=label_of(param["name"]),
-                    help=param.get("description") or "",
-                    error=problems.get(param["name"], ""),
-                    fields=tuple(map(one_field, rest)),
-                )
-
-    shown = [param for param in params if param["name"] != "response"]
-    required = [param for param in shown if param.get("required")]
-    optional = [param for param in shown if not param.get("required")]
-    chooser = one_field(known[switch]) if switch in known else None
-    views = tuple(
-        ModeView(
-            number,
-            title,
-            number == mode,
-            tuple(items(param for param in (*required, *optional) if param.get("mode") == number)),
-        )
-        for number, title in enumerate(page.get("modes", ()))
-    )
-    free = [param for param in optional if "mode" not in param]
-    everywhere = (
-        *items(param for param in required if "mode" not in param),
-        *map(one_field, by_case),
-        *items(free),
-    )
-    exports = tuple(
-        one for one in everywhere if isinstance(one, Field) and one.name in _EXPORTS and one.widget == "radios"
-    )
-    return FormView(
-        views,
-        tuple(one for one in everywhere if one not in exports),
-        exports,
-        chooser,
-        tuple(_section(one, fields, problems, one_field) for one, fields in sections if fields),
-    )
-
-
-def _section(
-    declared: Mapping[str, Any],
-    params: Sequence[Param],
-    problems: Mapping[str, str],
-    one_field: Callable[[Param], Field],
-) -> SectionView:
-    fields = tuple(map(one_field, params))
-    # What somebody has set is seen.
-    defaults = ["" if param.get("assumed") or param.get("default") is None else param["default"] for param in params]
-    used = any(
-        param["name"] in problems or field.value != field_text(param, default)
-        for param, field, default in zip(params, fields, defaults, strict=True)
-    )
-    return SectionView(declared["title"], declared["open"] or used, params[0].get("mode"), fields)
 
 
 @dataclass(frozen=True, slots=True)
