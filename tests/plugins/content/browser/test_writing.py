@@ -140,6 +140,8 @@ async def test_too_long_a_text_is_not_sent_and_stays(page: Page) -> None:
     await page.get_by_role("button", name="Save as draft").click()
     await expect(page.get_by_text("The text has 2,200,000 bytes; an article may have 2,097,152.")).to_be_visible()
     assert await page.get_by_label("Text (Markdown)").evaluate("area => area.value.length") == 2_200_000
+    await expect(page.get_by_text("Too long to be saved")).to_be_in_viewport()
+    await expect(page.get_by_text("Not shown: the text is too long.")).to_be_visible()
 
 
 async def test_an_article_is_written_without_javascript(plain: Page, work: Work) -> None:
@@ -177,9 +179,19 @@ async def test_the_pages_are_accessible_and_fit_every_screen(
 
 
 async def test_an_article_is_published_and_its_steps_are_followed(page: Page, work: Work) -> None:
-    made = (await tool(work, "create_content", title="Apple jam", body="Apples."))["content_id"]
-    await page.goto(f"{ARTICLES}/{made}/publications")
-    await page.get_by_role("link", name="Publish or schedule on The kitchen table").click()
+    await page.goto(f"{ARTICLES}/new/edit")
+    await page.get_by_label("Title", exact=True).fill("Apple   jam")
+    await page.get_by_label("Text (Markdown)").fill("Apples.")
+    await page.get_by_label("Website", exact=True).select_option("The kitchen table")
+    await page.get_by_role("button", name="Save and publish").click()
+    await expect(page.get_by_text("The article is saved.")).to_be_visible()
+    publish = page.url
+    await page.goto(publish.partition("/publications")[0] + "/edit")
+    await expect(page.get_by_label("Title", exact=True)).to_have_value(
+        "Apple jam"
+    )  # what was typed is no draft any more
+    await expect(page.get_by_text("Your unsaved text")).to_be_hidden()
+    await page.goto(publish)
     await page.get_by_role("button", name="Publish now").click()
     await expect(page.get_by_text("It is done.")).to_be_visible()
     await expect(page.locator(".publication .panel-head .badge")).to_have_text("published")

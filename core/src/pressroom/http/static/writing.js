@@ -33,6 +33,17 @@ const drafts = {
 // Markup of this server: for a sandboxed frame, in which nothing runs, and for pages that are only read.
 const ownPages = globalThis.trustedTypes?.createPolicy("own-pages", { createHTML: (html) => html });
 
+// What was sent from this tab, and has arrived, is no draft any more.
+function forgetSent(hasArrived) {
+  try {
+    const sent = sessionStorage.getItem(SENT);
+    if (sent && hasArrived) drafts.remove(sent);
+    sessionStorage.removeItem(SENT);
+  } catch {
+    // Drafts are kept at most once too often.
+  }
+}
+
 class Writing {
   constructor(form) {
     this.form = form;
@@ -43,7 +54,7 @@ class Writing {
     this.isAsking = false;
     $("[data-plain-preview]", form).hidden = true;
     this.start = this.values();
-    this.forgetSent();
+    forgetSent("saved" in form.dataset);
     // A form that was just refused holds what was typed, which is newer than what is kept.
     if (!$("[data-refused]")) this.restore();
     for (const link of $$("[data-discard]")) link.addEventListener("click", () => drafts.remove(this.key));
@@ -67,17 +78,6 @@ class Writing {
   get isChanged() {
     const values = this.values();
     return Object.keys(values).some((name) => values[name] !== this.start[name]);
-  }
-
-  // What was sent from this tab, and has arrived, is no draft any more.
-  forgetSent() {
-    try {
-      const sent = sessionStorage.getItem(SENT);
-      if (sent && "saved" in this.form.dataset) drafts.remove(sent);
-      sessionStorage.removeItem(SENT);
-    } catch {
-      // Drafts are kept at most once too often.
-    }
   }
 
   restore() {
@@ -126,6 +126,8 @@ class Writing {
       line.textContent = `The text has ${has} bytes; an article may have ${most}. It is still here: split it into several articles.`;
     }
     line.hidden = !isTooLong;
+    $("[data-unsaveable]", this.form).hidden = !isTooLong;
+    if (isTooLong) this.say("Not shown: the text is too long.");
     return isTooLong;
   }
 
@@ -206,6 +208,7 @@ function element(name, ...content) {
 }
 
 for (const form of $$("[data-writing]")) new Writing(form);
+if ($("[data-draft-saved]")) forgetSent(true);
 
 // A publication that is under way: the page follows its steps. Without JavaScript the browser reloads it.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from html import unescape
 from typing import Any, Final
@@ -44,7 +45,12 @@ MIN_FORM_BYTES: Final = 33_554_432
 
 _SHOWN_IMAGES: Final = 24
 _WEBSITES: Final = 200
-_TOOLS: Final = {"create": "create_content", "save": "update_content"}
+_TOOLS: Final = {
+    "create": "create_content",
+    "create_publish": "create_content",
+    "save": "update_content",
+    "save_publish": "update_content",
+}
 _MESSAGES: Final = {
     "created": "The article is stored as a draft. Publish it when it is ready.",
     "saved": "Saved as version {version}. Live posts show it once you update them.",
@@ -147,7 +153,7 @@ class EditPages:
             if made.repeated:
                 is_free()
         await self._note_image(request.subject, made.article, changes)
-        return see_other(self._plugin, f"{PATH}/{made.article.id}/edit?done=created")
+        return await self._done(request.subject, made.article, typed, "created")
 
     async def _save(
         self, request: HttpRequest, article: Article, form: ArticleForm, base: ArticleForm, typed: Mapping[str, str]
@@ -160,7 +166,17 @@ class EditPages:
             request.subject, article.id, expected, changes=changes, origin=origin_of(request)
         )
         await self._note_image(request.subject, written.article, changes)
-        return see_other(self._plugin, f"{PATH}/{article.id}/edit?done={'saved' if written.changed else 'same'}")
+        return await self._done(request.subject, written.article, typed, "saved" if written.changed else "same")
+
+    async def _done(self, user_id: str, article: Article, typed: Mapping[str, str], done: str) -> HttpResponse:
+        """Lead back to the form, or to where the article is published."""
+        if not typed["do"].endswith("_publish"):
+            return see_other(self._plugin, f"{PATH}/{article.id}/edit?done={done}")
+        website = ""
+        if article.website_id:
+            with suppress(NotFound):  # it was disconnected
+                website = f"/{(await Websites(self._plugin).get(user_id, article.website_id)).id}"
+        return see_other(self._plugin, f"{PATH}/{article.id}/publications{website}?done={done}")
 
     async def _check_places(self, user_id: str, changes: Mapping[str, Any]) -> None:
         """Refuse a website or an image that the account has not. Raises `FormErrors`."""

@@ -41,6 +41,9 @@ from pressroom_content.websites.settings import zone_of
 from pressroom_content.websites.store import Websites
 
 SHOWN: Final = 100
+SAVED: Final = ("created", "saved", "same")
+"""What the editor says of an article that it saved, when it leads here."""
+
 WAIT_SECONDS: Final = 5.0
 """How long a page waits for what it began; it continues without the page."""
 
@@ -68,6 +71,7 @@ _TOOLS: Final = {
 _GONE: Final = "This article has no such publication. Reload the page."
 _DOWN: Final[Mapping[str, DownMode]] = {"draft": "draft", "trash": "trash", "delete": "delete"}
 _MESSAGES: Final = {
+    **dict.fromkeys(SAVED, "The article is saved. Publish it when it is ready."),
     "begun": "It is on its way. The steps below say how far it is.",
     "there": "Nothing was sent: the newest version is there already.",
     "retried": "It was tried again; this is its status now.",
@@ -153,6 +157,7 @@ class PublicationPages:
             targets=[one for one in connected if one.id not in {row["website_id"] for row in rows}],
             under_way=any(row["under_way"] for row in rows),
             begun=request.query.get("done") == "begun",
+            saved=request.method != "POST" and request.query.get("done") in SAVED,
             message=message,
             problem=problem,
         )
@@ -330,6 +335,7 @@ class PublishPages:
             known=known,
             known_state=state(known.status) if known else None,
             known_at=moment(known.publish_at, now, zone) if known and known.publish_at else None,
+            saved=request.method != "POST" and request.query.get("done") in SAVED,
             live=known is not None and known.status == "published",
             newest=known is not None and known.article_version == article.version,
             conflict=edited or conflict,
