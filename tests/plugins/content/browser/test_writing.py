@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any, Literal
@@ -18,6 +19,17 @@ from support.written_articles import Work
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 ARTICLES = "/dashboard/articles"
+_DROP = """async (area, files) => {
+  const canvas = new OffscreenCanvas(8, 8);
+  canvas.getContext("2d").fillRect(0, 0, 8, 8);
+  const image = await canvas.convertToBlob();
+  const dataTransfer = new DataTransfer();
+  for (const [name, type, isImage] of files) {
+    dataTransfer.items.add(new File([isImage ? image : "no image"], name, {type}));
+  }
+  area.setSelectionRange(area.value.length, area.value.length);
+  area.dispatchEvent(new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer}));
+}"""
 
 
 async def signed_in(browser: Browser, host: RunningHost, work: Work, **options: Any) -> BrowserContext:
@@ -142,6 +154,17 @@ async def test_too_long_a_text_is_not_sent_and_stays(page: Page) -> None:
     assert await page.get_by_label("Text (Markdown)").evaluate("area => area.value.length") == 2_200_000
     await expect(page.get_by_text("Too long to be saved")).to_be_in_viewport()
     await expect(page.get_by_text("Not shown: the text is too long.")).to_be_visible()
+
+
+async def test_images_are_dropped_on_the_text(page: Page) -> None:
+    await page.goto(f"{ARTICLES}/new/edit")
+    text = page.get_by_label("Text (Markdown)")
+    await text.fill("Before.\n\n")
+    await text.evaluate(_DROP, [["old_boat [1].png", "image/png", True], ["a boat.png", "image/png", False]])
+    await expect(text).to_have_value(re.compile(r"^Before\.\n\n!\[old boat 1\]\(http://\S+/media/m_\w+/old\S*\)$"))
+    await expect(page.get_by_text("a boat.png: ")).to_contain_text("JPEG, PNG")
+    shown = page.frame_locator("iframe[title=Preview]").get_by_role("img", name="old boat 1")
+    await expect(shown).to_have_js_property("naturalWidth", 8)
 
 
 async def test_an_article_is_written_without_javascript(plain: Page, work: Work) -> None:

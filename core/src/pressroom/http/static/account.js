@@ -72,24 +72,38 @@ for (const line of $$("[data-site-page]")) {
   field?.addEventListener("input", show);
 }
 
-// Several files, dropped or chosen: each is sent to a link of its own, one after the other.
+// Sends an image to the media library, by a link of its own, and returns the image's URL. `progress` gets the share sent.
+
+function post(url, body, headers, progress) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", url);
+    request.setRequestHeader("Accept", "text/plain");
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.addEventListener("progress", (event) => progress?.(event.loaded / event.total));
+    const refuse = () => reject(new Error(request.status < 500 && request.responseText.length < 300 ? request.responseText.trim() : ""));
+    request.addEventListener("load", () => (request.status < 300 ? resolve(request.responseText.trim()) : refuse()));
+    request.addEventListener("error", refuse);
+    request.send(body);
+  });
+}
+
+async function uploadImage(library, csrf, file, progress) {
+  const form = new URLSearchParams({ do: "upload", csrf });
+  const link = await post(library, form.toString(), { "Content-Type": "application/x-www-form-urlencoded" });
+  const body = new FormData();
+  body.append("file", file);
+  return (await post(link, body, {}, progress)).split(" ")[1];
+}
+
+const NOT_SENT = "It could not be sent. Check the connection, and try again.";
+
+// Several files, dropped or chosen: each is sent by itself, one after the other.
 
 const drop = $("[data-drop]");
 if (drop) {
   const list = $("[data-drop-list]", drop);
   const input = $("input[type=file]", drop);
-  const ask = (url, body, headers, progress) =>
-    new Promise((resolve, reject) => {
-      const request = new XMLHttpRequest();
-      request.open("POST", url);
-      request.setRequestHeader("Accept", "text/plain");
-      for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
-      request.upload.addEventListener("progress", (event) => progress?.(event.loaded / event.total));
-      const refuse = () => reject(new Error(request.status < 500 && request.responseText.length < 300 ? request.responseText.trim() : ""));
-      request.addEventListener("load", () => (request.status < 300 ? resolve(request.responseText.trim()) : refuse()));
-      request.addEventListener("error", refuse);
-      request.send(body);
-    });
   const send = async (file) => {
     const row = document.createElement("li");
     const note = document.createElement("span");
@@ -99,16 +113,12 @@ if (drop) {
     list.append(row);
     return async () => {
       try {
-        const form = new URLSearchParams({ do: "upload", csrf: drop.dataset.csrf });
-        const link = await ask(drop.dataset.action, form.toString(), { "Content-Type": "application/x-www-form-urlencoded" });
-        const body = new FormData();
-        body.append("file", file);
-        await ask(link, body, {}, (share) => (note.textContent = `${Math.floor(share * 100)} %`));
+        await uploadImage(drop.dataset.action, drop.dataset.csrf, file, (share) => (note.textContent = `${Math.floor(share * 100)} %`));
         note.textContent = "done";
         return true;
       } catch (error) {
         note.className = "field-error";
-        note.textContent = error.message || "It could not be sent. Check the connection, and try again.";
+        note.textContent = error.message || NOT_SENT;
         return false;
       }
     };

@@ -61,6 +61,7 @@ class Writing {
     form.addEventListener("input", (event) => this.edited(event.target));
     form.addEventListener("change", (event) => this.edited(event.target));
     form.addEventListener("submit", (event) => this.send(event));
+    if (form.dataset.media) this.takeImages();
     document.addEventListener("keydown", (event) => {
       if (event.key !== "s" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
       event.preventDefault();
@@ -106,6 +107,49 @@ class Writing {
     clearTimeout(this.keeping);
     this.keeping = setTimeout(() => this.keep(), PAUSE_MS);
     if (["body", "language", "featured_media_id", "featured_alt"].includes(control.name)) this.follow();
+  }
+
+  // Images that are dropped on the text or pasted into it go to the media library, and are shown where they were put.
+  takeImages() {
+    $("[data-image-help]", this.form).hidden = false;
+    this.body.addEventListener("dragover", (event) => {
+      if (event.dataTransfer.types.includes("Files")) event.preventDefault();
+    });
+    const take = async (event, data) => {
+      const images = [...data.files].filter((file) => file.type.startsWith("image/"));
+      // Word processors put an image of the text beside the text.
+      if (!images.length || data.types.includes("text/plain")) return;
+      event.preventDefault();
+      for (const image of images) await this.insertImage(image);
+    };
+    this.body.addEventListener("drop", (event) => take(event, event.dataTransfer));
+    this.body.addEventListener("paste", (event) => take(event, event.clipboardData));
+  }
+
+  async insertImage(file) {
+    const { media, mediaToken, format } = this.form.dataset;
+    const name = file.name.replace(/\.\w+$/, "").replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+    const place = `[Uploading ${name} …]`;
+    const problem = $("[data-image-problem]", this.form);
+    problem.hidden = true;
+    this.body.setRangeText(place, this.body.selectionStart, this.body.selectionEnd, "end");
+    let shown = "";
+    try {
+      const url = await uploadImage(media, mediaToken, file);
+      shown = format === "HTML" ? `<img src="${url}" alt="${name}">` : `![${name}](${url})`;
+    } catch (error) {
+      problem.textContent = `${file.name}: ${error.message || NOT_SENT}`;
+      problem.hidden = false;
+    }
+    const start = this.body.value.indexOf(place);
+    if (start >= 0) {
+      // The caret stays where it is: `preserve` would select what is put in if the caret is at its end.
+      const [caret, end] = [this.body.selectionEnd, start + place.length];
+      this.body.setRangeText(shown, start, end, "end");
+      if (caret < start) this.body.setSelectionRange(caret, caret);
+      if (caret > end) this.body.setSelectionRange(caret + shown.length - place.length, caret + shown.length - place.length);
+    }
+    this.edited(this.body);
   }
 
   keep() {

@@ -45,6 +45,7 @@ MIN_FORM_BYTES: Final = 33_554_432
 
 _SHOWN_IMAGES: Final = 24
 _WEBSITES: Final = 200
+_MEDIA: Final = "/dashboard/media"
 _TOOLS: Final = {
     "create": "create_content",
     "create_publish": "create_content",
@@ -296,7 +297,8 @@ class EditPages:
             websites=[(one.id, one.name) for one in websites],
             has_images=any(library.recent is not None for _, library in media_libraries(self._plugin)),
             images=await self._images(request.subject, chosen),
-            media_path=f"{root}/dashboard/media",
+            media_path=f"{root}{_MEDIA}",
+            media_token=request.csrf_token_for(_MEDIA),
             max_bytes=self._plugin.config.max_body_bytes,
             owner=request.subject,
             preview_token=request.csrf_token_for(f"{own}/preview"),
