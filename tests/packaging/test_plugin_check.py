@@ -11,6 +11,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from pressroom.cli import plugin_check
 from support.commands import Done, run_command
 from support.databases import postgresql_url
 from support.distributions import Built
@@ -188,7 +189,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Done:
         ("package", "it names its licence", "none"),
         ("package", "it is typed", "no py.typed"),
         ("package", "it needs what it imports", "pyyaml is imported"),
-        ("types", "its types are right in mypy's strict mode", ""),
+        ("types", "its types are right in mypy's strict mode", "acme_broken_one"),
         ("contracts", "it states its plugin API", ""),
         ("contracts", "", "ZeroDivisionError"),
         ("outages", "a call is answered in words while nothing can be fetched", "internal_error"),
@@ -202,6 +203,8 @@ def test_a_broken_promise_is_named_with_what_was_seen_and_the_fix(
     found = [one for one in findings if promise in one["promise"] and seen in one["seen"]]
     assert found, findings
     assert all(one["promise"] and one["where"] + one["seen"] for one in found)
+    if stage == "types":
+        assert found[0]["fix"] == "add an empty file py.typed to the package"
 
 
 def test_people_and_ci_are_told_the_same(tmp_path: Path) -> None:
@@ -213,6 +216,23 @@ def test_people_and_ci_are_told_the_same(tmp_path: Path) -> None:
     told = [one.text or "" for one in report.iter("failure")]
     assert int(report.attrib["failures"]) == len(told)
     assert any("nutmeg" in text for text in told)
+
+
+@pytest.mark.parametrize(
+    ("message", "fix"),
+    [
+        (
+            'Skipping analyzing "barcode.writer": module is installed, but missing library stubs',
+            '["barcode", "barcode.*"]',
+        ),
+        ('Library stubs not installed for "yaml"  [import-untyped]', '["yaml", "yaml.*"]'),
+        ('Incompatible return value type (got "int", expected "str")', ""),
+    ],
+)
+def test_a_library_without_types_is_told_with_what_to_write(message: str, fix: str) -> None:
+    advice = plugin_check._advice_on(message)
+    assert fix in advice
+    assert bool(advice) == bool(fix)
 
 
 CRASHING = """

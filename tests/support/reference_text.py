@@ -266,7 +266,7 @@ def _field_default(field: dataclasses.Field[Any]) -> str:
 def _literal(value: Any) -> str:
     if inspect.isfunction(value):
         return value.__name__
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    return f'"{value}"' if isinstance(value, str) else 'b""' if value == b"" else repr(value)
 
 
 def _assignment(name: str, module: str) -> tuple[str, str]:
@@ -291,7 +291,27 @@ def _annotation(kind: Any) -> str:
 
 
 def _signature(function: Callable[..., Any]) -> str:
-    return str(inspect.signature(function)).replace("= ''", '= ""').replace("= b''", '= b""').replace("'", "")
+    found = inspect.signature(function)
+    returned = _annotation(found.return_annotation).replace("'", '"')
+    if hasattr(function, "__wrapped__") and (yielded := re.fullmatch(r"(?:Async)?Iterator\[(.*)\]", returned)):
+        kind = "AbstractAsyncContextManager" if returned.startswith("Async") else "AbstractContextManager"
+        returned = f"{kind}[{yielded[1]}]"
+    parts, named = [], False
+    for one in found.parameters.values():
+        if one.kind is one.KEYWORD_ONLY and not named:
+            parts.append("*")
+        named = named or one.kind in (one.KEYWORD_ONLY, one.VAR_POSITIONAL)
+        star = "*" if one.kind is one.VAR_POSITIONAL else "**" if one.kind is one.VAR_KEYWORD else ""
+        annotation = _annotation(one.annotation).replace("'", '"')
+        kind = f": {annotation}" if one.annotation is not one.empty else ""
+        parts.append(f"{star}{one.name}{kind}{_parameter_default(one, bool(kind))}")
+    return f"({', '.join(parts)})" + (f" -> {returned}" if found.return_annotation is not found.empty else "")
+
+
+def _parameter_default(parameter: inspect.Parameter, spaced: bool) -> str:
+    if parameter.default is parameter.empty:
+        return ""
+    return f" = {_literal(parameter.default)}" if spaced else f"={_literal(parameter.default)}"
 
 
 def docstring(value: Any) -> str:

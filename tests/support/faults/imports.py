@@ -21,6 +21,13 @@ _AT_IMPORT: Final = (
         ("reinstall or upgrade acme-import-error", "enabled = false in [plugins.import_error]"),
         _START + "import no_such_module_anywhere\n",
     ),
+    fault(
+        "wrong_sdk_name",
+        "import",
+        "ImportError: cannot import name 'Authentikator' from 'pressroom.sdk'",
+        "did you mean Authenticator?",
+        "from pressroom.sdk import Authentikator\n",
+    ),
     fault("system_exit", "import", "SystemExit: 3 (plugin.py, line 8)", "reinstall", _START + "raise SystemExit(3)\n"),
     fault(
         "exit_without_code",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -316,12 +317,32 @@ def _type_errors(arguments: Sequence[str], folder: Path | None) -> Iterator[Brok
         fix = "run mypy with --show-traceback, and report the crash to mypy; `# type: ignore` at the place may avoid it"
         yield BrokenPromise("types", "mypy can check its types", crash.partition(": error:")[0], crash, fix)
         return
-    lines = [line for line in done.stdout.splitlines() if ": error:" in line]
-    for line in lines[:_MAX_TYPE_ERRORS] or [(done.stdout + done.stderr).strip().rpartition("\n")[2]]:
-        place, _, message = line.partition(": error: ")
-        yield BrokenPromise(
-            "types", "its types are right in mypy's strict mode", place if message else "", message or line
-        )
+    lines = [line for line in done.stdout.splitlines() if _MYPY_ERROR.match(line)]
+    for line in lines[:_MAX_TYPE_ERRORS] or [" ".join((done.stdout + done.stderr).split())]:
+        parts = _MYPY_ERROR.match(line)
+        place, message = (parts[1] or "", parts[2]) if parts else ("", line)
+        fix = _advice_on(message)
+        yield BrokenPromise("types", "its types are right in mypy's strict mode", place, message, fix)
+
+
+_MYPY_ERROR: Final = re.compile(r"(?:(.*?): )?error: (.*)")
+_UNTYPED: Final = re.compile(
+    r'"([\w.]+)": module is installed, but missing library stubs|stubs not installed for "([\w.]+)"'
+)
+
+
+def _advice_on(message: str) -> str:
+    """Return what to do about a package or a library without types, or nothing."""
+    if "missing py.typed marker" in message and "cannot be type checked" in message:
+        return "add an empty file py.typed to the package"
+    library = _UNTYPED.search(message)
+    if library is None:
+        return ""
+    top = (library[1] or library[2]).partition(".")[0]
+    return (
+        "install a package of stubs for the library, or put this into pyproject.toml: "
+        f'[[tool.mypy.overrides]] module = ["{top}", "{top}.*"] ignore_missing_imports = true'
+    )
 
 
 def _run_mypy(

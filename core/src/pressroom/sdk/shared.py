@@ -61,8 +61,9 @@ class Credentials:
 class Identity:
     """Who a credential belongs to.
 
-    `connection_name` is what the person called the connection, `access` what it may do, and `toolsets` what it lists
-    where a request says nothing else; `None` stands for the server's default.
+    A `plan` that the operator did not define, as `[plans.<name>]`, counts as `anonymous`. `connection_name` is what the
+    person called the connection, `access` what it may do, and `toolsets` what it lists where a request says nothing
+    else; `None` stands for the server's default.
     """
 
     subject: str

@@ -35,6 +35,20 @@ Trouble: TypeAlias = Literal[
 - `twice`: it does what it is asked to two times, as behind a proxy that repeats requests, and answers once.
 """
 
+_TROUBLE_WORDS: Final[Mapping[Trouble, str]] = {
+    "hang": "never answers",
+    "cut": "closes the connection",
+    "lost answer": "does what it is asked to and closes the connection",
+    "half": "closes the connection in the middle of its answer",
+    "late": "answers late",
+    "html": "answers 200 with a page of HTML",
+    "odd": "answers 200 with JSON that nobody asked for",
+    "error": "answers 500",
+    "busy": "answers 429",
+    "revoked": "answers 401",
+    "twice": "does everything two times",
+}
+
 LATE_SECONDS: Final = 2.0
 """How long a site takes that answers late."""
 
@@ -53,6 +67,11 @@ _ANSWERS: Final[Mapping[Trouble | None, HttpResponse]] = {
     "busy": HttpResponse(b"too many requests", 429, "text/plain", {"Retry-After": str(BUSY_SECONDS)}),
     "revoked": HttpResponse(b'{"error": "no"}', 401, "application/json"),
 }
+
+
+def describe_trouble(trouble: Trouble | None) -> str:
+    """Return what a site in trouble does, as the end of a sentence about it."""
+    return f"{_TROUBLE_WORDS[trouble]} (trouble {trouble!r})" if trouble else "works"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ def pressroom_site_connectors() -> Iterable[SiteConnector]:
         SiteConnector(
             platform="{{ cookiecutter.plugin_id }}",
             title="{{ cookiecutter.title }}",
-            summary="A {{ cookiecutter.title }} site, over its API.",
+            summary="Sites on {{ cookiecutter.title }}, over its API.",
             open=PlatformSite,
             capabilities=CAPABILITIES,
             fields=(CredentialField("token", "Token", "In the settings of the site, under API."),),

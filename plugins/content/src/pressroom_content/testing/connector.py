@@ -11,7 +11,7 @@ from typing import Any, Final
 from pressroom.testing import FakeSite, RunningHost
 from pressroom.testing.contracts import ContractSuite, Finding, PromiseBroken, expect
 from pressroom.testing.contracts.suite import describe_error, run_apart
-from pressroom.testing.fake_site import BUSY_SECONDS, Trouble
+from pressroom.testing.fake_site import BUSY_SECONDS, Trouble, describe_trouble
 
 from pressroom_content.contract import (
     BlockSite,
@@ -97,7 +97,7 @@ class ConnectorAtSite:
         except SiteError as error:
             return None, error
         except Exception as error:
-            raise PromiseBroken(f"{describe_error(error)} from a site that answers {trouble!r}") from error
+            raise PromiseBroken(f"{describe_error(error)} from a site that {describe_trouble(trouble)}") from error
         finally:
             self.fake.trouble = None
 
@@ -186,7 +186,7 @@ async def _checks(one: ConnectorAtSite) -> None:
         if error is None:
             expect(type(report) is ConnectionReport, repr(report))
             fine = report.ok and bool(one.fake.requests) and trouble != "odd"
-            expect(not fine, f"all is well, at a site that answers {trouble!r}")
+            expect(not fine, f"all is well, at a site that {describe_trouble(trouble)}")
 
 
 @CONNECTOR.promise(
@@ -200,7 +200,7 @@ async def _reads_in_trouble(one: ConnectorAtSite) -> None:
             value, error = await one.asked(ask, trouble)
             if not one.fake.requests or (trouble == "odd" and value is None):
                 continue  # nothing was asked, or nothing was found in the answer
-            expect(error is not None, f"{name} returned {value!r} from a site that answers {trouble!r}")
+            expect(error is not None, f"{name} returned {value!r} from a site that {describe_trouble(trouble)}")
             paths = [request.path for request in one.fake.requests]
             expect(all(paths.count(path) <= 2 for path in paths), f"{name} asked {len(paths)} times: {paths[:3]}")
             expect(not writes(one.fake), f"{name} sent {writes(one.fake)[:2]}")
@@ -218,11 +218,12 @@ async def _lost(one: ConnectorAtSite) -> None:
             sent = writes(one.fake)
             if not one.fake.requests:
                 continue
-            expect(error is not None, f"{name} returned {value!r} from a site that answers {trouble!r}")
+            expect(error is not None, f"{name} returned {value!r} from a site that {describe_trouble(trouble)}")
             expect(len(sent) <= 1, f"{name} sent {sent[:3]}")
             wanted = UnknownOutcome if sent else SiteUnavailable
             expect(
-                isinstance(error, wanted), f"{_named(error)} from {name}, where {wanted.__name__} is meant ({trouble})"
+                isinstance(error, wanted),
+                f"{_named(error)} from {name}, where {wanted.__name__} is meant; the site {describe_trouble(trouble)}",
             )
 
 
@@ -238,7 +239,7 @@ async def _answered_otherwise(one: ConnectorAtSite) -> None:
             value, error = await one.asked(ask, trouble)
             if not one.fake.requests:
                 continue
-            expect(error is not None, f"{name} returned {value!r} from a site that answers {trouble!r}")
+            expect(error is not None, f"{name} returned {value!r} from a site that {describe_trouble(trouble)}")
             sent = writes(one.fake)
             expect(len(sent) <= 1, f"{name} sent {sent[:3]}")
 

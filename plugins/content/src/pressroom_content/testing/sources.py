@@ -12,7 +12,7 @@ from pressroom.sdk import BackendError, CallError, InvalidInput, PluginContext, 
 from pressroom.testing import RunningHost
 from pressroom.testing.contracts import ContractSuite, Finding, PromiseBroken, expect
 from pressroom.testing.contracts.suite import describe_error, run_apart
-from pressroom.testing.fake_site import Trouble
+from pressroom.testing.fake_site import Trouble, describe_trouble
 
 from pressroom_content.contract import (
     CredentialField,
@@ -55,7 +55,7 @@ async def ask_in_trouble(
     except allowed as error:
         return None, error
     except Exception as error:
-        raise PromiseBroken(f"{describe_error(error)} from a service that answers {trouble!r}") from error
+        raise PromiseBroken(f"{describe_error(error)} from a service that {describe_trouble(trouble)}") from error
     finally:
         fetcher.site.trouble = None
 
@@ -67,7 +67,7 @@ async def expect_away(
     for trouble in TROUBLES:
         value, error = await ask_in_trouble(fetcher, trouble, ask, allowed)
         if fetcher.site.requests and trouble in _AWAY:
-            expect(error is not None, f"{value!r:.100} from a service that answers {trouble!r}")
+            expect(error is not None, f"{value!r:.100} from a service that {describe_trouble(trouble)}")
             expect(len(writes(fetcher.site)) <= 1, f"{writes(fetcher.site)[:3]}")
 
 
