@@ -57,7 +57,7 @@ def show(invocation: Invocation, origin: bool) -> None:
     from pressroom.config.display import as_data, listed  # noqa: PLC0415 - pydantic
 
     loaded = invocation.load_config()
-    data = as_data(loaded.settings)
+    data = as_data(loaded.settings, origins=loaded.origins)
     settings = listed(data)
     if invocation.json:
         document: dict[str, Any] = {"file": str(loaded.file) if loaded.file else None, "settings": data}

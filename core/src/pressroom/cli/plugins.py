@@ -134,6 +134,8 @@ def settings_of(host: LoadedApp, record: PluginRecord) -> list[dict[str, Any]]:
     from pydantic import BaseModel  # noqa: PLC0415 - not needed by --help
     from pydantic_core import PydanticUndefined, to_jsonable_python  # noqa: PLC0415
 
+    from pressroom.config.display import MASK  # noqa: PLC0415
+
     context = host.plugins.contexts.get(record.id) if record.status == "active" else None
     if context is None or not isinstance(context.config, BaseModel):
         return []
@@ -145,7 +147,7 @@ def settings_of(host: LoadedApp, record: PluginRecord) -> list[dict[str, Any]]:
         found.append(
             {
                 "name": name,
-                "value": values[name],
+                "value": MASK if host.origins.hides(f"plugins.{record.id}.config.{name}") else values[name],
                 "default": None if default is PydanticUndefined else to_jsonable_python(default, fallback=str),
                 "required": one.is_required(),
                 "description": one.description or "",

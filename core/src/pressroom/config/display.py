@@ -13,7 +13,7 @@ from typing import Any, Final
 from pydantic import BaseModel, Secret, SecretBytes, SecretStr
 
 from pressroom.config.models import Settings
-from pressroom.config.origins import KeyPath, dotted
+from pressroom.config.origins import KeyPath, Origins, dotted
 
 _BOUNDS: Final = {"gt": "exclusiveMinimum", "ge": "minimum", "lt": "exclusiveMaximum", "le": "maximum"}
 
@@ -72,17 +72,35 @@ class ShownSetting:
         return json.dumps(self.value, ensure_ascii=False)
 
 
-def as_data(settings: Settings, plugin_configs: Mapping[str, BaseModel] | None = None) -> dict[str, Any]:
+def as_data(
+    settings: Settings, plugin_configs: Mapping[str, BaseModel] | None = None, origins: Origins | None = None
+) -> dict[str, Any]:
     """Return the settings as a JSON object in which secrets are masked; those that are not set are `None`.
 
     `plugin_configs` are plugins' own configurations as their models have them, by plugin id. Without its model
-    nobody can tell which values of a plugin are secret, so all its texts are masked then.
+    nobody can tell which values of a plugin are secret, so all its texts are masked then. With `origins`, values that
+    come from files and variables that the configuration refers to are masked as well.
     """
     data = {name: _shown(value) for name, value in settings}
     for id_, plugin in settings.plugins.items():
         validated = (plugin_configs or {}).get(id_)
         data["plugins"][id_]["config"] = _masked(plugin.config) if validated is None else _shown(validated)
+    for key in origins.hidden if origins is not None else ():
+        _mask_at(data, key)
     return data
+
+
+def _mask_at(data: dict[str, Any], key: str) -> None:
+    """Mask the value with a dotted key."""
+    for name, value in data.items():
+        if dotted((name,)) == key:
+            data[name] = MASK
+        elif key.startswith(f"{dotted((name,))}."):
+            rest = key.removeprefix(f"{dotted((name,))}.")
+            if isinstance(value, dict):
+                _mask_at(value, rest)
+            else:
+                data[name] = MASK
 
 
 def listed(data: Mapping[str, Any]) -> list[ShownSetting]:

@@ -12,7 +12,7 @@ An environment variable is named after its key, in upper case, with two undersco
 
 The text of a variable is read as the setting wants it. Lists are JSON or divided by commas, whole tables are JSON, and
 in a plugin's own configuration whatever is JSON is taken as such, so that `11` is a number. An empty variable sets
-nothing.
+nothing. A value may also be in a file or a variable that the configuration names: see `references`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ from typing import Any, Final, NoReturn, get_args, get_origin
 from pydantic import ValidationError
 
 from pressroom.config.models import Settings
-from pressroom.config.origins import COMMAND_LINE, Origin, Origins, dotted, leaves_and_tables
+from pressroom.config.origins import COMMAND_LINE, KeyPath, Origin, Origins, dotted, leaves_and_tables
 from pressroom.config.problems import ConfigProblem, InvalidConfig
+from pressroom.config.references import References
 from pressroom.config.sections import fixed_keys, is_model, problems_of
 from pressroom.config.toml_file import TomlFile, read_toml
 from pressroom.config.values import merge, nested
@@ -239,12 +240,16 @@ def load(
     environment = Environment(environ, content.values, origins)
     values = merge(content.values, environment.values())
     problems += environment.problems
+    references = References(environ, origins, _read_at)
+    values = references.resolved(values)
+    problems += references.problems
     for name, value in (overrides or {}).items():
         if value is not None:
             parts = tuple(name.split("."))
             values = merge(values, nested(parts, value))
             origins.record(parts, value, COMMAND_LINE)
-    settings = _validated(values, origins, problems)
+    missing = {problem.key for problem in references.problems}
+    settings = _validated(values, origins, problems, missing)
     if problems or settings is None:
         raise InvalidConfig(problems)
     return LoadedConfig(settings, path, origins)
@@ -258,9 +263,24 @@ def find_file(config_file: Path | None, environ: Mapping[str, str]) -> Path | No
     return DEFAULT_FILE if os.path.lexists(DEFAULT_FILE) else None
 
 
-def _validated(values: Mapping[str, Any], origins: Origins, problems: list[ConfigProblem]) -> Settings | None:
+def _validated(
+    values: Mapping[str, Any], origins: Origins, problems: list[ConfigProblem], missing: set[str]
+) -> Settings | None:
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
-        problems += problems_of(error, Settings, "", origins)
+        problems += [one for one in problems_of(error, Settings, "", origins) if one.key not in missing]
         return None
+
+
+def _read_at(path: KeyPath, text: str) -> Any:
+    """Return the value that a text stands for at a key. In a plugin's own configuration it is the text."""
+    kind: Any = Settings
+    for part in path:
+        kind = _type_in(kind, str(part)) if kind is not None and not isinstance(part, int) else str
+    if get_origin(kind) is tuple:
+        decoded = _decoded(text)
+        return decoded if isinstance(decoded, list) else [part.strip() for part in text.split(",")]
+    if get_origin(kind) is dict or is_model(kind):
+        return _decoded(text)
+    return text

@@ -49,11 +49,13 @@ class Origins:
     """The origins of all keys that were set anywhere, tables included, by dotted key.
 
     `texts` keeps the text of environment variables whose value was taken as JSON, because only the model
-    of a plugin's configuration can tell whether `12345` is a number or a password.
+    of a plugin's configuration can tell whether `12345` is a number or a password. `hidden` are the keys of values that
+    come from a file or a variable that the configuration refers to: nobody is shown what they hold.
     """
 
     places: dict[str, Origin] = field(default_factory=dict)
     texts: dict[tuple[str, ...], str] = field(default_factory=dict)
+    hidden: set[str] = field(default_factory=set)
 
     def record(self, path: KeyPath, value: Any, origin: Origin) -> None:
         """Note that a value, and everything in it, comes from `origin`."""
@@ -63,6 +65,10 @@ class Origins:
     def of(self, key: str) -> Origin:
         """Return where a setting or a table was set; `DEFAULT` where it was not."""
         return self.places.get(key, DEFAULT)
+
+    def hides(self, key: str) -> bool:
+        """Tell whether a value, or anything in or around it, is not to be shown."""
+        return any(f"{one}.".startswith(f"{key}.") or f"{key}.".startswith(f"{one}.") for one in self.hidden)
 
     def variables(self) -> list[str]:
         """Return the names of the environment variables that settings come from."""

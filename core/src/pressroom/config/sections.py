@@ -76,7 +76,9 @@ def problems_of(error: ValidationError, model: type[BaseModel], path: str, origi
     for problem in explained(error, model):
         key = ".".join(part for part in (path, problem.field) if part)
         hint = _elsewhere(str(unknown[problem.field][-1]), model) if problem.field in unknown else ""
-        found.append(ConfigProblem(key, problem.text, origins.nearest(key), hint))
+        # What somebody keeps in a file of its own is not repeated, whatever the setting is.
+        text = problem.text.partition(" (got ")[0] if origins.hides(key) else problem.text
+        found.append(ConfigProblem(key, text, origins.nearest(key), hint))
     return found
 
 

@@ -68,6 +68,7 @@ class LoadedApp:
         self.gate = PluginGate()
         self.gate.traces = settings.logging.level == "debug"
         self._brand: Mapping[str, Any] | None = None
+        self.origins = origins or Origins()
         self.plugins: LoadedPlugins = _without_taken_paths(load_plugins(settings, origins, gate=self.gate))
         self.catalog = self._compile()
         self.branding = branding(settings)

@@ -1,0 +1,89 @@
+"""Values that are kept elsewhere: `{ "$file" = "/run/secrets/key" }` or `{ "$env" = "KEY" }` instead of a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pressroom.config.origins import KeyPath, Origin, Origins, dotted
+from pressroom.config.problems import ConfigProblem
+
+FILE: Final = "$file"
+VARIABLE: Final = "$env"
+MAX_BYTES: Final = 65_536
+
+Read = Callable[[KeyPath, str], Any]
+"""Returns the value that a text stands for at a key."""
+
+
+class References:
+    """Replaces references by what the files and variables hold, and hides it from then on.
+
+    `problems` are those of references that lead to nothing; their keys are left out of the result.
+    """
+
+    def __init__(self, environ: Mapping[str, str], origins: Origins, read: Read) -> None:
+        self._environ = environ
+        self._origins = origins
+        self._read = read
+        self.problems: list[ConfigProblem] = []
+
+    def resolved(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the same table with the values themselves."""
+        found: dict[str, Any] = self._resolved((), values)
+        return found
+
+    def _resolved(self, path: KeyPath, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            if value.keys() & {FILE, VARIABLE}:
+                return self._value(path, value)
+            found = {name: self._resolved((*path, name), one) for name, one in value.items()}
+            return {name: one for name, one in found.items() if one is not _MISSING}
+        if isinstance(value, list):
+            one_by_one = [self._resolved((*path, number), one) for number, one in enumerate(value)]
+            return [one for one in one_by_one if one is not _MISSING]
+        return value
+
+    def _value(self, path: KeyPath, reference: Mapping[str, Any]) -> Any:
+        key = dotted(path)
+        try:
+            origin, text = self._text(reference)
+        except ValueError as error:
+            self.problems.append(ConfigProblem(key, str(error), self._origins.nearest(key)))
+            return _MISSING
+        value = self._read(path, text)
+        self._origins.record(path, value, origin)
+        self._origins.hidden.add(key)
+        return value
+
+    def _text(self, reference: Mapping[str, Any]) -> tuple[Origin, str]:
+        """Return where a value is, and its text. Raises `ValueError` with what is wrong."""
+        (name, place), *more = reference.items()
+        if more or not isinstance(place, str) or not place:
+            raise ValueError(f'must be {{ "{FILE}" = "…" }} or {{ "{VARIABLE}" = "…" }}, and nothing beside it')
+        if name == VARIABLE:
+            if place not in self._environ:
+                raise ValueError(f"the environment has no variable {place}")
+            return Origin("environment", place), self._environ[place]
+        return Origin("file", place), _text_of(Path(place))
+
+
+def _text_of(path: Path) -> str:
+    """Return what a file holds, without the newline at its end."""
+    try:
+        if not path.is_file():
+            raise ValueError(f"{path} {'is not a file' if path.exists() else 'does not exist'}")
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise ValueError(f"{path} has more than {MAX_BYTES:,} bytes")
+        text = content.decode("utf-8")
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror or type(error).__name__}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not UTF-8") from None
+    return text.removesuffix("\n").removesuffix("\r")
+
+
+_MISSING: Final = object()

@@ -1,0 +1,141 @@
+"""Values that the configuration reads from files and variables, which are shown to nobody."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.config import InvalidConfig, load
+from pressroom.config.display import MASK, as_data
+from support.commands import run_command
+from support.plugin_source import SOUND, install_plugin
+from support.server import command_environment
+
+SECRET = "nutmeg-and-cinnamon"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def loaded(text: str, **environ: str) -> Any:
+    Path("pressroom.toml").write_text(text)
+    return load(environ=environ)
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_a_secret_is_read_from_a_file_without_the_newline_at_its_end(end: str) -> None:
+    Path("key").write_bytes(f" {SECRET} {end}".encode())
+    found = loaded('secret_key = { "$file" = "key" }')
+    assert found.settings.secret_key.get_secret_value() == f" {SECRET} "
+    assert str(found.origin_of("secret_key")) == "key"
+
+
+def test_every_kind_of_setting_can_be_elsewhere(folder: Path) -> None:
+    (folder / "port").write_text("8123\n")
+    (folder / "networks").write_text("10.0.0.0/8, 192.168.0.0/16\n")
+    (folder / "plan").write_text('{"tools": ["*"]}')
+    found = loaded(
+        """
+        [server]
+        port = { "$file" = "port" }
+        [fetch]
+        private_networks = { "$file" = "networks" }
+        [plans]
+        staff = { "$file" = "plan" }
+        [branding]
+        name = { "$env" = "BRAND" }
+        [plugins.acme.config]
+        number = { "$file" = "port" }
+        deep = { list = [1, { "$env" = "BRAND" }] }
+        """,
+        BRAND="Acme",
+    )
+    settings = found.settings
+    assert (settings.server.port, settings.branding.name) == (8123, "Acme")
+    assert [str(one) for one in settings.fetch.private_networks] == ["10.0.0.0/8", "192.168.0.0/16"]
+    assert settings.plans["staff"].tools == ("*",)
+    assert settings.plugins["acme"].config == {"number": "8123", "deep": {"list": [1, "Acme"]}}
+
+
+def test_a_variable_and_the_command_line_win_over_a_file() -> None:
+    Path("key").write_text(SECRET)
+    text = 'secret_key = { "$file" = "key" }\nbase_url = { "$file" = "missing, and not needed" }'
+    Path("pressroom.toml").write_text(text)
+    environ = {"PRESSROOM_SECRET_KEY": "x" * 40, "PRESSROOM_BASE_URL": "https://a.example"}
+    assert load(environ=environ).settings.secret_key.get_secret_value() == "x" * 40  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("reference", "said"),
+    [
+        ('{ "$file" = "missing" }', "missing does not exist"),
+        ('{ "$file" = "." }', ". is not a file"),
+        ('{ "$file" = "binary" }', "binary is not UTF-8"),
+        ('{ "$file" = "large" }', "large has more than 65,536 bytes"),
+        ('{ "$env" = "MISSING" }', "the environment has no variable MISSING"),
+        ('{ "$file" = 7 }', "and nothing beside it"),
+        ('{ "$file" = "missing", also = 1 }', "and nothing beside it"),
+        ('{ "$file" = "missing", "$env" = "MISSING" }', "and nothing beside it"),
+    ],
+)
+@pytest.mark.parametrize("key", ["secret_key", "plugins.acme.config.deep.token"])
+def test_what_is_not_there_is_named_with_its_key_and_its_place(key: str, reference: str, said: str) -> None:
+    Path("binary").write_bytes(b"\xff\xfe")
+    Path("large").write_text("x" * 65_537)
+    with pytest.raises(InvalidConfig) as caught:
+        loaded(f"# A comment.\n{key} = {reference}\n")
+    (problem,) = caught.value.problems
+    assert said in problem.problem
+    assert str(problem).startswith(f"pressroom.toml:2: {key}: ")
+
+
+def test_what_a_file_holds_is_never_shown(folder: Path) -> None:
+    Path("brand").write_text(SECRET)
+    found = loaded('[branding]\nname = { "$file" = "brand" }\n[server]\nhost = "127.0.0.1"\n')
+    data = as_data(found.settings, origins=found.origins)
+    assert (data["branding"]["name"], data["server"]["host"]) == (MASK, "127.0.0.1")
+    for arguments in (["config", "show", "--origin"], ["config", "show", "--origin", "--json"]):
+        shown = run_command(arguments, cwd=folder, env=command_environment(folder))
+        assert shown.returncode == 0
+        assert SECRET not in shown.stdout + shown.stderr
+        assert "brand" in shown.stdout
+
+
+def test_a_message_about_it_does_not_repeat_it() -> None:
+    Path("port").write_text(f"{SECRET}\n")
+    with pytest.raises(InvalidConfig) as caught:
+        loaded('[server]\nport = { "$file" = "port" }\n')
+    assert str(caught.value).startswith("port: server.port: must be a whole number")
+    assert SECRET not in str(caught.value) + caught.value.hint
+
+
+PLUGIN = """
+class Own(PluginConfig):
+    token: str = Field(default="", description="A token.")
+    number: int = Field(default=1, description="A number.")
+
+PLUGIN = Plugin(id="$id", api="1", title="Own", summary="For tests.", config=Own)
+"""
+
+
+def test_a_plugin_shows_neither_its_value_nor_a_wrong_one(folder: Path) -> None:
+    install_plugin(folder / "site", "own", SOUND + PLUGIN)
+    environment = command_environment(folder)
+    environment["PYTHONPATH"] += f"{os.pathsep}{folder / 'site'}"
+    Path("token").write_text(f"{SECRET}\n")
+    head = "builtin_plugins = false\n[plugins.own.config]\n"
+    Path("pressroom.toml").write_text(head + 'token = { "$file" = "token" }\n')
+    shown = run_command(["plugins", "show", "own", "--json"], cwd=folder, env=environment)
+    found = json.loads(shown.stdout)
+    (told,) = found if isinstance(found, list) else [found]
+    assert {one["name"]: one["value"] for one in told["settings"]} == {"token": MASK, "number": 1}
+    Path("pressroom.toml").write_text(head + 'number = { "$file" = "token" }\n')
+    doctor = run_command(["doctor", "--verbose"], cwd=folder, env=environment)
+    assert "plugins.own.config.number" in doctor.stdout
+    assert SECRET not in shown.stdout + shown.stderr + doctor.stdout + doctor.stderr
