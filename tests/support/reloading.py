@@ -1,0 +1,115 @@
+"""`pressroom serve --reload` in a process of its own, beside a plugin whose page says a word that a test changes."""
+
+from __future__ import annotations
+
+import http.client
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from support.server import command_environment
+
+PLUGIN = """from pressroom.sdk import HttpRequest, HttpResponse, Plugin, Route, hookimpl
+
+PLUGIN = Plugin(id="said", api="1", title="Said", summary="Says a word.")
+
+
+async def said(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(b"$WORD")
+
+
+@hookimpl
+def pressroom_routes() -> list[Route]:
+    return [Route("/said", said)]
+"""
+CONFIG = 'builtin_plugins = false\nplugins_dir = "plugins"\n[logging]\nlevel = "error"\n'
+SECONDS = 60.0
+
+
+class Reloading:
+    """A running `pressroom serve --reload`, with a plugin whose page says a word."""
+
+    def __init__(self, process: subprocess.Popen[str], folder: Path, port: int) -> None:
+        self.process = process
+        self.port = port
+        self.config = folder / "pressroom.toml"
+        self.plugin = folder / "plugins" / "said.py"
+        self._output = folder / "output"
+
+    @property
+    def output(self) -> str:
+        """What the command has written so far."""
+        return self._output.read_text()
+
+    def write(self, word: str, *, after: str = "") -> None:
+        """Have the plugin's page say another word; `after` is more source code."""
+        self.plugin.write_text(PLUGIN.replace("$WORD", word) + after)
+
+    def wait_for(self, word: str) -> None:
+        """Return once the page says the word."""
+        self._wait(lambda: self._said() == word, word)
+
+    def wait_for_output(self, text: str) -> None:
+        """Return once the command has written the text."""
+        self._wait(lambda: text in self.output, text)
+
+    def _said(self) -> str | None:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        try:
+            connection.request("GET", "/said")
+            return connection.getresponse().read().decode()
+        except (OSError, http.client.HTTPException):
+            return None
+        finally:
+            connection.close()
+
+    def _wait(self, holds: Callable[[], bool], wanted: str) -> None:
+        end = time.monotonic() + SECONDS
+        while not holds():
+            assert time.monotonic() < end, f"not seen: {wanted}\n{self.output}"
+            assert self.process.poll() is None, self.output
+            time.sleep(0.02)
+
+
+@contextmanager
+def reloading_command(folder: Path, config: str = CONFIG) -> Iterator[Reloading]:
+    """Run the command in a session of its own, as a terminal does, until the block ends."""
+    (folder / "plugins").mkdir()
+    (folder / "pressroom.toml").write_text(config)
+    (folder / "plugins" / "said.py").write_text(PLUGIN.replace("$WORD", "one"))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with (folder / "output").open("w") as output, interruptible():
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pressroom", "serve", "--reload", "--port", str(port)],
+            cwd=folder,
+            env=command_environment(folder),
+            stdout=output,
+            stderr=output,
+            text=True,
+            start_new_session=True,
+        )
+    try:
+        yield Reloading(process, folder, port)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait(40)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Have processes that are started in this block end on SIGINT, also where the tests run in the background.
+
+    A shell without job control lets those ignore it, and what they start would do so as well.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
