@@ -123,7 +123,7 @@ def test_code_and_dates_keep_their_direction_in_a_right_to_left_post(host: Runni
     made = ada.data("connect_website", platform="builtin", name="Notes in two scripts")
     website = made["website_id"]
     articles = Articles(ada.plugin)
-    code = 'نص مع `print("مرحبا")` هنا.\n\n```python\nprint("مرحبا")\n```\n'
+    code = 'نص مع `print("مرحبا")` هنا.\n\n```python\nprint("مرحبا")\n```\n\n> مرحبا\n'
     drafts = (
         Draft(title="An English post", body="Text.", excerpt="It ends here.", language="en"),
         Draft(title="مرحبا بالعالم", body=code, language="ar"),
@@ -141,6 +141,7 @@ def test_code_and_dates_keep_their_direction_in_a_right_to_left_post(host: Runni
             assert opening < closing, selector
         day, minutes = page.locator(".post-head .post-note").evaluate(_DATE_EDGES)
         assert day > minutes  # the line runs from right to left, each of its parts by itself
+        assert page.locator(".prose blockquote").evaluate("node => getComputedStyle(node).fontStyle") == "normal"
         page.goto(made["connect_url"])
         teaser = page.locator(".post-excerpt", has_text="It ends here.")
         assert teaser.evaluate("node => getComputedStyle(node).direction") == "ltr"
