@@ -45,6 +45,8 @@ async def test_several_files_are_sent_and_one_that_is_refused_says_why(
     assert await violations(page) == []
     await files.set_input_files([_file("notes.txt", "text/plain", b"no image")])
     await expect(page.locator("[data-drop-list] .field-error")).to_contain_text("JPEG")
+    await files.set_input_files([_file("huge.jpg", "image/jpeg", bytes(20 * 1024**2))])
+    await expect(page.get_by_text("That file has 20.0 MiB; an image may have ")).to_be_visible()
     await expect(rows).to_have_count(2)
     assert await page.evaluate("document.documentElement.scrollWidth") <= 390
     await page.context.close()

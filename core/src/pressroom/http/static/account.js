@@ -113,6 +113,9 @@ if (drop) {
     list.append(row);
     return async () => {
       try {
+        const megabytes = (bytes) => `${(bytes / 1048576).toFixed(1)} MiB`;
+        const most = Number(drop.dataset.maxBytes);
+        if (file.size > most) throw new Error(`That file has ${megabytes(file.size)}; an image may have ${megabytes(most)}.`);
         await uploadImage(drop.dataset.action, drop.dataset.csrf, file, (share) => (note.textContent = `${Math.floor(share * 100)} %`));
         note.textContent = "done";
         return true;
