@@ -101,7 +101,7 @@ async def _list(
         action=f"{root_of(plugin)}{PATH}{here}",
         path=root_of(plugin) + PATH,
         longest=MAX_ALT_LENGTH,
-        max_bytes=cast("ImagesConfig", plugin.config).max_image_bytes,
+        max_bytes=plugin.config.max_image_bytes,
         message="The alt text is saved." if request.query.get("done") == "alt" else "",
     )
 
