@@ -86,6 +86,7 @@ def test_the_colours_of_the_account_pages_reach_aa(scheme: int) -> None:
         "uploads.js",
         "account.css",
         "account.js",
+        "writing.js",
     ],
 )
 def test_assets_are_small(name: str) -> None:

@@ -144,7 +144,8 @@ def load_assets(branding: Branding, font_css: str = "") -> Mapping[str, Asset]:
         "pages.js": _asset(text("shared.js", "fields.js", "editor.js", "studio.js", "pages.js"), script),
         "in_place.js": _asset(text("in_place.js"), script),
         "uploads.js": _asset(text("uploads.js"), script),
-        "account.js": _asset(text("shared.js", "account.js", "writing.js"), script),
+        "account.js": _asset(text("shared.js", "account.js"), script),
+        "writing.js": _asset(text("shared.js", "media.js", "writing.js"), script),
         "icon.svg": _asset(brand_icon(branding), "image/svg+xml"),
     }
 
