@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, cast
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import structlog
 from pressroom.columns import new_id
@@ -20,6 +20,7 @@ from pressroom_content.builtin_site import url_rules
 from pressroom_content.builtin_site.fidelity import FIDELITY
 from pressroom_content.builtin_site.files import SiteFiles, make_variants, names_in, names_of
 from pressroom_content.builtin_site.post_lists import note_terms
+from pressroom_content.builtin_site.post_rows import fill, is_past, remote_post, slug_of_post, state_of, term_names
 from pressroom_content.builtin_site.store import is_live, may_lead_to
 from pressroom_content.builtin_site.tables import BuiltinPostRow, BuiltinRedirectRow
 from pressroom_content.contract import (
@@ -41,22 +42,16 @@ from pressroom_content.contract import (
     Term,
     TermKind,
 )
-from pressroom_content.contract.sites import PostState
 from pressroom_content.tables import WebsiteRow
 from pressroom_content.websites.domain_names import server_url
 
 RESERVED_SLUGS: Final = frozenset(
     {
         "archive", "atom.xml", "authors", "card.png", "cards", "categories", "feed.json", "feed.xml", "files",
-        "llms.txt", "robots.txt", "search", "sitemap.xml", "style.css", "tags",
+        "icon.svg", "llms.txt", "robots.txt", "search", "sitemap.xml", "style.css", "tags",
     }
 )  # fmt: skip
 log = structlog.get_logger()
-_KINDS: Final = ("post", "page")
-
-_FIELDS: Final = (
-    "excerpt", "meta_title", "meta_description", "canonical_url", "language", "author", "keyphrase",
-)  # fmt: skip
 _PATH = re.compile(r"/[^\s?#\\]{0,499}")
 
 CAPABILITIES: Final = Capabilities(
@@ -127,7 +122,7 @@ class _BuiltinSite:
         wanted = select(BuiltinPostRow.fields).where(BuiltinPostRow.website_id == self._address.id)
         async with self._database.reading() as session:
             for fields in await session.scalars(wanted):
-                for name in _names(fields, kind):
+                for name in term_names(fields, kind):
                     counts[name] = counts.get(name, 0) + 1
         found = [name for name in sorted(counts, key=str.casefold) if query.casefold() in name.casefold()]
         return [Term(name, name, slugify(name), counts[name]) for name in found[:limit]]
@@ -191,7 +186,7 @@ class _BuiltinSite:
         """Return the post of a marker."""
         async with self._database.reading() as session:
             row = await self._marked(session, post.marker)
-            return None if row is None else self._remote(row)
+            return None if row is None else remote_post(row, self._address.url)
 
     async def create(self, post: Post) -> RemotePost:
         """Make the post as a draft; one with this marker that is there already is returned."""
@@ -199,18 +194,18 @@ class _BuiltinSite:
         row = BuiltinPostRow(
             id=new_id("b"), website_id=self._address.id, marker=post.marker, state="draft", created_at=now, revision=0
         )
-        _fill(row, post, self._slug(post), now)
+        fill(row, post, self._slug(post), now)
         try:
             async with self._database.writing() as session:
                 there = await self._marked(session, post.marker)
                 if there is not None:
-                    return self._remote(there)
+                    return remote_post(there, self._address.url)
                 await self._reserve(session, row.size)
                 session.add(row)
                 await session.flush()
                 await note_terms(session, row)
                 await (await self._files(session)).written(names_of(row))
-                return self._remote(row)
+                return remote_post(row, self._address.url)
         except IntegrityError:
             raise _slug_taken(row.slug) from None
         except BackendError as error:
@@ -219,11 +214,11 @@ class _BuiltinSite:
     async def read(self, post_id: str) -> RemotePost:
         """Return a post."""
         async with self._database.reading() as session:
-            return self._remote(await self._row(session, post_id))
+            return remote_post(await self._row(session, post_id), self._address.url)
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
         """Write a post again. Where its URL changes, the old one leads to the new one."""
-        now, slug = datetime.now(UTC), _slug_of(post)
+        now, slug = datetime.now(UTC), slug_of_post(post)
         try:
             async with self._database.writing() as session:
                 await self._touch(session, now)
@@ -236,14 +231,14 @@ class _BuiltinSite:
                     await url_rules.move(session, self._address.id, row.slug, slug)
                 size, used = row.size, names_of(row)
                 with session.no_autoflush:
-                    _fill(row, post, slug, now)
+                    fill(row, post, slug, now)
                     await self._reserve(session, max(0, row.size - size))
                 await session.flush()
                 await note_terms(session, row)
                 files, uses = await self._files(session), names_of(row)
                 await files.written(uses)
                 await files.release(used - uses)
-                return self._remote(row)
+                return remote_post(row, self._address.url)
         except IntegrityError:
             raise _slug_taken(slug) from None
 
@@ -255,7 +250,7 @@ class _BuiltinSite:
         async with self._database.writing() as session:
             await self._touch(session, now)
             row = await self._row(session, post_id)
-            was_live = self._state(row) == "live"
+            was_live = state_of(row) == "live"
             if state == "gone":
                 known = await url_rules.rule_at(session, site, f"/{row.slug}") is not None
                 if was_live or (not known and await self._was_public(session, row)):
@@ -269,21 +264,21 @@ class _BuiltinSite:
             if state == "scheduled":
                 row.published_at = at
             elif state == "live" and not was_live:
-                row.published_at = row.published_at if _is_past(row.published_at, now) else now
-            elif state != "live" and not _is_past(row.published_at, now):
+                row.published_at = row.published_at if is_past(row.published_at, now) else now
+            elif state != "live" and not is_past(row.published_at, now):
                 row.published_at = None  # the time that it was scheduled for
             row.state, row.publish_at = state, at if state == "scheduled" else None
             row.revision += 1
             row.updated_at = now
-            if self._state(row) == "live":
+            if state_of(row) == "live":
                 await url_rules.forget(session, site, row.slug)
             elif was_live:
                 await url_rules.mark_gone(session, site, row.slug)
-            return self._remote(row)
+            return remote_post(row, self._address.url)
 
     async def _was_public(self, session: AsyncSession, row: BuiltinPostRow) -> bool:
         """Tell whether visitors could see a post under its slug, now or before."""
-        if self._state(row) == "live" or (row.state != "scheduled" and row.published_at is not None):
+        if state_of(row) == "live" or (row.state != "scheduled" and row.published_at is not None):
             return True
         rule = await url_rules.rule_at(session, self._address.id, f"/{row.slug}")
         return rule is not None and rule.target == url_rules.GONE
@@ -300,7 +295,7 @@ class _BuiltinSite:
             wanted = wanted.where(BuiltinPostRow.updated_at >= since)
         wanted = wanted.order_by(BuiltinPostRow.published_at.desc(), BuiltinPostRow.id.desc()).limit(most)
         async with self._database.reading() as session:
-            found = [self._remote(row) for row in await session.scalars(wanted)]
+            found = [remote_post(row, self._address.url) for row in await session.scalars(wanted)]
         for post in found:
             yield post
 
@@ -318,7 +313,7 @@ class _BuiltinSite:
             raise SiteRefused(f"{source[:80]!r} is not a path of this site; give one such as /old-path")
         async with self._database.writing() as session:
             post = await session.scalar(self._of_slug(source.removeprefix("/")))
-            if post is not None and self._state(post) in ("live", "scheduled"):
+            if post is not None and state_of(post) in ("live", "scheduled"):
                 raise SiteRefused(f"{source} is the URL of a post; take the post down or change its slug first")
             if not await may_lead_to(session, self._address.id, target):
                 raise SiteRefused(
@@ -352,84 +347,10 @@ class _BuiltinSite:
         return select(BuiltinPostRow).where(BuiltinPostRow.website_id == self._address.id, BuiltinPostRow.slug == slug)
 
     def _slug(self, post: Post) -> str:
-        slug = _slug_of(post)
+        slug = slug_of_post(post)
         if slug in RESERVED_SLUGS or slug.endswith(".md") or "/" in slug:
             raise SiteRefused(f"{slug} cannot be the slug of a post; choose another")
         return slug
-
-    def _state(self, row: BuiltinPostRow) -> PostState:
-        due = row.state == "scheduled" and row.publish_at is not None and row.publish_at <= datetime.now(UTC)
-        return "live" if due else cast("PostState", row.state)
-
-    def _remote(self, row: BuiltinPostRow) -> RemotePost:
-        fields = dict(row.fields)
-        return RemotePost(
-            id=row.id,
-            url=f"{self._address.url}/{quote(row.slug)}",
-            state=self._state(row),
-            revision=str(row.revision),
-            html=row.html,
-            fields={
-                "title": row.title,
-                "slug": row.slug,
-                "tags": tuple(fields.get("tags", ())),
-                "categories": tuple(fields.get("categories", ())),
-                **{name: fields.get(name, "") for name in _FIELDS if name != "keyphrase"},
-            },
-            featured=bool(row.featured),
-            publish_at=row.publish_at,
-            marker=row.marker,
-            updated_at=row.updated_at,
-            kind=cast("Literal['post', 'page']", row.kind),
-        )
-
-
-def _slug_of(post: Post) -> str:
-    return (post.slug or slugify(post.title, max_length=100) or post.marker)[:200]
-
-
-def _kind_of(post: Post) -> str:
-    """Return what a post is to be. Raises `SiteRefused` for what a site does not have."""
-    kind = post.options.get("kind", "post")
-    if kind not in _KINDS:
-        raise SiteRefused(
-            f"options.kind is {str(kind)[:40]!r}; a built-in site has post and page", hint="Give options.kind as page."
-        )
-    return str(kind)
-
-
-def _fill(row: BuiltinPostRow, post: Post, slug: str, now: datetime) -> None:
-    row.slug, row.title, row.html, row.markdown = slug, post.title, post.html, post.markdown
-    row.kind = _kind_of(post)
-    row.fields = {
-        **{name: getattr(post, name) for name in _FIELDS},
-        "tags": list(post.tags),
-        "categories": list(post.categories),
-    }
-    row.featured = (
-        {"id": post.featured.id, "url": post.featured.url, "alt": post.featured_alt, "caption": post.featured_caption}
-        if post.featured
-        else {}
-    )
-    row.size = len(post.html.encode("utf-8", "replace")) + len(post.markdown.encode("utf-8", "replace"))
-    row.revision = (row.revision or 0) + 1
-    row.updated_at = now
-
-
-def _is_past(at: datetime | None, now: datetime) -> bool:
-    return at is not None and at <= now
-
-
-def _names(fields: Mapping[str, Any], kind: TermKind) -> Sequence[str]:
-    match kind:
-        case "tag":
-            return list(fields.get("tags", ()))
-        case "category":
-            return list(fields.get("categories", ()))
-        case "author":
-            return [fields["author"]] if fields.get("author") else []
-        case _:
-            return []
 
 
 def _redirect(row: BuiltinRedirectRow) -> RemoteRedirect:
