@@ -84,3 +84,8 @@ if (current) {
   row.scrollLeft += place.left - row.getBoundingClientRect().left - (row.clientWidth - place.width) / 2;
   if (place.bottom > Math.min(bounds.bottom, innerHeight)) column.scrollTop += place.top - bounds.top - (column.clientHeight - place.height) / 2;
 }
+
+// Writing, the calendar and the media library have a script of their own.
+
+const frame = $("[data-writing-script]");
+if (frame && $("[data-writing], [data-draft-saved], [data-follow], [data-move], [data-drop]", frame)) import(frame.dataset.writingScript);
