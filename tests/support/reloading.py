@@ -31,6 +31,18 @@ CONFIG = 'builtin_plugins = false\nplugins_dir = "plugins"\n[logging]\nlevel = "
 SECONDS = 60.0
 
 
+def said(port: int) -> str | None:
+    """Return what the server on a port says at `/said`; nothing where it does not answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", "/said")
+        return connection.getresponse().read().decode()
+    except (OSError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()
+
+
 class Reloading:
     """A running `pressroom serve --reload`, with a plugin whose page says a word."""
 
@@ -52,21 +64,11 @@ class Reloading:
 
     def wait_for(self, word: str) -> None:
         """Return once the page says the word."""
-        self._wait(lambda: self._said() == word, word)
+        self._wait(lambda: said(self.port) == word, word)
 
     def wait_for_output(self, text: str) -> None:
         """Return once the command has written the text."""
         self._wait(lambda: text in self.output, text)
-
-    def _said(self) -> str | None:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
-        try:
-            connection.request("GET", "/said")
-            return connection.getresponse().read().decode()
-        except (OSError, http.client.HTTPException):
-            return None
-        finally:
-            connection.close()
 
     def _wait(self, holds: Callable[[], bool], wanted: str) -> None:
         end = time.monotonic() + SECONDS

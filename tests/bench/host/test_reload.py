@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import signal
 import statistics
 import subprocess
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from support.needs import free_port
-from support.reloading import CONFIG, Reloading, reloading_command
+from support.reloading import CONFIG, Reloading, reloading_command, said
 
 ROUNDS = 7
 AT_MOST = {"a plugin alone": 6.0, "all plugins": 10.0}
@@ -60,17 +59,6 @@ def bare_page(folder: Path) -> Iterator[Callable[[str], None]]:
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(40)
-
-
-def said(port: int) -> str | None:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-    try:
-        connection.request("GET", "/said")
-        return connection.getresponse().read().decode()
-    except (OSError, http.client.HTTPException):
-        return None
-    finally:
-        connection.close()
 
 
 def timed(write: Callable[[str], None], words: list[str]) -> list[float]:
