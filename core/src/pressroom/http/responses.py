@@ -223,7 +223,7 @@ def begin(request: Request) -> None:
         context.request_id = accept_request_id(request.headers.get("x-request-id", "")) or new_request_id()
 
 
-async def receive_body(request: Request, max_bytes: int = 0) -> None:
+def receive_body(request: Request, max_bytes: int = 0) -> Awaitable[None]:
     """Read the body of a request whose endpoint has `reads_body`, with a bound below the endpoint's own unless it is 0.
 
     Raises:
@@ -232,7 +232,7 @@ async def receive_body(request: Request, max_bytes: int = 0) -> None:
     """
     if max_bytes:
         setattr(request.ctx, BODY_LIMIT, max_bytes)
-    await request.receive_body()
+    return request.receive_body()
 
 
 def logged_path(request: Request) -> str:

@@ -83,7 +83,7 @@ class RepeatableCall:
     token: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CallRequest:
     """What a client asks for, as an interface has parsed it.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 import structlog
 from sanic import HTTPResponse, Request
@@ -36,6 +37,7 @@ class McpEndpoint:
         self._gate = OriginPolicy(host.settings)
         self._challenge = Challenge(host.settings)
         self._methods = Methods(host, self._challenge)
+        self._parse = partial(parse_value, max_depth=self._settings.max_nesting)
 
     def endpoints(self) -> list[Endpoint]:
         """Return the routes to serve; none where the operator switched MCP off."""
@@ -99,9 +101,6 @@ class McpEndpoint:
         except InvalidJson as error:
             raise RpcError(PARSE_ERROR, error.message, status=400) from None
         return Incoming(request, document, caller)
-
-    def _parse(self, body: bytes) -> Any:
-        return parse_value(body, max_depth=self._settings.max_nesting)
 
     async def _identify(self, request: Request, anonymous: Caller) -> Caller:
         """Return whose credential came along; a credential that is not valid is refused whatever it came for.
