@@ -13,7 +13,7 @@ from PIL import Image
 from pressroom.sdk import InvalidInput
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
-from pressroom_images.forms import file_of_form
+from pressroom_images.routes import file_of_form
 from support.raw_http import answer, connected, status
 
 MAX_BYTES = 2_000_000

@@ -27,7 +27,7 @@ from pressroom_content.contract import (
 from pressroom_git import ssh, ssh_wire
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
-from pressroom_git.packet_lines import FLUSH, packet
+from pressroom_git.protocol import FLUSH, packet
 from support.tcp_server import Serve, serving
 
 KEY = asyncssh.generate_private_key("ssh-ed25519")

@@ -15,7 +15,7 @@ from pressroom.sdk import CallError, InvalidInput
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from pressroom_content.websites.store import Websites
-from pressroom_images.library.inspecting import InspectedImage
+from pressroom_images.library.files import InspectedImage
 from pressroom_images.library.store import Library
 from pressroom_search_performance.connecting.connecting import connect, offers
 from pressroom_search_performance.connecting.store import SourceConnections

@@ -33,7 +33,7 @@ from pressroom_search_performance.analytics.asking import fraction
 from pressroom_search_performance.sources import requesting
 from pressroom_seo.crawler.site_files import read_sitemap
 from pressroom_webhook.site import Receiver
-from pressroom_wordpress.discovery import discover
+from pressroom_wordpress.client import discover
 from support.webhook_receiver import SECRET
 
 MIB = 1 << 20

@@ -18,7 +18,7 @@ from pressroom.config.models import ExecutorsSettings
 from pressroom.fetch import GuardedFetcher
 from pressroom.pipeline.executors.workers import WorkerPool
 from pressroom_content.contract import Post, SiteAddress, SiteRefused, SiteUnavailable
-from pressroom_git import protocol, ssh_keys, transport
+from pressroom_git import protocol, ssh_keys
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
 from pressroom_git.packs import read_pack
@@ -115,7 +115,7 @@ async def test_nothing_that_a_git_server_sends_is_read_in_the_server_itself(
     loaded = ssh_keys._loaded
     monkeypatch.setattr(ssh_keys, "_loaded", load)
     monkeypatch.setattr(protocol, "read_pack", refuse)  # workers have the function as it is
-    monkeypatch.setattr(transport, "_QUICK_BYTES", 0)  # as if there were very many branches
+    monkeypatch.setattr(protocol, "_QUICK_BYTES", 0)  # as if there were very many branches
     workers = WorkerPool(ExecutorsSettings(plugin_processes=1, niceness=0))
     try:
         async with GuardedFetcher(private_networks=[IPv4Network("127.0.0.0/8")]) as fetcher:

@@ -31,7 +31,7 @@ from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
 from pressroom_git.post_files import PostFile
 from pressroom_git.site import GitSite
-from pressroom_images.library.inspecting import InspectedImage
+from pressroom_images.library.files import InspectedImage
 from pressroom_images.library.store import Library
 from pressroom_search_performance.sources.key_files import key_file
 from support.content_client import client_of

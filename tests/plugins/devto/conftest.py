@@ -9,7 +9,7 @@ import pytest
 from pressroom.fetch import GuardedFetcher
 from pressroom_content.contract import Site, SiteAddress
 from pressroom_devto.config import DevtoConfig
-from pressroom_devto.connector import connector
+from pressroom_devto.site import connector
 from support.standin_forem import KEY, Forem, standing_in_for_forem
 
 

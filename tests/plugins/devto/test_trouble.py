@@ -6,7 +6,7 @@ import pytest
 from pressroom.fetch import GuardedFetcher
 from pressroom_content.contract import Site, SiteAddress, SiteError, SiteGone, SiteUnavailable, UnknownOutcome, api
 from pressroom_devto.config import DevtoConfig
-from pressroom_devto.connector import connector
+from pressroom_devto.site import connector
 from support.standin_forem import KEY
 from support.troubled_sites import ODD_ANSWERS, TROUBLES, Reply, Trouble, troubled
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import httpx
 import pytest
-from pressroom_ghost.credential import token
+from pressroom_ghost.requests import token
 from support.ghost import Ghost
 from support.holding_proxy import holding
 from support.killed_server import Point, Shown, Stage, killed_at_each_step, staged

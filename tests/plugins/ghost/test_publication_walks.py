@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from pressroom_ghost.credential import token
+from pressroom_ghost.requests import token
 from support.ghost import Ghost
 from support.publication_walks import OwnersPost, walk, walking
 

@@ -17,7 +17,7 @@ from joserfc.jwk import OctKey
 from PIL import Image
 from pressroom.fetch import GuardedFetcher
 from pressroom_content.contract import MediaFile, Post, RemoteChanged, SiteGone, SiteRefused, SiteRejected
-from pressroom_ghost.credential import token
+from pressroom_ghost.requests import token
 from pressroom_ghost.site import GhostSite
 from support.ghost import Ghost
 

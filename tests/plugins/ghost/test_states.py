@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 from pressroom.fetch import GuardedFetcher
 from pressroom_content.contract import Post, PostState, RemoteChanged, RemotePost, SiteGone, SiteRefused
-from pressroom_ghost.credential import token
+from pressroom_ghost.requests import token
 from pressroom_ghost.site import GhostSite
 from support.ghost import Ghost
 from support.sizes import SOAK

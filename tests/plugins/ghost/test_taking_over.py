@@ -14,7 +14,7 @@ import httpx
 import pytest
 from pressroom.fetch import GuardedFetcher
 from pressroom_content.contract import BlockSite, Post, RemotePost, SiteRefused
-from pressroom_ghost.credential import token
+from pressroom_ghost.requests import token
 from pressroom_ghost.site import GhostSite
 from support.ghost import Ghost
 from support.sizes import SOAK

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pressroom_content.contract import Post
 from pressroom_git.bodies import body_of, body_read
-from pressroom_git.front_matter import Format, Generator, fields_of, front_of, is_live, with_state
+from pressroom_git.front_matter import Format, Generator, fields_of, file_name, front_of, is_live, with_state
 from pressroom_git.layout import SiteLayout
-from pressroom_git.names import file_name
 from pressroom_git.post_files import PostFile
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\ufeff\u2028\u2029\ufffe\uffff"))

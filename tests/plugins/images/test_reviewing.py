@@ -6,7 +6,7 @@ import io
 
 from PIL import Image
 from pressroom_content.contract import ArticleReview, content_services
-from pressroom_images.library.inspecting import InspectedImage
+from pressroom_images.library.files import InspectedImage
 from pressroom_images.library.store import Library
 from support.tool_client import ToolClient
 

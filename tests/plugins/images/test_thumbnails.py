@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
-from pressroom_images.library.thumbnails import EDGE, make, shown_size
+from pressroom_images.library.files import EDGE, make, shown_size
 from pressroom_images.tables import BytesRow, ThumbnailRow
 from sqlalchemy import delete, func, select, update
 from support.people import BrowserWithoutScreen

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom_qr_code_generator.colors import WHITE, Rgba, contrast_warnings
+from pressroom_qr_code_generator.svg import WHITE, Rgba, contrast_warnings
 
 BLACK = Rgba(0, 0, 0)
 CHANNEL = st.integers(0, 255)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 from pressroom.testing.running import settings_for_test
-from pressroom_webhook.connector import CONNECTOR
+from pressroom_webhook.site import CONNECTOR
 from support.fidelity import compare, notes_of, publish_everything
 from support.installing import on_path
 from support.long_articles import TITLE, long_body, shows_all

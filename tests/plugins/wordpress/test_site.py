@@ -22,8 +22,8 @@ from pressroom_content.contract import (
     SiteRejected,
     UnknownOutcome,
 )
+from pressroom_wordpress.client import discover, language_tag
 from pressroom_wordpress.connector import approval, approved
-from pressroom_wordpress.discovery import discover, language_tag
 from pressroom_wordpress.site import WordPressSite
 from support.origins import Visit, origin
 from support.wordpress import WordPress

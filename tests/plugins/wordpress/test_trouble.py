@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 import pytest
 from pressroom.fetch import GuardedFetcher
 from pressroom_content.contract import SiteAddress, SiteError, SiteUnavailable, UnknownOutcome, api
-from pressroom_wordpress import discovery
+from pressroom_wordpress import client
 from pressroom_wordpress.site import WordPressSite
 from support.origins import Visit, origin
 from support.troubled_sites import ODD_ANSWERS, TROUBLES, Reply, Trouble, troubled
@@ -35,7 +35,7 @@ async def test_trouble_is_told_apart(
     fetcher: GuardedFetcher, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(api, "_SECONDS", 0.3)
-    monkeypatch.setattr(discovery, "_SECONDS", 0.3)
+    monkeypatch.setattr(client, "_SECONDS", 0.3)
     with troubled(trouble.reply) as url, pytest.raises(SiteError) as unseen:
         await site_at(url, fetcher).check()
     assert "127.0.0.1" in unseen.value.message

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 from pressroom.sdk import Activity, Annotations, Call, Integer, InvalidInput, Params, ToolResult, mcp_tool
 from pydantic import AfterValidator, BaseModel, Field
 
-from pressroom_account.host import services_of
+from pressroom_account.usage import services_of
 
 _MAX_DIGITS: Final = 18
 """A number of this many digits fits into the 64 bits of an id."""

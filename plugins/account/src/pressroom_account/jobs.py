@@ -10,7 +10,7 @@ from typing import Any
 from pressroom.sdk import Annotations, Call, JobState, JobStatus, NotFound, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
-from pressroom_account.host import services_of
+from pressroom_account.usage import services_of
 
 
 class JobParams(Params):

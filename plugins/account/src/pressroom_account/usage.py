@@ -1,4 +1,7 @@
-"""What the account has, and what of it is used."""
+"""What the account has, and what of it is used.
+
+The parts of the server that the tools read.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,9 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final, get_args
 
-from pressroom.sdk import AccountUsage, Annotations, Call, Caller, Params, QuotaUse, ToolResult, mcp_tool
+from pressroom.sdk import AccountUsage, Annotations, Call, Caller, HostServices, Params, QuotaUse, ToolResult, mcp_tool
 from pressroom.sdk.toolsets import Access
 from pydantic import BaseModel, Field
-
-from pressroom_account.host import services_of
 
 _LEVELS: Final[tuple[Access, ...]] = get_args(Access)
 
@@ -149,3 +150,10 @@ def _lines(data: UsageOut) -> Iterator[str]:
     if data.hidden_tools:
         yield "Tools that cannot be called:"
         yield from (f"- {', '.join(hidden.tools)}: {hidden.reason}" for hidden in data.hidden_tools)
+
+
+def services_of(call: Call) -> HostServices:
+    """Return the server's parts. They are there for every tool that runs in the server's own process."""
+    if call.plugin is None:
+        raise RuntimeError(f"{call.tool} must run in the server's own process")
+    return call.plugin.services

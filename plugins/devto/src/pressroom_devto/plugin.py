@@ -22,6 +22,6 @@ PLUGIN = Plugin(
 @hookimpl
 def pressroom_site_connectors(plugin: PluginContext[DevtoConfig]) -> Iterable[Any]:
     """Offer the platform."""
-    from pressroom_devto.connector import connector  # noqa: PLC0415 - loads once a website is asked for
+    from pressroom_devto.site import connector  # noqa: PLC0415 - loads once a website is asked for
 
     return [connector(plugin.config)]

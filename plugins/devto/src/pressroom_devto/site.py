@@ -1,4 +1,4 @@
-"""The posts of one account on DEV, as Forem's API shows and takes them."""
+"""The posts of one account on DEV, as Forem's API shows and takes them, and the platform that DEV is."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ from pressroom_content.contract import (
     Capabilities,
     ConnectionCheck,
     ConnectionReport,
+    CredentialField,
     Post,
     PostState,
     RemoteChanged,
     RemotePost,
+    Site,
+    SiteAddress,
     SiteApi,
+    SiteConnector,
     SiteGone,
     SiteRefused,
     SiteRejected,
@@ -30,6 +34,9 @@ from pressroom_content.contract import (
     TermKind,
     field_text,
 )
+
+from pressroom_devto.config import DevtoConfig
+from pressroom_devto.pacing import PacedFetcher, Paces
 
 MAX_TAGS: Final = 4
 _MAX_TAG_LENGTH: Final = 30
@@ -250,3 +257,33 @@ class DevtoSite(BasicSite):
             else:
                 raise SiteUnavailable(f"DEV lists more than {_MAX_PAGES * _PAGE} posts: they cannot be looked through")
         return None
+
+
+def connector(config: DevtoConfig) -> SiteConnector:
+    """Return the connector for the API that the operator named."""
+    paces = Paces(config.write_interval)
+
+    def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
+        del address
+        key = credential.get("api_key", "")
+        return DevtoSite(config.api_url, key, PacedFetcher(fetcher, paces.of(key)))
+
+    return SiteConnector(
+        platform="devto",
+        title="DEV",
+        summary="Posts of an account on DEV (dev.to), over Forem's API.",
+        open=open_site,
+        capabilities=CAPABILITIES,
+        fields=(
+            CredentialField(
+                "api_key",
+                "API key",
+                "On dev.to under Settings, Extensions, DEV Community API Keys.",
+                pattern=r"[A-Za-z0-9_-]{10,100}",
+            ),
+        ),
+        needs_url=False,
+        term_kinds=("tag",),
+        markdown=True,
+        proves_control=True,
+    )

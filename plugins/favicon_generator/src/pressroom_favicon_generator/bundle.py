@@ -16,9 +16,8 @@ from pressroom.graphics.icons import icon_sheet
 from pressroom.graphics.png import encode_png
 from pressroom.sdk import Artifact, InvalidInput
 
-from pressroom_favicon_generator.icon import Icon, draw_icon, vector_icon
+from pressroom_favicon_generator.icon import Icon, draw_icon, read_image, vector_icon
 from pressroom_favicon_generator.params import FaviconDetails, FaviconParams
-from pressroom_favicon_generator.uploaded import read_image
 
 ICO_SIZES: Final = (16, 32, 48)
 _APPLE, _ANDROID_SMALL, _ANDROID_LARGE = 180, 192, 512

@@ -33,7 +33,6 @@ from pressroom_content.contract import (
     UnknownOutcome,
 )
 
-from pressroom_ghost.credential import token
 from pressroom_ghost.lexical import LexicalCodec
 from pressroom_ghost.posts import (
     RESOURCES,
@@ -54,7 +53,7 @@ from pressroom_ghost.posts import (
     updated_at,
     visibility_of,
 )
-from pressroom_ghost.uploads import EXTENSIONS, multipart
+from pressroom_ghost.requests import EXTENSIONS, multipart, token
 
 CAPABILITIES: Final = Capabilities(
     draft=True,

@@ -13,10 +13,9 @@ from pressroom_git.fidelity import FIDELITY
 from pressroom_git.github import GitHubRepository
 from pressroom_git.layout import SiteLayout, check_folders
 from pressroom_git.local import LocalRepository
-from pressroom_git.remote import RemoteRepository
+from pressroom_git.remote import HttpTransport, RemoteRepository
 from pressroom_git.repository import Authorship, Repository
 from pressroom_git.site import CAPABILITIES, GitSite
-from pressroom_git.smart_http import HttpTransport
 from pressroom_git.ssh_address import SSH_PATTERN, SshAddress, is_ssh
 
 _FOLDER: Final = r"(?!\.)[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*){0,5}"

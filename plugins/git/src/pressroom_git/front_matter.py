@@ -1,14 +1,14 @@
-"""Front matter: what a post is to Hugo, Jekyll and Astro, and how it is read again."""
+"""Front matter: what a post is to Hugo, Jekyll and Astro, and how its file is named, in any script."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any, Final, Literal
 
 from pressroom_content.contract import Post
-
-from pressroom_git.names import file_name
 
 Generator = Literal["hugo", "jekyll", "astro"]
 Format = Literal["yaml", "toml"]
@@ -155,3 +155,18 @@ def _texts(value: Any, generator: Generator) -> tuple[str, ...]:
     if isinstance(value, str):
         return tuple(value.split()[:_MAX_NAMES]) if generator == "jekyll" else (value,) if value else ()
     return tuple(filter(None, map(text, value[:_MAX_NAMES]))) if isinstance(value, list) else ()
+
+
+_MAX_SLUG_BYTES: Final = 120
+"""Bytes of a slug in a file name: file systems take 255 of a name, and the whole path is an id of 200 characters."""
+
+
+def file_name(name: str, otherwise: str) -> str:
+    """Return a slug in any script as a name of a file: letters, digits and marks with hyphens between them."""
+    letters = (
+        letter if unicodedata.category(letter)[0] in "LNM" else "-"
+        for letter in unicodedata.normalize("NFC", name).lower().replace("'", "").replace("\u2019", "")
+    )
+    joined = re.sub(r"-+", "-", "".join(letters)).strip("-")
+    cut = joined.encode("utf-8", "replace")[:_MAX_SLUG_BYTES].decode("utf-8", "ignore").strip("-")
+    return cut or otherwise

@@ -17,8 +17,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from pressroom_content.contract import Post, SiteRefused
 
-from pressroom_git.front_matter import Format, Generator, date_of, fields_of
-from pressroom_git.names import file_name
+from pressroom_git.front_matter import Format, Generator, date_of, fields_of, file_name
 
 _CONTENT: Final[Mapping[Generator, str]] = {"hugo": "content/posts", "jekyll": "_posts", "astro": "src/content/blog"}
 _IMAGES: Final[Mapping[Generator, str]] = {"hugo": "static/images", "jekyll": "assets/images", "astro": "public/images"}

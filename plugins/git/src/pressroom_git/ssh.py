@@ -21,12 +21,20 @@ from pressroom_content.contract import (
     UnknownOutcome,
 )
 
-from pressroom_git.packet_lines import FLUSH, packets, said
-from pressroom_git.protocol import MAX_PACK_BYTES, MAX_REFS_BYTES, MAX_REPORT_BYTES
+from pressroom_git.protocol import (
+    FLUSH,
+    IN_PLACE,
+    MAX_PACK_BYTES,
+    MAX_REFS_BYTES,
+    MAX_REPORT_BYTES,
+    Ask,
+    PushReport,
+    packets,
+    said,
+)
 from pressroom_git.ssh_address import SshAddress
 from pressroom_git.ssh_keys import SIGNATURES, HostKeys, check_private_key, load_private_key, plain_key
 from pressroom_git.ssh_wire import SshCommand, SshFlood, SshMeter, SshWire
-from pressroom_git.transport import IN_PLACE, Ask, PushReport
 
 _SECONDS: Final = 60.0
 _UPLOAD, _RECEIVE = "git-upload-pack", "git-receive-pack"
@@ -45,7 +53,7 @@ _LATER = re.compile(
 
 
 class SshTransport:
-    """A repository on a server that speaks SSH. It implements `pressroom_git.transport.GitTransport`.
+    """A repository on a server that speaks SSH. It implements `pressroom_git.protocol.GitTransport`.
 
     Each command has a connection of its own. Nothing of the system's SSH is used: no configuration, agent, known hosts
     or keys.

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import asyncssh
 
-from pressroom_git.packet_lines import FlushFinder
+from pressroom_git.protocol import FlushFinder
 
 _PART: Final = 16_384
 """Bytes that are handed over in one turn of the event loop."""

@@ -12,8 +12,8 @@ from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput
 from pressroom_content.contract import content_services, cursor_of, read_cursor
 
 from pressroom_images.config import ImagesConfig
+from pressroom_images.library.files import shown_size
 from pressroom_images.library.store import Library, Media
-from pressroom_images.library.thumbnails import shown_size
 from pressroom_images.library.uploads import Uploads
 
 PATH: Final = "/dashboard/media"

@@ -17,7 +17,7 @@ PLUGIN = Plugin(
     summary="Finds licensed images, keeps them with their credits, and takes uploads.",
     config=ImagesConfig,
     requires=("content",),
-    worker_modules=("pressroom_images.library.inspecting",),
+    worker_modules=("pressroom_images.library.files",),
 )
 
 

@@ -8,11 +8,20 @@ import zxingcpp
 from PIL import Image
 from pressroom.sdk import Artifact, InvalidInput
 
-from pressroom_qr_code_generator.colors import Rgba, contrast, contrast_warnings
 from pressroom_qr_code_generator.encode import encode
 from pressroom_qr_code_generator.params import QrCodeDetails, QrCodeParams
 from pressroom_qr_code_generator.styled import draw_styled, logo_of, png_of, rasterised
-from pressroom_qr_code_generator.svg import READABLE_FROM, QrLayout, check_size, fill, lay_out, size_warnings
+from pressroom_qr_code_generator.svg import (
+    READABLE_FROM,
+    QrLayout,
+    Rgba,
+    check_size,
+    contrast,
+    contrast_warnings,
+    fill,
+    lay_out,
+    size_warnings,
+)
 
 _QUIET_ZONE: Final = 4
 """How many modules are put around the symbol, so that the margin asked is not what decides."""

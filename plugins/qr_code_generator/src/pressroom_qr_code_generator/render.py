@@ -9,11 +9,19 @@ from typing import Final
 
 from pressroom.sdk import Artifact
 
-from pressroom_qr_code_generator.colors import Rgba, contrast_warnings
 from pressroom_qr_code_generator.encode import Rows, encode
 from pressroom_qr_code_generator.params import QrCodeDetails, QrCodeParams
 from pressroom_qr_code_generator.payloads import payload
-from pressroom_qr_code_generator.svg import QrLayout, check_size, draw_svg, fill, lay_out, size_warnings
+from pressroom_qr_code_generator.svg import (
+    QrLayout,
+    Rgba,
+    check_size,
+    contrast_warnings,
+    draw_svg,
+    fill,
+    lay_out,
+    size_warnings,
+)
 
 try:
     from isal.isal_zlib import compress

@@ -15,10 +15,9 @@ from PIL import Image, ImageOps
 from pressroom.graphics.png import encode_png
 from pressroom.sdk import InvalidInput
 
-from pressroom_qr_code_generator.colors import Rgba
 from pressroom_qr_code_generator.encode import Rows
 from pressroom_qr_code_generator.params import EyeShape, ModuleShape, QrCodeParams
-from pressroom_qr_code_generator.svg import Point, QrLayout, loops, outline
+from pressroom_qr_code_generator.svg import Point, QrLayout, Rgba, loops, outline
 
 MAX_EDGE: Final = 512
 """Larger logos are made smaller: in the largest symbol a logo has no more pixels."""

@@ -19,6 +19,6 @@ PLUGIN = Plugin(
 @hookimpl
 def pressroom_site_connectors() -> Iterable[Any]:
     """Offer the platform."""
-    from pressroom_webhook.connector import CONNECTOR  # noqa: PLC0415 - loads once a website is asked for
+    from pressroom_webhook.site import CONNECTOR  # noqa: PLC0415 - loads once a website is asked for
 
     return [CONNECTOR]

@@ -1,4 +1,4 @@
-"""One receiver of webhooks, which is sent signed events (Standard Webhooks 1.0).
+"""One receiver of webhooks, which is sent signed events (Standard Webhooks), and the platform that it is.
 
 What had no effect is told apart from what may have had one.
 """
@@ -26,6 +26,7 @@ from pressroom_content.contract import (
     Capabilities,
     ConnectionCheck,
     ConnectionReport,
+    CredentialField,
     JsonAnswer,
     JsonApi,
     Post,
@@ -33,6 +34,7 @@ from pressroom_content.contract import (
     RemoteChanged,
     RemotePost,
     SiteAddress,
+    SiteConnector,
     SiteError,
     SiteGone,
     SiteRefused,
@@ -40,6 +42,8 @@ from pressroom_content.contract import (
     SiteUnavailable,
     UnknownOutcome,
 )
+
+from pressroom_webhook.fidelity import FIDELITY
 
 _PREFIX: Final = "whsec_"
 _MIN_KEY_BYTES, _MAX_KEY_BYTES = 24, 64
@@ -307,3 +311,32 @@ def _url(answer: Mapping[str, Any]) -> str:
     except ValueError:
         return ""
     return given if parts.scheme in ("http", "https") and parts.hostname else ""
+
+
+def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> WebhookSite:
+    """Return a receiver of webhooks; nothing is sent yet."""
+    return WebhookSite(address, credential, fetcher)
+
+
+CONNECTOR: Final = SiteConnector(
+    platform="webhook",
+    title="Webhook",
+    summary="A program of your own that takes signed webhooks. The URL of the website is where readers see posts.",
+    open=open_site,
+    capabilities=CAPABILITIES,
+    fields=(
+        CredentialField(
+            "endpoint",
+            "URL of the receiver",
+            "Where events are sent to, such as https://example.com/hooks/pressroom.",
+            pattern=r"https?://[^\s\\#]{1,2000}",
+        ),
+        CredentialField(
+            "secret",
+            "Signing secret",
+            "whsec_ and the base64 of 24 to 64 random bytes. The receiver verifies signatures with it.",
+            pattern=r"whsec_[A-Za-z0-9+/]{32,86}={0,2}",
+        ),
+    ),
+    fidelity=FIDELITY,
+)

@@ -17,8 +17,7 @@ from typing import Any, Final
 from pressroom_content.contract import BodyBlock
 
 from pressroom_wordpress.classic import classic_blocks, has_shortcodes
-from pressroom_wordpress.markup import HtmlElement, after_space, parse, player_of, serialised
-from pressroom_wordpress.sayable import said
+from pressroom_wordpress.markup import HtmlElement, after_space, parse, player_of, said, serialised
 
 _LANGUAGE = re.compile(r"language-[\w+#-]+", re.ASCII)
 _ALIGNS: Final = ("left", "center", "right", "wide", "full")

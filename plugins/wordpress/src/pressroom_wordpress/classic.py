@@ -14,8 +14,17 @@ from typing import Final, NamedTuple
 
 from pressroom_content.contract import BodyBlock
 
-from pressroom_wordpress.markup import VOID, HtmlElement, after_space, parse, player_of, serialised, tokens
-from pressroom_wordpress.sayable import INLINE, said
+from pressroom_wordpress.markup import (
+    INLINE,
+    VOID,
+    HtmlElement,
+    after_space,
+    parse,
+    player_of,
+    said,
+    serialised,
+    tokens,
+)
 
 _TAG = re.compile(
     r"\[(/?)(\[?)([A-Za-z0-9_][\w:.-]{0,60}+)(?=[\s\]/])((?>(?:[^\[\]<\"']++|\"[^\"\[\]]*+\"|'[^'\[\]]*+')*))\]",

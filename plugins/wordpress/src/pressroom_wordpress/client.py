@@ -1,17 +1,28 @@
-"""Requests to one WordPress site: where its API is, and what it lets us write, each asked for once."""
+"""Requests to one WordPress site: where its REST API is (developer.wordpress.org/rest-api), and what it lets us do."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from pressroom.sdk import Fetcher
-from pressroom_content.contract import SiteAddress, SiteApi, SiteGone, SiteResponse, SiteUnavailable
+from pressroom.sdk import Fetched, Fetcher, FetchFailed, FetchRefused
+from pressroom_content.contract import (
+    SiteAddress,
+    SiteApi,
+    SiteGone,
+    SiteRefused,
+    SiteResponse,
+    SiteUnavailable,
+    read_json_or_none,
+    retry_after_of,
+)
 
-from pressroom_wordpress import seo_meta
-from pressroom_wordpress.discovery import PRETTY, DiscoveredSite, discover, skew_of
+from pressroom_wordpress import reading
 
 _POSTS: Final = "/wp/v2/posts"
 
@@ -70,7 +81,7 @@ class WordPressClient:
     async def meta_keys(self) -> Mapping[str, tuple[str, ...]]:
         """Return the keys of meta that can be written for posts, by field."""
         if self._keys is None:
-            self._keys = seo_meta.writable((await self._ask("OPTIONS", _POSTS)).body)
+            self._keys = reading.writable((await self._ask("OPTIONS", _POSTS)).body)
         return self._keys
 
     async def _ask(self, method: str, path: str, query: Mapping[str, Any] | None = None) -> SiteResponse:
@@ -94,3 +105,137 @@ class WordPressClient:
     def _noted(self, answer: SiteResponse) -> SiteResponse:
         self.skew = skew_of(answer.headers.get("date", ""), otherwise=self.skew)
         return answer
+
+
+_MAX_BODY_BYTES: Final = 8_388_608
+_SECONDS: Final = 20.0
+HOSTED: Final = ".wordpress.com"
+PRETTY: Final = "/wp-json"
+_PLAIN: Final = "/?rest_route="
+"""The second form works on sites without permalinks, and on those whose server hides the first one."""
+
+_BUSY, _FAILED = 429, 500
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveredSite:
+    """A WordPress site. `root` is what routes such as `/wp/v2/posts` are added to; `skew` is in seconds.
+
+    `home` is the URL that the site names as its own, nothing where another host said so. `hosted` tells that it is on
+    WordPress.com.
+    """
+
+    root: str
+    name: str
+    namespaces: frozenset[str]
+    approval_url: str
+    timezone: str
+    skew: float
+    home: str = ""
+    hosted: bool = False
+
+
+async def discover(url: str, fetcher: Fetcher) -> DiscoveredSite:
+    """Return what a site says of itself.
+
+    Raises:
+        SiteUnavailable: it cannot be reached, or fails as a whole, as during its own updates.
+        SiteRefused: it is not a WordPress site, its API is switched off, or its URL is not allowed.
+    """
+    problem = ""
+    for form in (PRETTY, _PLAIN):
+        answer = await _get(f"{url}{form}/", fetcher)
+        document = read_json_or_none(answer.content)
+        if answer.status < 300 and isinstance(document, dict) and isinstance(document.get("namespaces"), list):
+            return _read(f"{url}{form}", document, answer)
+        if answer.status == _BUSY or answer.status >= _FAILED:
+            what = "asks for fewer requests" if answer.status == _BUSY else "does not work at the moment"
+            told = f"{url} {what} (HTTP {answer.status})"
+            raise SiteUnavailable(told, retry_after=retry_after_of(answer.headers))
+        problem = problem or f"HTTP {answer.status}"
+    if (urlsplit(url).hostname or "").endswith(HOSTED):
+        raise SiteRefused(
+            f"{url} is on WordPress.com, where only plans that allow plugins have the REST API of WordPress with "
+            "application passwords; change the plan, or publish on a WordPress of your own"
+        )
+    raise SiteRefused(
+        f"{url} does not show the REST API of WordPress ({problem}); check the URL, and that no plugin or firewall "
+        "switches the API off"
+    )
+
+
+async def _get(url: str, fetcher: Fetcher) -> Fetched:
+    headers = {"Accept": "application/json"}
+    try:
+        return await fetcher.request(
+            "GET", url, headers=headers, max_bytes=_MAX_BODY_BYTES, seconds=_SECONDS, redirects=3
+        )
+    except FetchRefused as error:
+        raise SiteRefused(f"{url} cannot be used: {error.message}") from None
+    except FetchFailed as error:
+        raise SiteUnavailable(f"{url} cannot be reached: {error.message}") from None
+
+
+def _read(root: str, document: dict[str, Any], answer: Fetched) -> DiscoveredSite:
+    authentication = document.get("authentication")
+    passwords = authentication.get("application-passwords") if isinstance(authentication, dict) else None
+    endpoints = passwords.get("endpoints") if isinstance(passwords, dict) else None
+    approval = endpoints.get("authorization") if isinstance(endpoints, dict) else ""
+    return DiscoveredSite(
+        root=root,
+        name=str(document.get("name") or ""),
+        namespaces=frozenset(map(str, document["namespaces"])),
+        approval_url=str(approval or ""),
+        timezone=_timezone(document),
+        skew=skew_of(answer.headers.get("date", "")),
+        hosted=_is_hosted(root, answer.headers),
+        home="" if answer.redirects else str(document.get("home") or "")[:2048].rstrip("/"),
+    )
+
+
+_PARTS_OF_HOURS: Final[Mapping[float, str]] = {
+    -9.5: "Pacific/Marquesas",
+    3.5: "Asia/Tehran",
+    4.5: "Asia/Kabul",
+    5.5: "Asia/Kolkata",
+    5.75: "Asia/Kathmandu",
+    6.5: "Asia/Yangon",
+    8.75: "Australia/Eucla",
+    9.5: "Australia/Darwin",
+}
+"""Time zones with a constant offset of these hours: the names of the database for offsets are of whole hours only."""
+
+
+def _timezone(document: Mapping[str, Any]) -> str:
+    """Return the name of a site's time zone; a site may have an offset from UTC instead, in hours."""
+    name, offset = document.get("timezone_string"), document.get("gmt_offset")
+    try:
+        hours = float(offset) if not name and offset is not None else 0.0
+    except (TypeError, ValueError):
+        return ""
+    if name or not hours:
+        return str(name or "")
+    # The names have the opposite sign: Etc/GMT-2 is two hours ahead.
+    return f"Etc/GMT{-hours:+.0f}" if hours.is_integer() else _PARTS_OF_HOURS.get(hours, "")
+
+
+def language_tag(locale: object) -> str:
+    """Return a locale of WordPress such as `de_CH_informal` as a language tag; an empty one is American English."""
+    if not isinstance(locale, str):
+        return ""
+    parts = (locale or "en_US").split("_")
+    return "-".join(parts[:2] if len(parts) > 1 and len(parts[1]) == 2 else parts[:1])
+
+
+def skew_of(date: str, *, otherwise: float = 0.0) -> float:
+    """Return by how many seconds a clock is ahead that shows this date, as HTTP writes dates."""
+    try:
+        return (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds()
+    except (ValueError, TypeError, OverflowError):
+        return otherwise
+
+
+def _is_hosted(url: str, headers: Mapping[str, str]) -> bool:
+    """Tell whether a site is on WordPress.com, which names itself in its answers."""
+    host = urlsplit(url).hostname or ""
+    return host.endswith(HOSTED) or headers.get("host-header", "").lower() == "wordpress.com" or "x-ac" in headers

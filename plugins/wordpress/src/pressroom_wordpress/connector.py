@@ -16,7 +16,7 @@ from pressroom_content.contract import (
     SiteRejected,
 )
 
-from pressroom_wordpress.discovery import discover
+from pressroom_wordpress.client import discover
 from pressroom_wordpress.fidelity import FIDELITY
 from pressroom_wordpress.site import WordPressSite
 

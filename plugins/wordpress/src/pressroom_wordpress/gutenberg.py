@@ -11,8 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pressroom_wordpress.markup import VOID, HtmlElement, parse, player_of, serialised, tag
-from pressroom_wordpress.sayable import INLINE
+from pressroom_wordpress.markup import INLINE, VOID, HtmlElement, parse, player_of, serialised, tag
 
 _SHORTCODE = re.compile(r"\[(?=[^<>&\[\]\x00-\x20=])")
 _LONELY_URL = re.compile(r"^([^\S\n]*+https?:)//(?=[^\s<>\"]++[^\S\n]*+$)", re.MULTILINE | re.IGNORECASE)

@@ -22,7 +22,7 @@ from pressroom_content.contract import (
     work_beside,
 )
 
-from pressroom_wordpress import seo_meta
+from pressroom_wordpress import reading
 from pressroom_wordpress.client import WordPressClient
 from pressroom_wordpress.codec import WordPressCodec
 from pressroom_wordpress.reading import (
@@ -144,7 +144,7 @@ class WordPressPosts:
 
     async def create(self, post: Post) -> RemotePost:
         """Make a post as a draft."""
-        document = await self._document(post, seo_meta.EVERY_KEY, tail="")
+        document = await self._document(post, reading.EVERY_KEY, tail="")
         answer = await self._client.send("POST", POSTS, query=_WHOLE, document={**document, "status": "draft"})
         return await self._post(answer.row(written=True))
 
@@ -157,12 +157,12 @@ class WordPressPosts:
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
         """Write a post again. Raises `RemoteChanged` where it is not of that revision any more."""
-        tail, keys = "", seo_meta.EVERY_KEY
+        tail, keys = "", reading.EVERY_KEY
         if revision:
             row, there = await self._fresh(post_id)
             if there.revision != revision:
                 raise RemoteChanged("the post was edited in WordPress since it was published from here")
-            tail, keys = tail_of(row), seo_meta.listed(row)
+            tail, keys = tail_of(row), reading.listed(row)
         self._read = None
         document = await self._document(post, keys, tail=tail)
         answer = await self._client.send("POST", _path(post_id), query=_WHOLE, document=document)
@@ -316,7 +316,7 @@ class WordPressPosts:
         author = _numbers(post.term_ids.get("author", ()))
         if author and "author" not in post.kept:
             document["author"] = author[0]
-        meta = seo_meta.to_meta(post, keys)
+        meta = reading.to_meta(post, keys)
         return {**document, "meta": meta} if meta else document
 
     async def _remove(self, post_id: str, *, for_good: bool) -> RemotePost:

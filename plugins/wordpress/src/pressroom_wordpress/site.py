@@ -29,10 +29,9 @@ from pressroom_content.contract import (
     TermKind,
 )
 
-from pressroom_wordpress import seo_meta
-from pressroom_wordpress.client import WordPressClient
+from pressroom_wordpress import reading
+from pressroom_wordpress.client import WordPressClient, language_tag
 from pressroom_wordpress.codec import WordPressCodec
-from pressroom_wordpress.discovery import language_tag
 from pressroom_wordpress.posts import WordPressPosts
 from pressroom_wordpress.redirects import NAMESPACE, Redirection, not_there
 from pressroom_wordpress.terms import author_ids, list_terms, term_ids
@@ -89,7 +88,7 @@ def check_upload(able: Mapping[str, Any]) -> ConnectionCheck:
 def check_seo(keys: Mapping[str, tuple[str, ...]]) -> ConnectionCheck:
     """Tell which SEO plugins have their meta keys writable."""
     if keys:
-        names = ", ".join(seo_meta.plugins_of(keys))
+        names = ", ".join(reading.plugins_of(keys))
         return ConnectionCheck("seo_meta", "ok", f"meta title and description are writable ({names})")
     fix = "Register the meta keys of your SEO plugin for the REST API; the documentation has the few lines of code."
     return ConnectionCheck("seo_meta", "warning", "meta title and description cannot be written over the REST API", fix)

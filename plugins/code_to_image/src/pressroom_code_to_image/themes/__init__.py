@@ -5,12 +5,8 @@ from types import MappingProxyType
 from typing import Final
 
 from pressroom_code_to_image.names import ThemeName
-from pressroom_code_to_image.themes.dracula import DRACULA
-from pressroom_code_to_image.themes.github_dark import GITHUB_DARK
-from pressroom_code_to_image.themes.github_light import GITHUB_LIGHT
-from pressroom_code_to_image.themes.monokai import MONOKAI
-from pressroom_code_to_image.themes.nord import NORD
-from pressroom_code_to_image.themes.of_communities_dark import (
+from pressroom_code_to_image.themes.dark import DRACULA, GITHUB_DARK, MONOKAI, NORD, ONE_DARK
+from pressroom_code_to_image.themes.dark_schemes import (
     CATPPUCCIN_MOCHA,
     EVERFOREST_DARK,
     GRUVBOX_DARK,
@@ -18,18 +14,18 @@ from pressroom_code_to_image.themes.of_communities_dark import (
     NIGHT_OWL,
     PALENIGHT,
     ROSE_PINE,
+    SOLARIZED_DARK,
+    TOKYO_NIGHT,
 )
-from pressroom_code_to_image.themes.of_communities_light import (
+from pressroom_code_to_image.themes.light import (
     CATPPUCCIN_LATTE,
+    GITHUB_LIGHT,
     GRUVBOX_LIGHT,
     LIGHT_PLUS,
     ONE_LIGHT,
     SOLARIZED_LIGHT,
 )
-from pressroom_code_to_image.themes.one_dark import ONE_DARK
-from pressroom_code_to_image.themes.solarized_dark import SOLARIZED_DARK
 from pressroom_code_to_image.themes.theme import CodeTheme, TokenStyle
-from pressroom_code_to_image.themes.tokyo_night import TOKYO_NIGHT
 
 __all__ = ["THEMES", "CodeTheme", "TokenStyle"]
 

@@ -17,7 +17,7 @@ from pressroom_content.contract import Article, ArticleReview, render_body
 from pydantic import BaseModel, Field
 from selectolax.lexbor import LexborHTMLParser
 
-from pressroom_images.library.inspecting import inspect
+from pressroom_images.library.files import inspect
 from pressroom_images.library.store import Library, Media
 
 HEAVY_BYTES: Final = 200_000

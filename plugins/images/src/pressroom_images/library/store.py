@@ -16,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_images.config import ImagesConfig
-from pressroom_images.library.inspecting import EXTENSIONS, InspectedImage
+from pressroom_images.library.files import EXTENSIONS, InspectedImage
 from pressroom_images.tables import BytesRow, MediaRow, ThumbnailRow, UseRow
 
 Hosting = Literal["download", "hotlink", "either"]

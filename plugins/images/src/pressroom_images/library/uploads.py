@@ -11,7 +11,7 @@ from pressroom.sdk import InvalidInput, NotFound, PluginContext
 from sqlalchemy import delete, select, update
 
 from pressroom_images.config import ImagesConfig
-from pressroom_images.library.inspecting import inspect
+from pressroom_images.library.files import inspect
 from pressroom_images.library.store import Library, Media
 from pressroom_images.tables import UploadRow
 

@@ -1,4 +1,6 @@
-"""Dark themes of well-known colour schemes: Catppuccin Mocha, Everforest, Gruvbox, Kanagawa, Night Owl and others."""
+"""Dark themes of colour schemes that many editors share: Catppuccin Mocha, Solarized Dark, Tokyo Night and others."""
+
+from __future__ import annotations
 
 from typing import Final
 
@@ -128,4 +130,141 @@ ROSE_PINE: Final = theme(
         "#c4a7e7 italic": "parameter argument attribute decorator",
     },
     languages={},
+)
+
+
+SOLARIZED_DARK: Final = theme(
+    background="#002b36",
+    foreground="#839496",
+    styles={
+        "#586e75 italic": "comment",
+        "#2aa198": "docstring string quote placeholder",
+        "#859900": "keyword operator logical word_operator unit builtin_type",
+        "#93a1a1 bold": "declaration modifier",
+        "#cb4b16": "escape type class namespace lifetime color",
+        "#dc322f": "regex",
+        "#d33682": "number",
+        "#b58900": "literal",
+        "#268bd2": "constant function builtin macro variable assigned object property self tag decorator",
+        "#6c71c4": "base",
+        "#586e75": "tag_bracket",
+        "#93a1a1": "attribute",
+    },
+    languages={
+        "python": {
+            "#cb4b16": "placeholder constant base",
+            "#839496": "variable property",
+        },
+        "go": {
+            "#859900": "declaration",
+            "#cb4b16": "placeholder",
+            "#93a1a1 bold": "builtin_type",
+        },
+        "rust": {
+            "#cb4b16": "constant builtin_type",
+            "#839496": "property",
+        },
+        "bash": {
+            "#2aa198": "literal",
+            "#cb4b16": "constant",
+        },
+        "json": {
+            "#859900": "key",
+        },
+        "html": {
+            "#859900": "key",
+        },
+        "css": {
+            "#839496": "variable",
+            "#859900": "key",
+        },
+        "sql": {
+            "#cb4b16": "constant",
+        },
+    },
+)
+
+
+TOKYO_NIGHT: Final = theme(
+    background="#1a1b26",
+    foreground="#a9b1d6",
+    styles={
+        "#51597d italic": "comment docstring",
+        "#bb9af7": "keyword declaration logical base attribute",
+        "#9d7cd8 italic": "modifier",
+        "#89ddff": "operator word_operator punctuation accessor quote escape",
+        "#9ece6a": "string",
+        "#7dcfff": "placeholder",
+        "#b4f9f8": "regex",
+        "#ff9e64": "number literal constant value",
+        "#f7768e": "unit self tag",
+        "#7aa2f7": "function call macro decorator",
+        "#0db9d7": "builtin builtin_type",
+        "#c0caf5": "type class namespace variable assigned object property lifetime",
+        "#e0af68": "parameter argument",
+        "#73daca": "key",
+        "#ba3c97": "tag_bracket",
+        "#9aa5ce": "color",
+    },
+    languages={
+        "javascript": {
+            "#bb9af7 italic": "keyword",
+            "#9d7cd8 italic": "declaration",
+            "#9abdf5": "punctuation",
+            "#bb9af7": "constant",
+            "#646e9c italic": "type",
+            "#7dcfff": "property",
+        },
+        "typescript": {
+            "#bb9af7 italic": "keyword",
+            "#9abdf5": "punctuation",
+            "#bb9af7": "constant",
+            "#7dcfff": "property",
+        },
+        "python": {
+            "#bb9af7": "word_operator placeholder",
+            "#9abdf5": "punctuation",
+            "#0db9d7": "base",
+            "#a9b1d6": "variable",
+        },
+        "go": {
+            "#9abdf5": "punctuation",
+            "#c0caf5": "placeholder",
+            "#7aa2f7": "builtin",
+            "#bb9af7": "builtin_type",
+        },
+        "rust": {
+            "#89ddff": "placeholder",
+            "#c0caf5": "builtin_type",
+            "#0db9d7": "namespace",
+            "#a9b1d6": "property",
+        },
+        "bash": {
+            "#89ddff": "placeholder",
+            "#9ece6a": "literal",
+            "#e0af68": "constant",
+            "#c0caf5": "function",
+        },
+        "json": {
+            "#7aa2f7": "key",
+        },
+        "html": {
+            "#9aa5ce": "text",
+            "#9d7cd8 italic": "declaration",
+            "#0db9d7": "escape",
+            "#bb9af7": "constant",
+            "#7dcfff": "property",
+            "#7aa2f7": "key",
+        },
+        "css": {
+            "#bb9af7": "word_operator",
+            "#7aa2f7": "key",
+            "#0db9d7": "tag",
+        },
+        "sql": {
+            "#89ddff": "keyword",
+            "#bb9af7": "operator",
+            "#e0af68": "constant",
+        },
+    },
 )
