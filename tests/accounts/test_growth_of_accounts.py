@@ -11,8 +11,8 @@ from pressroom.config import Settings
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.sdk import PluginContext
 from pressroom.testing.running import settings_for_test
+from pressroom_content.builtin_site.store import MAX_REDIRECTS
 from pressroom_content.builtin_site.tables import BuiltinRedirectRow
-from pressroom_content.builtin_site.url_rules import MAX_REDIRECTS
 from pressroom_content.contract import RemotePost, SiteRefused
 from pressroom_content.tables import PageRow
 from pressroom_content.websites import sync

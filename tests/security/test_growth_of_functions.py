@@ -40,7 +40,7 @@ ELSEWHERE = (
         "pressroom.interfaces.tools_api.pages.declared",
     ),
     *("pressroom_code_to_image", "pressroom_favicon_generator", "pressroom_image_generator", "pressroom.graphics"),
-    "pressroom_content.foreign_pages",
+    "pressroom_content.websites.control",
     "pressroom_content.language.rules",
     "pressroom_git.html_text",
     "pressroom_ghost.lexical",
@@ -388,7 +388,7 @@ def _may_grow(work: Callable[[str], object], text: Callable[[int], str]) -> bool
 def test_functions_and_methods_of_all_kinds_are_found() -> None:
     assert len(_functions()) > 200
     assert {
-        "pressroom_content.rendering.text.text_of",
+        "pressroom_content.rendering.from_html.text_of",
         "pressroom_seo.scoring.score.score of HTML",
         "pressroom_seo.scoring.text.TextAnalysis",
         "pressroom_content.articles.fields.Draft.with_changes",

@@ -29,8 +29,11 @@ from pressroom_content.articles.exporting import routes as export_routes
 from pressroom_content.articles.trash import jobs as article_jobs
 from pressroom_content.articles.trash import make_room
 from pressroom_content.builtin_site.connector import builtin_connector
-from pressroom_content.builtin_site.routes import domain_hosts
+from pressroom_content.builtin_site.routes import domain_hosts, domain_routes
+from pressroom_content.builtin_site.routes import routes as builtin_routes
 from pressroom_content.builtin_site.tables import BuiltinFileRow, BuiltinPostRow
+from pressroom_content.pages.connect import ConnectPages
+from pressroom_content.pages.connect_websites import WebsitePages
 from pressroom_content.pages.overview import sections as overview
 from pressroom_content.pages.routes import routes as article_pages
 from pressroom_content.publishing.engine import jobs as publishing_jobs
@@ -50,10 +53,24 @@ from pressroom_content.tools import (
     website_content,
     websites,
 )
-from pressroom_content.websites.routes import routes as website_routes
 from pressroom_content.websites.settings import credential_keys
 from pressroom_content.websites.store import Websites
 from pressroom_content.websites.sync import jobs as website_jobs
+
+__all__ = [
+    "METADATA",
+    "STORAGE",
+    "TOOLS",
+    "builtin_connector",
+    "index_entries",
+    "jobs",
+    "overview",
+    "publishing_targets",
+    "routes",
+    "shared_keys",
+    "virtual_hosts",
+]
+
 
 METADATA: Final = ContentBase.metadata
 TOOLS: Final[tuple[McpTool, ...]] = (
@@ -109,21 +126,6 @@ STORAGE: Final = (
 """Exports come first, and give way first: they can be made again."""
 
 
-__all__ = [
-    "METADATA",
-    "STORAGE",
-    "TOOLS",
-    "builtin_connector",
-    "index_entries",
-    "jobs",
-    "overview",
-    "publishing_targets",
-    "routes",
-    "shared_keys",
-    "virtual_hosts",
-]
-
-
 def jobs(plugin: PluginContext) -> Sequence[Job]:
     """Return the background work."""
     return [*article_jobs(plugin), *publishing_jobs(plugin), *website_jobs(plugin)]
@@ -157,3 +159,13 @@ def virtual_hosts(plugin: PluginContext) -> Sequence[VirtualHosts]:
 def index_entries(plugin: PluginContext) -> Sequence[IndexEntries]:
     """Return the providers of entries for the text index."""
     return published.index_entries(plugin)
+
+
+def website_routes(plugin: PluginContext) -> Sequence[Route]:
+    """Return the URLs of websites: the pages of the dashboard, and the built-in sites."""
+    return [
+        *WebsitePages(plugin).routes(),
+        *ConnectPages(plugin).routes(),
+        *builtin_routes(plugin),
+        *domain_routes(plugin),
+    ]

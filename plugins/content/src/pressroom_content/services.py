@@ -29,8 +29,8 @@ from pressroom_content.contract import (
     VoiceReview,
 )
 from pressroom_content.tables import ArticleRow, PageRow, PublicationRow, VersionRow, WebsiteRow
-from pressroom_content.text_index.duplicates import duplicates
 from pressroom_content.text_index.published import TextTwins
+from pressroom_content.text_index.similar import duplicates
 from pressroom_content.vault import Vault
 from pressroom_content.voice.checking import check_draft
 from pressroom_content.voice.store import Voice, Voices

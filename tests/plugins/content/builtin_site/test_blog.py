@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from pressroom.testing import RunningHost
 from pressroom_content.builtin_site.appearance import contrast, style
-from pressroom_content.builtin_site.wording import languages, wording
+from pressroom_content.builtin_site.summaries import languages, wording
 from selectolax.lexbor import LexborHTMLParser
 from support.selecting import attribute_of, text_of
 

@@ -20,8 +20,8 @@ from pressroom.testing.running import settings_for_test
 from pressroom_content import diagnosis
 from pressroom_content.contract.languages import built_in_codes
 from pressroom_content.language import SUPPORTED, language_pack, stem, supported
+from pressroom_content.language.grammar import snowball
 from pressroom_content.language.rules import LanguageRules, read_rules
-from pressroom_content.language.stems import snowball
 from support.content_client import Client, client_of
 from support.doc_examples import DOCS, blocks
 from support.installing import install, on_path

@@ -14,10 +14,10 @@ from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RemoteMedia
 from pressroom_content.publishing import schedule as patience
 from pressroom_content.publishing import taking_down
-from pressroom_content.publishing.authors import author_warnings
 from pressroom_content.publishing.posts import removals
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.taking_down import unpublish
+from pressroom_content.publishing.terms import author_warnings
 from pressroom_content.publishing.verifying import look
 from pressroom_content.records import Publication
 from pressroom_content.rendering.markdown import html_of_markdown

@@ -12,9 +12,8 @@ from pressroom.sdk import InvalidInput
 from pressroom_content.contract.articles import as_slug, slug_of
 from pressroom_content.language import count_words
 from pressroom_content.rendering.extraction import extract
-from pressroom_content.rendering.from_html import to_markdown
+from pressroom_content.rendering.from_html import text_of, to_markdown
 from pressroom_content.rendering.sanitising import Sanitiser, render, sanitise
-from pressroom_content.rendering.text import text_of
 from selectolax.lexbor import LexborHTMLParser
 
 HOSTILE = [

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.sdk import NotFound, PluginContext
 from pressroom_content.contract import content_services
-from pressroom_content.voice.checking import check
-from pressroom_content.voice.spellings import other_spellings
+from pressroom_content.voice.checking import check, other_spellings
 from pressroom_content.voice.store import Voice, syllables_of
 from support.content_client import Client
 

@@ -8,8 +8,8 @@ from itertools import count
 
 import pytest
 from pressroom_content.config import ContentConfig
-from pressroom_content.websites import domain_records
-from pressroom_content.websites.domain_records import RecordsUnknown, given_to, record_name, record_text
+from pressroom_content.websites import domain_names
+from pressroom_content.websites.domain_names import RecordsUnknown, given_to, record_name, record_text
 from pydantic import ValidationError
 from support.name_server import NameServer, name_server
 
@@ -62,7 +62,7 @@ async def test_servers_that_fail_or_are_silent_say_nothing(
     server.failing.add(record_name(domain))
     with pytest.raises(RecordsUnknown, match="SERVFAIL"):
         await given_to(domain, [server.address])
-    monkeypatch.setattr(domain_records, "_SECONDS", 0.3)
+    monkeypatch.setattr(domain_names, "_SECONDS", 0.3)
     with pytest.raises(RecordsUnknown):
         await given_to(domain, [silent])
 

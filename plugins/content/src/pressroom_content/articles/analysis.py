@@ -23,8 +23,8 @@ from pressroom_content.config import ContentConfig
 from pressroom_content.contract import ArticleScorer, Score, ScoredArticle, article_scorers
 from pressroom_content.language import count_words, run_with_languages
 from pressroom_content.records import Article
+from pressroom_content.rendering.from_html import text_of
 from pressroom_content.rendering.sanitising import render
-from pressroom_content.rendering.text import text_of
 from pressroom_content.text_index.corpus import Fingerprint, fingerprint_of
 
 log = structlog.get_logger()

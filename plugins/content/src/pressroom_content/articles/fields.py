@@ -15,9 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.contract.articles import MAX_SLUG_LENGTH, as_slug, cut, free_slugs, slug_of
 from pressroom_content.records import Article, BodyFormat
-from pressroom_content.rendering.from_html import to_markdown
+from pressroom_content.rendering.from_html import text_of, to_markdown
 from pressroom_content.rendering.sanitising import render
-from pressroom_content.rendering.text import text_of
 from pressroom_content.tables import ArticleRow, WebsiteRow
 
 _SPACES = re.compile(r"\s+")

@@ -17,9 +17,8 @@ from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles, ArticleUpdate
 from pressroom_content.contract.control import is_below
 from pressroom_content.rendering.extraction import ExtractedArticle, extract
-from pressroom_content.rendering.from_html import to_markdown
+from pressroom_content.rendering.from_html import text_of, to_markdown
 from pressroom_content.rendering.sanitising import sanitise
-from pressroom_content.rendering.text import text_of
 from pressroom_content.websites.store import Websites
 
 MAX_PAGE_BYTES: Final = 5_242_880

@@ -29,7 +29,7 @@ from pressroom_content.language import run_with_languages, words_of
 from pressroom_content.records import Article
 from pressroom_content.tables import ArticleRow, PageRow, PublicationRow
 from pressroom_content.text_index.corpus import counted_stems, language_of, stem_of, stems_of
-from pressroom_content.text_index.related import related
+from pressroom_content.text_index.similar import related
 
 _LOOKED_AT: Final = 60
 """How many related texts are looked at for a place to link from."""

@@ -16,7 +16,7 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_content.builtin_site import url_rules
+from pressroom_content.builtin_site import store
 from pressroom_content.builtin_site.fidelity import FIDELITY
 from pressroom_content.builtin_site.files import SiteFiles, make_variants, names_in, names_of
 from pressroom_content.builtin_site.post_lists import note_terms
@@ -228,7 +228,7 @@ class _BuiltinSite:
                 if revision and revision != str(row.revision):
                     raise RemoteChanged("the post was changed since it was last read")
                 if row.slug != slug and await self._was_public(session, row):
-                    await url_rules.move(session, self._address.id, row.slug, slug)
+                    await store.move(session, self._address.id, row.slug, slug)
                 size, used = row.size, names_of(row)
                 with session.no_autoflush:
                     fill(row, post, slug, now)
@@ -252,9 +252,9 @@ class _BuiltinSite:
             row = await self._row(session, post_id)
             was_live = state_of(row) == "live"
             if state == "gone":
-                known = await url_rules.rule_at(session, site, f"/{row.slug}") is not None
+                known = await store.rule_at(session, site, f"/{row.slug}") is not None
                 if was_live or (not known and await self._was_public(session, row)):
-                    await url_rules.mark_gone(session, site, row.slug)
+                    await store.mark_gone(session, site, row.slug)
                 files, used = await self._files(session), names_of(row)
                 await session.delete(row)
                 await session.flush()
@@ -271,17 +271,17 @@ class _BuiltinSite:
             row.revision += 1
             row.updated_at = now
             if state_of(row) == "live":
-                await url_rules.forget(session, site, row.slug)
+                await store.forget(session, site, row.slug)
             elif was_live:
-                await url_rules.mark_gone(session, site, row.slug)
+                await store.mark_gone(session, site, row.slug)
             return remote_post(row, self._address.url)
 
     async def _was_public(self, session: AsyncSession, row: BuiltinPostRow) -> bool:
         """Tell whether visitors could see a post under its slug, now or before."""
         if state_of(row) == "live" or (row.state != "scheduled" and row.published_at is not None):
             return True
-        rule = await url_rules.rule_at(session, self._address.id, f"/{row.slug}")
-        return rule is not None and rule.target == url_rules.GONE
+        rule = await store.rule_at(session, self._address.id, f"/{row.slug}")
+        return rule is not None and rule.target == store.GONE
 
     async def _touch(self, session: AsyncSession, now: datetime) -> None:
         """Note that the site changed: lists and neighbours of a post change with it."""
@@ -302,7 +302,7 @@ class _BuiltinSite:
     async def redirects(self) -> Sequence[RemoteRedirect]:
         """Return the redirects, by their source."""
         wanted = select(BuiltinRedirectRow).where(
-            BuiltinRedirectRow.website_id == self._address.id, BuiltinRedirectRow.target != url_rules.GONE
+            BuiltinRedirectRow.website_id == self._address.id, BuiltinRedirectRow.target != store.GONE
         )
         async with self._database.reading() as session:
             return [_redirect(row) for row in await session.scalars(wanted.order_by(BuiltinRedirectRow.source))]
@@ -320,14 +320,14 @@ class _BuiltinSite:
                     f"a redirect of this site cannot lead to {target[:200]}: give a path of the site, or a URL of a "
                     "website of this account that is proven to control it (get_website with check: true says how)"
                 )
-            made = await url_rules.redirect(session, self._address.id, source, target, permanent=permanent)
+            made = await store.redirect(session, self._address.id, source, target, permanent=permanent)
             return _redirect(made)
 
     async def remove_redirect(self, redirect_id: str) -> None:
         """Remove a redirect."""
         async with self._database.writing() as session:
             row = await session.get(BuiltinRedirectRow, redirect_id)
-            if row is None or row.website_id != self._address.id or row.target == url_rules.GONE:
+            if row is None or row.website_id != self._address.id or row.target == store.GONE:
                 raise SiteGone("the site has no such redirect")
             await session.delete(row)
 

@@ -22,9 +22,8 @@ from pressroom_content.builtin_site import cards
 from pressroom_content.builtin_site.appearance import grounds, icon_of, style_of
 from pressroom_content.builtin_site.files import SiteImage, images_of, names_in
 from pressroom_content.builtin_site.post_lists import ListedPost, PostLists
-from pressroom_content.builtin_site.summaries import shortened, summary
+from pressroom_content.builtin_site.summaries import Wording, is_rtl, shortened, summary, wording
 from pressroom_content.builtin_site.tables import BuiltinPostRow
-from pressroom_content.builtin_site.wording import Wording, is_rtl, wording
 from pressroom_content.records import Website
 from pressroom_content.rendering.sanitising import FRAME_HOSTS
 from pressroom_content.websites import settings as site_settings

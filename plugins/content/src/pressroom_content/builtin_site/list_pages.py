@@ -9,10 +9,9 @@ from zoneinfo import ZoneInfo
 
 from pressroom.sdk import HttpResponse
 
-from pressroom_content.builtin_site.documents import json_script
 from pressroom_content.builtin_site.frame import PER_PAGE, LinkPreviews, ShownPost, SiteFrame, date_of, url_of, words_of
 from pressroom_content.builtin_site.post_lists import BlogTermKind, PostLists
-from pressroom_content.builtin_site.summaries import list_description, list_title
+from pressroom_content.builtin_site.summaries import json_script, list_description, list_title
 from pressroom_content.records import Website
 from pressroom_content.websites import settings as site_settings
 

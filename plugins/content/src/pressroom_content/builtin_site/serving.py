@@ -11,7 +11,6 @@ from pressroom.sdk import Fetched, HttpResponse, NotFound
 
 from pressroom_content.builtin_site.appearance import icon_of, style_of
 from pressroom_content.builtin_site.bodies import shown_body
-from pressroom_content.builtin_site.documents import json_script, robots_txt
 from pressroom_content.builtin_site.files import names_in
 from pressroom_content.builtin_site.frame import (
     ASK_AGAIN,
@@ -24,9 +23,8 @@ from pressroom_content.builtin_site.frame import (
 from pressroom_content.builtin_site.list_pages import ListPages, term_url
 from pressroom_content.builtin_site.post_lists import BlogTermKind, PostLists, term_slug
 from pressroom_content.builtin_site.store import BuiltinSite, Detour, public_sites
-from pressroom_content.builtin_site.summaries import description_of, page_title
+from pressroom_content.builtin_site.summaries import description_of, json_script, page_title, robots_txt, wording
 from pressroom_content.builtin_site.tables import BuiltinPostRow
-from pressroom_content.builtin_site.wording import wording
 from pressroom_content.records import Website
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.domains import Domains

@@ -1,12 +1,22 @@
-"""What pages say of themselves in a sentence or two: their descriptions for search engines and link previews."""
+"""What pages of built-in sites say of themselves and around their texts, to people and to programs."""
 
 from __future__ import annotations
 
+import json
+import tomllib
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from importlib.resources import files
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
+from icu4py.messageformat import MessageFormat
+from markupsafe import Markup
 from selectolax.lexbor import LexborHTMLParser
+
+from pressroom_content.language import primary_subtag
 
 MAX_WIDTH: Final = 145.0
 """How wide a description may be, in small Latin letters: search results show about as much, and cut what is wider."""
@@ -125,3 +135,99 @@ def _joined(parts: Iterable[str]) -> str:
         if width(found) >= ENOUGH:
             break
     return shortened(found)
+
+
+FALLBACK: Final = "en"
+_RTL: Final = frozenset({"ar", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
+
+
+class Wording:
+    """The words of one language.
+
+    `language` is the one that they are in: English for tags without words of their own. Dates are in
+    the language of that tag even so.
+    """
+
+    def __init__(self, tag: str) -> None:
+        self.tag = tag or FALLBACK
+        primary = primary_subtag(self.tag)
+        self.language = primary if primary in _tables() else FALLBACK
+        self.is_rtl = is_rtl(self.language)
+        self._words = _tables()[self.language]
+
+    def __getitem__(self, name: str) -> str:
+        """Return a text without variables."""
+        return self._words[name]
+
+    def say(self, name: str, /, **values: str | int) -> str:
+        """Return a text with its variables filled in."""
+        return str(_message(self._words[name], self.language).format({**values}))
+
+    def date(self, at: datetime, zone: ZoneInfo) -> str:
+        """Return a day in words, such as 3 March 2026."""
+        return self._formatted("{at, date, long}", at, zone)
+
+    def month(self, at: datetime, zone: ZoneInfo) -> str:
+        """Return a month in words, such as March 2026."""
+        return self._formatted("{at, date, ::yMMMM}", at, zone)
+
+    def _formatted(self, pattern: str, at: datetime, zone: ZoneInfo) -> str:
+        # A MessageFormat has no time zone of its own: it gets the wall time of the site's, as if it were UTC.
+        wall = at.astimezone(zone).replace(hour=12, tzinfo=ZoneInfo("UTC"))
+        return str(_message(pattern, self.tag).format({"at": wall}))
+
+
+@lru_cache(maxsize=256)
+def wording(tag: str) -> Wording:
+    """Return the words for a language tag (BCP 47)."""
+    return Wording(tag)
+
+
+def languages() -> frozenset[str]:
+    """Return the languages that there are words for."""
+    return frozenset(_tables())
+
+
+def is_rtl(tag: str) -> bool:
+    """Tell whether a language is written from right to left."""
+    return primary_subtag(tag) in _RTL
+
+
+@lru_cache(maxsize=1)
+def _tables() -> Mapping[str, Mapping[str, str]]:
+    """Return the texts of all languages. Raises `ValueError` where one of them lacks a text."""
+    text = files(__package__).joinpath("wording.toml").read_text("utf-8")
+    tables: dict[str, dict[str, str]] = tomllib.loads(text)
+    for language, words in tables.items():
+        if differing := words.keys() ^ tables[FALLBACK].keys():
+            raise ValueError(f"wording.toml: {language} and {FALLBACK} differ in {', '.join(sorted(differing))}")
+    return tables
+
+
+@lru_cache(maxsize=2048)
+def _message(pattern: str, language: str) -> MessageFormat:
+    return MessageFormat(pattern, language.replace("-", "_"))
+
+
+MAX_ROBOTS_BYTES: Final = 500_000
+"""How much of a robots.txt crawlers have to read (RFC 9309, section 2.5: 500 KiB)."""
+
+
+def robots_txt(sitemaps: Sequence[str]) -> bytes:
+    """Return a robots.txt (RFC 9309) that allows everything and names sitemaps, as many as crawlers read."""
+    lines, room = ["User-agent: *", "Allow: /", ""], MAX_ROBOTS_BYTES - 100
+    for url in sitemaps:
+        line = f"Sitemap: {url}"
+        room -= len(line.encode()) + 1
+        if room < 0:
+            break
+        lines.append(line)
+    return "\n".join([*lines, ""]).encode()
+
+
+def json_script(value: Any) -> Markup:
+    """Return JSON that may stand inside a script element: it can neither end it nor open a comment."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)  # noqa: S704 - holds no character that HTML would act on

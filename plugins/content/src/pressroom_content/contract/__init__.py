@@ -21,9 +21,7 @@ from pressroom_content.contract.articles import (
     BodyFormat,
     slug_of,
 )
-from pressroom_content.contract.basic_site import BasicSite, SiteAction, work_beside
-from pressroom_content.contract.bodies import BlockSite, BodyBlock, BodyCodec
-from pressroom_content.contract.bounds import field_text
+from pressroom_content.contract.basic_site import BasicSite, BlockSite, BodyBlock, BodyCodec, SiteAction, work_beside
 from pressroom_content.contract.connectors import Approved, CredentialField, SiteConnector
 from pressroom_content.contract.control import (
     Control,
@@ -34,16 +32,6 @@ from pressroom_content.contract.control import (
     note_control,
     place_of,
     require_control,
-)
-from pressroom_content.contract.credentials import CredentialVault
-from pressroom_content.contract.extensions import (
-    article_reviewers,
-    article_scorers,
-    image_sources,
-    languages,
-    media_libraries,
-    search_sources,
-    site_connectors,
 )
 from pressroom_content.contract.hookspecs import ContentHooks
 from pressroom_content.contract.images import (
@@ -69,25 +57,22 @@ from pressroom_content.contract.json_api import (
 )
 from pressroom_content.contract.languages import Language
 from pressroom_content.contract.parameters import Cursor, Day, WebsiteId, cursor_of, read_cursor
-from pressroom_content.contract.publications import ArticlePost, PublicationRepository, PublicationStatus
 from pressroom_content.contract.rendering import render_body
 from pressroom_content.contract.reviewing import (
     ArticleReview,
     ArticleReviewer,
-    DuplicateText,
-    TextChecker,
-    VoiceFinding,
-    VoiceReview,
-    VoiceRule,
-)
-from pressroom_content.contract.scoring import (
     ArticleScorer,
+    DuplicateText,
     Score,
     ScoreCheck,
     ScoredArticle,
     ScoreReport,
     SearchSnippet,
     SnippetLine,
+    TextChecker,
+    VoiceFinding,
+    VoiceReview,
+    VoiceRule,
 )
 from pressroom_content.contract.search import (
     CheckSite,
@@ -99,7 +84,20 @@ from pressroom_content.contract.search import (
     SearchSource,
     SearchType,
 )
-from pressroom_content.contract.services import ContentServices, content_services
+from pressroom_content.contract.services import (
+    ContentServices,
+    CredentialVault,
+    TextTwin,
+    TextTwinRepository,
+    article_reviewers,
+    article_scorers,
+    content_services,
+    image_sources,
+    languages,
+    media_libraries,
+    search_sources,
+    site_connectors,
+)
 from pressroom_content.contract.site_errors import (
     RemoteChanged,
     SiteError,
@@ -108,6 +106,7 @@ from pressroom_content.contract.site_errors import (
     SiteRejected,
     SiteUnavailable,
     UnknownOutcome,
+    field_text,
 )
 from pressroom_content.contract.sites import (
     Capabilities,
@@ -126,8 +125,16 @@ from pressroom_content.contract.sites import (
     TermKind,
     WorkingSite,
 )
-from pressroom_content.contract.text_twins import TextTwin, TextTwinRepository
-from pressroom_content.contract.websites import BUILTIN, SitePage, Website, WebsiteRepository, WebsiteStatus
+from pressroom_content.contract.websites import (
+    BUILTIN,
+    ArticlePost,
+    PublicationRepository,
+    PublicationStatus,
+    SitePage,
+    Website,
+    WebsiteRepository,
+    WebsiteStatus,
+)
 
 CONTRACT_VERSION: Final = "1"
 """The version of this contract. It counts up where plugins have to be changed."""

@@ -10,8 +10,7 @@ from pressroom.sdk import PluginContext
 from pressroom_content.contract.connectors import SiteConnector
 from pressroom_content.contract.images import ImageSource, MediaLibrary
 from pressroom_content.contract.languages import Language
-from pressroom_content.contract.reviewing import ArticleReviewer
-from pressroom_content.contract.scoring import ArticleScorer
+from pressroom_content.contract.reviewing import ArticleReviewer, ArticleScorer
 from pressroom_content.contract.search import SearchSource
 
 hookspec = pluggy.HookspecMarker("pressroom")

@@ -1,4 +1,4 @@
-"""What goes wrong at somebody's website.
+"""What goes wrong at somebody's website, and bounds on what a site says.
 
 The one that matters most is `UnknownOutcome`: a request that changes something went out and no whole answer came back.
 Nobody may send it again before the site was looked at.
@@ -6,11 +6,11 @@ Nobody may send it again before the site was looked at.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
 
 from pressroom.sdk import CallError
-
-from pressroom_content.contract.bounds import storable
 
 _MAX_MESSAGE_LENGTH: Final = 2_000
 
@@ -68,3 +68,56 @@ class UnknownOutcome(SiteError):
     """A request that changes something went out, and nobody knows whether it had its effect: look before you repeat."""
 
     code = "unknown_outcome"
+
+
+MAX_FIELD_LENGTH: Final = 10_000
+"""Characters of a field of a post, such as its title, that are taken from a site."""
+
+MAX_FIELD_VALUES: Final = 500
+"""Values of a field that has several, such as the tags."""
+
+MAX_LINE_LENGTH: Final = 500
+"""Characters of what a site says in a line: a name, a message."""
+
+MAX_URL_LENGTH: Final = 2048
+
+_FIRST_YEAR, _LAST_YEAR = 1000, 9000
+"""Years in which a time can be shown in every time zone, and kept by every database."""
+
+
+def field_text(value: Any) -> str:
+    """Return a field of a post as text, cut before anything is done with it that takes time in line with its length."""
+    return str(value or "")[:MAX_FIELD_LENGTH]
+
+
+def bounded_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a post without what is longer than can be kept."""
+    return {name: _bounded(value) for name, value in fields.items()}
+
+
+def storable(text: str) -> str:
+    """Return a text of a site as databases and answers can hold it: without NUL and lone surrogates."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def cut(record: object, most: int, *names: str) -> None:
+    """Bound texts of a frozen record, in its `__post_init__`, to what can be kept."""
+    for name in names:
+        object.__setattr__(record, name, storable(getattr(record, name)[:most]))
+
+
+def bounded_time(at: datetime | None) -> datetime | None:
+    """Return a time that a site gives, with its zone, moved to one that can be shown in every time zone."""
+    if at is None:
+        return None
+    if not _FIRST_YEAR <= at.year <= _LAST_YEAR:
+        return datetime(_FIRST_YEAR if at.year < _FIRST_YEAR else _LAST_YEAR, 1, 1, tzinfo=UTC)
+    return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+
+
+def _bounded(value: Any) -> Any:
+    if isinstance(value, str):
+        return value[:MAX_FIELD_LENGTH]
+    if isinstance(value, list | tuple):
+        return type(value)(_bounded(one) for one in value[:MAX_FIELD_VALUES])
+    return value

@@ -16,7 +16,8 @@ from typing import Any, Final, Literal, Protocol, runtime_checkable
 
 from pressroom.sdk import Workers
 
-from pressroom_content.contract.bounds import (
+from pressroom_content.contract.images import MediaFile
+from pressroom_content.contract.site_errors import (
     MAX_FIELD_LENGTH,
     MAX_LINE_LENGTH,
     MAX_URL_LENGTH,
@@ -24,7 +25,6 @@ from pressroom_content.contract.bounds import (
     bounded_time,
     cut,
 )
-from pressroom_content.contract.images import MediaFile
 
 _MAX_COUNT: Final = 2**53
 

@@ -1,7 +1,7 @@
 """Languages: tags, word lists, stems, words and sentences. It knows nothing of articles; any plugin may use it."""
 
 from pressroom_content.language.contributed import run_with_languages
-from pressroom_content.language.grammar import find_passive, find_transition
+from pressroom_content.language.grammar import find_passive, find_transition, fold, infinitive_forms, snowball, stem
 from pressroom_content.language.packs import (
     SUPPORTED,
     LanguagePack,
@@ -27,7 +27,6 @@ from pressroom_content.language.segmentation import (
     word_parts,
     words_of,
 )
-from pressroom_content.language.stems import fold, infinitive_forms, snowball, stem
 
 __all__ = [
     "ORDINAL_LANGUAGES",

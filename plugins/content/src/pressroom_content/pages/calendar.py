@@ -23,7 +23,7 @@ from pressroom.sdk import (
 )
 
 from pressroom_content.articles.fields import check_website
-from pressroom_content.ideas.store import Idea, Ideas
+from pressroom_content.ideas import Idea, Ideas
 from pressroom_content.pages.article import refusal
 from pressroom_content.pages.connect import form_of, fragment, root_of, see_other
 from pressroom_content.pages.shown import state

@@ -9,11 +9,11 @@ from pressroom.sdk import InvalidInput, PluginContext
 
 from pressroom_content.articles.store import Articles
 from pressroom_content.publishing.asking import BegunPublication, PublishRequest
-from pressroom_content.publishing.authors import author_warnings
-from pressroom_content.publishing.originals import check_original
+from pressroom_content.publishing.known import check_original
 from pressroom_content.publishing.posts import Manuscript, removals
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.taking_down import cancel
+from pressroom_content.publishing.terms import author_warnings
 from pressroom_content.publishing.verifying import RemoteState, look
 from pressroom_content.records import Article, Publication, Website
 

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from pressroom.sdk import PluginContext
 
 from pressroom_content.contract import Post, RemoteMedia, RemotePost, work_beside
-from pressroom_content.contract.bounds import storable
+from pressroom_content.contract.site_errors import storable
 
 _WORD = re.compile(r"\w+")
 _MARKDOWN_IMAGE = re.compile(r"!\[(?>(?:[^\[\]]++|(?<!!)\[)*)\]\(")

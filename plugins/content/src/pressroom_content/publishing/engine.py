@@ -34,8 +34,7 @@ from pressroom_content.contract import (
     UnknownOutcome,
 )
 from pressroom_content.publishing.images import ids_of
-from pressroom_content.publishing.known import KnownBody, known_body
-from pressroom_content.publishing.originals import check_original, original_of
+from pressroom_content.publishing.known import KnownBody, check_original, known_body, original_of
 from pressroom_content.publishing.posts import capabilities_of
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.schedule import MAX_RETRY_AFTER_SECONDS, pause

@@ -1,4 +1,4 @@
-"""What is known of posts on their websites: their bodies as they were last read or written, in the database."""
+"""What is known of posts on their websites, and which of them copies may name as their original."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sqlalchemy import delete, update
+from pressroom.sdk import PluginContext
+from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_content.contract import RemotePost
-from pressroom_content.contract.bounds import storable
+from pressroom_content.contract import ControlNotProven, RemotePost, require_control
+from pressroom_content.contract.site_errors import storable
 from pressroom_content.publishing.bodies import MAX_RAW_LENGTH, SiteBody
-from pressroom_content.tables import SiteBodyRow
+from pressroom_content.tables import PublicationRow, SiteBodyRow
 
 _MAX_FIELD_LENGTH: Final = 10_000
 _KEPT: Final = "kept"
@@ -102,3 +103,30 @@ async def forget_body(session: AsyncSession, publication_id: str) -> None:
 
 def _text(value: Any) -> Any:
     return value if isinstance(value, bool | int | float) or value is None else storable(str(value))[:_MAX_FIELD_LENGTH]
+
+
+async def original_of(plugin: PluginContext, user_id: str, canonical_of: str | None) -> tuple[str, str] | None:
+    """Return the URL and the website of the publication that a copy names as its original, if there is one."""
+    if canonical_of is None:
+        return None
+    wanted = select(PublicationRow.url, PublicationRow.website_id).where(
+        PublicationRow.id == canonical_of, PublicationRow.user_id == user_id
+    )
+    async with plugin.services.database.reading() as session:
+        found = (await session.execute(wanted)).first()
+    return (str(found.url), str(found.website_id)) if found is not None and found.url else None
+
+
+async def check_original(plugin: PluginContext, user_id: str, website_id: str, url: str) -> None:
+    """Let a URL be the canonical URL of copies: only one that the original's website was proven to control.
+
+    Otherwise a site could send what search engines credit for the copies to whatever URL it names.
+
+    Raises `NotFound` and `ControlNotProven`.
+    """
+    control = await require_control(plugin, user_id, website_id, "A publication as the original of copies")
+    if not control.covers(url):
+        raise ControlNotProven(
+            f"the website says that the original is at {url[:200]}, which is not below {control.url}; copies cannot "
+            "name it as their original"
+        )

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from pressroom_content.publishing import lost_objects as objects
-from pressroom_content.publishing.lost_code import lost_code
-from pressroom_content.publishing.lost_links import lost_links
 from pressroom_content.publishing.lost_objects import Loss, excerpt
+from pressroom_content.publishing.lost_text import lost_code, lost_links
 from pressroom_content.publishing.matching import PassageMatches
 from pressroom_content.publishing.structure import Passage, Structure, words_of
 from pressroom_content.publishing.structure_reading import MAX_PAGE_RUNS, structure_of

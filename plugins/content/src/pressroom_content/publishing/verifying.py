@@ -12,10 +12,9 @@ from pressroom.sdk import CallError, Fetched, FetchFailed, FetchRefused, PluginC
 
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RecallingSite, RemoteMedia, SiteGone
-from pressroom_content.foreign_pages import read_live_page
 from pressroom_content.publishing.comparing import compared, edits_in_words, is_as_it_was, plain
+from pressroom_content.publishing.known import original_of
 from pressroom_content.publishing.losses import read_losses
-from pressroom_content.publishing.originals import original_of
 from pressroom_content.publishing.posts import (
     Manuscript,
     canonical_url_of,
@@ -26,6 +25,7 @@ from pressroom_content.publishing.publications import Publications
 from pressroom_content.records import Article, Publication, Website
 from pressroom_content.tables import PublicationRow
 from pressroom_content.websites.connectors import connector_of
+from pressroom_content.websites.control import read_live_page
 from pressroom_content.websites.domains import Domains
 from pressroom_content.websites.store import Websites
 

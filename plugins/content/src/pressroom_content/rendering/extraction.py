@@ -8,8 +8,8 @@ from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from pressroom_content.rendering.from_html import text_of_node
 from pressroom_content.rendering.markdown import check_depth, check_html
-from pressroom_content.rendering.text import text_of_node
 
 _AROUND: Final = (
     "nav, aside, footer, form, script, style, noscript, template, button, input, select, textarea, dialog, [hidden], "

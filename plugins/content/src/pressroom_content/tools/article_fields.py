@@ -1,10 +1,10 @@
-"""The fields of an article as tools take and show them."""
+"""The fields of an article as tools take and show them, and times as they tell them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, overload
 from zoneinfo import ZoneInfo
 
 from pressroom.sdk import Call, Params
@@ -12,7 +12,6 @@ from pydantic import BaseModel, Field
 
 from pressroom_content.contract import Score
 from pressroom_content.records import Article
-from pressroom_content.tools.times import local_time, time_text
 
 MAX_LINE_LENGTH = 500
 MAX_LIST_ITEMS = 100
@@ -172,3 +171,27 @@ def seo_line(seo: Seo) -> str:
     delta = f" ({seo.delta:+d})" if seo.delta is not None else ""
     fixes = "".join(f"\n- {fix}" for fix in seo.top_fixes)
     return f"SEO score: {seo.score}{delta}.{' What would raise it most:' if fixes else ''}{fixes}"
+
+
+UTC_ZONE: Final = ZoneInfo("UTC")
+
+
+def website_zone(zones: Mapping[str, ZoneInfo], website_id: str | None) -> ZoneInfo:
+    """Return the time zone of a website, UTC for no website."""
+    return zones.get(website_id or "", UTC_ZONE)
+
+
+@overload
+def local_time(at: datetime, zone: ZoneInfo) -> datetime: ...
+@overload
+def local_time(at: datetime | None, zone: ZoneInfo) -> datetime | None: ...
+def local_time(at: datetime | None, zone: ZoneInfo) -> datetime | None:
+    """Return a moment in a time zone, without fractions of a second."""
+    return None if at is None else at.astimezone(zone).replace(microsecond=0)
+
+
+def time_text(at: datetime, zone: ZoneInfo) -> str:
+    """Return a moment as models read it: `2026-12-24 08:00 +01:00`, or `2026-12-24 07:00 UTC`."""
+    local = at.astimezone(zone)
+    offset = "UTC" if zone.key == "UTC" else local.isoformat()[-6:]
+    return f"{local:%Y-%m-%d %H:%M} {offset}"

@@ -47,12 +47,14 @@ from pressroom_content.tools.article_fields import (
     TagNames,
     article_view,
     field_lines,
+    local_time,
     preview_url,
     seo_line,
     seo_of,
+    time_text,
+    website_zone,
 )
 from pressroom_content.tools.article_history import VersionItem, changes_since, version_items, version_line
-from pressroom_content.tools.times import local_time, time_text, website_zone
 from pressroom_content.tools.websites import context
 from pressroom_content.websites.store import Websites, read_zones
 

@@ -9,7 +9,7 @@ from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, Tool
 from pydantic import BaseModel, Field
 
 from pressroom_content.contract import Day, WebsiteId
-from pressroom_content.ideas.store import Idea, Ideas
+from pressroom_content.ideas import Idea, Ideas
 from pressroom_content.tools.websites import context
 from pressroom_content.websites.store import Websites
 

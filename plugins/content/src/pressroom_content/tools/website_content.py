@@ -12,8 +12,7 @@ from pressroom_content.tools.websites import DomainOut, WebsiteDetails, context,
 from pressroom_content.websites.connectors import term_kinds
 from pressroom_content.websites.domains import Domains
 from pressroom_content.websites.store import Websites
-from pressroom_content.websites.sync import JOB, Taxonomies
-from pressroom_content.websites.sync_passes import SyncPass
+from pressroom_content.websites.sync import JOB, SyncPass, Taxonomies
 
 
 class TaxonomyParams(Params):

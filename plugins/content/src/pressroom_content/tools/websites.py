@@ -22,7 +22,7 @@ from pydantic import BaseModel, Field
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import BUILTIN, Cursor, WebsiteId, control_of
 from pressroom_content.records import Website
-from pressroom_content.tools.times import local_time, time_text
+from pressroom_content.tools.article_fields import local_time, time_text
 from pressroom_content.tools.voice_guide import VoiceView, voice_lines
 from pressroom_content.voice.store import Voices
 from pressroom_content.websites import settings as site_settings

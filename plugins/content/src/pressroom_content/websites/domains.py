@@ -26,8 +26,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import BUILTIN
 from pressroom_content.tables import PageRow, PublicationRow, WebsiteRow
-from pressroom_content.websites.domain_names import FIELD, could_be_domain, domain_url, read_domain, server_url
-from pressroom_content.websites.domain_records import RecordsUnknown, given_to, record_name, record_text
+from pressroom_content.websites.domain_names import (
+    FIELD,
+    RecordsUnknown,
+    could_be_domain,
+    domain_url,
+    given_to,
+    read_domain,
+    record_name,
+    record_text,
+    server_url,
+)
 
 log = structlog.get_logger()
 

@@ -1,25 +1,31 @@
-"""The background work of websites: bringing what is on a site into the index, and the terms that exist there."""
+"""The background work of websites: bringing what is on a site into the index, and the terms that exist there.
+
+Reading all posts of a website in as many calls as that takes: where one ended, and where the next begins.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Any, ClassVar, Final
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, ClassVar, Final, Self
 
 from pressroom.columns import new_id
-from pressroom.sdk import CallError, Job, JobRun, PluginContext
+from pressroom.sdk import CallError, InvalidInput, Job, JobRun, PluginContext
 from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.contract import RemotePost, SiteError, SiteRefused, Term, TermKind
-from pressroom_content.contract.bounds import storable
 from pressroom_content.contract.control import is_below, web_url
+from pressroom_content.contract.site_errors import storable
 from pressroom_content.language import run_with_languages
 from pressroom_content.records import Website
-from pressroom_content.rendering.text import text_of
+from pressroom_content.rendering.from_html import text_of
 from pressroom_content.tables import PageRow, PublicationRow
 from pressroom_content.text_index.corpus import fingerprint_of, forget, remember
 from pressroom_content.websites import settings as site_settings
@@ -27,7 +33,6 @@ from pressroom_content.websites.connectors import require_term_kind
 from pressroom_content.websites.control import Controls
 from pressroom_content.websites.domains import Domains
 from pressroom_content.websites.store import Websites
-from pressroom_content.websites.sync_passes import SyncPass
 
 SECONDS: Final = 600.0
 MAX_TERMS: Final = 200
@@ -244,3 +249,44 @@ def jobs(plugin: PluginContext) -> Sequence[Job]:
         Job(RENEW, renew, every=_DAY, timeout=3600),
         Job(DOMAINS, check_domains, every=_QUARTER_HOUR, timeout=3600),
     ]
+
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_CURSOR = re.compile(r"(\d{1,18})-(\d{1,6})(?:-(\d{4}-\d{2}-\d{2}))?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPass:
+    """A pass over the posts of a website. Pages that were seen after `begun_at` belong to it.
+
+    `read` is how many posts of the website's list the calls before came to; `since` is the day that was given to the
+    first one, such as `2026-11-21`, empty where all posts are read.
+    """
+
+    begun_at: datetime
+    read: int = 0
+    since: str = ""
+
+    @property
+    def changed_since(self) -> datetime | None:
+        """The moment since which posts of the pass were changed; `None` where all are read."""
+        return datetime.fromisoformat(self.since).replace(tzinfo=UTC) if self.since else None
+
+    def cursor(self, read: int) -> str:
+        """Return the cursor with which the next call continues behind this many posts."""
+        micros = (self.begun_at - _EPOCH) // timedelta(microseconds=1)
+        return f"{micros}-{read}" + (f"-{self.since}" if self.since else "")
+
+    @classmethod
+    def of_cursor(cls, cursor: str) -> Self:
+        """Return the pass that a cursor continues. Raises `InvalidInput` where it is not one of these."""
+        with suppress(ValueError, OverflowError):  # no such moment or day
+            match = _CURSOR.fullmatch(cursor)
+            if match is not None:
+                begun_at = _EPOCH + timedelta(microseconds=int(match[1]))
+                since = date.fromisoformat(match[3]).isoformat() if match[3] else ""
+                if begun_at <= datetime.now(UTC):
+                    return cls(begun_at, int(match[2]), since)
+        raise InvalidInput(
+            "cursor", "must be the next_cursor of an earlier job of this tool; leave it out to start over"
+        )

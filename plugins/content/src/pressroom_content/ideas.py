@@ -1,4 +1,4 @@
-"""The ideas of accounts."""
+"""Ideas for articles, which accounts keep."""
 
 from __future__ import annotations
 
