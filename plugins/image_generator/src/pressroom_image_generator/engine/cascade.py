@@ -15,9 +15,8 @@ from pressroom.sdk import InvalidInput
 from tinycss2.ast import FunctionBlock, Node
 
 from pressroom_image_generator.engine.css_images import url_of
-from pressroom_image_generator.engine.defaults import default_declarations, presentational
 from pressroom_image_generator.engine.notes import Notes, shown
-from pressroom_image_generator.engine.parse import Element, refuse_address
+from pressroom_image_generator.engine.parse import Element, default_declarations, presentational, refuse_address
 from pressroom_image_generator.engine.properties import PROPERTIES, Style
 from pressroom_image_generator.engine.shorthand_values import tokens
 from pressroom_image_generator.engine.shorthands import SHORTHANDS, physical, wide_keyword

@@ -9,16 +9,22 @@ from pressroom.sdk import InvalidInput
 
 from pressroom_image_generator.engine.boxes import Box
 from pressroom_image_generator.engine.layout.flex import flex_widths, layout_flex
-from pressroom_image_generator.engine.layout.flow import flow_widths, image_widths, layout_flow, layout_image
+from pressroom_image_generator.engine.layout.flow import (
+    flow_widths,
+    image_widths,
+    layout_flow,
+    layout_image,
+    layout_paragraph,
+    paragraph_widths,
+)
 from pressroom_image_generator.engine.layout.fragments import BoxMemory, Fragment, Space
 from pressroom_image_generator.engine.layout.grid import grid_widths, layout_grid
-from pressroom_image_generator.engine.layout.paragraph import layout_paragraph, paragraph_widths
-from pressroom_image_generator.engine.layout.positioning import place_pending
 from pressroom_image_generator.engine.layout.sizing import (
     Sizing,
     border_edges,
     known,
     padding_edges,
+    place_pending,
     preferred_ratio,
 )
 from pressroom_image_generator.engine.notes import Notes

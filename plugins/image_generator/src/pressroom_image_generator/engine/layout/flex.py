@@ -7,14 +7,17 @@ from dataclasses import dataclass, field
 from pressroom_image_generator.engine.boxes import Box
 from pressroom_image_generator.engine.layout.flexing import FlexItem, resolve_lengths
 from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, PendingBox, Space
-from pressroom_image_generator.engine.layout.positioning import (
+from pressroom_image_generator.engine.layout.sizing import (
+    Sizing,
     aligned_offset,
+    bounded,
     content_distribution,
     item_alignment,
+    known,
+    margin_edges,
     placed,
     static_alignment,
 )
-from pressroom_image_generator.engine.layout.sizing import Sizing, bounded, known, margin_edges
 
 
 @dataclass(slots=True, eq=False)

@@ -14,13 +14,15 @@ from pressroom_image_generator.engine.layout.grid_items import (
     placed_cells,
     track_sizes,
 )
-from pressroom_image_generator.engine.layout.positioning import (
+from pressroom_image_generator.engine.layout.sizing import (
+    Sizing,
     aligned_offset,
     content_distribution,
     item_alignment,
+    known,
+    margin_edges,
     placed,
 )
-from pressroom_image_generator.engine.layout.sizing import Sizing, known, margin_edges
 from pressroom_image_generator.engine.tracks import MAX_TRACKS, Track
 
 _AUTO = Track()

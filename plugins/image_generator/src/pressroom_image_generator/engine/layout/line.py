@@ -22,8 +22,7 @@ from pressroom_image_generator.engine.layout.inline_text import (
     text_style,
     visible_end,
 )
-from pressroom_image_generator.engine.layout.positioning import placed
-from pressroom_image_generator.engine.layout.sizing import border_edges, margin_edges, padding_edges
+from pressroom_image_generator.engine.layout.sizing import border_edges, margin_edges, padding_edges, placed
 from pressroom_image_generator.engine.notes import shown
 from pressroom_image_generator.engine.properties import Style
 

@@ -11,11 +11,10 @@ from pressroom.graphics.text import FontLibrary
 from pressroom_image_generator.engine.effects import Matrix
 from pressroom_image_generator.engine.layout.fragments import Fragment, InlineArea, PlacedFragment
 from pressroom_image_generator.engine.layout.sizing import border_edges, padding_edges
-from pressroom_image_generator.engine.paint.backgrounds import paint_background
+from pressroom_image_generator.engine.paint.backgrounds import paint_background, paint_image_box
 from pressroom_image_generator.engine.paint.borders import paint_border, paint_outline
 from pressroom_image_generator.engine.paint.canvas import LAYER, Canvas, scaled
-from pressroom_image_generator.engine.paint.filtering import filter_reach
-from pressroom_image_generator.engine.paint.images import paint_image_box
+from pressroom_image_generator.engine.paint.filtering import filter_reach, paint_inset_shadows, paint_shadows
 from pressroom_image_generator.engine.paint.layers import (
     DeferredFragment,
     blend,
@@ -40,7 +39,6 @@ from pressroom_image_generator.engine.paint.rectangles import (
     rounded_mask,
     snapped,
 )
-from pressroom_image_generator.engine.paint.shadows import paint_inset_shadows, paint_shadows
 from pressroom_image_generator.engine.paint.texts import glyph_mask, paint_text
 from pressroom_image_generator.engine.paint.transforms import (
     TiltedCanvas,

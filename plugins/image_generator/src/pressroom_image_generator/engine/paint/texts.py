@@ -17,8 +17,8 @@ from pressroom.graphics.text.shaping import emoji_box
 from pressroom_image_generator.engine.boxes import Decoration
 from pressroom_image_generator.engine.layout.fragments import TextPiece
 from pressroom_image_generator.engine.paint.canvas import BLUR, Canvas, scaled
+from pressroom_image_generator.engine.paint.filtering import blurred
 from pressroom_image_generator.engine.paint.rectangles import Rect, nearest
-from pressroom_image_generator.engine.paint.shadows import blurred
 from pressroom_image_generator.engine.paint.transforms import TiltedCanvas
 from pressroom_image_generator.engine.readers import ShadowStyle
 
