@@ -317,7 +317,7 @@ def test_what_one_host_answers_is_never_kept_for_another(host: RunningHost, thro
 def test_a_key_for_search_engines_is_at_the_domain_of_its_own_site_only(
     host: RunningHost, names: DomainNames, through: str, mallory: Client
 ) -> None:
-    from pressroom_search_performance.indexnow.submitting import key_of  # noqa: PLC0415
+    from pressroom_search_performance.indexnow import key_of  # noqa: PLC0415
 
     site, _ = site_of(mallory)
     plugin = host.host.compiled.plugins.contexts["search_performance"]

@@ -4,8 +4,8 @@ import pytest
 from pressroom.catalog.schema import input_schema
 from pressroom.sdk import McpTool
 from pressroom.testing import assert_plugin_conforms
+from pressroom_search_performance import keyword_data
 from pressroom_search_performance.config import SearchPerformanceConfig
-from pressroom_search_performance.keyword_data import dataforseo
 from pressroom_search_performance.plugin import pressroom_mcp_tools
 from pressroom_search_performance.testing import check_keyword_source
 from pydantic import ValidationError
@@ -20,8 +20,8 @@ def test_the_plugin_conforms() -> None:
 
 
 def test_the_provider_of_keyword_data_keeps_the_contract() -> None:
-    provider = dataforseo.DataForSeo("https://api.dataforseo.com", "ada@example.org", "made-up-password")
-    assert check_keyword_source(dataforseo.source(provider)) == []
+    provider = keyword_data.DataForSeo("https://api.dataforseo.com", "ada@example.org", "made-up-password")
+    assert check_keyword_source(keyword_data.source(provider)) == []
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 from pressroom.testing import RunningHost
-from pressroom_search_performance.indexnow.submitting import key_of
+from pressroom_search_performance.indexnow import key_of
 
 from .conftest import Site
 

@@ -14,7 +14,7 @@ import pytest
 from pressroom.testing import RunningHost
 from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.contract import KeywordFigures, KeywordQuestion
-from pressroom_search_performance.keyword_data.store import KeywordData
+from pressroom_search_performance.keyword_data import KeywordData
 from pressroom_search_performance.tables import KeywordDataRow
 from pydantic import ValidationError
 from sqlalchemy import select, update

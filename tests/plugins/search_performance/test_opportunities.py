@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom_search_performance.ctr import expected_ctr, potential_clicks
+from pressroom_search_performance.analysis.opportunities import expected_ctr, potential_clicks
 
 from .conftest import Site, day
 

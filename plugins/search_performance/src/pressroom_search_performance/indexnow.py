@@ -1,1 +1,165 @@
-"""Telling search engines about changes (IndexNow)."""
+"""Telling search engines about changes (IndexNow).
+
+Telling search engines which URLs changed (IndexNow, indexnow.org), and the keys that prove the owner.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+from urllib.parse import urlsplit
+
+from pressroom.sdk import (
+    CallError,
+    FetchFailed,
+    FetchRefused,
+    FetchUnknown,
+    HttpRequest,
+    HttpResponse,
+    InvalidInput,
+    NotFound,
+    PluginContext,
+    Route,
+)
+from pressroom_content.contract import BUILTIN, Website, content_services, is_below, note_control
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+
+from pressroom_search_performance.config import SearchPerformanceConfig
+from pressroom_search_performance.host import content_of
+from pressroom_search_performance.tables import IndexNowKeyRow
+
+_FILE = r"[0-9a-f]{32}\.txt"
+
+
+async def key_of(plugin: PluginContext[SearchPerformanceConfig], website_id: str) -> str:
+    """Return the key of a website; the first time, make one."""
+    database = plugin.services.database
+    for _ in range(2):
+        async with database.reading() as session:
+            row = await session.get(IndexNowKeyRow, website_id)
+        if row is not None:
+            return str(row.key)
+        try:
+            async with database.writing() as session:
+                session.add(
+                    IndexNowKeyRow(website_id=website_id, key=secrets.token_hex(16), created_at=datetime.now(UTC))
+                )
+        except IntegrityError:  # two at the same moment: it is there now
+            continue
+    return await key_of(plugin, website_id)
+
+
+def routes(plugin: PluginContext[SearchPerformanceConfig]) -> Sequence[Route]:
+    """Return the URL of key files for sites on this server: at the root of a host, so that they hold for all paths."""
+    return [Route(f"/<key_file:{_FILE}>", _serve(plugin), on_virtual_hosts=True)]
+
+
+def _serve(plugin: PluginContext[SearchPerformanceConfig]) -> Callable[[HttpRequest], Awaitable[HttpResponse]]:
+    async def serve(request: HttpRequest) -> HttpResponse:
+        asked = request.path_params["key_file"].removesuffix(".txt")
+        # The key of a website elsewhere must not be here: it would prove that this server is that website.
+        holder = select(IndexNowKeyRow.website_id).where(IndexNowKeyRow.key == asked)
+        async with plugin.services.database.reading() as session:
+            website_id = await session.scalar(holder)
+        url = "" if website_id is None else await content_services(plugin).websites.builtin_url(website_id)
+        # Under its own domain a site has its own key alone: another one would speak for that domain.
+        if not url or request.virtual_host not in ("", urlsplit(url).hostname):
+            raise NotFound(f"there is nothing at {request.path}")
+        return HttpResponse(asked.encode(), media_type="text/plain; charset=utf-8")
+
+    return serve
+
+
+MAX_URLS: Final = 10_000
+_SECONDS: Final = 30.0
+_MAX_BODY_BYTES: Final = 65_536
+_TAKEN: Final = frozenset({200, 202})
+
+
+class IndexNowFailed(CallError):
+    """The key file is not where it has to be, or the search engines did not take the URLs."""
+
+    code = "indexnow_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What was submitted, what was answered, and where the key lies."""
+
+    count: int
+    status: int
+    key_url: str
+
+
+async def submit(plugin: PluginContext[SearchPerformanceConfig], website: Website, urls: Sequence[str]) -> Submission:
+    """Submit URLs of a website; safe to repeat.
+
+    Raises:
+        InvalidInput: there are too many, or one is not the website's.
+        IndexNowFailed: see there.
+    """
+    urls = list(dict.fromkeys(urls))
+    if len(urls) > MAX_URLS:
+        raise InvalidInput("urls", f"at most {MAX_URLS} at once (got {len(urls)})")
+    for url in urls:
+        _check(url, website.url)
+    if website.platform != BUILTIN and is_below(website.url, f"{plugin.base_url}/"):
+        raise InvalidInput("website_id", "has a URL of this server, which only built-in sites have; connect it again")
+    key = await key_of(plugin, website.id)
+    parts = urlsplit(website.url)
+    if website.platform == BUILTIN:
+        own = website.url if website.url != website.server_url else plugin.base_url
+        key_url = f"{own}/{key}.txt"
+    else:
+        key_url = f"{parts.scheme}://{parts.netloc}/{key}.txt"
+        await _look(plugin, key, key_url)
+        await note_control(content_of(plugin), website.id, website.url)
+    body = {"host": parts.netloc, "key": key, "keyLocation": key_url, "urlList": urls}
+    status = await _send(plugin, json.dumps(body).encode())
+    return Submission(len(urls), status, key_url)
+
+
+async def _send(plugin: PluginContext[SearchPerformanceConfig], content: bytes) -> int:
+    try:
+        answer = await plugin.services.fetcher.request(
+            "POST",
+            plugin.config.indexnow_url,
+            headers={"Content-Type": "application/json; charset=utf-8"},
+            content=content,
+            max_bytes=_MAX_BODY_BYTES,
+            seconds=_SECONDS,
+        )
+    except (FetchFailed, FetchRefused, FetchUnknown) as error:
+        raise IndexNowFailed(f"IndexNow did not answer: {error.message}. Repeating the call is safe") from None
+    if answer.status not in _TAKEN:
+        told = {
+            400: "it could not read the request",
+            403: "it does not find the key where it ought to be",
+            422: "it says that URLs do not belong to the host, or that the key does not fit",
+            429: "it was told too often; wait some hours",
+        }.get(answer.status, "it does not work at the moment; call again later")
+        raise IndexNowFailed(f"IndexNow answered HTTP {answer.status}: {told}")
+    return answer.status
+
+
+async def _look(plugin: PluginContext[SearchPerformanceConfig], key: str, key_url: str) -> None:
+    """See to it that the key lies where search engines look for it."""
+    advice = f"put a text file at {key_url} that holds nothing but {key}, then call again"
+    try:
+        answer = await plugin.services.fetcher.get(
+            key_url, accept="text/plain", max_bytes=_MAX_BODY_BYTES, seconds=_SECONDS, redirects=0
+        )
+    except (FetchFailed, FetchRefused) as error:
+        raise IndexNowFailed(f"the key file cannot be read: {error.message}. If it is missing: {advice}") from None
+    if answer.status != 200 or answer.content.decode("utf-8", "replace").strip("\ufeff \r\n\t") != key:
+        raise IndexNowFailed(f"search engines want proof that the website is yours: {advice}")
+
+
+def _check(url: str, website_url: str) -> None:
+    if not is_below(url, website_url) or not url.isascii() or not url.isprintable() or " " in url:
+        raise InvalidInput("urls", f"{url[:200]!r} is not a percent-encoded URL below {website_url}")

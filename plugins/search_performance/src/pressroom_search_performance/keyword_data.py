@@ -1,1 +1,251 @@
-"""Volume and difficulty of phrases, from the provider that the operator pays."""
+"""Volume and difficulty of phrases: from DataForSEO, and kept so that each is paid for once."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, cast
+
+from pressroom.sdk import BackendError, Fetcher, InvalidInput, PluginContext, Rejected
+from pressroom_content.contract import SearchLimited
+from sqlalchemy import delete, select
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+
+from pressroom_search_performance.config import SearchPerformanceConfig
+from pressroom_search_performance.contract import (
+    Competition,
+    KeywordAnswer,
+    KeywordFigures,
+    KeywordQuestion,
+    KeywordSource,
+)
+from pressroom_search_performance.sources.requesting import SourceRefused, ask, number, objects, text
+from pressroom_search_performance.tables import KeywordDataRow
+
+NAME: Final = "dataforseo"
+TITLE: Final = "DataForSEO"
+MAX_PHRASE_LENGTH: Final = 80
+"""Characters of a phrase (Google Ads)."""
+
+MAX_WORDS: Final = 10
+"""Words of a phrase (Google Ads)."""
+
+_VOLUME: Final = "/v3/keywords_data/google_ads/search_volume/live"
+_DIFFICULTY: Final = "/v3/dataforseo_labs/google/bulk_keyword_difficulty/live"
+_LOCATIONS: Final = "/v3/keywords_data/google_ads/locations"
+_OK: Final = 20000
+_TOO_MANY: Final = frozenset({40202, 40209, 50303})
+_PAUSE: Final = 60
+_MAX_CACHED: Final = 300
+_NOT_TAKEN: Final = str.maketrans(dict.fromkeys(",!@%^()={};~`<>?\\|\u2015", " "))
+"""Characters that Google Ads takes in no phrase; it finds the same searches without them."""
+
+_COMPETITION: Final = frozenset({"low", "medium", "high"})
+
+
+class DataForSeo:
+    """Asks DataForSEO.
+
+    Args:
+        url: where its API is.
+        login: the login of the API.
+        password: the password of the API.
+    """
+
+    def __init__(self, url: str, login: str, password: str) -> None:
+        self._url = url.rstrip("/")
+        self._headers = {"Authorization": f"Basic {base64.b64encode(f'{login}:{password}'.encode()).decode()}"}
+        self._locations: OrderedDict[str, int] = OrderedDict()
+
+    async def ask(self, question: KeywordQuestion, fetcher: Fetcher) -> KeywordAnswer:
+        """See `AskKeywords`. Difficulty is asked first: where that fails, the dearer question is not asked."""
+        for phrase in question.phrases:
+            if len(phrase) > MAX_PHRASE_LENGTH or len(phrase.split()) > MAX_WORDS:
+                raise InvalidInput(
+                    "phrases", f"{phrase!r} has more than {MAX_PHRASE_LENGTH} characters or {MAX_WORDS} words"
+                )
+        location = await self._location(question.country, fetcher)
+        sent = {phrase: _sent(phrase) for phrase in question.phrases}
+        keywords = list(dict.fromkeys(filter(None, sent.values())))
+        if not keywords:
+            return KeywordAnswer(())
+        body = [{"keywords": keywords, "location_code": location, "language_code": question.language}]
+        difficulties, cost = await self._difficulties(body, fetcher)
+        answer = await self._send("POST", _VOLUME, fetcher, body)
+        volumes = {text(one.get("keyword"), MAX_PHRASE_LENGTH): one for one in _results(answer)}
+        figures = tuple(
+            _figures(phrase, volumes.get(words, {}), difficulties.get(words)) for phrase, words in sent.items()
+        )
+        return KeywordAnswer(figures, round(cost + _cost(answer), 6))
+
+    async def _difficulties(self, body: Any, fetcher: Fetcher) -> tuple[Mapping[str, int], float]:
+        try:
+            answer = await self._send("POST", _DIFFICULTY, fetcher, body)
+        except SourceRefused:  # fewer countries and languages have difficulties than have volumes
+            return {}, 0.0
+        items = [one for result in _results(answer) for one in objects(result, "items")]
+        found = {
+            text(one.get("keyword"), MAX_PHRASE_LENGTH): min(100, round(number(one["keyword_difficulty"])))
+            for one in items
+            if _is_number(one.get("keyword_difficulty"))
+        }
+        return found, _cost(answer)
+
+    async def _location(self, country: str, fetcher: Fetcher) -> int:
+        """Return the code of a country. Listing them costs nothing. Raises `InvalidInput` where it is not known."""
+        known = self._locations.get(country)
+        if known is not None:
+            return known
+        try:
+            answer = await self._send("GET", f"{_LOCATIONS}/{country.lower()}", fetcher)
+        except SourceRefused:
+            answer = {}
+        for one in _results(answer):
+            code = one.get("location_code")
+            if one.get("location_type") == "Country" and one.get("country_iso_code") == country and type(code) is int:
+                self._locations[country] = code
+                while len(self._locations) > _MAX_CACHED:
+                    self._locations.popitem(last=False)
+                return code
+        raise InvalidInput("country", f"{TITLE} has no figures of {country}; give a code of two letters such as US")
+
+    async def _send(self, method: str, path: str, fetcher: Fetcher, body: Any = None) -> Any:
+        return await ask(
+            fetcher, TITLE, method, f"{self._url}{path}", headers=self._headers, body=body, failure=_failure
+        )
+
+
+def source(provider: DataForSeo) -> KeywordSource:
+    """Return what the hook offers."""
+    return KeywordSource(NAME, TITLE, provider.ask)
+
+
+def _failure(status: int, document: Any) -> BackendError | Rejected | None:
+    """Return the error of an answer: nearly all of them come with the status 200, some for one task only."""
+    if not isinstance(document, dict):
+        return None
+    tasks = objects(document, "tasks")
+    for one in (document, *tasks):
+        code = one.get("status_code")
+        if code == _OK or (not isinstance(code, int) and one is not document):
+            continue
+        said = " ".join(text(one.get("status_message"), 300).split())
+        return _error(code if isinstance(code, int) else status * 100, said)
+    return None
+
+
+def _error(code: int, said: str) -> BackendError | Rejected | None:
+    family = code // 100
+    if family == 401 and code != 40101:
+        return Rejected(f"{TITLE} does not accept the operator's login: {said}")
+    if code in _TOO_MANY:
+        return SearchLimited(f"{TITLE} has been asked too often: {said}", retry_after=_PAUSE)
+    if family == 402:
+        return BackendError(f"the operator's account at {TITLE} has to be topped up: {said}")
+    if 40000 <= code < 50000 and code != 40101:
+        return SourceRefused(f"{TITLE} refused the request: {said}")
+    if code >= 50000 or code == 40101:
+        return BackendError(f"{TITLE} does not work at the moment: {said}")
+    return None
+
+
+def _results(answer: Any) -> Sequence[Mapping[str, Any]]:
+    return [one for task in objects(answer, "tasks") for one in objects(task, "result")]
+
+
+def _cost(answer: Any) -> float:
+    return number(answer.get("cost")) if isinstance(answer, dict) else 0.0
+
+
+def _figures(phrase: str, found: Mapping[str, Any], difficulty: int | None) -> KeywordFigures:
+    volume, cpc = found.get("search_volume"), found.get("cpc")
+    competition = text(found.get("competition"), 16).lower()
+    return KeywordFigures(
+        phrase,
+        volume=int(number(volume)) if _is_number(volume) else None,
+        difficulty=difficulty,
+        cpc=round(number(cpc), 2) if _is_number(cpc) else None,
+        competition=cast("Competition", competition) if competition in _COMPETITION else None,
+    )
+
+
+def _sent(phrase: str) -> str:
+    return " ".join(phrase.translate(_NOT_TAKEN).split())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredKeyword:
+    """Figures of a phrase, and when the provider gave them."""
+
+    figures: KeywordFigures
+    at: datetime
+
+
+class KeywordData:
+    """What a provider told of phrases in a country and language. All accounts share it: it is about nobody."""
+
+    def __init__(self, plugin: PluginContext[SearchPerformanceConfig], source: str) -> None:
+        self._plugin = plugin
+        self._source = source
+        self._age = timedelta(days=plugin.config.keyword_days)
+
+    async def read(self, question: KeywordQuestion) -> Mapping[str, StoredKeyword]:
+        """Return what is known and not too old, by phrase."""
+        ids = [self._id(question, phrase) for phrase in question.phrases]
+        wanted = select(KeywordDataRow).where(
+            KeywordDataRow.id.in_(ids), KeywordDataRow.fetched_at > datetime.now(UTC) - self._age
+        )
+        async with self._plugin.services.database.reading() as session:
+            return {row.phrase: _kept(row) for row in await session.scalars(wanted)}
+
+    async def write(self, question: KeywordQuestion, figures: Iterable[KeywordFigures]) -> Mapping[str, StoredKeyword]:
+        """Keep what was just told, forget what is too old, and return what was kept, by phrase.
+
+        A phrase that the provider knows nothing of is kept too: asking again would cost as much.
+        """
+        now = datetime.now(UTC)
+        told = {one.phrase: one for one in figures}
+        found = {phrase: StoredKeyword(told.get(phrase) or KeywordFigures(phrase), now) for phrase in question.phrases}
+        database = self._plugin.services.database
+        insert = sqlite_insert if database.dialect == "sqlite" else postgresql_insert
+        rows: Sequence[Mapping[str, object]] = [self._row(question, one) for one in found.values()]
+        adding = insert(KeywordDataRow).values(rows)
+        changed = {name: adding.excluded[name] for name in ("volume", "difficulty", "cpc", "competition", "fetched_at")}
+        async with database.writing() as session:
+            await session.execute(delete(KeywordDataRow).where(KeywordDataRow.fetched_at <= now - self._age))
+            await session.execute(adding.on_conflict_do_update(index_elements=["id"], set_=changed))
+        return found
+
+    def _row(self, question: KeywordQuestion, kept: StoredKeyword) -> Mapping[str, object]:
+        one = kept.figures
+        return {
+            "id": self._id(question, one.phrase),
+            "source": self._source,
+            "country": question.country,
+            "language": question.language,
+            "phrase": one.phrase,
+            "volume": one.volume,
+            "difficulty": one.difficulty,
+            "cpc": one.cpc,
+            "competition": one.competition or "",
+            "fetched_at": kept.at,
+        }
+
+    def _id(self, question: KeywordQuestion, phrase: str) -> str:
+        parts = (self._source, question.country, question.language, phrase)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _kept(row: KeywordDataRow) -> StoredKeyword:
+    competition = cast("Competition", row.competition) if row.competition else None
+    return StoredKeyword(KeywordFigures(row.phrase, row.volume, row.difficulty, row.cpc, competition), row.fetched_at)

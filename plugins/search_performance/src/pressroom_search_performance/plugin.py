@@ -68,11 +68,11 @@ def pressroom_jobs(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable[J
 @hookimpl
 def pressroom_routes(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable[Route]:
     """Serve the pages with figures and those on which people connect websites, and key files for IndexNow."""
+    from pressroom_search_performance import indexnow  # noqa: PLC0415
     from pressroom_search_performance.charts import pages as charts  # noqa: PLC0415
     from pressroom_search_performance.connecting import pages  # noqa: PLC0415
-    from pressroom_search_performance.indexnow import submitting  # noqa: PLC0415
 
-    return [*charts.routes(plugin), *pages.routes(plugin), *submitting.routes(plugin)]
+    return [*charts.routes(plugin), *pages.routes(plugin), *indexnow.routes(plugin)]
 
 
 @hookimpl
@@ -112,10 +112,10 @@ def pressroom_checks(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable
 @hookimpl
 def pressroom_keyword_sources(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable[KeywordSource]:
     """Offer DataForSEO, where the operator has an account there."""
-    from pressroom_search_performance.keyword_data import dataforseo  # noqa: PLC0415
+    from pressroom_search_performance import keyword_data  # noqa: PLC0415
 
     config = plugin.config
     if config.dataforseo_password is None:
         return []
     password = config.dataforseo_password.get_secret_value()
-    return [dataforseo.source(dataforseo.DataForSeo(config.dataforseo_url, config.dataforseo_login, password))]
+    return [keyword_data.source(keyword_data.DataForSeo(config.dataforseo_url, config.dataforseo_login, password))]

@@ -10,9 +10,18 @@ from urllib.parse import urlencode
 from pressroom.sdk import BackendError, Fetcher, InvalidInput, Rejected
 from pressroom_content.contract import CredentialField
 
-from pressroom_search_performance.analytics.asking import counted, fraction, mean, server_of, share, unreadable
 from pressroom_search_performance.contract import AnalyticsSource, By, Traffic, TrafficQuestion, Visits
-from pressroom_search_performance.sources.requesting import SourceRefused, ask, text
+from pressroom_search_performance.sources.requesting import (
+    SourceRefused,
+    ask,
+    counted,
+    fraction,
+    mean,
+    server_of,
+    share,
+    text,
+    unreadable,
+)
 
 NAME: Final = "matomo"
 TITLE: Final = "Matomo"

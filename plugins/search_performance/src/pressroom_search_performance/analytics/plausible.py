@@ -10,9 +10,18 @@ from typing import Any, Final
 from pressroom.sdk import Fetcher, InvalidInput
 from pressroom_content.contract import CredentialField
 
-from pressroom_search_performance.analytics.asking import counted, fraction, path_of, server_of, unreadable
 from pressroom_search_performance.contract import AnalyticsSource, By, Traffic, TrafficQuestion, Visits
-from pressroom_search_performance.sources.requesting import SourceRefused, ask, objects, text
+from pressroom_search_performance.sources.requesting import (
+    SourceRefused,
+    ask,
+    counted,
+    fraction,
+    objects,
+    path_of,
+    server_of,
+    text,
+    unreadable,
+)
 
 NAME: Final = "plausible"
 TITLE: Final = "Plausible"

@@ -12,9 +12,20 @@ from urllib.parse import urlencode
 from pressroom.sdk import Fetcher, InvalidInput, Rejected
 from pressroom_content.contract import CredentialField
 
-from pressroom_search_performance.analytics.asking import counted, fraction, mean, path_of, server_of, share, unreadable
 from pressroom_search_performance.contract import AnalyticsSource, By, Traffic, TrafficQuestion, Visits
-from pressroom_search_performance.sources.requesting import SourceRefused, ask, objects, text
+from pressroom_search_performance.sources.requesting import (
+    SourceRefused,
+    ask,
+    counted,
+    fraction,
+    mean,
+    objects,
+    path_of,
+    server_of,
+    share,
+    text,
+    unreadable,
+)
 
 NAME: Final = "umami"
 TITLE: Final = "Umami"

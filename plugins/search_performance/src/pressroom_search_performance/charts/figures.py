@@ -12,11 +12,11 @@ from pressroom_content.contract import Grain, Website
 
 from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.connecting.store import SourceConnection
-from pressroom_search_performance.days import span
 from pressroom_search_performance.figures import reading
 from pressroom_search_performance.figures.reading import Dimension, DimensionFigures, Figures, Question
 from pressroom_search_performance.figures.store import freshness
 from pressroom_search_performance.host import sources_of
+from pressroom_search_performance.sources.google import span
 from pressroom_search_performance.tools.common import Period, SiteFigures
 
 _GRAINS: Final[Mapping[Dimension, Sequence[Grain]]] = {

@@ -16,8 +16,8 @@ from pressroom_search_performance.connecting.store import SourceConnection, Sour
 from pressroom_search_performance.figures.fetching import wake
 from pressroom_search_performance.host import analytics_of, redirect_uri_of, sources_of
 from pressroom_search_performance.sources import google
+from pressroom_search_performance.sources.credentials import check_key_file
 from pressroom_search_performance.sources.google_auth import OAuthClient, redirect_problem
-from pressroom_search_performance.sources.key_files import check_key_file
 
 _MAX_LENGTHS: dict[str, int] = {"service_account": 8192}
 _DEFAULT_MAX_LENGTH = 2048

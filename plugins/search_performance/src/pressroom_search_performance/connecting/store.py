@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_search_performance.connecting.ownership import claim_name, require_owner
 from pressroom_search_performance.host import sources_of
-from pressroom_search_performance.sources.stored_credential import StoredCredential
+from pressroom_search_performance.sources.credentials import StoredCredential
 from pressroom_search_performance.tables import ClaimRow, DayRow, SourceConnectionRow
 
 _MAX_ERROR_LENGTH: Final = 1000

@@ -20,7 +20,6 @@ from pressroom_content.contract import (
 
 from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.connecting.store import SourceConnections
-from pressroom_search_performance.days import next_night, span, today
 from pressroom_search_performance.figures.store import (
     ConnectionGone,
     FetchRound,
@@ -32,6 +31,7 @@ from pressroom_search_performance.figures.store import (
     write_day,
 )
 from pressroom_search_performance.host import sources_of
+from pressroom_search_performance.sources.google import next_night, span, today
 
 JOB: Final = "search_performance.fetch"
 SWEEP: Final = "search_performance.fetch_due"

@@ -1,10 +1,10 @@
-"""Key files of Google's service accounts."""
+"""Credentials of sources: key files of service accounts, and what is stored and replaced while it is used."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from joserfc.errors import JoseError
 from joserfc.jwk import RSAKey
@@ -45,3 +45,24 @@ def check_key_file(text: str) -> None:
     numbers = key.as_dict(private=True)
     if any(len(str(numbers.get(name, ""))) > most for name, most in _MAX_NUMBERS.items()):
         raise InvalidInput("service_account", "must have a private key of at most 4096 bits, with factors of one size")
+
+
+class CredentialKeeper(Protocol):
+    """Where the credential of one connection is stored. All methods raise `BackendError` on an outage."""
+
+    async def latest(self) -> Mapping[str, str]:
+        """Return the credential as it is stored now; empty where the connection is gone or has none of its own."""
+
+    async def replace(self, used: Mapping[str, str], renewed: Mapping[str, str]) -> None:
+        """Store what a service gave out instead of the credential that was `used`, unless another is stored now."""
+
+    async def ended(self, used: Mapping[str, str], message: str) -> None:
+        """Take note that a service will never accept the credential again, unless another is stored now."""
+
+
+class StoredCredential(dict[str, str]):
+    """The fields of a credential, and the `keeper` that stores it."""
+
+    def __init__(self, fields: Mapping[str, str], keeper: CredentialKeeper) -> None:
+        super().__init__(fields)
+        self.keeper = keeper

@@ -1,18 +1,22 @@
-"""Google Search Console: search figures, index status and sitemaps."""
+"""Google Search Console: search figures, index status and sitemaps.
+
+Days as Search Console counts them: from midnight to midnight in California.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import quote
+from zoneinfo import ZoneInfo
 
 from pressroom.sdk import Fetcher, InvalidInput, Rejected
 from pressroom_content.contract import CredentialField, Grain, SearchQuery, SearchRow, SearchSource
 
 from pressroom_search_performance.config import SearchPerformanceConfig
-from pressroom_search_performance.days import today
 from pressroom_search_performance.sources.google_auth import GoogleAuth, OAuthClient
 from pressroom_search_performance.sources.requesting import ask, number, objects, text
 
@@ -243,3 +247,37 @@ def _first_incomplete(answer: Mapping[str, Any], now: date) -> date:
         return min(date.fromisoformat(told), now)
     except ValueError:
         return now - timedelta(days=LAG_DAYS - 1)
+
+
+PACIFIC: Final = ZoneInfo("America/Los_Angeles")
+_NIGHT: Final = time(3, 0)
+_SPREAD_SECONDS: Final = 3 * 3600
+
+
+def today(now: datetime | None = None) -> date:
+    """Return the day that it is in California."""
+    return (now or datetime.now(UTC)).astimezone(PACIFIC).date()
+
+
+def next_night(connection_id: str, now: datetime) -> datetime:
+    """Return when figures are fetched next: between 3 and 6 o'clock in California, each connection at its own time."""
+    offset = int.from_bytes(hashlib.sha256(connection_id.encode()).digest()[:4]) % _SPREAD_SECONDS
+    local = now.astimezone(PACIFIC)
+    for day in (local.date(), local.date() + timedelta(days=1)):
+        at = datetime.combine(day, _NIGHT, PACIFIC).astimezone(UTC) + timedelta(seconds=offset)
+        if at > now:
+            return at
+    return now + timedelta(days=1)
+
+
+def span(start: date, end: date) -> list[date]:
+    """Return the days from `start` to `end`, both included; none where `end` is earlier."""
+    return [start + timedelta(days=number) for number in range((end - start).days + 1)]
+
+
+def year_before(day: date) -> date:
+    """Return the same day of the year before; the 28th for the 29th of February."""
+    try:
+        return day.replace(year=day.year - 1)
+    except ValueError:
+        return day.replace(year=day.year - 1, day=28)

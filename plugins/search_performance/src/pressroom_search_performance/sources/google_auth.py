@@ -35,9 +35,8 @@ from pressroom.sdk import (
 from pressroom_content.contract import with_query
 
 from pressroom_search_performance.config import SearchPerformanceConfig
-from pressroom_search_performance.sources.key_files import key_file
+from pressroom_search_performance.sources.credentials import StoredCredential, key_file
 from pressroom_search_performance.sources.requesting import SourceRefused, ask, number, text
-from pressroom_search_performance.sources.stored_credential import StoredCredential
 
 SCOPE: Final = "https://www.googleapis.com/auth/webmasters"
 """Reading alone would do for everything but handing in sitemaps."""

@@ -1,12 +1,14 @@
-"""One request to the API of a source, and what went wrong with it in words."""
+"""One request to the API of a source, what went wrong with it in words, and the answers of analytics."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlsplit
 
-from pressroom.sdk import BackendError, Fetcher, FetchFailed, FetchRefused, FetchUnknown, Rejected
+from pressroom.sdk import BackendError, Fetcher, FetchFailed, FetchRefused, FetchUnknown, InvalidInput, Rejected
 from pressroom_content.contract import JsonAnswer, JsonApi, SearchLimited
 
 _SECONDS: Final = 60.0
@@ -149,3 +151,67 @@ def objects(document: Any, name: str) -> list[dict[str, Any]]:
     """Return the objects of a list in an answer; what is not there counts as empty."""
     found = document.get(name) if isinstance(document, dict) else None
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+_MAX_VISITS = 2**53
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def counted(value: Any) -> int | None:
+    """Return a number of an answer as a whole one that is not negative, or `None` if it is invalid."""
+    number = fraction(value)
+    return None if number is None else int(number)
+
+
+def fraction(value: Any) -> float | None:
+    """Return a number of an answer that is not negative, also where it is written as a text, or `None`."""
+    if isinstance(value, str) and len(value) < 20:
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    if isinstance(value, float) and not math.isfinite(value):  # an integer may be larger than any float
+        return None
+    return float(min(max(value, 0), _MAX_VISITS))
+
+
+def share(part: float | None, whole: float | None) -> float | None:
+    """Return what part of a whole something is, 0 to 1, or `None` where that cannot be told."""
+    return None if part is None or not whole else round(min(part / whole, 1.0), 4)
+
+
+def mean(total: float | None, count: float | None) -> float | None:
+    """Return a mean, or `None` where it cannot be told."""
+    return None if total is None or not count else round(total / count, 1)
+
+
+def unreadable(title: str) -> BackendError:
+    """Return the error for an answer that is JSON, and not what the documentation says."""
+    return BackendError(f"{title} answered with something that cannot be read")
+
+
+def server_of(credential: Mapping[str, str], usual: str = "") -> str:
+    """Return the URL of the server that a person typed, without a slash at its end, or the usual one.
+
+    Raises `InvalidInput`.
+    """
+    typed = credential.get("server", "").strip().rstrip("/")
+    if not typed:
+        return usual.rstrip("/")
+    try:
+        parts = urlsplit(typed)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port, parts = None, None, urlsplit("")
+    wrong = parts.scheme not in ("http", "https") or not host or parts.username or parts.query or parts.fragment
+    if wrong or not typed.isascii() or not typed.isprintable() or " " in typed:
+        raise InvalidInput("server", "must be a URL such as https://analytics.example.com")
+    ending = f":{port}" if port is not None and port != _DEFAULT_PORTS[parts.scheme] else ""
+    return f"{parts.scheme}://{host}{ending}{parts.path}"
+
+
+def path_of(url: str) -> str:
+    """Return the path of a page, as analytics name pages."""
+    return urlsplit(url).path or "/"

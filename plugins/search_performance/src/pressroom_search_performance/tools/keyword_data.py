@@ -25,7 +25,7 @@ from pydantic import BaseModel, Field
 from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.contract import Competition, KeywordAnswer, KeywordQuestion, KeywordSource
 from pressroom_search_performance.host import keyword_source_of, plugin_of
-from pressroom_search_performance.keyword_data.store import KeywordData, StoredKeyword
+from pressroom_search_performance.keyword_data import KeywordData, StoredKeyword
 from pressroom_search_performance.sources.requesting import SourceRefused
 from pressroom_search_performance.tools.common import FigureSourceUnavailable
 

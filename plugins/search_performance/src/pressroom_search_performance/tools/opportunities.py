@@ -9,7 +9,7 @@ from pressroom_content.contract import content_services
 from pydantic import BaseModel, Field
 
 from pressroom_search_performance.analysis import opportunities
-from pressroom_search_performance.ctr import expected_ctr
+from pressroom_search_performance.analysis.opportunities import expected_ctr
 from pressroom_search_performance.figures.reading import Question
 from pressroom_search_performance.tools.common import (
     Count,

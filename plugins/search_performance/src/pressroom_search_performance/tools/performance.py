@@ -15,7 +15,6 @@ from pressroom_content.contract import Grain, SearchType
 from pydantic import AfterValidator, BaseModel, Field
 
 from pressroom_search_performance.connecting.store import SourceConnections
-from pressroom_search_performance.days import today, year_before
 from pressroom_search_performance.figures import reading
 from pressroom_search_performance.figures import reading as live
 from pressroom_search_performance.figures.reading import (
@@ -29,6 +28,7 @@ from pressroom_search_performance.figures.reading import (
 )
 from pressroom_search_performance.host import sources_of
 from pressroom_search_performance.sources import google
+from pressroom_search_performance.sources.google import today, year_before
 from pressroom_search_performance.tools.common import (
     Count,
     Day,

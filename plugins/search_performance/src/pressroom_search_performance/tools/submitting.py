@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from pressroom_search_performance.connecting.store import SourceConnections
 from pressroom_search_performance.host import plugin_of, website_of
-from pressroom_search_performance.indexnow.submitting import MAX_URLS, submit
+from pressroom_search_performance.indexnow import MAX_URLS, submit
 from pressroom_search_performance.sources import google
 from pressroom_search_performance.sources.requesting import number, text
 from pressroom_search_performance.tools.common import NotConnected, WebsiteId, check_own, connected, spoken
