@@ -29,8 +29,8 @@ from pressroom_devto.site import post_of
 from pressroom_images.config import ImagesConfig
 from pressroom_images.sources import unsplash
 from pressroom_images.sources.requesting import ImageProviderUnavailable, ProviderApi, number
-from pressroom_search_performance.analytics.asking import fraction
 from pressroom_search_performance.sources import requesting
+from pressroom_search_performance.sources.requesting import fraction
 from pressroom_seo.crawler.site_files import read_sitemap
 from pressroom_webhook.site import Receiver
 from pressroom_wordpress.client import discover

@@ -10,8 +10,9 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from pressroom.config.models import ExecutorsSettings
 from pressroom.pipeline.executors.workers import WorkerPool
-from pressroom_seo.crawler import responses, robots, site_files, site_reader
-from pressroom_seo.crawler.responses import CrawlResponse
+from pressroom_seo.crawler import records as responses
+from pressroom_seo.crawler import robots, site_files, site_reader
+from pressroom_seo.crawler.records import CrawlResponse
 from pressroom_seo.crawler.robots import Robots
 from pressroom_seo.crawler.site_files import read_sitemap
 from pressroom_seo.crawler.site_reader import SiteReader

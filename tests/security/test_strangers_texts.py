@@ -33,7 +33,7 @@ from pressroom_git.post_files import PostFile
 from pressroom_git.site import GitSite
 from pressroom_images.library.files import InspectedImage
 from pressroom_images.library.store import Library
-from pressroom_search_performance.sources.key_files import key_file
+from pressroom_search_performance.sources.credentials import key_file
 from support.content_client import client_of
 from support.growth import cpu, modules
 from support.people import BrowserWithoutScreen

@@ -14,9 +14,8 @@ from pressroom_content.contract import content_services
 
 from pressroom_seo.config import SeoConfig
 from pressroom_seo.crawler.links import LinkChecker, LinkReport, Progress, check_links
-from pressroom_seo.crawler.politeness import Politeness
 from pressroom_seo.crawler.site_reader import SiteReader
-from pressroom_seo.crawler.visiting import Visitor
+from pressroom_seo.crawler.visiting import Politeness, Visitor
 from pressroom_seo.document import clean_text, document_from_html, document_from_markdown
 from pressroom_seo.reports.reading import CrawlReport
 from pressroom_seo.reports.store import Crawls, is_own, start_of

@@ -14,11 +14,10 @@ from pressroom_content.language import run_with_languages
 
 from pressroom_seo.config import SeoConfig
 from pressroom_seo.crawler.frontier import Limits
-from pressroom_seo.crawler.politeness import Politeness
-from pressroom_seo.crawler.responses import CrawlResponse
+from pressroom_seo.crawler.records import CrawlResponse
 from pressroom_seo.crawler.site_reader import SiteReader
 from pressroom_seo.crawler.survey import begin_survey, survey
-from pressroom_seo.crawler.visiting import Visitor
+from pressroom_seo.crawler.visiting import Politeness, Visitor
 from pressroom_seo.document.decoding import decode
 from pressroom_seo.linking import ASKED
 from pressroom_seo.reports.store import is_own, start_of

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import pytest
-from pressroom_seo.crawler.records import PageRecord, page_from_json, to_json
-from pressroom_seo.crawler.responses import CrawlResponse, record_of
+from pressroom_seo.crawler.records import CrawlResponse, PageRecord, page_from_json, record_of, to_json
 from pressroom_seo.site_checks.model import issues_of
-from pressroom_seo.site_checks.registry import OF_PAGES
+from pressroom_seo.site_checks.report import OF_PAGES
 
 from .sites import HTML, SECURE, page, text
 

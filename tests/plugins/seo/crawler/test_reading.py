@@ -17,7 +17,7 @@ from pressroom_seo.document.facts import read_page
 from pressroom_seo.document.markup import MAX_ATTRIBUTES
 from pressroom_seo.document.similarity import NEAR, distance, near_pairs, simhash, words_of
 from pressroom_seo.site_checks.model import issues_of
-from pressroom_seo.site_checks.registry import OF_PAGES
+from pressroom_seo.site_checks.report import OF_PAGES
 from pressroom_seo.urls import SiteScope, normalise
 from support.sizes import examples
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from pressroom_seo.crawler.frontier import Limits
-from pressroom_seo.crawler.politeness import Politeness
-from pressroom_seo.site_checks.registry import OF_SITES
+from pressroom_seo.crawler.visiting import Politeness
+from pressroom_seo.site_checks.report import OF_SITES
 from support.origins import Visit
 
 from .sites import DEAF, Answers, Reply, World, crawl, good_site, page, plain, redirect, sitemap

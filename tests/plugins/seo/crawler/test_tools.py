@@ -6,13 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom_seo.crawler.links import LinkChecker, check_links
-from pressroom_seo.crawler.politeness import Politeness
 from pressroom_seo.crawler.survey import Probe
-from pressroom_seo.crawler.visiting import Visitor
+from pressroom_seo.crawler.visiting import Politeness, Visitor
 from pressroom_seo.site_checks.llms_txt import check_llms_txt
 from pressroom_seo.site_checks.model import CAPS, SEVERITIES, Severity, health, score
-from pressroom_seo.site_checks.registry import CHECKS, OF_SITES
-from pressroom_seo.site_checks.report import check_page
+from pressroom_seo.site_checks.report import CHECKS, OF_SITES, check_page
 from pressroom_seo.urls import SiteScope as Scope
 from support.origins import Visit
 

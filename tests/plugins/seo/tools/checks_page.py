@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 from pressroom_seo.site_checks.model import CAPS, LOSS, SEVERITIES
-from pressroom_seo.site_checks.registry import CHECKS
+from pressroom_seo.site_checks.report import CHECKS
 
 PAGE = Path(__file__).parents[4] / "docs/reference/site-checks.md"
 

@@ -12,8 +12,7 @@ from typing import Any, Final, TypeVar
 
 from pressroom.sdk import CallError, Workers
 
-from pressroom_seo.crawler.records import PageRecord
-from pressroom_seo.crawler.responses import CrawlResponse, record_of
+from pressroom_seo.crawler.records import CrawlResponse, PageRecord, record_of
 from pressroom_seo.crawler.robots import Robots
 from pressroom_seo.crawler.site_files import MAX_URLS, LlmsTxt, Sitemap, read_llms_txt, read_sitemap
 from pressroom_seo.urls import SiteScope

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
 
-from pressroom_seo.crawler.responses import CrawlResponse
+from pressroom_seo.crawler.records import CrawlResponse
 from pressroom_seo.crawler.robots import Robots
 from pressroom_seo.crawler.site_files import (
     MAX_LLMS_TXT_BYTES,

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from pressroom_seo.site_checks.model import SEVERITIES, Issue, Severity, health, score
-from pressroom_seo.site_checks.registry import CHECKS
+from pressroom_seo.site_checks.report import CHECKS
 from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, MarkRow, upsert
 
 MAX_EVIDENCE: Final = 5

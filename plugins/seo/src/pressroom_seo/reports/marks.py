@@ -11,7 +11,7 @@ from sqlalchemy import delete, select
 
 from pressroom_seo.reports.reading import CrawlFinding
 from pressroom_seo.reports.running import recount
-from pressroom_seo.site_checks.registry import CHECKS
+from pressroom_seo.site_checks.report import CHECKS
 from pressroom_seo.tables import CrawlRow, FindingRow, MarkRow, plain, upsert
 
 MAX_NOTE_LENGTH: Final = 1000

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_seo.reports.findings import Group, Own, is_open, standing, with_marks
 from pressroom_seo.site_checks.model import SEVERITIES
-from pressroom_seo.site_checks.registry import CHECKS
+from pressroom_seo.site_checks.report import CHECKS
 from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, LinkRow
 
 SAMPLES: Final = 5

@@ -11,8 +11,17 @@ from pressroom_seo.scoring.article import (
     article_from_page,
 )
 from pressroom_seo.scoring.json_ld import BUILDABLE, JsonLd, build_structured_data
-from pressroom_seo.scoring.report import Action, Evidence, Gate, GroupResult, ScoringCheck, ScoringReport, Status
-from pressroom_seo.scoring.rules import PROFILES, rule_set
+from pressroom_seo.scoring.rules import (
+    PROFILES,
+    Action,
+    Evidence,
+    Gate,
+    GroupResult,
+    ScoringCheck,
+    ScoringReport,
+    Status,
+    rule_set,
+)
 from pressroom_seo.scoring.score import score
 from pressroom_seo.scoring.snippet import SnippetPreview, pixel_width, preview_snippet
 from pressroom_seo.structured_data import (

@@ -12,10 +12,22 @@ from pressroom_content.language import supported
 from pressroom_seo.scoring.article import ScoringArticle, World
 from pressroom_seo.scoring.checks import CHECKS
 from pressroom_seo.scoring.checks.keyphrase import is_stuffed
-from pressroom_seo.scoring.checks.page import is_noindex
+from pressroom_seo.scoring.checks.metadata import is_noindex
 from pressroom_seo.scoring.context import Context
-from pressroom_seo.scoring.report import Action, Gate, GroupResult, ScoringCheck, ScoringReport, Status, Verdict
-from pressroom_seo.scoring.rules import NO_KEYPHRASE, GateRule, Rule, RuleSet, rule_set
+from pressroom_seo.scoring.rules import (
+    NO_KEYPHRASE,
+    Action,
+    Gate,
+    GateRule,
+    GroupResult,
+    Rule,
+    RuleSet,
+    ScoringCheck,
+    ScoringReport,
+    Status,
+    Verdict,
+    rule_set,
+)
 
 _ACTIONS: Final = 7
 """How many of the next actions are named; the rest are in the checks."""

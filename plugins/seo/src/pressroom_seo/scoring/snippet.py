@@ -17,7 +17,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from pressroom_seo.document import clean_text
-from pressroom_seo.scoring.report import plural
+from pressroom_seo.scoring.rules import plural
 from pressroom_seo.urls import split_address
 
 _ELLIPSIS: Final = " ..."

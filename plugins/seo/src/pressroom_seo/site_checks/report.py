@@ -1,4 +1,7 @@
-"""Reports: of a whole site, whose records go in one by one, and of one live page."""
+"""Reports: of a whole site, whose records go in one by one, and of one live page.
+
+All checks of a site, by their ids.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,35 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from pressroom_seo.crawler.records import LinkRecord, PageRecord
-from pressroom_seo.crawler.responses import CrawlResponse
+from pressroom_seo.crawler.records import CrawlResponse, LinkRecord, PageRecord
 from pressroom_seo.crawler.survey import SiteFacts
 from pressroom_seo.crawler.visiting import MAX_REDIRECTS, Visitor
+from pressroom_seo.site_checks import (
+    page_delivery,
+    page_indexing,
+    page_media,
+    page_status,
+    page_text,
+    site_content,
+    site_indexing,
+    site_links,
+    site_whole,
+)
 from pressroom_seo.site_checks.index import SiteIndex
 from pressroom_seo.site_checks.model import (
     SEVERITIES,
     CrawlCheck,
     Issue,
     PageCheck,
+    RecordCheck,
     Severity,
+    SiteCheck,
     found_by,
     health,
     issue,
     issues_of,
     score,
 )
-from pressroom_seo.site_checks.registry import CHECKS, OF_PAGES, OF_SITES
 from pressroom_seo.urls import normalise
 
 SAMPLES: Final = 10
@@ -220,3 +234,25 @@ def _result(check: Any, record: PageRecord) -> PageCheckOutcome:
     if evidence is not None:
         return PageCheckOutcome(check, "failed", dict(evidence))
     return PageCheckOutcome(check, "skipped" if isinstance(check, PageCheck) and not record.is_page else "passed", {})
+
+
+OF_PAGES: Final[tuple[RecordCheck | PageCheck, ...]] = (
+    *page_status.RECORD_CHECKS,
+    *page_status.PAGE_CHECKS,
+    *page_text.CHECKS,
+    *page_indexing.CHECKS,
+    *page_media.CHECKS,
+    *page_delivery.CHECKS,
+)
+"""Checks of one URL, made while the site is read."""
+
+OF_SITES: Final[tuple[SiteCheck, ...]] = (
+    *site_links.CHECKS,
+    *site_content.CHECKS,
+    *site_indexing.CHECKS,
+    *site_whole.CHECKS,
+)
+"""Checks of a whole site, made when everything has been read."""
+
+CHECKS: Final[dict[str, CrawlCheck]] = {check.id: check for check in (*OF_PAGES, *OF_SITES)}
+"""All of them."""

@@ -215,7 +215,7 @@ async def _add_llms_txt(plugin: PluginContext, website: Website, answer: ReportA
 
 
 def _check_arguments(params: ReportParams) -> None:
-    from pressroom_seo.site_checks.registry import CHECKS  # noqa: PLC0415
+    from pressroom_seo.site_checks.report import CHECKS  # noqa: PLC0415
 
     if params.check_id is not None and params.section != "issues":
         raise InvalidInput("check_id", "only goes with section issues")

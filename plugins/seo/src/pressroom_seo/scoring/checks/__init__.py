@@ -1,15 +1,6 @@
 """The checks, a module per group; importing this package registers them all."""
 
-from pressroom_seo.scoring.checks import (  # noqa: F401
-    discovery,
-    keyphrase,
-    links,
-    media,
-    metadata,
-    page,
-    readability,
-    structure,
-)
+from pressroom_seo.scoring.checks import discovery, keyphrase, links, metadata, readability, structure  # noqa: F401
 from pressroom_seo.scoring.rules import CHECKS, Check
 
 __all__ = ["CHECKS", "Check"]

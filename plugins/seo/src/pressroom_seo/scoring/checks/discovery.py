@@ -7,8 +7,19 @@ from itertools import islice, takewhile
 
 from pressroom_seo.document import Block, BlockKind, clean_text, document_from_markdown
 from pressroom_seo.scoring.context import Context
-from pressroom_seo.scoring.report import Evidence, Status, Verdict, at_least, bad, good, graded, plural, skipped
-from pressroom_seo.scoring.rules import Rule, check
+from pressroom_seo.scoring.rules import (
+    Evidence,
+    Rule,
+    Status,
+    Verdict,
+    at_least,
+    bad,
+    check,
+    good,
+    graded,
+    plural,
+    skipped,
+)
 from pressroom_seo.urls import split_address
 
 _MARKS = "?？؟;⸮՞"  # noqa: RUF001

@@ -8,8 +8,23 @@ from pressroom_content.language import fold
 
 from pressroom_seo.document import BlockKind
 from pressroom_seo.scoring.context import Context, slug_of, slug_words
-from pressroom_seo.scoring.report import Evidence, Status, Verdict, at_most, bad, good, graded, ok, plural, skipped
-from pressroom_seo.scoring.rules import NO_KEYPHRASE, Rule, check, keyphrase_check, unsupported
+from pressroom_seo.scoring.rules import (
+    NO_KEYPHRASE,
+    Evidence,
+    Rule,
+    Status,
+    Verdict,
+    at_most,
+    bad,
+    check,
+    good,
+    graded,
+    keyphrase_check,
+    ok,
+    plural,
+    skipped,
+    unsupported,
+)
 from pressroom_seo.scoring.text import Sentence
 
 _QUOTED = 5

@@ -9,19 +9,21 @@ from pressroom_content.language import find_passive, find_transition
 
 from pressroom_seo.document import BlockKind
 from pressroom_seo.scoring.context import Context
-from pressroom_seo.scoring.report import (
+from pressroom_seo.scoring.rules import (
     Evidence,
+    Rule,
     Status,
     Verdict,
     at_least,
     at_most,
     bad,
+    check,
     good,
     graded,
     plural,
     skipped,
+    unsupported,
 )
-from pressroom_seo.scoring.rules import Rule, check, unsupported
 from pressroom_seo.scoring.text import Sentence
 
 _NO_SENTENCES = "There are no sentences."

@@ -6,19 +6,21 @@ from itertools import pairwise
 
 from pressroom_seo.document import Block, BlockKind
 from pressroom_seo.scoring.context import Context
-from pressroom_seo.scoring.report import (
+from pressroom_seo.scoring.rules import (
     Evidence,
+    Rule,
     Status,
     Verdict,
+    article_check,
     at_least,
     at_most,
     bad,
+    check,
     good,
     graded,
     plural,
     skipped,
 )
-from pressroom_seo.scoring.rules import Rule, article_check, check
 
 
 @check
