@@ -13,7 +13,7 @@ import pytest
 import segno
 import zxingcpp
 from PIL import Image
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Page, expect
 from support.axe import violations
 from support.server import Server, serving
 
@@ -132,6 +132,47 @@ async def test_a_logo_that_hides_the_code_is_refused_before_it_is_shown(browser:
     await page.close()
 
 
+async def test_a_logo_is_chosen_as_a_file_without_javascript(browser: Browser, server: Server) -> None:
+    context = await browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 844})
+    page = await context.new_page()
+    await page.goto(f"{server.url}/tools/qr-code-generator")
+    await page.locator("[name=text]").fill(TEXT)
+    await page.locator("summary", has_text="Logo").click()
+    picker = page.get_by_label("Logo", exact=True)
+    await expect(page.locator("[type=text][name=logo]")).to_be_hidden()
+    # A photo of a phone: far more than fits, and what was typed must not be lost by it.
+    photo = {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": b"\xff\xd8\xff" + bytes(3_000_000)}
+    await picker.set_input_files(photo)  # type: ignore[arg-type] # a mapping is taken
+    await page.get_by_role("button", name="Generate").click()
+    await expect(page.locator(".field-error:visible")).to_contain_text("at most 150 kB (got 3,000 kB)")
+    await expect(picker).to_have_attribute("aria-invalid", "true")
+    await expect(page.locator("[name=text]")).to_have_value(TEXT)
+    disc = io.BytesIO()
+    Image.new("RGB", (60, 60), "#2f6f62").save(disc, "PNG")
+    await picker.set_input_files({"name": "disc.png", "mimeType": "image/png", "buffer": disc.getvalue()})
+    await page.get_by_role("button", name="Generate").click()
+    assert await middle_of_code(page) == (0x2F, 0x6F, 0x62)
+    # The next form still has it, until somebody removes it.
+    await page.locator("[name=text]").fill(f"{TEXT}/2")
+    await page.get_by_role("button", name="Generate").click()
+    assert await middle_of_code(page, f"{TEXT}/2") == (0x2F, 0x6F, 0x62)
+    await page.get_by_label("Remove the image (PNG").check()
+    await page.get_by_role("button", name="Generate").click()
+    await expect(page.get_by_label("Remove the image (PNG")).to_have_count(0)
+    assert await middle_of_code(page, f"{TEXT}/2") != (0x2F, 0x6F, 0x62)
+    await context.close()
+
+
+async def middle_of_code(page: Page, text: str = TEXT) -> object:
+    """Return the colour of the middle of the code that the page offers, which says the text."""
+    async with page.expect_download() as got:
+        await page.get_by_role("link", name="Download").click()
+    path = await (await got.value).path()
+    assert scanned(path) == text
+    with Image.open(path) as code:
+        return code.convert("RGB").getpixel((code.width // 2, code.height // 2))
+
+
 HOSTILE_SVG = b"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" onload="alert(1)">
 <script>alert(2)</script>
 <image href="https://example.com/x.png" width="9" height="9"/><circle cx="32" cy="32" r="30" fill="#2f6f62"/></svg>"""
@@ -179,7 +220,7 @@ async def test_a_photo_of_any_size_is_dropped_onto_the_canvas(browser: Browser, 
         }"""
     )
     await expect(page.locator("img[data-canvas]")).to_have_attribute("src", re.compile("^blob:"))
-    photo = page.locator("[name='props.imageUrl']")
+    photo = page.locator("[type=text][name='props.imageUrl']")
     await expect(photo).to_have_value(re.compile("^data:image/webp;base64,"))
     assert len(await photo.input_value()) <= 200_000
     await expect(photo).to_be_hidden()

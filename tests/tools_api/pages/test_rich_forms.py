@@ -301,9 +301,12 @@ def test_a_field_for_files_takes_what_the_parameter_takes() -> None:
     picker = parsed.css_first("input[type=file]")
     assert picker is not None
     assert picker.attributes["accept"] == "image/png,image/svg+xml"
-    assert "name" not in picker.attributes
-    assert "Your logo" in "".join(node.text() for node in parsed.css("label:has(input[type=file])"))
-    assert parsed.css_first(".takes-only-files [name='look.logo']") is not None
+    assert picker.attributes["name"] == "look.logo"
+    names = parsed.css(f"label[for='{picker.attributes['id']}']")
+    assert [node.text().strip() for node in names] == ["Your logo"]
+    assert parsed.css_first("form.studio").attributes["enctype"] == "multipart/form-data"  # type: ignore[union-attr]
+    assert parsed.css_first(".takes-only-files [type=text][name='look.logo']") is not None
+    assert "PNG or SVG, up to" in parsed.css_first(".takes-only-files").text()  # type: ignore[union-attr]
 
 
 def test_values_have_names_for_people() -> None:

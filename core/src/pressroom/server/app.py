@@ -48,6 +48,7 @@ from pressroom.http.web_fonts import WebFonts
 from pressroom.interfaces.dashboard.routes import Dashboard
 from pressroom.interfaces.mcp.routes import McpEndpoint
 from pressroom.interfaces.oauth.routes import OAuthEndpoints
+from pressroom.interfaces.tools_api.form_bodies import MAX_FORM_BYTES
 from pressroom.interfaces.tools_api.gallery import Gallery
 from pressroom.interfaces.tools_api.image_links import ImageLinks
 from pressroom.interfaces.tools_api.openapi import openapi_document
@@ -183,7 +184,7 @@ class _Application:
         self._add("/tools", ("GET",), pages.index)
         self._add("/tools.md", ("GET",), pages.index_text)
         self._add("/tools/<slug:str>", ("GET",), pages.tool)
-        self._add("/tools/<slug:str>", ("POST",), pages.submit)
+        self._add_endpoint(Endpoint("/tools/<slug:str>", ("POST",), pages.submit, MAX_FORM_BYTES, reads_body=True))
         self._add_endpoint(Endpoint("/tools/static/<name:str>", ("GET",), pages.asset, on_virtual_hosts=True))
         self._add("/tools/<slug:str>/examples/<number:str>", ("GET",), pages.example)
         self._add("/tools/<slug:str>/examples/<number:str>/<size:str>", ("GET",), pages.example)

@@ -11,7 +11,7 @@ class Field {
   constructor(box) {
     this.box = box;
     this.spec = JSON.parse(box.dataset.field);
-    this.controls = $$("[name]:not([type=hidden])", box);
+    this.controls = $$(`[name="${this.spec.name}"]:not([type=hidden], [type=file])`, box);
     this.control = this.controls[0];
     this.error = $(".field-error", box);
     this.target = box.id ? box : this.control;

@@ -26,6 +26,7 @@ class Upload {
     this.prompt = [...this.text.childNodes];
     this.remove = $("[data-remove]", this.box);
     this.types = this.picker.accept.split(",");
+    for (const plain of this.box.querySelectorAll(".upload-plain")) plain.remove();
     // The file alone changes nothing: what it becomes does.
     this.picker.addEventListener("input", (event) => event.stopPropagation());
     this.picker.addEventListener("change", () => this.take(this.picker.files[0]));

@@ -15,32 +15,29 @@ import structlog
 from sanic import HTTPResponse, Request
 
 from pressroom.catalog.compile import GENERATE
-from pressroom.errors import CallError, UnsupportedMediaType
+from pressroom.errors import CallError
 from pressroom.http.assets import IMMUTABLE
 from pressroom.http.errors import error_headers, status_of
 from pressroom.http.page_frame import PageFrame
 from pressroom.http.responses import INERT_CONTENT, matches_etag
+from pressroom.interfaces.tools_api.form_bodies import FormBodies
 from pressroom.interfaces.tools_api.gallery import Gallery
 from pressroom.interfaces.tools_api.image_links import ImageLinks
 from pressroom.interfaces.tools_api.pages import (
     FormState,
     OfferedService,
     Pages,
-    input_from_form,
     page_descriptor,
-    parse_form,
 )
-from pressroom.interfaces.tools_api.routes import ToolsApi, file_of, read_beside
+from pressroom.interfaces.tools_api.routes import ToolsApi, file_of
 from pressroom.pipeline.context import RefusedCall
 from pressroom.validation.echo import nearest
-from pressroom.validation.json import parse_object
 
 SUFFIX: Final = ".md"
 """What the path of a page ends with where it is asked for as Markdown."""
 
 log = structlog.get_logger()
 HTML = "text/html; charset=utf-8"
-FORM = "application/x-www-form-urlencoded"
 
 
 def index_text(name: str, descriptors: Iterable[Mapping[str, Any]], base_url: str) -> str:
@@ -112,6 +109,7 @@ class ToolPages:
         services: Sequence[OfferedService] = (),
     ) -> None:
         self._api = api
+        self._forms = FormBodies(api.max_body)
         self._services = services
         self._links = links
         self._gallery = gallery
@@ -164,7 +162,7 @@ class ToolPages:
         descriptor = self.descriptors.get(slug)
         if descriptor is None:
             return self._missing(slug)
-        form, arguments = await read_beside(lambda: _read_form(request, descriptor), request.body)
+        form, arguments = await self._forms.read(request, descriptor)
         outcome = await self._api.call(request, slug, arguments)
         envelopes = self._api.envelopes
         if isinstance(outcome, RefusedCall):
@@ -235,23 +233,3 @@ def _text(markdown: str) -> HTTPResponse:
         headers={"Cache-Control": "no-cache"},
         content_type="text/markdown; charset=utf-8",
     )
-
-
-def _check_form_type(request: Request) -> None:
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != FORM:
-        raise UnsupportedMediaType(f"a form is sent as {FORM}; programs post JSON to the tool's API instead")
-
-
-def _read_form(
-    request: Request, descriptor: Mapping[str, Any]
-) -> tuple[Mapping[str, list[str]], dict[str, Any] | CallError]:
-    """Return the fields of a posted form, as far as they can be read, and the arguments, or the error instead."""
-    form: Mapping[str, list[str]] = {}
-    try:
-        _check_form_type(request)
-        form = parse_form(request.body)
-        given = input_from_form(descriptor["endpoints"][0]["params"], form, descriptor["page"]["switch"])
-        return form, parse_object(orjson.dumps(given))  # through the same door as the API's own
-    except CallError as error:
-        return form, error

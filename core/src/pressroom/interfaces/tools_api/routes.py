@@ -155,7 +155,7 @@ class ToolsApi:
     def __init__(self, host: Host) -> None:
         self._pipeline = host.pipeline
         self.envelopes = Envelopes(host.settings.branding.key, host.services.brand)
-        self._max_body = host.settings.server.max_body_bytes
+        self.max_body = host.settings.server.max_body_bytes
         view = host.services.catalog.plan(ANONYMOUS)
         self.generators = {entry.tool.name: generator_of(entry) for entry in view.generators}
         self.descriptors = {entry.tool.name: describe_generator(entry) for entry in view.generators}

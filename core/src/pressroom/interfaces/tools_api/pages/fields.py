@@ -19,6 +19,7 @@ from typing import Any, Final, Literal
 
 from pressroom.interfaces.tools_api.pages.forms import Form, Param, field_text, is_colour, takes_empty, text_of
 from pressroom.interfaces.tools_api.pages.text_ranges import Excerpt, excerpt
+from pressroom.interfaces.tools_api.pages.uploads import file_in_words, formats_of, kilobytes, max_file_bytes
 
 NARROW_TEXT: Final = 80
 """Texts that may be longer than this take the whole width of the form."""
@@ -71,7 +72,8 @@ class Field:
     """One field of a form. `spec` is JSON that tells the script how the text becomes a value.
 
     `cases` are the numbers of the values of the form's switch for which it is shown, all without them; `switches` marks
-    that one itself. `files` are the media types of files that it takes, `file_urls` that it takes URLs as well.
+    that one itself. `files` are the media types of files that it takes, `file_urls` that it takes URLs as well;
+    `file_bounds` are both in words, and `kept_file` is the file that it holds.
     """
 
     id: str
@@ -101,6 +103,8 @@ class Field:
     switches: bool = False
     files: str = ""
     file_urls: bool = False
+    file_bounds: str = ""
+    kept_file: str = ""
 
     @property
     def wide(self) -> bool:
@@ -108,6 +112,11 @@ class Field:
         return self.widget in ("textarea", "thumbnails") or (
             self.widget == "text" and (self.required or self.limit > NARROW_TEXT)
         )
+
+    @property
+    def only_files(self) -> bool:
+        """Whether it is filled with a file alone."""
+        return bool(self.files) and not self.file_urls
 
     @property
     def half(self) -> bool:
@@ -214,6 +223,8 @@ def build_field(
         switches=switches,
         files=",".join(param.get("files", ())),
         file_urls=bool(param.get("fileUrls")),
+        file_bounds=f"{formats_of(param)}, up to {kilobytes(max_file_bytes(param))}" if "files" in param else "",
+        kept_file=file_in_words(value) if "files" in param else "",
     )
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from pressroom.errors import InvalidInput
@@ -34,6 +34,9 @@ from pressroom.interfaces.tools_api.pages.views import (
     tool_view,
 )
 from pressroom.sdk import Branding, EditableText, Preview
+
+_FILE: Final = "data:"
+_MAX_SHOWN_FILE: Final = 1000
 
 
 def index_head(branding: Branding, tools: Sequence[ToolView], origin: str, root: str) -> Head:
@@ -244,7 +247,12 @@ def canvas_image(
         share = min(1.0, max_width / width, max_height / height)
         sources = f"{tool.canvas_medium} {round(width * share)}w, {tool.canvas} {width}w"
         return CanvasImage(tool.canvas, width, height, sources if share < 1 and tool.canvas_medium else "")
-    fields = [(name, text) for name, texts in state.form.items() for text in texts[-1:] if text]
+    fields = [
+        (name, text)
+        for name, texts in state.form.items()
+        for text in texts[-1:]
+        if text and not text.startswith(_FILE)  # a file is too long for a URL
+    ]
     return CanvasImage(f"{tool.href}/preview?{urlencode(fields)}" if fields else "")
 
 
@@ -258,13 +266,19 @@ def _absolute(href: str, images: ImageUrls | None) -> Mapping[str, Mapping[str, 
     return {name: {value: f"{href}/{url}" for value, url in urls.items()} for name, urls in choices.items()}
 
 
+def _shortened(text: str) -> str:
+    """Return a text as examples show it: of a large file only the beginning."""
+    return f"{text[:60]}…" if text.startswith(_FILE) and len(text) > _MAX_SHOWN_FILE else text
+
+
 def _request(descriptor: Descriptor, state: FormState) -> Mapping[str, Any]:
     """Return the input that the curl command shows: what the form holds, else an example."""
     endpoint = first_endpoint(descriptor)
     params = endpoint.get("params", ())
     if state.form:
+        form = {name: [_shortened(text) for text in texts] for name, texts in state.form.items()}
         try:
-            return input_from_form(params, state.form, (descriptor.get("page") or {}).get("switch", ""))
+            return input_from_form(params, form, (descriptor.get("page") or {}).get("switch", ""))
         except InvalidInput:
             pass  # the page shows what is wrong; the command shows an example meanwhile
     examples = endpoint.get("examples") or ()

@@ -1,0 +1,83 @@
+"""Forms with files (`multipart/form-data`, RFC 7578), taken apart in one pass."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from pressroom.errors import InvalidInput
+
+MULTIPART: Final = "multipart/form-data"
+
+_MAX_HEAD_BYTES: Final = 8192
+_BOUNDARY: Final = re.compile(
+    r""";\s*+boundary=(?:"([0-9A-Za-z'()+_,./:=? -]{1,70})"|([0-9A-Za-z'+_.-]{1,70}))\s*+(?:;|\Z)""", re.IGNORECASE
+)
+_NAME: Final = re.compile(r';\s*+name="([^"]*+)"', re.IGNORECASE)
+_FILENAME: Final = re.compile(r";\s*+filename\*?=", re.IGNORECASE)
+_ESCAPED: Final = re.compile(r"%(22|0D|0A)", re.IGNORECASE)
+_AS_IT_IS: Final = frozenset({"", "binary", "8bit", "7bit"})
+
+
+@dataclass(frozen=True, slots=True)
+class MultipartForm:
+    """What a form holds: the texts and the files that came under each name.
+
+    A field for files in which nobody has chosen one holds none.
+    """
+
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    files: dict[str, list[bytes]] = field(default_factory=dict)
+
+
+def parse_multipart(content_type: str, body: bytes, max_fields: int) -> MultipartForm:
+    """Return the fields of a `multipart/form-data` body.
+
+    Args:
+        content_type: the request's `Content-Type`, which names the boundary.
+        body: the whole body.
+        max_fields: how many parts it may have.
+
+    Raises:
+        InvalidInput: it is not such a form, is cut off, has more parts, or texts that are not UTF-8.
+    """
+    boundary = _BOUNDARY.search(content_type)
+    if boundary is None:
+        raise InvalidInput("", "the form's Content-Type must name its boundary")
+    delimiter = b"\r\n--" + (boundary[1] or boundary[2]).encode("ascii")
+    # What comes before the first boundary is nobody's, and the first needs no line end before it.
+    _, *parts = (b"\r\n" + body).split(delimiter, max_fields + 2)
+    if len(parts) > max_fields + 1:
+        raise InvalidInput("", f"the form must have at most {max_fields} fields")
+    form = MultipartForm()
+    for part in parts:
+        if part.startswith(b"--"):
+            return form
+        _add(form, part)
+    raise InvalidInput("", "the form is cut off: it has no last boundary")
+
+
+def _add(form: MultipartForm, part: bytes) -> None:
+    end = part.find(b"\r\n\r\n", 0, _MAX_HEAD_BYTES)
+    if end < 0 or not part.startswith(b"\r\n"):
+        raise InvalidInput("", f"a part of the form must have headers, of {_MAX_HEAD_BYTES} bytes at most")
+    headers: dict[str, str] = {}
+    try:
+        for line in part[2:end].decode().split("\r\n"):
+            key, _, value = line.partition(":")
+            headers[key.strip().lower()] = value.strip()
+        disposition = headers.get("content-disposition", "")
+        named = _NAME.search(disposition)
+        if named is None or headers.get("content-type", "").lower().startswith("multipart/"):
+            raise InvalidInput("", "a part of the form must have a name, and must not be a form itself (RFC 7578)")
+        if headers.get("content-transfer-encoding", "").lower() not in _AS_IT_IS:
+            raise InvalidInput("", "a part of the form must be sent as it is, without a Content-Transfer-Encoding")
+        name = _ESCAPED.sub(lambda code: chr(int(code[1], 16)), named[1])
+        content = part[end + 4 :]
+        if _FILENAME.search(disposition) is None:
+            form.texts.setdefault(name, []).append(content.decode())
+        elif content:
+            form.files.setdefault(name, []).append(content)
+    except UnicodeDecodeError as error:
+        raise InvalidInput("", "the names and texts of the form must be UTF-8") from error

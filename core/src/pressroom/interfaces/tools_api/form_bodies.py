@@ -1,0 +1,100 @@
+"""The forms that the pages of tools are sent with: read within bounds, and made the input that a client would send."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import orjson
+from sanic import Request
+from sanic.exceptions import PayloadTooLarge as SanicPayloadTooLarge
+
+from pressroom.errors import CallError, PayloadTooLarge, UnsupportedMediaType
+from pressroom.http.multipart import MULTIPART, MultipartForm, parse_multipart
+from pressroom.http.responses import receive_body
+from pressroom.interfaces.tools_api.pages import input_from_form, parse_form
+from pressroom.interfaces.tools_api.pages.forms import MAX_FIELDS
+from pressroom.interfaces.tools_api.pages.uploads import kilobytes, with_files
+from pressroom.interfaces.tools_api.routes import read_beside
+from pressroom.validation.json import parse_object
+
+FORM: Final = "application/x-www-form-urlencoded"
+
+MAX_FORM_BYTES: Final = 8_388_608
+"""The largest form with files: one that is too large for its parameter should come back with the name of its field."""
+
+_MAX_LARGE_FORMS: Final = 4
+"""How many forms above the usual bound a process reads at once."""
+
+_FILES_AND_TEXTS: Final = 4
+"""How many times the largest input a form may have: files come beside those of earlier attempts, which are texts."""
+
+ReadForm = tuple[Mapping[str, Sequence[str]], dict[str, Any] | CallError]
+"""The fields of a form, as far as they can be read, and the arguments, or the error instead."""
+
+
+class FormBodies:
+    """Reads the forms of all tools. `max_body` is the largest body that the API takes, and the largest input."""
+
+    def __init__(self, max_body: int) -> None:
+        self._max_body = max_body
+        self._large = 0
+
+    async def read(self, request: Request, descriptor: Mapping[str, Any]) -> ReadForm:
+        """Receive the form of a request whose body nobody has read yet.
+
+        Raises:
+            sanic.exceptions.RequestTimeout: it did not arrive in time.
+        """
+        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        usual = self._max_body * (_FILES_AND_TEXTS if media_type == MULTIPART else 1)
+        with self._bound(request, media_type, min(usual, MAX_FORM_BYTES)) as bound:
+            try:
+                await receive_body(request, bound)
+            except SanicPayloadTooLarge:
+                return {}, PayloadTooLarge(
+                    f"the form may have at most {kilobytes(bound)} with its files; go back, what you typed is still "
+                    "there, and choose a smaller file"
+                )
+            return await read_beside(lambda: self._read(request, media_type, descriptor), request.body)
+
+    @contextmanager
+    def _bound(self, request: Request, media_type: str, usual: int) -> Iterator[int]:
+        """Yield how many bytes a form may have: more than usual while few are that large."""
+        declared = request.headers.get("content-length", "")
+        is_large = declared.isdecimal() and len(declared) < 20 and int(declared) > usual
+        if media_type != MULTIPART or not is_large or self._large >= _MAX_LARGE_FORMS:
+            yield usual
+            return
+        self._large += 1
+        try:
+            yield MAX_FORM_BYTES
+        finally:
+            self._large -= 1
+
+    def _read(self, request: Request, media_type: str, descriptor: Mapping[str, Any]) -> ReadForm:
+        form: Mapping[str, Sequence[str]] = {}
+        params = descriptor["endpoints"][0]["params"]
+        try:
+            sent = self._parsed(request, media_type)
+            form, problem = with_files(params, sent.texts, sent.files)
+            if problem is not None:
+                return form, problem
+            given = orjson.dumps(input_from_form(params, form, descriptor["page"]["switch"]))
+            if len(given) > self._max_body:
+                raise PayloadTooLarge(
+                    f"what the form holds is too large together: {kilobytes(len(given))}, at most "
+                    f"{kilobytes(self._max_body)}; choose smaller files"
+                )
+            return form, parse_object(given)  # through the same door as the API's own
+        except CallError as error:
+            return form, error
+
+    @staticmethod
+    def _parsed(request: Request, media_type: str) -> MultipartForm:
+        if media_type == MULTIPART:
+            return parse_multipart(request.headers["content-type"], request.body, MAX_FIELDS)
+        if media_type == FORM:
+            return MultipartForm(parse_form(request.body))
+        raise UnsupportedMediaType(f"a form is sent as {MULTIPART} or {FORM}; programs post JSON to the tool's API")

@@ -1,0 +1,111 @@
+"""Files that a form was sent with: they become the `data:` URLs that the parameters take.
+
+With JavaScript the browser does this. The names of formats and the bounds are those of `uploads.js`.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from pressroom.errors import InvalidInput
+from pressroom.interfaces.tools_api.pages.forms import Form, Param, form_params
+
+REMOVE: Final = "_remove"
+"""The name of the boxes that say which files are to be left out; no parameter can have it."""
+
+_DEFAULT_LENGTH: Final = 200_000
+_HEAD_ROOM: Final = 64
+_NAMES: Final = {
+    "image/avif": "AVIF",
+    "image/gif": "GIF",
+    "image/jpeg": "JPEG",
+    "image/png": "PNG",
+    "image/svg+xml": "SVG",
+    "image/webp": "WebP",
+}
+_SVG: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*+<(?:\?xml\s|!--|!DOCTYPE\s|svg[\s>])", re.IGNORECASE)
+
+
+def type_of_image(content: bytes) -> str:
+    """Return the media type of an image by its first bytes, whatever its sender calls it; empty for anything else."""
+    if content.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if content.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if content.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return "image/webp"
+    if content[4:8] == b"ftyp" and content[8:12] in (b"avif", b"avis", b"mif1"):
+        return "image/avif"
+    return "image/svg+xml" if _SVG.match(content) and b"<svg" in content else ""
+
+
+def max_file_bytes(param: Param) -> int:
+    """Return how many bytes a file may have whose `data:` URL is a parameter's text."""
+    return int((int(param.get("max") or _DEFAULT_LENGTH) - _HEAD_ROOM) * 0.75)
+
+
+def kilobytes(count: int) -> str:
+    """Return a number of bytes as people read it."""
+    return f"{max(1, round(count / 1000)):,} kB"
+
+
+def formats_of(param: Param) -> str:
+    """Return the formats that a parameter takes: `PNG, JPEG or WebP`."""
+    *others, last = [_NAMES.get(one, one) for one in param["files"]]
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def file_in_words(text: str) -> str:
+    """Return format and size of the file in a `data:` URL; empty for any other text."""
+    if not text.startswith("data:"):
+        return ""
+    media_type = text[5:40].partition(";")[0].lower()
+    return f"{_NAMES.get(media_type, 'Image')}, {kilobytes(int(len(text) * 0.75))}"
+
+
+def with_files(
+    params: Sequence[Param], form: Form, files: Mapping[str, Sequence[bytes]]
+) -> tuple[dict[str, Sequence[str]], InvalidInput | None]:
+    """Return a form with the files that came with it as texts, and what is wrong with the first that cannot be taken.
+
+    A field whose file cannot be taken is empty then. Files under other names than those of parameters are ignored.
+
+    Args:
+        params: the parameters of the endpoint's descriptor.
+        form: the texts that were posted, among them the files of earlier attempts.
+        files: the files that were posted, by the parameter's name.
+    """
+    texts = {name: values for name, values in form.items() if name != REMOVE}
+    problem: InvalidInput | None = None
+    for param in form_params(params):
+        name = param["name"]
+        if name in form.get(REMOVE, ()):
+            texts[name] = [""]
+        if not (sent := files.get(name)):
+            continue
+        try:
+            texts[name] = [_data_url(param, sent[-1])]
+        except InvalidInput as error:
+            texts[name] = [""]
+            problem = problem or error
+    return texts, problem
+
+
+def _data_url(param: Param, content: bytes) -> str:
+    if "files" not in param:
+        raise InvalidInput(param["name"], "takes a text, not a file")
+    media_type = type_of_image(content)
+    if media_type not in param["files"]:
+        raise InvalidInput(param["name"], f"that file isn't a {formats_of(param)} image; choose another one")
+    most = max_file_bytes(param)
+    if len(content) > most:
+        raise InvalidInput(
+            param["name"],
+            f"the file may have at most {kilobytes(most)} (got {kilobytes(len(content))}); choose a smaller image",
+        )
+    return f"data:{media_type};base64,{b64encode(content).decode('ascii')}"

@@ -1,0 +1,188 @@
+"""Forms that are sent with files: what the page says of them, and bodies that nobody would send."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from PIL import Image
+from pressroom.errors import InvalidInput
+from pressroom.http.multipart import parse_multipart
+from pressroom.interfaces.tools_api.pages.uploads import type_of_image
+from pressroom.testing import RunningHost
+from pressroom.testing.plugin import settings_for_test
+from selectolax.lexbor import LexborHTMLParser
+
+KIND = "multipart/form-data; boundary=b"
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    names = ("qr_code_generator", "image_generator", "favicon_generator")
+    config = {"builtin_plugins": False, "plugins": {name: {} for name in names}}
+    with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("data"))) as running:
+        yield running
+
+
+def image(kind: str = "PNG", **options: Any) -> bytes:
+    made = io.BytesIO()
+    Image.new("RGB", (40, 40), "#2f6f62").save(made, kind, **options)
+    return made.getvalue()
+
+
+def post(host: RunningHost, tool: str, data: dict[str, str], **files: bytes) -> tuple[int, LexborHTMLParser]:
+    """Send a form with files; without any, with an empty one, as from a field in which nobody has chosen a file."""
+    sent = {name: ("a.png", content) for name, content in files.items()} or {"logo": ("none", b"")}
+    answer = httpx.post(f"{host.url}/tools/{tool}", data=data, files=sent, timeout=60)
+    return answer.status_code, LexborHTMLParser(answer.text)
+
+
+def error_of(page: LexborHTMLParser) -> str:
+    return " ".join(node.text() for node in page.css(".field-error:not([hidden])"))
+
+
+def value(page: LexborHTMLParser, name: str) -> str:
+    node = page.css_first(f"[name='{name}']:not([type=file])")
+    return str(node.attributes.get("value") or node.text()) if node is not None else ""
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+def test_the_content_of_a_file_says_what_it_is(host: RunningHost, kind: str) -> None:
+    status, page = post(host, "qr-code-generator", {"text": "hello"}, logo=image(kind))
+    assert (status, error_of(page)) == (200, "")
+    assert value(page, "logo").startswith(f"data:image/{kind.lower()};base64,")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"MZ not an image", "That file isn't a PNG, JPEG or WebP image; choose another one"),
+        (image("GIF"), "That file isn't a PNG, JPEG or WebP image; choose another one"),
+        (image() + bytes(400_000), "The file may have at most 150 kB (got 400 kB); choose a smaller image"),
+        (image()[:60], "image"),
+    ],
+    ids=["no image", "of another kind", "too large", "cut off"],
+)
+def test_what_is_wrong_with_a_file_is_beside_its_field_and_nothing_typed_is_lost(
+    host: RunningHost, content: bytes, problem: str
+) -> None:
+    status, page = post(host, "qr-code-generator", {"text": "hello", "margin": "7"}, logo=content)
+    assert status == 400
+    assert problem in error_of(page)
+    assert (value(page, "text"), value(page, "margin")) == ("hello", "7")
+
+
+def test_a_file_is_kept_where_something_else_is_wrong(host: RunningHost) -> None:
+    status, page = post(host, "qr-code-generator", {"text": "hello", "margin": "99"}, logo=image())
+    assert status == 400
+    assert "between 0 and 16" in error_of(page)
+    kept = value(page, "logo")
+    assert kept.startswith("data:image/png;base64,")
+    status, page = post(host, "qr-code-generator", {"text": "hello", "margin": "9", "logo": kept})
+    assert (status, value(page, "logo")) == (200, kept)
+    status, page = post(host, "qr-code-generator", {"text": "hello", "logo": kept, "_remove": "logo"})
+    assert (status, value(page, "logo")) == (200, "")
+
+
+def test_an_svg_is_a_file_too_and_a_photo_belongs_to_a_template(host: RunningHost) -> None:
+    drawing = b"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'><circle r='4'/></svg>"
+    status, page = post(host, "favicon-generator", {"content": "P"}, image=drawing)
+    assert (status, error_of(page)) == (200, "")
+    status, page = post(
+        host, "image-generator", {"template": "og", "props.title": "Sea"}, **{"props.imageUrl": image()}
+    )
+    assert (status, error_of(page)) == (200, "")
+    assert value(page, "props.imageUrl").startswith("data:image/png;base64,")
+
+
+def test_files_that_are_too_large_together_are_as_much_as_the_api_takes(host: RunningHost) -> None:
+    photo = image() + bytes(120_000)
+    status, page = post(
+        host,
+        "image-generator",
+        {"template": "og", "props.title": "Sea"},
+        **{"props.imageUrl": photo, "props.logoUrl": photo},
+    )
+    assert status == 413
+    assert "too large together" in page.css_first("[data-failure]").text()  # type: ignore[union-attr]
+    assert value(page, "props.title") == "Sea"
+
+
+def test_a_text_is_no_file_and_a_form_has_an_end(host: RunningHost) -> None:
+    status, page = post(host, "qr-code-generator", {}, text=b"hello")
+    assert (status, error_of(page)) == (400, "Takes a text, not a file")
+    status, page = post(host, "qr-code-generator", {"text": "hello"}, logo=bytes(9_000_000))
+    assert status == 413
+    assert "choose a smaller file" in page.css_first("[data-failure]").text()  # type: ignore[union-attr]
+
+
+def part(head: bytes, content: bytes = b"hello") -> bytes:
+    return b"--b\r\n" + head + b"\r\n\r\n" + content + b"\r\n"
+
+
+TEXT = b'Content-Disposition: form-data; name="text"'
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "problem"),
+    [
+        ("multipart/form-data", part(TEXT) + b"--b--", "must name its boundary"),
+        (KIND, part(TEXT), "cut off"),
+        (KIND, b"", "cut off"),
+        (KIND, part(b"Content-Type: text/plain") + b"--b--", "must have a name"),
+        (KIND, part(TEXT + b"\r\nContent-Type: multipart/mixed; boundary=c") + b"--b--", "a form itself"),
+        (KIND, part(TEXT + b"\r\nContent-Transfer-Encoding: base64") + b"--b--", "Content-Transfer-Encoding"),
+        (KIND, part(TEXT, b"\xff\xfe") + b"--b--", "must be UTF-8"),
+        (KIND, part(TEXT + b"\r\nX: " + b"x" * 9000) + b"--b--", "8192 bytes at most"),
+        (KIND, part(TEXT, b"") * 300 + b"--b--", "at most 256 fields"),
+        (KIND, b"\r\n--b" * 100_000, "at most 256 fields"),
+    ],
+    ids=[
+        "no boundary",
+        "no end",
+        "nothing",
+        "no name",
+        "nested",
+        "encoded",
+        "bytes",
+        "long head",
+        "many",
+        "boundaries",
+    ],
+)
+def test_hostile_forms_are_refused(host: RunningHost, content_type: str, body: bytes, problem: str) -> None:
+    with pytest.raises(InvalidInput, match=problem):
+        parse_multipart(content_type, body, 256)
+    answer = httpx.post(
+        f"{host.url}/tools/qr-code-generator", content=body, headers={"content-type": content_type}, timeout=60
+    )
+    assert answer.status_code == 400
+    assert problem in answer.text
+
+
+def test_names_and_texts_are_as_browsers_write_them() -> None:
+    body = part('Content-Disposition: form-data; name="a%22b%0D%0Aé"'.encode(), "Grüße".encode())
+    body += part(TEXT + b'; filename=""', b"") + part(b'content-disposition:form-data;name="file"; filename="x\\"y"')
+    form = parse_multipart('multipart/form-data; charset=utf-8; boundary="b"', body + b"--b--\r\n", 3)
+    assert form.texts == {'a"b\r\né': ["Grüße"]}
+    assert form.files == {"file": [b"hello"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"\xef\xbb\xbf\n<svg>", "image/svg+xml"),
+        (b"<!--x--><svg/>", "image/svg+xml"),
+        (b"<!doctype html><p>", ""),
+        (b"<html><svg></html>", ""),
+        (b"RIFF\0\0\0\0WAVE", ""),
+        (b"\0\0\0\x20ftypavif", "image/avif"),
+        (b"GIF89a", "image/gif"),
+        (b"", ""),
+    ],
+)
+def test_images_are_known_by_their_first_bytes(content: bytes, kind: str) -> None:
+    assert type_of_image(content) == kind
