@@ -145,7 +145,7 @@ def load_assets(branding: Branding, font_css: str = "") -> Mapping[str, Asset]:
         "in_place.js": _asset(text("in_place.js"), script),
         "uploads.js": _asset(text("uploads.js"), script),
         "account.js": _asset(text("shared.js", "account.js"), script),
-        "writing.js": _asset(text("shared.js", "media.js", "writing.js"), script),
+        "writing.js": _asset(text("shared.js", "media.js", "drafts.js", "writing.js"), script),
         "icon.svg": _asset(brand_icon(branding), "image/svg+xml"),
     }
 

@@ -128,6 +128,59 @@ async def test_a_draft_outlives_the_page_and_the_session(page: Page, host: Runni
     await expect(page.get_by_label("Text (Markdown)")).to_have_value("Pears, written for hours.")
 
 
+async def test_each_tab_has_a_draft_of_its_own(page: Page) -> None:
+    """Two new articles are written at once; a crash leaves both, and neither is put where it was not asked for."""
+    first, second = page, await page.context.new_page()
+    for tab, title in ((first, "Rowan jelly"), (second, "Sloe gin")):
+        await tab.goto(f"{ARTICLES}/new/edit")
+        await tab.get_by_label("Title", exact=True).fill(title)
+        await expect(tab.get_by_text("Unsaved, kept in this browser")).to_be_visible()
+    for tab, title in ((first, "Rowan jelly"), (second, "Sloe gin")):
+        await tab.reload()
+        await expect(tab.get_by_label("Title", exact=True)).to_have_value(title)
+        await expect(tab.get_by_text("Your unsaved text from")).to_be_visible()
+    # The second tab is gone as after a crash: without a word to the page.
+    await second.close(run_before_unload=False)
+    third = await page.context.new_page()
+    await third.goto(f"{ARTICLES}/new/edit")
+    offer = third.get_by_role("status").filter(has_text="Unsaved text of yours")
+    await expect(offer).to_contain_text("Sloe gin")
+    await expect(offer).not_to_contain_text("Rowan jelly")
+    await expect(third.get_by_label("Title", exact=True)).to_have_value("")
+    assert await violations(third) == []
+    await third.get_by_label("Title", exact=True).fill("Damson cheese")
+    await third.get_by_role("button", name="Continue with it: Sloe gin").click()
+    await expect(third.get_by_label("Title", exact=True)).to_have_value("Sloe gin")
+    await expect(offer).to_be_hidden()
+    # What was written meanwhile is a draft as well, and a new article begins empty.
+    await third.goto(f"{ARTICLES}/new/edit")
+    await expect(third.get_by_label("Title", exact=True)).to_have_value("")
+    await expect(offer).to_contain_text("Damson cheese")
+    await expect(offer).to_contain_text("Sloe gin")
+    for title in ("Damson cheese", "Sloe gin"):
+        await third.get_by_role("button", name=f"Discard it: {title}").click()
+    await third.close()
+    await first.get_by_role("button", name="Save as draft").click()
+    await expect(first.locator("p.notice")).to_contain_text("stored as a draft")
+    await first.goto(f"{ARTICLES}/new/edit")
+    await expect(first.get_by_label("Text (Markdown)")).to_be_visible()
+    assert await first.evaluate("Object.keys(localStorage).filter(key => key.includes('/new'))") == []
+
+
+async def test_a_draft_of_an_older_version_is_offered(page: Page, work: Work) -> None:
+    made = (await tool(work, "create_content", title="Medlar jam", body="Medlars."))["content_id"]
+    await page.goto(f"{ARTICLES}/{made}/edit")
+    await page.get_by_label("Text (Markdown)").fill("Medlars, bletted.")
+    await tool(work, "update_content", content_id=made, expected_version=1, fields={"body": "Ripe medlars."})
+    await page.goto(f"{ARTICLES}/{made}/edit")
+    await expect(page.get_by_role("button", name="Continue with it: Medlar jam")).to_be_visible()
+    await expect(page.get_by_label("Text (Markdown)")).to_have_value("Ripe medlars.")
+    await page.get_by_role("button", name="Continue with it: Medlar jam").click()
+    await page.get_by_role("button", name="Save", exact=True).click()
+    await expect(page.get_by_role("heading", name="changed the article meanwhile")).to_be_visible()
+    await expect(page.get_by_label("Text (Markdown)")).to_have_value("Medlars, bletted.")
+
+
 async def test_a_second_writer_is_shown_and_chosen(page: Page, work: Work) -> None:
     made = (await tool(work, "create_content", title="Fig jam", body="Figs.\n\nSugar."))["content_id"]
     await page.goto(f"{ARTICLES}/{made}/edit")

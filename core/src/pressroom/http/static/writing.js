@@ -2,52 +2,14 @@
 
 const PAUSE_MS = 350;
 const BUSY_MS = 3000;
-const SENT = "pressroom draft that was sent";
-
-// A browser may forbid a page to keep anything, or have no room; the text then lives as long as the page.
-const drafts = {
-  read(key) {
-    try {
-      return JSON.parse(localStorage.getItem(key));
-    } catch {
-      return null;
-    }
-  },
-  write(key, draft) {
-    try {
-      localStorage.setItem(key, JSON.stringify(draft));
-      return true;
-    } catch {
-      return false;
-    }
-  },
-  remove(key) {
-    try {
-      localStorage.removeItem(key);
-    } catch {
-      // There is nothing to remove.
-    }
-  },
-};
 
 // Markup of this server: for a sandboxed frame, in which nothing runs, and for pages that are only read.
 const ownPages = globalThis.trustedTypes?.createPolicy("own-pages", { createHTML: (html) => html });
 
-// What was sent from this tab, and has arrived, is no draft any more.
-function forgetSent(hasArrived) {
-  try {
-    const sent = sessionStorage.getItem(SENT);
-    if (sent && hasArrived) drafts.remove(sent);
-    sessionStorage.removeItem(SENT);
-  } catch {
-    // Drafts are kept at most once too often.
-  }
-}
-
 class Writing {
   constructor(form) {
     this.form = form;
-    this.key = `pressroom draft ${form.dataset.writing}`;
+    this.place = new DraftPlace(form.dataset.writing);
     this.body = form.elements.body;
     this.maxBytes = Number(form.dataset.maxBytes);
     this.asked = 0;
@@ -57,7 +19,8 @@ class Writing {
     forgetSent("saved" in form.dataset);
     // A form that was just refused holds what was typed, which is newer than what is kept.
     if (!$("[data-refused]")) this.restore();
-    for (const link of $$("[data-discard]")) link.addEventListener("click", () => drafts.remove(this.key));
+    this.offerOthers();
+    for (const link of $$("[data-discard]")) link.addEventListener("click", () => drafts.remove(this.place.key));
     form.addEventListener("input", (event) => this.edited(event.target));
     form.addEventListener("change", (event) => this.edited(event.target));
     form.addEventListener("submit", (event) => this.send(event));
@@ -81,9 +44,22 @@ class Writing {
     return Object.keys(values).some((name) => values[name] !== this.start[name]);
   }
 
+  isNews({ values }) {
+    return Object.keys(values).some((name) => values[name] !== this.start[name]);
+  }
+
+  // This tab's draft is put back where it continues what is shown. One of an older version, or of an article that was
+  // begun before, is offered like those of other tabs.
   restore() {
-    const draft = drafts.read(this.key);
-    if (!draft?.values || Object.keys(draft.values).every((name) => draft.values[name] === this.start[name])) return;
+    const draft = drafts.read(this.place.key);
+    if (!draft?.values || !this.isNews(draft)) return;
+    const version = this.form.elements.version.value;
+    const isBegunAnew = !version && performance.getEntriesByType("navigation")[0]?.type === "navigate";
+    if (isBegunAnew || draft.version !== version) this.place.renew();
+    else this.putBack(draft);
+  }
+
+  putBack(draft) {
     for (const [name, value] of Object.entries(draft.values)) {
       if (this.form.elements[name]) this.form.elements[name].value = value;
     }
@@ -92,14 +68,53 @@ class Writing {
     const notice = $("[data-restored]", this.form);
     const time = $("time", notice);
     time.dateTime = new Date(draft.at).toISOString();
-    time.textContent = new Date(draft.at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+    time.textContent = timeOf(draft);
     notice.hidden = false;
     $("[data-forget]", notice).addEventListener("click", () => {
-      drafts.remove(this.key);
+      drafts.remove(this.place.key);
       this.isForgotten = true;
       location.assign(location.pathname);
     });
     this.edited(this.body);
+  }
+
+  // Shows the drafts that no other tab has open; nothing of them is in the form until somebody asks for it.
+  async offerOthers() {
+    const others = (await this.place.left()).filter(({ draft }) => this.isNews(draft));
+    const notice = $("[data-offered]", this.form);
+    const close = (item) => {
+      item.remove();
+      notice.hidden = !$("li", notice);
+    };
+    for (const { key, draft } of others) {
+      const item = element("li", element("bdi", draftName(draft)), `, ${timeOf(draft)} `);
+      const offer = (label, action) => {
+        const button = element("button", label);
+        button.setAttribute("aria-label", `${label}: ${draftName(draft)}`);
+        button.type = "button";
+        button.className = "button link";
+        button.addEventListener("click", () => {
+          action();
+          close(item);
+        });
+        item.append(button, " ");
+      };
+      offer("Continue with it", () => this.take(key, draft));
+      offer("Discard it", () => drafts.remove(key));
+      $("ul", notice).append(item);
+    }
+    notice.hidden = !others.length;
+  }
+
+  // Goes on with a draft from before. What is in the form now stays a draft too.
+  take(key, draft) {
+    if (this.isChanged) {
+      this.keep();
+      this.place.renew();
+    }
+    this.putBack(draft);
+    if (drafts.write(this.place.key, draft)) drafts.remove(key);
+    this.body.focus();
   }
 
   edited(control) {
@@ -155,7 +170,7 @@ class Writing {
   keep() {
     if (this.isForgotten || this.isSent || !this.isChanged) return;
     const version = this.form.elements.version.value;
-    const kept = drafts.write(this.key, { at: Date.now(), version, values: this.values() });
+    const kept = drafts.write(this.place.key, { at: Date.now(), version, values: this.values() });
     $("[data-kept]", this.form).textContent = kept ? "Unsaved, kept in this browser" : "Unsaved, and too large to be kept in this browser";
   }
 
@@ -184,7 +199,7 @@ class Writing {
     this.keep();
     this.isSent = true;
     try {
-      sessionStorage.setItem(SENT, this.key);
+      sessionStorage.setItem(SENT, this.place.key);
     } catch {
       // The draft is offered once more.
     }
