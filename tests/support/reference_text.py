@@ -171,6 +171,7 @@ _TITLES: Final = {
     "pressroom.sdk.workers": "Worker processes",
     "pressroom.sdk.shared": "What all tools share",
     "pressroom.sdk.static_files": "Files of pages",
+    "pressroom.sdk.multipart": "Forms with files",
     "pressroom.sdk.dashboard": "Pages of the dashboard",
     "pressroom.sdk.middleware": "Around calls",
     "pressroom.sdk.backends": "Backends",

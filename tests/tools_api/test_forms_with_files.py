@@ -10,8 +10,8 @@ import httpx
 import pytest
 from PIL import Image
 from pressroom.errors import InvalidInput
-from pressroom.http.multipart import parse_multipart
 from pressroom.interfaces.tools_api.pages.uploads import type_of_image
+from pressroom.sdk import UploadedFile, parse_multipart
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
 from selectolax.lexbor import LexborHTMLParser
@@ -168,7 +168,7 @@ def test_names_and_texts_are_as_browsers_write_them() -> None:
     body += part(TEXT + b'; filename=""', b"") + part(b'content-disposition:form-data;name="file"; filename="x\\"y"')
     form = parse_multipart('multipart/form-data; charset=utf-8; boundary="b"', body + b"--b--\r\n", 3)
     assert form.texts == {'a"b\r\né': ["Grüße"]}
-    assert form.files == {"file": [b"hello"]}
+    assert form.files == {"file": [UploadedFile(b"hello", 'x"y')]}
 
 
 @pytest.mark.parametrize(

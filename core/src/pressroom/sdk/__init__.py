@@ -72,6 +72,7 @@ from pressroom.sdk.jobs import Job, JobRun, Jobs, JobState, JobStatus, Lease, Le
 from pressroom.sdk.keys import SharedKeys
 from pressroom.sdk.mcp_tool import Annotations, Instructions, McpTool, McpToolOptions, mcp_tool
 from pressroom.sdk.middleware import CallInfo, CallMiddleware
+from pressroom.sdk.multipart import MultipartForm, UploadedFile, parse_multipart
 from pressroom.sdk.page import FileField, FormCase, FormSection, Mode, Page, Preview, Snippet
 from pressroom.sdk.params import ClientRequestId, HexColor, Integer, Params
 from pressroom.sdk.plugin import API, Extensions, HostServices, Plugin, PluginConfig, PluginContext, hookimpl
@@ -186,6 +187,7 @@ __all__ = [
     "McpToolOptions",
     "Mode",
     "Models",
+    "MultipartForm",
     "NotFound",
     "Observer",
     "OverviewSection",
@@ -219,6 +221,7 @@ __all__ = [
     "ToolInfo",
     "ToolResult",
     "Tools",
+    "UploadedFile",
     "VirtualHosts",
     "Workers",
     "by_client_ip",
@@ -228,6 +231,7 @@ __all__ = [
     "generator",
     "hookimpl",
     "mcp_tool",
+    "parse_multipart",
     "per_day",
     "per_hour",
     "per_minute",

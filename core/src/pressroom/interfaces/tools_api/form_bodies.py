@@ -11,15 +11,16 @@ from sanic import Request
 from sanic.exceptions import PayloadTooLarge as SanicPayloadTooLarge
 
 from pressroom.errors import CallError, PayloadTooLarge, UnsupportedMediaType
-from pressroom.http.multipart import MULTIPART, MultipartForm, parse_multipart
 from pressroom.http.responses import receive_body
 from pressroom.interfaces.tools_api.pages import input_from_form, parse_form
 from pressroom.interfaces.tools_api.pages.forms import MAX_FIELDS
 from pressroom.interfaces.tools_api.pages.uploads import kilobytes, with_files
 from pressroom.interfaces.tools_api.routes import read_beside
+from pressroom.sdk import MultipartForm, parse_multipart
 from pressroom.validation.json import parse_object
 
 FORM: Final = "application/x-www-form-urlencoded"
+MULTIPART: Final = "multipart/form-data"
 
 MAX_FORM_BYTES: Final = 8_388_608
 """The largest form with files: one that is too large for its parameter should come back with the name of its field."""

@@ -12,6 +12,7 @@ from typing import Final
 
 from pressroom.errors import InvalidInput
 from pressroom.interfaces.tools_api.pages.forms import Form, Param, form_params
+from pressroom.sdk import UploadedFile
 
 REMOVE: Final = "_remove"
 """The name of the boxes that say which files are to be left out; no parameter can have it."""
@@ -69,7 +70,7 @@ def file_in_words(text: str) -> str:
 
 
 def with_files(
-    params: Sequence[Param], form: Form, files: Mapping[str, Sequence[bytes]]
+    params: Sequence[Param], form: Form, files: Mapping[str, Sequence[UploadedFile]]
 ) -> tuple[dict[str, Sequence[str]], InvalidInput | None]:
     """Return a form with the files that came with it as texts, and what is wrong with the first that cannot be taken.
 
@@ -89,7 +90,7 @@ def with_files(
         if not (sent := files.get(name)):
             continue
         try:
-            texts[name] = [_data_url(param, sent[-1])]
+            texts[name] = [_data_url(param, sent[-1].content)]
         except InvalidInput as error:
             texts[name] = [""]
             problem = problem or error

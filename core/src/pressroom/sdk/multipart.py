@@ -8,16 +8,24 @@ from typing import Final
 
 from pressroom.errors import InvalidInput
 
-MULTIPART: Final = "multipart/form-data"
-
 _MAX_HEAD_BYTES: Final = 8192
 _BOUNDARY: Final = re.compile(
     r""";\s*+boundary=(?:"([0-9A-Za-z'()+_,./:=? -]{1,70})"|([0-9A-Za-z'+_.-]{1,70}))\s*+(?:;|\Z)""", re.IGNORECASE
 )
-_NAME: Final = re.compile(r';\s*+name="([^"]*+)"', re.IGNORECASE)
-_FILENAME: Final = re.compile(r";\s*+filename\*?=", re.IGNORECASE)
-_ESCAPED: Final = re.compile(r"%(22|0D|0A)", re.IGNORECASE)
+_QUOTED: Final = r';\s*+{name}="((?>(?:[^"\\]++|\\.)*))"'
+_NAME: Final = re.compile(_QUOTED.format(name="name"), re.IGNORECASE)
+_FILENAME: Final = re.compile(_QUOTED.format(name="filename"), re.IGNORECASE)
+_ENCODED_FILENAME: Final = re.compile(r";\s*+filename\*=", re.IGNORECASE)
+_ESCAPED: Final = re.compile(r"\\(.)|%(22|0D|0A)", re.IGNORECASE)
 _AS_IT_IS: Final = frozenset({"", "binary", "8bit", "7bit"})
+
+
+@dataclass(frozen=True, slots=True)
+class UploadedFile:
+    """A file of a form. `name` is what its sender calls it, without line breaks; it says nothing of the content."""
+
+    content: bytes
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +36,13 @@ class MultipartForm:
     """
 
     texts: dict[str, list[str]] = field(default_factory=dict)
-    files: dict[str, list[bytes]] = field(default_factory=dict)
+    files: dict[str, list[UploadedFile]] = field(default_factory=dict)
 
 
 def parse_multipart(content_type: str, body: bytes, max_fields: int) -> MultipartForm:
     """Return the fields of a `multipart/form-data` body.
+
+    A form is flat: parts that are multipart themselves are refused, as RFC 7578, section 4.3, has it.
 
     Args:
         content_type: the request's `Content-Type`, which names the boundary.
@@ -73,11 +83,16 @@ def _add(form: MultipartForm, part: bytes) -> None:
             raise InvalidInput("", "a part of the form must have a name, and must not be a form itself (RFC 7578)")
         if headers.get("content-transfer-encoding", "").lower() not in _AS_IT_IS:
             raise InvalidInput("", "a part of the form must be sent as it is, without a Content-Transfer-Encoding")
-        name = _ESCAPED.sub(lambda code: chr(int(code[1], 16)), named[1])
-        content = part[end + 4 :]
-        if _FILENAME.search(disposition) is None:
+        name, content = _ESCAPED.sub(_plain, named[1]), part[end + 4 :]
+        filename = _FILENAME.search(disposition)
+        if filename is None and _ENCODED_FILENAME.search(disposition) is None:
             form.texts.setdefault(name, []).append(content.decode())
         elif content:
-            form.files.setdefault(name, []).append(content)
+            called = " ".join(_ESCAPED.sub(_plain, filename[1]).split()) if filename is not None else ""
+            form.files.setdefault(name, []).append(UploadedFile(content, called))
     except UnicodeDecodeError as error:
         raise InvalidInput("", "the names and texts of the form must be UTF-8") from error
+
+
+def _plain(escaped: re.Match[str]) -> str:
+    return escaped[1] or chr(int(escaped[2], 16))
