@@ -12,8 +12,41 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pressroom.cli.reloading import changed, source_paths, state_of, syntax_errors
-from support.reloading import CONFIG, PLUGIN, SECONDS, Reloading, reloading_command
+from pressroom.cli.watched_sources import changed, source_paths, state_of, syntax_errors
+from support.reloading import CONFIG, PLUGIN, SECONDS, Reloading, reloading_command, said
+
+END_AT_A_CALL = """
+
+import os
+
+
+async def end(request: HttpRequest) -> HttpResponse:
+    os.kill(os.getpid(), 15)
+    return HttpResponse(b"ends")
+
+
+@hookimpl(specname="pressroom_routes")
+def more_routes() -> list[Route]:
+    return [Route("/end", end)]
+"""
+HELPER = "from pathlib import Path\nWORD = '$WORD' + Path(__file__).with_name('said.txt').read_text()\n"
+BUILTIN = """import threading
+from pressroom.sdk import HttpRequest, HttpResponse, Plugin, Route, hookimpl
+from . import helper
+
+PLUGIN = Plugin(id="devto", api="1", title="Said", summary="Says another word.")
+
+
+async def said(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(helper.WORD.encode())
+
+
+@hookimpl
+def pressroom_routes() -> list[Route]:
+    return [Route("/helped", said)]
+"""
+THREAD = "\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+"""After which a process must not be forked."""
 
 
 @pytest.fixture
@@ -36,9 +69,12 @@ def test_it_follows_a_plugin_and_the_configuration_and_survives_errors(reloading
     browser.request("GET", "/said")
     assert browser.getresponse().read() == b"one"
 
-    # A browser keeps its connection open.
+    # A browser keeps its connection open, and nobody is refused meanwhile.
     reloading.write("two words")
-    reloading.wait_for("two words")
+    answers = {said(reloading.port, seconds=SECONDS)}
+    while "two words" not in answers:
+        answers.add(said(reloading.port, seconds=SECONDS))
+    assert answers <= {"one", "two words"}
     browser.close()
 
     # What cannot be parsed is named, and the server runs on as it was.
@@ -49,18 +85,80 @@ def test_it_follows_a_plugin_and_the_configuration_and_survives_errors(reloading
     reloading.write("four")
     reloading.wait_for("four")
 
-    # What cannot be configured ends the server, not the command.
+    # So it does where what is new cannot be configured.
     reloading.config.write_text(CONFIG + "[server]\nprot = 1\n")
-    reloading.wait_for_output("It starts again when a file changes.")
+    reloading.wait_for_output("The new server has ended (exit code 1). The server runs on as it was")
     assert "prot" in reloading.output
+    assert said(reloading.port) == "four"
     reloading.config.write_text(CONFIG + "[branding]\nname = 'Another'\n")
-    reloading.wait_for("four")
+    reloading.write("five")
+    reloading.wait_for("five")
+
+    # A server that ends by itself is started by the next change.
+    reloading.write("six", after=END_AT_A_CALL)
+    reloading.wait_for("six")
+    said(reloading.port, "/end")
+    reloading.wait_for_output("The server has ended (exit code 0). It starts again when a file changes.")
+    reloading.write("seven")
+    reloading.wait_for("seven")
 
     os.killpg(reloading.process.pid, signal.SIGINT)  # as Ctrl-C does
     assert reloading.process.wait(40) == 0
     assert session(reloading.process.pid) == []
     assert "leaked" not in reloading.output
     assert "Traceback" not in reloading.output
+
+
+@pytest.mark.parametrize("after", ["", THREAD], ids=["imported before", "cannot be forked"])
+def test_what_was_imported_before_is_never_served_stale(after: str, tmp_path: Path) -> None:
+    # In place of a built-in plugin, which is imported once for several servers.
+    package = tmp_path / "packages" / "pressroom_devto"
+    metadata = tmp_path / "packages" / "pressroom_devto-9.dist-info"
+    package.mkdir(parents=True)
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: pressroom-devto\nVersion: 9\n")
+    (metadata / "entry_points.txt").write_text("[pressroom.plugins]\ndevto = pressroom_devto\n")
+    (package / "__init__.py").write_text(BUILTIN + after)
+    helper = package / "helper.py"
+    helper.write_text(HELPER.replace("$WORD", "one"))
+    (package / "said.txt").write_text(" text")
+    with reloading_command(tmp_path, CONFIG + "[plugins.devto]\n", packages=package.parent) as running:
+        running.wait_for("one text", "/helped")
+        for word in ("two", "three"):
+            running.write(word)
+            running.wait_for(word)
+
+        # In the same second and of the same size, by which Python tells whether its cache is of this source.
+        written = helper.stat().st_mtime_ns
+        helper.write_text(HELPER.replace("$WORD", "two"))
+        os.utime(helper, ns=(written, written // 10**9 * 10**9 + (written + 1) % 10**9))
+        running.wait_for("two text", "/helped")
+        (package / "said.txt").write_text(" words")
+        running.wait_for("two words", "/helped")
+
+        # Without the process that starts servers, too.
+        os.kill(starting_process(running.process.pid), signal.SIGKILL)
+        running.write("four")
+        running.wait_for("four")
+    assert session(running.process.pid) == []
+
+
+def starting_process(command: int) -> int:
+    """Return the process that a command of `--reload` starts its servers from: its only child."""
+    done = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
+    [child] = [pid for pid, parent in map(str.split, done.stdout.splitlines()) if parent == str(command)]
+    return int(child)
+
+
+def test_servers_start_where_processes_cannot_be_forked(tmp_path: Path) -> None:
+    code = "import sys; from pressroom.cli import main, reloading; reloading.CAN_FORK = False; sys.exit(main())"
+    with reloading_command(tmp_path, python=("-c", code)) as running:
+        running.wait_for("one")
+        running.write("two")
+        running.wait_for("two")
+        running.process.terminate()
+        assert running.process.wait(40) == 0
+    assert session(running.process.pid) == []
 
 
 def test_a_signal_to_the_command_alone_ends_all(reloading: Reloading) -> None:
@@ -120,8 +218,10 @@ def test_a_syntax_error_has_its_file_and_line(source: bytes, line: int | None, t
 
 
 def test_the_sources_are_those_that_people_edit(tmp_path: Path) -> None:
-    paths = list(source_paths(tmp_path / "pressroom.toml", tmp_path / "plugins"))
+    sources = source_paths(tmp_path / "pressroom.toml", tmp_path / "plugins")
+    paths = list(sources.watched)
 
     assert paths[:2] == [tmp_path / "pressroom.toml", tmp_path / "plugins"]
     assert any(path.name == "pressroom" for path in paths)
     assert not any("site-packages" in path.parts for path in paths)
+    assert set(sources.shared) <= set(paths)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import http.client
+import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,11 +32,11 @@ CONFIG = 'builtin_plugins = false\nplugins_dir = "plugins"\n[logging]\nlevel = "
 SECONDS = 60.0
 
 
-def said(port: int) -> str | None:
-    """Return what the server on a port says at `/said`; nothing where it does not answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+def said(port: int, path: str = "/said", seconds: float = 5) -> str | None:
+    """Return what the server on a port says at a path; nothing where it does not answer within that time."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
     try:
-        connection.request("GET", "/said")
+        connection.request("GET", path)
         return connection.getresponse().read().decode()
     except (OSError, http.client.HTTPException):
         return None
@@ -62,9 +63,9 @@ class Reloading:
         """Have the plugin's page say another word; `after` is more source code."""
         self.plugin.write_text(PLUGIN.replace("$WORD", word) + after)
 
-    def wait_for(self, word: str) -> None:
+    def wait_for(self, word: str, path: str = "/said") -> None:
         """Return once the page says the word."""
-        self._wait(lambda: said(self.port) == word, word)
+        self._wait(lambda: said(self.port, path) == word, word)
 
     def wait_for_output(self, text: str) -> None:
         """Return once the command has written the text."""
@@ -79,18 +80,27 @@ class Reloading:
 
 
 @contextmanager
-def reloading_command(folder: Path, config: str = CONFIG) -> Iterator[Reloading]:
-    """Run the command in a session of its own, as a terminal does, until the block ends."""
+def reloading_command(
+    folder: Path, config: str = CONFIG, python: Sequence[str] = ("-m", "pressroom"), packages: Path | None = None
+) -> Iterator[Reloading]:
+    """Run the command in a session of its own, as a terminal does, until the block ends.
+
+    `python` are the arguments of Python that lead to the command; `packages` is a folder that comes first on its path.
+    """
     (folder / "plugins").mkdir()
     (folder / "pressroom.toml").write_text(config)
     (folder / "plugins" / "said.py").write_text(PLUGIN.replace("$WORD", "one"))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
+    environment = command_environment(folder)
+    if packages is not None:
+        environment["PYTHONPATH"] = os.pathsep.join([str(packages), environment["PYTHONPATH"]])
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with (folder / "output").open("w") as output, interruptible():
         process = subprocess.Popen(
-            [sys.executable, "-m", "pressroom", "serve", "--reload", "--port", str(port)],
+            [sys.executable, *python, "serve", "--reload", "--port", str(port)],
             cwd=folder,
-            env=command_environment(folder),
+            env=environment,
             stdout=output,
             stderr=output,
             text=True,

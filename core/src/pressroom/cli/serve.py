@@ -5,19 +5,21 @@ from __future__ import annotations
 import gc
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from pressroom.cli.loading import collector_paused, left_out, tell_safe_mode
 from pressroom.cli.options import Invocation, command_options, safe_mode_option
+from pressroom.cli.takeover import current
 from pressroom.errors import BackendError, PluginError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import socket
 
+    from pressroom.config.models import Settings
     from pressroom.host.host import Host
     from pressroom.host.loaded_app import LoadedApp
 
@@ -37,12 +39,14 @@ def serve(invocation: Invocation, host: str | None, port: int | None, strict: bo
     with collector_paused():
         from pressroom.host.loaded_app import LoadedApp  # noqa: PLC0415 - loads plugins, which takes time
         from pressroom.observability.logs import configure_logging  # noqa: PLC0415
-        from pressroom.server.serve import bind, serve_until_told  # noqa: PLC0415
+        from pressroom.server.listening import bind  # noqa: PLC0415
+        from pressroom.server.serve import serve_until_told  # noqa: PLC0415
 
         given: dict[str, Any] = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
         loaded = invocation.load_config({"server": given} if given else None)
         configure_logging(loaded.settings.logging)
-        listener, settings = bind(loaded.settings)
+        takeover = current()
+        listener, settings = takeover.listen(loaded.settings) if takeover else bind(loaded.settings)
         compiled = LoadedApp(settings, loaded.origins)
         if invocation.own_process:
             gc.freeze()
@@ -53,24 +57,28 @@ def serve(invocation: Invocation, host: str | None, port: int | None, strict: bo
     if strict and compiled.plugins.failed:
         names = ", ".join(record.id for record in compiled.plugins.failed)
         raise PluginError(f"these plugins do not work: {names}", hint="`pressroom doctor` says what to do")
-    _run(serve_until_told(compiled, listener, lambda running: _announce(invocation, compiled, running)))
+    if takeover is not None:
+        takeover.wait_for_turn()
+
+    async def announce(running: Host) -> None:
+        await _announce(invocation, compiled, running)
+        if takeover is not None:
+            takeover.tell_started()
+
+    _run(serve_until_told(compiled, listener, announce))
 
 
 def _serve_and_reload(invocation: Invocation, host: str | None, port: int | None, *, strict: bool) -> None:
-    from pressroom.cli.reloading import reload_until_told, source_paths  # noqa: PLC0415 - few servers need it
+    from pressroom.cli.reloading import reload_until_told  # noqa: PLC0415 - few servers need it
+    from pressroom.cli.watched_sources import SourcePaths, source_paths  # noqa: PLC0415
     from pressroom.config import InvalidConfig  # noqa: PLC0415 - pydantic takes longer to load than --help may take
-    from pressroom.server.serve import bind  # noqa: PLC0415
+    from pressroom.server.listening import bind  # noqa: PLC0415
 
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    settings = invocation.load_config({"server": given} if given else None).settings
-    if settings.server.port == 0:
-        # Any port is fine, but it has to be the same after each restart.
-        listener, bound = bind(settings)
-        listener.close()
-        given["port"] = bound.server.port
+    overrides = {"server": given} if given else None
     options = {
         "--host": host,
-        "--port": given.get("port"),
+        "--port": port,
         "--config": invocation.config_file,
         "--plugins-dir": invocation.plugins_dir,
     }
@@ -78,15 +86,30 @@ def _serve_and_reload(invocation: Invocation, host: str | None, port: int | None
     arguments = ["serve", *(name for name, on in flags.items() if on)]
     for name, value in options.items():
         arguments += [name, str(value)] if value is not None else []
-    plugins_dir = settings.plugins_dir
+    settings = invocation.load_config(overrides).settings
+    listener, bound = bind(settings)
 
-    def watched() -> list[Path]:
-        nonlocal plugins_dir
+    def prepared(stop: Callable[[], None]) -> tuple[SourcePaths, socket.socket]:
+        nonlocal settings, listener, bound
         with suppress(InvalidConfig):  # the server says what is wrong with it
-            plugins_dir = invocation.load_config().settings.plugins_dir
-        return list(source_paths(invocation.config_file_path(), plugins_dir))
+            now = invocation.load_config(overrides).settings
+            if _place(now) != _place(settings):
+                stop()
+                listener.close()
+                listener, bound = bind(now)
+            settings = now
+        if listener.fileno() == _CLOSED:
+            listener, bound = bind(bound)
+        return source_paths(invocation.config_file_path(), settings.plugins_dir), listener
 
-    reload_until_told(invocation.output, arguments, watched)
+    reload_until_told(invocation.output, arguments, prepared)
+
+
+_CLOSED: Final = -1
+
+
+def _place(settings: Settings) -> tuple[str, int]:
+    return settings.server.host, settings.server.port
 
 
 def _run(main: Any) -> None:

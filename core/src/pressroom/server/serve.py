@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import gc
 import os
 import signal
@@ -19,7 +18,6 @@ from sanic.http.constants import HTTP
 from sanic.http.http1 import Http
 from sanic.server.async_server import AsyncioServer
 
-from pressroom.config.models import Settings
 from pressroom.errors import BackendError
 from pressroom.gate.deadlines import no_exit
 from pressroom.host.host import Host
@@ -33,7 +31,6 @@ from pressroom.version import VERSION
 
 log = structlog.get_logger()
 
-_BACKLOG: Final = 1024
 _HARD_END_SECONDS: Final = 4.75
 """How long after the time for calls in flight the process ends, whatever still runs in it: below the 5 s documented."""
 
@@ -46,40 +43,6 @@ _LEFT_BEHIND_SECONDS: Final = 2.0
 _IDLE_CHECK_SECONDS: Final = 0.05
 _ACCEPT_TURNS: Final = 5
 """Turns of the event loop until it knows a connection that it has just accepted; asyncio takes three."""
-
-
-def bind(settings: Settings) -> tuple[socket.socket, Settings]:
-    """Take the port, and return the socket with the settings as they are then: port 0 has become a real one.
-
-    Raises:
-        BackendError: the IP address cannot be listened on; the message says why.
-    """
-    host, port = settings.server.host, settings.server.port
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen(_BACKLOG)
-    except OSError as error:
-        listener.close()
-        raise BackendError(
-            f"cannot listen on {host}, port {port}: {error.strerror or error}",
-            hint=_advice(error),
-        ) from error
-    listener.setblocking(False)
-    server = settings.server.model_copy(update={"port": listener.getsockname()[1]})
-    return listener, settings.model_copy(update={"server": server})
-
-
-def _advice(error: OSError) -> str:
-    match error.errno:
-        case errno.EADDRINUSE:
-            return "stop what uses the port, or choose another with --port"
-        case errno.EACCES:
-            return "choose a port above 1023 with --port, or let a proxy take this one"
-        case _:
-            return "choose an IP address of this machine with --host, such as 127.0.0.1"
 
 
 Started = Callable[[Host], Awaitable[None] | None]

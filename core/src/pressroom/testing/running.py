@@ -26,7 +26,8 @@ from pressroom.observability.secrets import mask_secrets
 from pressroom.pipeline.context import CallRequest, ReceivedCall, RefusedCall, StoredAnswer
 from pressroom.pipeline.stages.respond import file_data
 from pressroom.sdk import JobStatus, ToolResult
-from pressroom.server.serve import bind, serve
+from pressroom.server.listening import bind
+from pressroom.server.serve import serve
 from pressroom.testing.accounts import HostAccount
 from pressroom.testing.databases import make_database
 
