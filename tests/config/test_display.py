@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from datetime import date
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from pressroom.config import Settings
-from pressroom.config.display import MASK, as_data, json_schema, listed
+from pressroom.config import InvalidConfig, Settings, load
+from pressroom.config.display import MASK, as_data, json_schema, listed, settings_schema
 from pressroom.sdk import PluginConfig
 from pydantic import SecretStr, ValidationError
 
@@ -139,8 +140,9 @@ def test_the_schema_takes_every_duration_that_the_loader_takes(key: tuple[str, .
 
 
 def test_the_schema_is_one_and_describes_every_setting() -> None:
-    schema = json_schema()
-    Draft202012Validator.check_schema(schema)
+    Draft202012Validator.check_schema(json_schema())
+    assert '"null"' not in json.dumps(json_schema())
+    schema = settings_schema()
     tables = [schema, *schema["$defs"].values()]
     undescribed = [
         name
@@ -149,4 +151,61 @@ def test_the_schema_is_one_and_describes_every_setting() -> None:
         if not setting.get("description") and "$ref" not in setting
     ]
     assert undescribed == []
-    assert '"null"' not in json.dumps(schema)
+
+
+REFERENCES: Final = [
+    {"$file": "value"},
+    {"$env": "VALUE"},
+    {},
+    {"$file": ""},
+    {"$file": 1},
+    {"$file": "value", "$env": "VALUE"},
+    {"$files": "value"},
+]
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("secret_key", "a long enough key, which nobody guesses"),
+        ("server.port", "8080"),
+        ("server", '{"port": 8080}'),
+        ("server.request_timeout", "1m"),
+        ("mcp.allowed_origins", '["https://a.example"]'),
+        ("storage.s3.secret_access_key", "sesame"),
+        ("plans.free.quotas", '{"articles": 5}'),
+        ("tools.list_pages.enabled", "false"),
+        ("plugins.shout.enabled", "true"),
+        ("plugins.shout.config.password", "sesame"),
+    ],
+)
+@pytest.mark.parametrize("reference", REFERENCES, ids=str)
+def test_the_schema_and_the_loader_accept_the_same_references(
+    key: str, text: str, reference: dict[str, Any], tmp_path: Path
+) -> None:
+    value = tmp_path / "value"
+    value.write_text(text)
+    if reference.get("$file") == "value":
+        reference = {**reference, "$file": str(value)}
+    document: Any = reference
+    for part in reversed(key.split(".")):
+        document = {part: document}
+    file = tmp_path / "pressroom.toml"
+    file.write_text(toml_of(key, reference))
+    free = key.startswith("plugins.shout.config.")  # only its plugin knows what may be in there
+    try:
+        load(file, environ={"VALUE": text})
+    except InvalidConfig:
+        assert free or not validator.is_valid(document)
+    else:
+        assert validator.is_valid(document)
+
+
+def test_an_item_of_a_list_may_be_a_reference() -> None:
+    assert validator.is_valid({"mcp": {"allowed_origins": ["https://a.example", {"$env": "ORIGIN"}]}})
+    assert not validator.is_valid({"mcp": {"allowed_origins": [{"$env": 5}]}})
+
+
+def toml_of(key: str, table: dict[str, Any]) -> str:
+    inside = ", ".join(f"{json.dumps(name)} = {json.dumps(one)}" for name, one in table.items())
+    return f"{key} = {{ {inside} }}\n"

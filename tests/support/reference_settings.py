@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final
 
-from pressroom.config.display import as_data, json_schema
+from pressroom.config.display import as_data, settings_schema
 from pressroom.config.models import Settings
 from pydantic import BaseModel
 
@@ -18,7 +18,7 @@ _PLACEHOLDERS: Final = {"plans": "<name>", "tools": "<tool>", "plugins": "<id>"}
 
 def settings() -> str:
     """Return a table for each section of the configuration."""
-    schema = json_schema()
+    schema = settings_schema()
     return "\n".join(_sections(Settings, schema, schema, ()))
 
 

@@ -14,14 +14,56 @@ from pydantic import BaseModel, Secret, SecretBytes, SecretStr
 
 from pressroom.config.models import Settings
 from pressroom.config.origins import KeyPath, Origins, dotted
+from pressroom.config.references import FILE, VARIABLE
 
 _BOUNDS: Final = {"gt": "exclusiveMinimum", "ge": "minimum", "lt": "exclusiveMaximum", "le": "maximum"}
 
 
+_REFERENCE: Final = {
+    "type": "object",
+    "description": "Where the value is: a file, or a variable of the environment.",
+    "additionalProperties": False,
+    "minProperties": 1,
+    "maxProperties": 1,
+    "properties": {
+        FILE: {"type": "string", "minLength": 1, "description": "The file that holds the value."},
+        VARIABLE: {"type": "string", "minLength": 1, "description": "The variable that holds the value."},
+    },
+}
+
+
 def json_schema() -> dict[str, Any]:
-    """Return the schema of `pressroom.toml`, in JSON Schema 2020-12."""
-    schema = _clean(Settings.model_json_schema())
+    """Return the schema of `pressroom.toml`, in JSON Schema 2020-12. Any value may be a reference instead."""
+    schema = _with_references(settings_schema())
+    schema["$defs"]["Reference"] = _REFERENCE
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "pressroom.toml", **schema}
+
+
+def settings_schema() -> dict[str, Any]:
+    """Return the schema of the settings themselves, without that of references."""
+    return _clean(Settings.model_json_schema())
+
+
+def _with_references(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema in which each value inside, but not the whole, may be a reference."""
+    changed = dict(schema)
+    for key in ("properties", "patternProperties"):
+        if key in schema:
+            changed[key] = {name: _or_reference(child) for name, child in schema[key].items()}
+    if "$defs" in schema:
+        changed["$defs"] = {name: _with_references(child) for name, child in schema["$defs"].items()}
+    if "anyOf" in schema:
+        changed["anyOf"] = [_with_references(choice) for choice in schema["anyOf"]]
+    if "items" in schema:
+        changed["items"] = _or_reference(schema["items"])
+    return changed
+
+
+def _or_reference(schema: dict[str, Any]) -> dict[str, Any]:
+    said: dict[str, Any] = {key: schema[key] for key in ("description", "default") if key in schema}
+    value = {key: child for key, child in schema.items() if key not in said}
+    reference: dict[str, Any] = {"$ref": "#/$defs/Reference"}
+    return {"anyOf": [_with_references(value), reference], **said}
 
 
 def _clean(schema: dict[str, Any]) -> dict[str, Any]:
