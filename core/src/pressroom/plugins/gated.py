@@ -17,6 +17,7 @@ from pressroom.errors import BackendError, CallError, CallTimeout, InternalError
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
 from pressroom.gate.wording import shown
 from pressroom.sdk import (
+    AccountRole,
     Authenticator,
     Authorizer,
     Caller,
@@ -165,9 +166,9 @@ class Gated:
         names = self._listed(call, found)
         return [name for name in names if isinstance(name, str)]
 
-    async def _section(self, record: OverviewSection, subject: str) -> str:
+    async def _section(self, record: OverviewSection, subject: str, *role: AccountRole) -> str:
         call = self._call("overview section", record.name)
-        ask = partial(record.html, subject)
+        ask = partial(record.html, subject, *role)
         found = await self.gate.run(call, OVERVIEW_SECONDS, ask, cancel_seconds=_PAGE_CANCEL_SECONDS)
         with self.gate.calling(call):
             if not isinstance(found, str):

@@ -372,11 +372,15 @@ class OverviewSection:
     or an empty text where there is nothing to show. It goes into the page as it is, so escape what people have typed,
     and begin ids with the plugin's id. Sections have links rather than forms. Those with a lower `position` come first,
     then those of the plugin whose id comes first. It has two seconds; where it fails, the page leaves it out.
+
+    With `by_role`, `html` also gets what the person may do in the account, an `AccountRole`, as its second argument:
+    leave out links to what somebody with that role may not do.
     """
 
     name: str
-    html: Callable[[str], Awaitable[str]]
+    html: Callable[..., Awaitable[str]]
     position: int = 100
+    by_role: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from sanic import HTTPResponse
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.dashboard.frame import DASHBOARD, DashboardFrame, DashboardRequest
 from pressroom.interfaces.dashboard.views import call_rows, meter, storage_meter
-from pressroom.sdk import OverviewSection
+from pressroom.sdk import AccountRole, OverviewSection
 
 CALLS: Final = 20
 """How many calls one page lists."""
@@ -53,7 +53,7 @@ class Overview:
             "overview.html",
             "Overview",
             current=DASHBOARD,
-            sections=[] if only_errors or before is not None else await self._of_plugins(user.id),
+            sections=[] if only_errors or before is not None else await self._of_plugins(user.id, visit.role),
             usage=usage,
             tools=len(self._host.compiled.catalog.plan(user.plan).mcp_tools),
             meters=[meter(use) for use in usage.quotas],
@@ -71,13 +71,14 @@ class Overview:
             "member_overview.html",
             "Overview",
             current=DASHBOARD,
-            sections=await self._of_plugins(visit.user.id),
+            sections=await self._of_plugins(visit.user.id, visit.role),
             message=_MESSAGES.get(visit.request.args.get("done", ""), ""),
         )
 
-    async def _of_plugins(self, subject: str) -> list[Markup]:
+    async def _of_plugins(self, subject: str, role: AccountRole) -> list[Markup]:
         """Return the sections of all plugins; those that fail or have nothing to show are left out."""
-        found = await asyncio.gather(*(section.html(subject) for section in self._sections), return_exceptions=True)
+        asked = (one.html(subject, role) if one.by_role else one.html(subject) for one in self._sections)
+        found = await asyncio.gather(*asked, return_exceptions=True)
         # What failed is counted and logged by the gate.
         return [Markup(html) for html in found if isinstance(html, str) and html]  # noqa: S704 - the plugins' own HTML
 

@@ -41,7 +41,12 @@ def fragment(
     template: str, plugin: PluginContext, request: HttpRequest, *, status: int = 200, **values: Any
 ) -> HttpResponse:
     """Return a part of a page, for the frame of the dashboard."""
-    values |= {"root": root_of(plugin), "token": request.csrf_token, "writes": request.role != "reader"}
+    values |= {
+        "root": root_of(plugin),
+        "token": request.csrf_token,
+        "writes": request.role != "reader",
+        "owns": request.role == "owner",
+    }
     text = template_of(template).render(values)
     return HttpResponse(text.encode("utf-8", "replace"), status, headers={"Cache-Control": "no-store"})
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final
 
-from pressroom.sdk import OverviewSection, PluginContext
+from pressroom.sdk import AccountRole, OverviewSection, PluginContext
 from sqlalchemy import select
 
 from pressroom_content.articles import listing
@@ -45,13 +45,13 @@ class AttentionEntry:
 def sections(plugin: PluginContext) -> Sequence[OverviewSection]:
     """Return the section with an account's articles."""
 
-    async def articles(subject: str) -> str:
-        return await _render(plugin, subject)
+    async def articles(subject: str, role: AccountRole) -> str:
+        return await _render(plugin, subject, role)
 
-    return [OverviewSection("articles", articles, position=10)]
+    return [OverviewSection("articles", articles, position=10, by_role=True)]
 
 
-async def _render(plugin: PluginContext, user_id: str) -> str:
+async def _render(plugin: PluginContext, user_id: str, role: AccountRole) -> str:
     now, root = datetime.now(UTC), root_of(plugin)
     websites, _ = await Websites(plugin).page(user_id, limit=_WEBSITES)
     known = {one.id: one for one in websites}
@@ -65,6 +65,8 @@ async def _render(plugin: PluginContext, user_id: str) -> str:
         calendar=f"{root}{CALENDAR}",
         websites=f"{root}{WEBSITES}",
         has_website=bool(websites),
+        writes=role != "reader",
+        owns=role == "owner",
         problems=[*await _publications(plugin, user_id, root), *_broken(websites, root)],
         ahead=[_entry(one, known, now) for one in ahead[:SHOWN]],
         more_ahead=max(0, len(ahead) - SHOWN),

@@ -72,7 +72,7 @@ class PerformancePages:
     async def websites(self, request: HttpRequest) -> HttpResponse:
         """List the websites, each with its clicks of four weeks. Raises `InvalidInput` for a wrong cursor."""
         rows, cursor = await self._rows(request.subject, WEBSITES, request.query.get("cursor") or None)
-        return self._fragment("websites.html", rows=rows, next_cursor=cursor, older="cursor" in request.query)
+        return self._fragment(request, "websites.html", rows=rows, next_cursor=cursor, older="cursor" in request.query)
 
     async def overview(self, subject: str) -> str:
         """Return a section with the clicks of four weeks of the websites that have figures; nothing where none has."""
@@ -85,7 +85,7 @@ class PerformancePages:
         website, board, sources = await self._opened(request)
         wanted = range_of(request.query.get("days", ""))
         if board is None or board.site.last is None:
-            return self._empty(website, board)
+            return self._empty(request, website, board)
         report = await board.report(wanted)
         link = self._link(website, board, sources)
         tables = [
@@ -100,6 +100,7 @@ class PerformancePages:
             if (rows := await self._shown(board, report.period, dimension, _SHOWN + 1))
         ]
         return self._fragment(
+            request,
             "website.html",
             website=website,
             ranges=[(one.title, link(one), one is wanted) for one in RANGES],
@@ -128,11 +129,12 @@ class PerformancePages:
         website, board, sources = await self._opened(request)
         wanted = range_of(request.query.get("days", ""))
         if board is None or board.site.last is None:
-            return self._empty(website, board)
+            return self._empty(request, website, board)
         number, period = _number(request.query.get("page", "")), board.site.latest(wanted.days)
         rows = await self._shown(board, period, dimension, ROWS + 1, (number - 1) * ROWS)
         link = self._link(website, board, sources)
         return self._fragment(
+            request,
             "table.html",
             website=website,
             title=title,
@@ -204,8 +206,9 @@ class PerformancePages:
         # A source that does not split by it has one row without a name.
         return [] if not offset and all(not row.keys[dimension] for row in rows) else rows
 
-    def _empty(self, website: Website, board: Board | None) -> HttpResponse:
+    def _empty(self, request: HttpRequest, website: Website, board: Board | None) -> HttpResponse:
         return self._fragment(
+            request,
             "empty.html",
             website=website,
             connect=self._connect(website),
@@ -235,8 +238,8 @@ class PerformancePages:
 
         return link
 
-    def _fragment(self, template: str, **values: Any) -> HttpResponse:
-        text = self._render(template, **values)
+    def _fragment(self, request: HttpRequest, template: str, **values: Any) -> HttpResponse:
+        text = self._render(template, owns=request.role == "owner", **values)
         return HttpResponse(text.encode("utf-8", "replace"), headers={"Cache-Control": "no-store"})
 
     def _render(self, template: str, **values: Any) -> str:
