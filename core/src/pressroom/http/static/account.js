@@ -82,6 +82,8 @@ if (current) {
   const place = current.getBoundingClientRect();
   const bounds = column.getBoundingClientRect();
   row.scrollLeft += place.left - row.getBoundingClientRect().left - (row.clientWidth - place.width) / 2;
+  // Browsers leave a link with the focus half cut off at the edge of the row.
+  row.addEventListener("focusin", ({ target }) => target.scrollIntoView({ block: "nearest", inline: "nearest" }));
   if (place.bottom > Math.min(bounds.bottom, innerHeight)) column.scrollTop += place.top - bounds.top - (column.clientHeight - place.height) / 2;
 }
 

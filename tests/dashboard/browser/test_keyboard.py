@@ -1,0 +1,194 @@
+"""Every page with the keyboard alone: Tab reaches all that can be used, in order and in sight, and Escape closes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import httpx
+import pytest
+from playwright.async_api import Browser, Page, expect
+from pressroom.accounts.records import User
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support.content_client import client_of
+from support.oauth import Flow
+from support.people import EMAIL, add_person
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+TOOLS: Final = ("image-generator", "qr-code-generator", "favicon-generator", "code-to-image")
+SIZES: Final = ((1280, 800), (390, 844))
+MAX_PRESSES: Final = 400
+BODY: Final = (
+    "An engine weaves numbers.\n\n## Parts\n\n| Part | Does |\n|---|---|\n| Mill | adds |\n\n```python\nprint(1)\n```\n"
+)
+
+# Notes the elements that can be used, and what focusing each of them looks like and does.
+WATCH: Final = """(backwards) => {
+    const kinds = "a[href], button, input, select, textarea, summary, [tabindex]";
+    const used = (element) => {
+        const box = element.getBoundingClientRect();
+        if (!element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true })) return false;
+        if (!box.width || !box.height || element.tabIndex < 0 || element.matches(":disabled, [inert] *")) return false;
+        if (element.type !== "radio") return true;
+        const group = [...document.getElementsByName(element.name)].filter((one) => one.form === element.form);
+        return element === (group.find((one) => one.checked) ?? group[0]);
+    };
+    const around = (element) => {
+        const boxes = [element.closest("label"), element.closest(".code-editor")];
+        return [element, element.parentElement, element.nextElementSibling, ...boxes].filter((one) => one);
+    };
+    const look = (element) => JSON.stringify(around(element).map((one) => {
+        const style = getComputedStyle(one);
+        const ring = style.outlineStyle !== "none" && [style.outlineStyle, style.outlineWidth, style.outlineColor];
+        return [ring, style.boxShadow, style.backgroundColor, style.borderColor, style.top, style.clipPath];
+    }));
+    const name = (element) => {
+        const text = element.getAttribute("aria-label") || element.textContent || element.name || "";
+        return `${element.tagName.toLowerCase()}#${element.id} “${text.replace(/\\s+/g, " ").trim().slice(0, 40)}”`;
+    };
+    // Tab begins at the start, even where a field has the focus at first.
+    const start = Object.assign(document.createElement("span"), { tabIndex: -1 });
+    document.body[backwards ? "append" : "prepend"](start);
+    start.focus();
+    start.remove();
+    const elements = [...document.querySelectorAll(kinds)].filter(used);
+    const skip = elements[0].getAttribute("href") ?? "";
+    const idle = new Map(elements.map((element) => [element, look(element)]));
+    const seen = window.tabbed = { elements, order: [], faults: [], ended: false };
+    const skips = skip.length > 1 && document.querySelector(`main${skip}[tabindex="-1"]`);
+    if (!skips) seen.faults.push("nothing skips the header");
+    if (backwards) elements.reverse();
+    seen.faults.push(...elements.filter((one) => one.tabIndex > 0).map((one) => `${name(one)} is out of order`));
+    document.addEventListener("focusin", ({ target }) => {
+        if (seen.order.includes(target)) return void (seen.ended = true);
+        seen.order.push(target);
+        if (target.matches("iframe")) return;
+        if (idle.has(target) && look(target) === idle.get(target)) seen.faults.push(`${name(target)} shows no focus`);
+        const box = around(target).map((one) => one.getBoundingClientRect()).find((one) => one.width > 1);
+        const hit = document.elementFromPoint(box.left + box.width / 2, box.top + Math.min(box.height / 2, 20));
+        if (!hit) seen.faults.push(`${name(target)} is out of sight`);
+        else if (!around(target).some((one) => one.contains(hit) || hit.contains(one)))
+            seen.faults.push(`${name(target)} is below ${name(hit)}`);
+    });
+    seen.report = () => {
+        const place = new Map(elements.map((element, index) => [element, index]));
+        const reached = seen.order.filter((one) => place.has(one)).map((one) => place.get(one));
+        const backwards = reached.filter((index, at) => at && index < reached[at - 1]).map((index) => elements[index]);
+        return [
+            ...seen.faults,
+            ...elements.filter((one) => !seen.order.includes(one)).map((one) => `${name(one)} is not reached`),
+            ...backwards.map((one) => `${name(one)} comes too late`),
+            ...(seen.ended ? [] : ["the end is not reached"]),
+        ];
+    };
+    return elements.length;
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """A host with the paths of its pages."""
+
+    host: RunningHost
+    person: User
+    public: tuple[str, ...]
+    own: tuple[str, ...]
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    """Return a host with all built-in plugins."""
+    config: dict[str, Any] = {"accounts": {"sign_up": True, "operators": [EMAIL]}, "logging": {"requests": False}}
+    with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("data"))) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def pages(host: RunningHost) -> Pages:
+    """Write and publish something, connect a client, and return the paths of all pages."""
+    person = add_person(host)
+    client = client_of(host, person.email)
+    site = client.data("connect_website", platform="builtin", name="Notes on engines")["website_id"]
+    articles = [
+        client.data("create_content", title=title, body=BODY, tags=["engines"], website_id=site)["content_id"]
+        for title in ("The engine that was never built", "A mill for numbers", "Cards for a loom")
+    ]
+    posts = [client.data("publish_content", content_id=one, website_id=site)["url"] for one in articles[:2]]
+    later = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    client.data("publish_content", content_id=articles[2], website_id=site, mode="schedule", publish_at=later)
+    client.data("save_content_idea", title="A letter to a student")
+    with httpx.Client(base_url=host.url) as http:
+        flow = Flow(host.url, http, http)
+        flow.register(client_name="An editor")
+        consent = f"/oauth/authorize?{flow.query()}"
+    post = posts[0].removeprefix(host.url)
+    blog = re.match(r"/sites/[^/]+", post)[0]  # type: ignore[index]  # every post has this
+    article = f"/dashboard/articles/{articles[0]}"
+    website = f"/dashboard/websites/{site}"
+    connection = f"/dashboard/connections/{client.connection.id}"
+    own = ("", "/connections", "/account", "/activity", "/members", "/users", f"/users/{person.id}", "/articles")
+    own += ("/articles/new/edit", "/calendar", "/websites", "/media", "/search", "/performance")
+    return Pages(
+        host=host,
+        person=person,
+        public=(
+            *("/tools", *(f"/tools/{slug}" for slug in TOOLS), "/sign-in", "/sign-up", "/tools/none"),
+            *(blog, post, f"{blog}/search?q=engine", f"{blog}/archive", f"{blog}/tag/engines"),
+        ),
+        own=(
+            *(f"/dashboard{path}" for path in own),
+            *(article + part for part in ("", "/edit", "/seo", "/versions", "/publications", f"/publish/{site}")),
+            *(website, f"/dashboard/search/{site}", connection, consent),
+        ),
+    )
+
+
+async def faults(page: Page, url: str, key: str = "Tab") -> list[str]:
+    """Press a key until the page is at its end, and return what is wrong."""
+    await page.goto(url)
+    count = await page.evaluate(WATCH, key != "Tab")
+    for _ in range(count + 2):
+        await page.keyboard.press(key)
+    presses = count + 2
+    while presses < MAX_PRESSES and not await page.evaluate("window.tabbed.ended"):
+        await page.keyboard.press(key)
+        presses += 1
+    return [f"{page.url}: {fault}" for fault in await page.evaluate("window.tabbed.report()")]
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES, ids=["desktop", "phone"])
+async def test_tab_reaches_everything_in_order_and_in_sight(
+    browser: Browser, pages: Pages, width: int, height: int
+) -> None:
+    token = pages.host.run(pages.host.host.accounts.sessions.start(pages.person.id))
+    context = await browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce")
+    page = await context.new_page()
+    found: list[str] = []
+    for path in pages.public:
+        found += await faults(page, pages.host.url + path)
+    # The image stays at the top of a small screen: what gets the focus on the way up must not be behind it.
+    found += await faults(page, f"{pages.host.url}/tools/{TOOLS[0]}", "Shift+Tab")
+    await context.add_cookies([{"name": "pressroom_session", "value": token, "url": pages.host.url}])
+    for path in pages.own:
+        found += await faults(page, pages.host.url + path)
+    await context.close()
+    assert not found, "\n".join(found)
+
+
+async def test_escape_closes_an_explanation_and_keeps_the_place(browser: Browser, pages: Pages) -> None:
+    page = await browser.new_page()
+    await page.goto(f"{pages.host.url}/tools/{TOOLS[1]}")
+    opener = page.locator("button.tip").filter(visible=True).first
+    explanation = page.locator(f"#{await opener.get_attribute('popovertarget')}")
+    await opener.focus()
+    await page.keyboard.press("Enter")
+    await expect(explanation).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(explanation).to_be_hidden()
+    await expect(opener).to_be_focused()
+    await page.close()
