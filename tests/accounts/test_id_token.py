@@ -15,7 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from joserfc import jws
 from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
-from pressroom.accounts.identity_provider.id_token import IdTokenVerifier, InvalidIdToken, JsonWebKeys, UnknownKey
+from pressroom.accounts.identity_provider.provider_client import (
+    IdTokenVerifier,
+    InvalidIdToken,
+    JsonWebKeys,
+    UnknownKey,
+)
 
 ISSUER = "https://id.example"
 NOW = 1_800_000_000

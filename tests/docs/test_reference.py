@@ -8,7 +8,7 @@ from pressroom import sdk
 from pressroom.config import Settings
 from pressroom.config.sections import fixed_keys
 from pressroom.pipeline.chain import STAGE_NAMES
-from pressroom.plugins.records import Phase, Status
+from pressroom.plugins.discovery import Phase, Status
 from support.doc_examples import DOCS, ROOT
 from support.reference_text import PARTS, docstring, hook_functions
 

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from pressroom.graphics import emoji
-from pressroom.graphics.bounded_cache import BoundedCache
 from pressroom.graphics.color import BLACK
-from pressroom.graphics.emoji import emoji_image
+from pressroom.graphics.emoji import BoundedCache, emoji_image
 from pressroom.graphics.text import TextStyle, default_library, draw_text, drawing, shape
 
 

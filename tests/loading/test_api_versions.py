@@ -64,7 +64,7 @@ def test_a_host_takes_its_own_interface_and_the_one_before(
 
 DEPRECATING = """
 from pressroom.sdk.deprecation import Deprecation, deprecated_names
-from pressroom.sdk.rates import per_day as _per_day
+from pressroom.sdk.backends import per_day as _per_day
 
 __getattr__ = deprecated_names(
     __name__, {"per_day": (_per_day, Deprecation("pressroom.sdk.per_day", "pressroom.sdk.Rate", "4"))}

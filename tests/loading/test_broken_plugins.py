@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pressroom.gate.wording import MAX_ERROR_LENGTH
 from pressroom.host.loaded_app import LoadedApp
-from pressroom.plugins.records import PluginRecord
+from pressroom.plugins.discovery import PluginRecord
 from support.compiling import Compile
 from support.faults import imports
 from support.plugin_distributions import BROKEN, Expected, healthy

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from pressroom.gate.deadlines import ProcessExit, end_process, no_exit
 from pressroom.host.loaded_app import LoadedApp
+from pressroom.plugins.discovery import PluginRecord
 from pressroom.plugins.load import load_plugins
-from pressroom.plugins.records import PluginRecord
 from pressroom.testing.plugin import settings_for_test
 from support.commands import Done, run_command, run_process
 from support.compiling import Compile

@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 from pressroom.cli.weak_settings import weaknesses
+from pressroom.plugins.discovery import PluginRecord
 from pressroom.plugins.folder import writable_by_others
-from pressroom.plugins.records import PluginRecord
 from support.compiling import Compile
 from support.plugin_source import SOUND, filled, install_plugin
 from support.server import serving

@@ -15,9 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pressroom.plugins.contributions import describe
-from pressroom.plugins.discovery import discover
+from pressroom.plugins.discovery import PluginRecord, discover
 from pressroom.plugins.load import load_plugins
-from pressroom.plugins.records import PluginRecord
 from pressroom.testing.plugin import settings_for_test
 from support.installing import on_path
 from support.plugin_distributions import BROKEN, Distribution, healthy

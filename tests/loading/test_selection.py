@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pressroom.plugins.discovery import PluginRecord
 from pressroom.plugins.load import load_plugins
-from pressroom.plugins.records import PluginRecord
 from pressroom.testing.plugin import settings_for_test
 from support.commands import run_command
 from support.compiling import Compile, records_of

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, Request, async_playwright
 from pressroom.accounts.records import AccessChoice
-from pressroom.catalog.access import allows
+from pressroom.catalog.tool import allows
 from pressroom.testing import RunningHost
 from support.axe import violations
 from support.needs import headless_chromium

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 import pytest
-from pressroom.catalog.access import LEVELS, allows
+from pressroom.catalog.tool import LEVELS, allows
 from pressroom.host.host import Host
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.pipeline.context import CallRequest, IdentifiedCall, RefusedCall

@@ -15,7 +15,7 @@ from pressroom.cli import installing
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.host.server_status import FOLDER, ServerStatusFile, running_servers
 from pressroom.plugins.folder import writable_by_others
-from pressroom.storage.private import changeable_by_others
+from pressroom.storage.data_folder import changeable_by_others
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, pipes and modes are of POSIX")
 

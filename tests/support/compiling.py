@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from typing import Any, Final, Protocol
 
 from pressroom.host.loaded_app import LoadedApp
-from pressroom.plugins.records import PluginRecord
+from pressroom.plugins.discovery import PluginRecord
 
 from support.plugin_distributions import Distribution
 

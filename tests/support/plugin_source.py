@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, Final
 
-from pressroom.plugins.records import Phase, Status
+from pressroom.plugins.discovery import Phase, Status
 
 from support.installing import install
 

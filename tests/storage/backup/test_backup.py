@@ -291,7 +291,7 @@ def test_a_restore_that_fills_the_disk_changes_nothing(tmp_path: Path) -> None:
 KILLED = """
 import os, sys
 from pathlib import Path
-from pressroom.storage.restoring import PreparedRestore, restore_lock
+from pressroom.storage.data_folder import PreparedRestore, restore_lock
 
 folder, left = Path(sys.argv[1]), int(sys.argv[2])
 
@@ -316,7 +316,7 @@ with restore_lock(folder):
 FINISHED = """
 import sys
 from pathlib import Path
-from pressroom.storage.restoring import finish_restore
+from pressroom.storage.data_folder import finish_restore
 
 finish_restore(Path(sys.argv[1]))
 """

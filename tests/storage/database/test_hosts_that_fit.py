@@ -19,7 +19,7 @@ from pressroom.config.loading import load
 from pressroom.errors import BackendError
 from pressroom.host.host import Host
 from pressroom.host.loaded_app import LoadedApp
-from pressroom.host.shared_keys import accept_keys
+from pressroom.host.stores import accept_keys
 from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pressroom.plugins.records import Phase
+from pressroom.plugins.discovery import Phase
 
 from support.plugin_source import REPORT, SOUND, Factory, Fault, Words, fault
 

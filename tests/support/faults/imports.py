@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from pressroom.plugins.records import Phase
+from pressroom.plugins.discovery import Phase
 
 from support.installing import install
 from support.plugin_source import HEAD, SHOUT, Distribution, Expected, Factory, fault, install_plugin

@@ -22,12 +22,11 @@ from pressroom.backup.archive import (
 from pressroom.config import Settings
 from pressroom.errors import BackendError
 from pressroom.sdk import Models
+from pressroom.storage.data_folder import PreparedRestore, finish_prepared, make_private_folder, restore_lock
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.engine import FILE_NAME as SQLITE_FILE
 from pressroom.storage.database.migrations import known_revisions
 from pressroom.storage.files.signing import FILE_NAME as SECRET_FILE
-from pressroom.storage.private import make_private_folder
-from pressroom.storage.restoring import PreparedRestore, finish_prepared, restore_lock
 
 _DATABASES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 

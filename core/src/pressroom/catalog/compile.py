@@ -12,9 +12,8 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, create_model
 
-from pressroom.catalog.access import needed_access
 from pressroom.catalog.schema import file_schema, mcp_schema, output_schema, parameter_list
-from pressroom.catalog.tool import ANONYMOUS, Catalog, LimitRule, PlanTool, PlanView, Tool
+from pressroom.catalog.tool import ANONYMOUS, Catalog, LimitRule, PlanTool, PlanView, Tool, needed_access
 from pressroom.config.models import PlanSettings, Settings, ToolSettings
 from pressroom.config.values import parse_rate
 from pressroom.errors import PluginError

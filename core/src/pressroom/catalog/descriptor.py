@@ -1,9 +1,13 @@
-"""The catalog as clients read it: a descriptor for each generator (interface contract, section 2.10)."""
+"""The catalog as clients read it, and as models see it.
+
+A client hands the names, descriptions and input schemas of all tools to its model, with every conversation. What only
+guards the server, such as the longest id, tells a model nothing; a call that breaks it is refused with the bound.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from pressroom.catalog.compile import GENERATE
 from pressroom.catalog.schema import parameter_list
@@ -92,3 +96,115 @@ def describe_catalog(view: PlanView, branding: Branding, base_url: str) -> dict[
 
 def _mcp_names(entries: Iterable[PlanTool]) -> list[str]:
     return [entry.tool.mcp_name for entry in entries if entry.tool.mcp_name]
+
+
+MAX_SHOWN_LENGTH: Final = 60
+"""Up to how many characters a bound on a text is something that a writer has to mind."""
+
+MAX_SHOWN_ITEMS: Final = 20
+MAX_SHOWN_NUMBER: Final = 100_000
+
+_HIDDEN: Final = frozenset({"propertyNames", "maxProperties", "pattern", "contentMediaType", "examples"})
+_SAID_OF_RESULTS: Final = frozenset(
+    {
+        "description",
+        "additionalProperties",
+        "required",
+        "format",
+        "minimum",
+        "maximum",
+        "minLength",
+        "maxLength",
+        "minItems",
+    }
+)
+"""What an output schema says beyond types and names. Of the whole it does say which members are always there."""
+
+_VALUES: Final = frozenset({"default", "enum", "const"})
+_EMPTY_DEFAULTS: Final[tuple[Any, ...]] = ("", [], {}, None)
+
+
+def model_input_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an input schema without the bounds that only guard the server and without empty defaults.
+
+    The description of the whole goes too: the tool has its own.
+    """
+    shown = _input(schema)
+    shown.pop("description", None)
+    return {"properties": {}, **shown}
+
+
+def model_output_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an output schema without prose: clients validate with it, and few show it to a model."""
+    required = {"required": schema["required"]} if schema.get("required") else {}
+    return {"properties": {}, **_output(schema), **required}
+
+
+def _input(schema: Mapping[str, Any]) -> dict[str, Any]:
+    shown: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "properties":
+            shown[key] = {name: _input(one) for name, one in value.items()}
+        elif key in _VALUES:
+            if key != "default" or value not in _EMPTY_DEFAULTS:
+                shown[key] = value
+        elif key == "items" and isinstance(value, Mapping):
+            shown[key] = _item(_input(value), described="description" in schema)
+        elif not _guards(key, value, schema):
+            shown[key] = _nested(value, _input)
+    return shown
+
+
+def _item(schema: dict[str, Any], *, described: bool) -> dict[str, Any]:
+    """Return the schema of an item; where the list is described, what an item is need not be said again."""
+    return {key: value for key, value in schema.items() if not described or key != "description"}
+
+
+def _guards(key: str, value: Any, schema: Mapping[str, Any]) -> bool:
+    """Tell whether a keyword says nothing that a model has to know to write a good call."""
+    match key:
+        case "minLength" | "maxLength":
+            fixed = schema.get("minLength") == schema.get("maxLength")
+            return bool(fixed or value <= 1 or value > MAX_SHOWN_LENGTH)
+        case "minItems" | "maxItems":
+            return bool(value > MAX_SHOWN_ITEMS or value == 0)
+        case "minimum" | "exclusiveMinimum":
+            return schema.get("type") == "integer" and value in (0, 1)
+        case "maximum" | "exclusiveMaximum":
+            return isinstance(value, int | float) and value > MAX_SHOWN_NUMBER
+        case "additionalProperties":
+            return value is True or (isinstance(value, Mapping) and value.get("type") == "string")
+    return key in _HIDDEN
+
+
+def _output(schema: Mapping[str, Any]) -> dict[str, Any]:
+    shown: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "properties":
+            shown[key] = {name: _output(one) for name, one in value.items()}
+        elif key in _VALUES:
+            if key != "default":
+                shown[key] = value
+        elif key not in _SAID_OF_RESULTS and key not in _HIDDEN:
+            shown[key] = _nested(value, _output)
+    return _with_null_as_type(shown)
+
+
+def _with_null_as_type(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema in which a value that may be null is written as `type: [string, null]` where that says it all."""
+    variants = schema.get("anyOf")
+    if not isinstance(variants, list) or len(variants) != 2 or {"type": "null"} not in variants:
+        return schema
+    (other,) = (one for one in variants if one != {"type": "null"})
+    if not isinstance(other.get("type"), str) or {"enum", "const"} & other.keys():
+        return schema
+    rest = {key: value for key, value in schema.items() if key != "anyOf"}
+    return {**other, "type": [other["type"], "null"], **rest}
+
+
+def _nested(value: Any, clean: Any) -> Any:
+    if isinstance(value, Mapping):
+        return clean(value)
+    if isinstance(value, list):
+        return [_nested(one, clean) for one in value]
+    return value

@@ -1,10 +1,11 @@
-"""A tool as it was compiled, and as one plan has it: its toolsets, and those that are listed where nobody chose any."""
+"""A tool as it was compiled, and as one plan has it: its toolsets, and the access level that it needs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Final, Literal
 
 from pressroom.accounts.records import PlanSummary
 from pressroom.config.models import McpSettings
@@ -170,3 +171,64 @@ def default_toolsets(plan: PlanView, settings: McpSettings) -> frozenset[str]:
     if len(plan.mcp_tools) <= settings.list_all_up_to or ALL in settings.toolsets:
         return frozenset({ALL})
     return frozenset(settings.toolsets).intersection(tools_by_set(plan)) or frozenset({CORE})
+
+
+@dataclass(frozen=True, slots=True)
+class AccessLevel:
+    """A level as people choose it.
+
+    `description` says in a sentence what connections of this level do, `adds` what a tool does that needs this level.
+    """
+
+    name: Access
+    title: str
+    description: str
+    adds: str
+
+
+LEVELS: Final = (
+    AccessLevel("read", "Read only", "Reads what is in your account, and changes nothing.", "only reads"),
+    AccessLevel(
+        "drafts",
+        "Write drafts",
+        "Also writes and edits, but changes nothing on your live websites and deletes nothing.",
+        "changes what your account holds",
+    ),
+    AccessLevel(
+        "publish",
+        "Write and publish",
+        "Also publishes and updates articles on your live websites.",
+        "changes what visitors of your websites see",
+    ),
+    AccessLevel(
+        "full",
+        "Everything",
+        "Also deletes, disconnects websites, and overwrites what cannot be brought back.",
+        "can delete or overwrite what cannot be brought back",
+    ),
+)
+"""The levels, each of which allows what those before it allow."""
+
+BY_NAME: Final[Mapping[str, AccessLevel]] = MappingProxyType({level.name: level for level in LEVELS})
+
+_RANKS: Final[Mapping[str, int]] = MappingProxyType({level.name: rank for rank, level in enumerate(LEVELS)})
+
+
+def needed_access(declaration: Generator | McpTool) -> Access:
+    """Return the least level that a connection must have to use a tool.
+
+    A generator makes a file of its parameters and changes nothing of anyone's. Of what a tool declares, what does the
+    most harm decides.
+    """
+    if isinstance(declaration, Generator):
+        return "read"
+    if declaration.annotations.destructive:
+        return "full"
+    if declaration.publishes:
+        return "publish"
+    return "read" if declaration.annotations.read_only else "drafts"
+
+
+def allows(access: str, tool: Tool) -> bool:
+    """Tell whether a connection of this level may use a tool; one of a level that nobody knows may use none."""
+    return _RANKS.get(access, -1) >= _RANKS[tool.access]

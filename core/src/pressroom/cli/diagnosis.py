@@ -13,15 +13,14 @@ from pressroom.errors import BackendError, ConfigError, PressroomError
 from pressroom.gate import PluginFailed
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.host.server_status import RunningServer, running_servers
-from pressroom.host.shared_keys import key_state
-from pressroom.host.stores import open_backends
+from pressroom.host.stores import key_state, open_backends
 from pressroom.plugins.contributions import Contribution
+from pressroom.plugins.discovery import PluginRecord
 from pressroom.plugins.gated import class_name
-from pressroom.plugins.records import PluginRecord
 from pressroom.plugins.select import HOST_ID
 from pressroom.sdk import API, Check, CheckResult, SharedKeys, per_hour
+from pressroom.storage.data_folder import changeable_by_others, open_to_others
 from pressroom.storage.database import Migrator, SqlDatabase
-from pressroom.storage.private import changeable_by_others, open_to_others
 from pressroom.validation.echo import counted
 
 _NO_CONTENT = "0" * 32

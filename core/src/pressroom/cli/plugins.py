@@ -19,7 +19,7 @@ from pressroom.validation.echo import counted
 if TYPE_CHECKING:
     from pressroom.host.loaded_app import LoadedApp
     from pressroom.host.server_status import RunningPlugin, RunningServer
-    from pressroom.plugins.records import PluginRecord
+    from pressroom.plugins.discovery import PluginRecord
 
 
 _MAX_SHOWN: Final = 80

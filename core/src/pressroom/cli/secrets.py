@@ -12,7 +12,7 @@ from pressroom.cli.options import Invocation, command_options, common_options
 from pressroom.cli.output import FINE, FOUND_WRONG
 
 if TYPE_CHECKING:
-    from pressroom.host.shared_keys import KeyState
+    from pressroom.host.stores import KeyState
 
 
 @click.group(cls=LazyGroup)
@@ -69,7 +69,7 @@ def accept(invocation: Invocation, name: str) -> None:
 
 async def _states(invocation: Invocation) -> Sequence[KeyState]:
     from pressroom.cli.accounts import open_accounts  # noqa: PLC0415 - loads SQLAlchemy, which takes time
-    from pressroom.host.shared_keys import key_states  # noqa: PLC0415
+    from pressroom.host.stores import key_states  # noqa: PLC0415
 
     async with open_accounts(invocation) as (compiled, database, _):
         return await key_states(compiled, database)
@@ -77,7 +77,7 @@ async def _states(invocation: Invocation) -> Sequence[KeyState]:
 
 async def _accept(invocation: Invocation, name: str) -> KeyState:
     from pressroom.cli.accounts import open_accounts  # noqa: PLC0415 - loads SQLAlchemy, which takes time
-    from pressroom.host.shared_keys import accept_keys  # noqa: PLC0415
+    from pressroom.host.stores import accept_keys  # noqa: PLC0415
 
     async with open_accounts(invocation) as (compiled, database, _):
         return await accept_keys(compiled, database, name)

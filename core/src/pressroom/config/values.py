@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from pressroom.sdk.rates import Rate
+from pressroom.sdk.backends import Rate
 
 
 class Section(BaseModel):

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Final, Literal, Self
 
 from pressroom.errors import Overloaded
-from pressroom.sdk.fetching import publishing_now
+from pressroom.sdk.services import publishing_now
 
 Purpose = Literal["publish", "call", "background", "anonymous"]
 

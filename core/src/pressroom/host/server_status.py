@@ -19,7 +19,7 @@ from typing import IO, Any, Final
 import structlog
 
 from pressroom.host.loaded_app import LoadedApp
-from pressroom.storage.private import make_private_folder
+from pressroom.storage.data_folder import make_private_folder
 
 log = structlog.get_logger()
 

@@ -10,8 +10,7 @@ from typing import Final, cast, get_args
 import structlog
 
 from pressroom.accounts.records import AccessChoice
-from pressroom.catalog.access import LEVELS, allows
-from pressroom.catalog.tool import PlanView, Tool, tools_by_set
+from pressroom.catalog.tool import LEVELS, PlanView, Tool, allows, tools_by_set
 from pressroom.errors import InvalidInput
 from pressroom.http.browser_sessions import Fields
 from pressroom.http.page_frame import clip, title_of

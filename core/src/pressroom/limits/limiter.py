@@ -22,8 +22,7 @@ from limits import RateLimitItemPerSecond
 from limits.aio.storage import MemoryStorage, MovingWindowSupport, Storage
 from limits.aio.strategies import MovingWindowRateLimiter
 
-from pressroom.sdk.backends import LimitStatus
-from pressroom.sdk.rates import Rate
+from pressroom.sdk.backends import LimitStatus, Rate
 
 REQUEST: Final = 100
 """One whole request, in hundredths."""

@@ -37,7 +37,7 @@ from pressroom.pipeline.stages.respond import Respond
 from pressroom.pipeline.stages.run import Run
 from pressroom.pipeline.stages.validate import Validate
 from pressroom.sdk import Artifact, Caller, FileMissing, FileStore, McpTool
-from pressroom.sdk.params import REQUEST_ID
+from pressroom.sdk.declaration import REQUEST_ID
 from pressroom.storage.files.local import LocalFileStore
 from pressroom.validation.client_ip import Headers
 

@@ -20,7 +20,7 @@ from pressroom.pipeline.context import CallRequest, IdentifiedCall, Services, Va
 from pressroom.pipeline.executors.process import default_processes
 from pressroom.pipeline.stages.limit import limit_refusal
 from pressroom.sdk import Artifact, Caller, LimitStatus
-from pressroom.sdk.params import Params
+from pressroom.sdk.declaration import Params
 
 MAX_WAITING: Final = 64
 """How many previews may wait in one process."""

@@ -23,16 +23,16 @@ from pressroom.gate.attribution import PluginCode
 from pressroom.gate.wording import shown
 from pressroom.plugins import defaults
 from pressroom.plugins.contributions import Contribution, Contributions, claims, collect, describe
-from pressroom.plugins.discovery import Candidate, discover
-from pressroom.plugins.failing import fallen, taken_out
+from pressroom.plugins.discovery import Candidate, Phase, PluginRecord, Status, discover
 from pressroom.plugins.folder import discover_folder
 from pressroom.plugins.gated import Gated
-from pressroom.plugins.records import Phase, PluginRecord, Status
 from pressroom.plugins.registering import (
+    fallen,
     import_plugin,
     new_manager,
     offered_hooks,
     register,
+    taken_out,
     unregister,
     warnings_of,
 )

@@ -11,8 +11,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from pressroom.config.models import PluginSettings, Settings
-from pressroom.plugins.discovery import Candidate
-from pressroom.plugins.records import PluginRecord
+from pressroom.plugins.discovery import Candidate, PluginRecord
 from pressroom.sdk.plugin import PLUGIN_ID
 from pressroom.validation.echo import nearest
 from pressroom.version import VERSION

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 from pressroom.errors import PluginError
 from pressroom.gate.wording import one_line, shown
 from pressroom.plugins.contributions import describe, shape_problems
-from pressroom.plugins.records import Status
+from pressroom.plugins.discovery import Status
 from pressroom.sdk import CallMiddleware, Generator, Instructions, Job, McpTool, Models, RateLimit, Route
 from pressroom.validation.messages import input_error
 

@@ -29,7 +29,11 @@ from pressroom.sdk.backends import (
     Limiter,
     LimitStatus,
     Pruned,
+    Rate,
     StoredFile,
+    per_day,
+    per_hour,
+    per_minute,
 )
 from pressroom.sdk.call import (
     EXTENSIONS,
@@ -52,14 +56,14 @@ from pressroom.sdk.data import (
     Database,
     Models,
     QuotaUse,
+    SharedKeys,
     Storage,
     StorageKind,
     StorageUsage,
     StoredKind,
 )
-from pressroom.sdk.declaration import ExecutorName
+from pressroom.sdk.declaration import ClientRequestId, ExecutorName, HexColor, Integer, Params
 from pressroom.sdk.deprecation import Deprecation, deprecated_names
-from pressroom.sdk.fetching import Fetched, Fetcher, FetchResponse, publishing
 from pressroom.sdk.generator import (
     Example,
     Generator,
@@ -69,14 +73,12 @@ from pressroom.sdk.generator import (
     generator,
 )
 from pressroom.sdk.jobs import Job, JobRun, Jobs, JobState, JobStatus, Lease, LeaseLost, LockTaken, Pause, Reschedule
-from pressroom.sdk.keys import SharedKeys
 from pressroom.sdk.mcp_tool import Annotations, Instructions, McpTool, McpToolOptions, mcp_tool
 from pressroom.sdk.middleware import CallInfo, CallMiddleware
 from pressroom.sdk.multipart import MultipartForm, UploadedFile, parse_multipart
 from pressroom.sdk.page import FileField, FormCase, FormSection, Mode, Page, Preview, Snippet
-from pressroom.sdk.params import ClientRequestId, HexColor, Integer, Params
 from pressroom.sdk.plugin import API, Extensions, HostServices, Plugin, PluginConfig, PluginContext, hookimpl
-from pressroom.sdk.rates import Rate, per_day, per_hour, per_minute
+from pressroom.sdk.services import Fetched, Fetcher, FetchResponse, Tools, Workers, calling_in_worker, publishing
 from pressroom.sdk.shared import (
     Authenticator,
     Authorizer,
@@ -105,8 +107,6 @@ from pressroom.sdk.shared import (
     by_subject,
 )
 from pressroom.sdk.static_files import static_files
-from pressroom.sdk.tools import Tools
-from pressroom.sdk.workers import Workers, calling_in_worker
 
 __all__ = [
     "API",

@@ -10,9 +10,11 @@ from typing import Any, Final, TypedDict, Unpack
 
 from pydantic import BaseModel
 
+from pressroom.sdk.backends import Rate
 from pressroom.sdk.call import EXTENSIONS, Artifact, Call
 from pressroom.sdk.declaration import (
     ExecutorName,
+    Params,
     check_options,
     first_argument_type,
     is_model,
@@ -21,8 +23,6 @@ from pressroom.sdk.declaration import (
     run_problems,
 )
 from pressroom.sdk.page import Page, Preview, form_problems
-from pressroom.sdk.params import Params
-from pressroom.sdk.rates import Rate
 from pressroom.sdk.toolsets import GENERATORS, toolset_problems
 
 _MEDIA_TYPE: Final = re.compile(

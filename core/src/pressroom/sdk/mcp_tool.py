@@ -11,19 +11,21 @@ from typing import Any, Final, TypedDict, Unpack
 
 from pydantic import BaseModel
 
+from pressroom.sdk.backends import Rate
 from pressroom.sdk.call import Call, ToolResult
 from pressroom.sdk.declaration import (
+    REQUEST_ID,
     ExecutorName,
+    Params,
     check_options,
     first_argument_type,
     is_model,
+    is_repeatable,
     mcp_name_problems,
     params_problems,
     run_problems,
 )
-from pressroom.sdk.params import REQUEST_ID, Params, is_repeatable
 from pressroom.sdk.plugin import PluginContext
-from pressroom.sdk.rates import Rate
 from pressroom.sdk.toolsets import toolset_problems
 
 MAX_INSTRUCTIONS_LENGTH: Final = 1500

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, get_args
 
 from pydantic import BaseModel
 
-from pressroom.sdk.params import Params
+from pressroom.sdk.declaration import Params
 
 MAX_MODES: Final = 4
 MAX_CASES: Final = 10

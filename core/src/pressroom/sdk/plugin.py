@@ -15,10 +15,8 @@ from typing_extensions import TypeVar  # `typing` has defaults of type variables
 
 from pressroom.errors import NotRunning
 from pressroom.sdk.data import Accounts, Database, Storage
-from pressroom.sdk.fetching import Fetcher
 from pressroom.sdk.jobs import Jobs
-from pressroom.sdk.tools import Tools
-from pressroom.sdk.workers import Workers
+from pressroom.sdk.services import Fetcher, Tools, Workers
 
 API: Final = "1"
 """The plugin interface of this host. It accepts this one and the one before."""

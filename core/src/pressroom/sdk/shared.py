@@ -11,9 +11,9 @@ from typing import Any, Final, Literal, Self
 from urllib.parse import parse_qs
 
 from pressroom.errors import InvalidInput
+from pressroom.sdk.backends import Rate
 from pressroom.sdk.call import Caller, CallRecord
 from pressroom.sdk.dashboard import AccountRole, DashboardPage
-from pressroom.sdk.rates import Rate
 from pressroom.sdk.toolsets import Access
 
 

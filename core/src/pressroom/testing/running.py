@@ -1,14 +1,22 @@
-"""A host that runs beside a test, on a port of its own."""
+"""A host that runs beside a test, on a port of its own.
+
+Databases that need not be migrated again: copies of one that was, in this process, by the same migrations.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
+import os
 import socket
+import sqlite3
+import tempfile
 import threading
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import closing, suppress
+from importlib.resources import as_file, files
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
@@ -16,20 +24,21 @@ from typing import Any, Final, Self, TypeVar
 import structlog
 from pydantic import BaseModel
 from sanic.compat import Header
+from sqlalchemy import MetaData
 
 from pressroom.config import Settings
-from pressroom.errors import CallError, InternalError
+from pressroom.errors import BackendError, CallError, InternalError
 from pressroom.gate.wording import one_line
 from pressroom.host.host import Host
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.observability.secrets import mask_secrets
 from pressroom.pipeline.context import CallRequest, ReceivedCall, RefusedCall, StoredAnswer
 from pressroom.pipeline.stages.respond import file_data
-from pressroom.sdk import JobStatus, ToolResult
+from pressroom.sdk import JobStatus, Models, ToolResult
 from pressroom.server.listening import bind
 from pressroom.server.serve import serve
+from pressroom.storage.database import Migrator, SqlDatabase
 from pressroom.testing.accounts import HostAccount
-from pressroom.testing.databases import make_database
 
 T = TypeVar("T")
 
@@ -250,3 +259,77 @@ def _plain(result: ToolResult | BaseModel | StoredAnswer | None) -> Any:
         return json.loads(result.data)
     data = result.data if isinstance(result, ToolResult) else result
     return data.model_dump(mode="json") if data is not None else None
+
+
+_MAX_TEMPLATES: Final = 32
+
+_Key = tuple[tuple[str, str, str, MetaData], ...]
+"""For each plugin its id, its package of migrations, the hash of their source, and its tables.
+
+Migrations may use those tables; a plugin that was imported again has others, even under the same names.
+"""
+
+_templates: dict[_Key, bytes] = {}
+
+
+async def make_database(settings: Settings, models: Sequence[tuple[str, Models]]) -> None:
+    """Make the SQLite database of these settings with the tables of `models`, pairs of plugin id and contribution.
+
+    It is migrated once in a process, and copied whenever the same migrations are asked for again. Nothing is done
+    where the database exists or the settings name another, nor where a migration fails: a host that starts says why.
+    """
+    database = SqlDatabase(settings)
+    if settings.storage.database is not None or not database.missing:
+        return
+    with suppress(Exception):  # whatever the migrations raise, or finding them
+        key = _key(models)
+        if key not in _templates:
+            template = await _migrated(settings, models)
+            if len(_templates) >= _MAX_TEMPLATES:
+                del _templates[next(iter(_templates))]
+            _templates[key] = template
+        _write(Path(str(database.url.database)), _templates[key])
+
+
+def _key(models: Sequence[tuple[str, Models]]) -> _Key:
+    return tuple((plugin, one.migrations, _hash(one.migrations), one.metadata) for plugin, one in models)
+
+
+def _hash(package: str) -> str:
+    digest = hashlib.sha256()
+    with as_file(files(package)) as folder:
+        for path in sorted(folder.rglob("*.py")):
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(folder)}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+async def _migrated(settings: Settings, models: Sequence[tuple[str, Models]]) -> bytes:
+    """Return the content of a database that was made now. Raises `BackendError` where a migration fails."""
+    with tempfile.TemporaryDirectory(prefix="pressroom-") as folder:
+        storage = settings.storage.model_copy(update={"path": Path(folder)})
+        database = SqlDatabase(settings.model_copy(update={"storage": storage}))
+        await database.open()
+        try:
+            await Migrator(database, models).migrate()
+        finally:
+            await database.close()
+        return _content(Path(str(database.url.database)))
+
+
+def _content(file: Path) -> bytes:
+    """Return all that the database holds, also what is in its write-ahead log."""
+    with closing(sqlite3.connect(file)) as connection:
+        busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise BackendError("the database is still in use")
+    return file.read_bytes()
+
+
+def _write(file: Path, content: bytes) -> None:
+    """Write the file at once and for its owner only, as `SqlDatabase.open` makes it; one that exists now stays."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}.") as whole:
+        whole.write(content)
+        whole.flush()
+        os.link(whole.name, file)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pressroom.cli.diagnosis import diagnose
 from pressroom.host.loaded_app import LoadedApp
-from pressroom.plugins.records import PluginRecord
+from pressroom.plugins.discovery import PluginRecord
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from pressroom_content import diagnosis

@@ -15,9 +15,11 @@ import httpx
 import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pressroom.accounts.identity_provider.id_token import IdTokenVerifier, InvalidIdToken, JsonWebKeys
 from pressroom.accounts.identity_provider.provider_client import (
     CachedDocument,
+    IdTokenVerifier,
+    InvalidIdToken,
+    JsonWebKeys,
     ProviderClient,
     ProviderError,
     check_url,

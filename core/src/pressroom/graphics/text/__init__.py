@@ -2,8 +2,16 @@
 
 from pressroom.graphics.text.drawing import draw_text, ink_box
 from pressroom.graphics.text.fonts import Face, FontLibrary, default_library
-from pressroom.graphics.text.lines import break_lines, clamp_lines, ellipsized
-from pressroom.graphics.text.shaping import PlacedGlyph, ShapedText, TextStyle, missing_characters, shape
+from pressroom.graphics.text.shaping import (
+    PlacedGlyph,
+    ShapedText,
+    TextStyle,
+    break_lines,
+    clamp_lines,
+    ellipsized,
+    missing_characters,
+    shape,
+)
 
 __all__ = [
     "Face",

@@ -10,9 +10,8 @@ from typing import Final
 import uharfbuzz as hb
 from PIL import Image
 
-from pressroom.graphics.bounded_cache import BoundedCache
 from pressroom.graphics.color import Color
-from pressroom.graphics.emoji import emoji_image
+from pressroom.graphics.emoji import BoundedCache, emoji_image
 from pressroom.graphics.text.fonts import Face
 from pressroom.graphics.text.shaping import PlacedGlyph, ShapedText, TextStyle, emoji_box
 

@@ -8,8 +8,7 @@ from typing import Any, Final
 from sanic import HTTPResponse
 
 from pressroom.accounts.records import PRESELECTED, AccessChoice, Connection
-from pressroom.catalog.access import BY_NAME
-from pressroom.catalog.tool import default_toolsets
+from pressroom.catalog.tool import BY_NAME, default_toolsets
 from pressroom.errors import InvalidInput
 from pressroom.http.access_form import level_options, publishing_targets, read_choice, toolset_options
 from pressroom.http.browser_sessions import Fields

@@ -11,8 +11,7 @@ from typing import Final
 from pressroom.accounts.activity import LAST_USES_AMONG, LastUses
 from pressroom.accounts.quotas import shown
 from pressroom.accounts.records import BrowserSession, Connection
-from pressroom.catalog.access import BY_NAME, allows
-from pressroom.catalog.tool import PlanView, Tool, tools_by_set
+from pressroom.catalog.tool import BY_NAME, PlanView, Tool, allows, tools_by_set
 from pressroom.http.access_form import ToolsetOption, title_of_tool, toolset_options
 from pressroom.http.page_frame import clip, title_of
 from pressroom.interfaces.dashboard.frame import CONNECTIONS

@@ -14,10 +14,9 @@ from urllib.parse import parse_qsl
 import orjson
 from sanic import Request
 
-from pressroom.catalog.access import allows
-from pressroom.catalog.model_view import model_input_schema, model_output_schema
+from pressroom.catalog.descriptor import model_input_schema, model_output_schema
 from pressroom.catalog.schema import file_schema, input_schema, output_schema
-from pressroom.catalog.tool import ANONYMOUS, Catalog, PlanTool, default_toolsets
+from pressroom.catalog.tool import ANONYMOUS, Catalog, PlanTool, allows, default_toolsets
 from pressroom.config.models import McpSettings
 from pressroom.http.precompressed import PrecompressedText
 from pressroom.interfaces.mcp.finding import CALL_TOOL, FIND_TOOLS, CallParams, FindableTool, FindParams, ToolIndex

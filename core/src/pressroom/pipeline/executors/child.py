@@ -30,7 +30,7 @@ from pressroom.pipeline.executors.contributed import (
     take_failures,
 )
 from pressroom.sdk import Generator, McpTool
-from pressroom.sdk.workers import contain_in_worker_with
+from pressroom.sdk.services import contain_in_worker_with
 
 _MIB = 1024 * 1024
 _HOST_SETTINGS = "PRESSROOM_"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pressroom.catalog.access import BY_NAME, allows
-from pressroom.catalog.tool import PlanView, Tool
+from pressroom.catalog.tool import BY_NAME, PlanView, Tool, allows
 from pressroom.errors import CallError, Forbidden, NotFound
 from pressroom.pipeline.context import IdentifiedCall, ResolvedCall, Services
 from pressroom.pipeline.stages.base import CallStage

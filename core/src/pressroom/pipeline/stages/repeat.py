@@ -29,7 +29,7 @@ from pressroom.pipeline.canonical import canonical_arguments
 from pressroom.pipeline.context import Interface, RepeatableCall, ResolvedCall, Services, StoredAnswer, ValidatedCall
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.sdk import AudioContent, ContentBlock, EmbeddedResource, McpTool, ResourceLink, ToolResult
-from pressroom.sdk.params import REQUEST_ID
+from pressroom.sdk.declaration import REQUEST_ID
 from pressroom.validation.echo import cut
 
 log = structlog.get_logger()

@@ -15,12 +15,10 @@ from sqlalchemy.pool import ConnectionPoolEntry, NullPool, PoolResetState
 
 from pressroom.config.models import Settings, StorageSettings
 from pressroom.errors import BackendError
-from pressroom.storage.database.failures import hint_for, is_outage, reason_of
-from pressroom.storage.database.probe import ANSWER_SECONDS
+from pressroom.storage.data_folder import finish_restore, make_private_folder
+from pressroom.storage.database.availability import ANSWER_SECONDS, hint_for, is_outage, reason_of
 from pressroom.storage.database.sqlite_connection import connect_to_sqlite
 from pressroom.storage.outage import OutageGuard
-from pressroom.storage.private import make_private_folder
-from pressroom.storage.restoring import finish_restore
 
 FILE_NAME: Final = "pressroom.sqlite"
 

@@ -22,8 +22,8 @@ from sqlalchemy.exc import DBAPIError
 
 from pressroom.errors import BackendError
 from pressroom.sdk import Models
+from pressroom.storage.database.availability import is_outage, reason_of
 from pressroom.storage.database.engine import SqlDatabase
-from pressroom.storage.database.failures import is_outage, reason_of
 
 if TYPE_CHECKING:
     from alembic.runtime.migration import MigrationContext

@@ -19,9 +19,9 @@ from urllib.parse import parse_qsl
 
 from pressroom.errors import BackendError, FileMissing
 from pressroom.sdk.backends import Pruned, StoredFile
+from pressroom.storage.data_folder import PRIVATE, close_to_others, make_private_folder
 from pressroom.storage.files.pruning import prune_folder, remove_strays
 from pressroom.storage.files.signing import MediaTypes, UrlSigner, UrlStatus, check_key, url_path
-from pressroom.storage.private import PRIVATE, close_to_others, make_private_folder
 
 
 class RecentKeys:

@@ -16,7 +16,7 @@ from typing import Final, Literal
 from pressroom.config.models import Settings
 from pressroom.errors import BackendError, ConfigError
 from pressroom.sdk.call import EXTENSIONS
-from pressroom.storage.private import make_private_folder
+from pressroom.storage.data_folder import make_private_folder
 
 MIN_SECRET_BYTES: Final = 16
 

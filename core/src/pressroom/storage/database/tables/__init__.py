@@ -6,20 +6,23 @@ from pressroom.sdk import Models
 from pressroom.storage.database.tables.accounts import (
     ActivityRow,
     ApiKeyRow,
+    Base,
     ClientRequestRow,
+    ClientRow,
+    CodeRow,
     ConnectionRow,
     IdentityRow,
     InvitationRow,
     MembershipRow,
     QuotaRow,
+    RefreshTokenRow,
     SessionRow,
     SetupLinkRow,
+    SigningKeyRow,
+    TokenFamilyRow,
     UserRow,
 )
-from pressroom.storage.database.tables.base import Base
-from pressroom.storage.database.tables.jobs import JobLockRow, JobRow
-from pressroom.storage.database.tables.keys import KeyFingerprintRow
-from pressroom.storage.database.tables.oauth import ClientRow, CodeRow, RefreshTokenRow, SigningKeyRow, TokenFamilyRow
+from pressroom.storage.database.tables.jobs import JobLockRow, JobRow, KeyFingerprintRow
 
 HOST_MODELS: Final = Models(Base.metadata, "pressroom.storage.database.tables.migrations")
 """What a plugin contributes for its tables, for those of the host."""

@@ -1,4 +1,4 @@
-"""Durable background work: a row for each job, leased by whichever process runs it."""
+"""Durable background work, and what tells whether the hosts of one database have the same keys."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any, Final
 from sqlalchemy import JSON, Float, Index, Integer, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from pressroom.storage.database.tables.accounts import ID
-from pressroom.storage.database.tables.base import Base
+from pressroom.storage.database.tables.accounts import ID, Base
 
 _UNFINISHED: Final = text("due_at IS NOT NULL")
 _WAITING: Final = text("waits_for <> ''")
@@ -59,3 +58,13 @@ class JobLockRow(Base):
     key: Mapped[str] = mapped_column(String(200), primary_key=True)
     token: Mapped[str] = mapped_column(String(32))
     until: Mapped[datetime]
+
+
+class KeyFingerprintRow(Base):
+    """The fingerprint of the key that the hosts of this database write with now. `name` is that of `SharedKeys`."""
+
+    __tablename__ = "key_fingerprints"
+
+    name: Mapped[str] = mapped_column(String(64), primary_key=True)
+    fingerprint: Mapped[str] = mapped_column(String(16))
+    recorded_at: Mapped[datetime]
