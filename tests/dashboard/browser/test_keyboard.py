@@ -131,7 +131,16 @@ def pages(host: RunningHost) -> Pages:
     article = f"/dashboard/articles/{articles[0]}"
     website = f"/dashboard/websites/{site}"
     connection = f"/dashboard/connections/{client.connection.id}"
-    own = ("", "/connections", "/account", "/activity", "/members", "/users", f"/users/{person.id}", "/articles")
+    own: tuple[str, ...] = (
+        "",
+        "/connections",
+        "/account",
+        "/activity",
+        "/members",
+        "/users",
+        f"/users/{person.id}",
+        "/articles",
+    )
     own += ("/articles/new/edit", "/calendar", "/websites", "/media", "/search", "/performance")
     return Pages(
         host=host,
