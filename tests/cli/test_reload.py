@@ -58,11 +58,18 @@ def reloading(tmp_path: Path) -> Iterator[Reloading]:
 
 
 def session(leader: int) -> list[str]:
-    """Return the processes of a session that still run. Those that are about to be gone have no arguments any more."""
+    """Return the processes of a session that still run."""
     done = subprocess.run(["ps", "-A", "-o", "sess=,stat=,args="], capture_output=True, text=True, check=True)
     rows = [line.split(None, 2) for line in done.stdout.splitlines()]
-    running = [args for number, status, args in rows if number == str(leader) and not status.startswith("Z")]
-    return [args for args in running if not args.startswith("[")]
+    return [args for number, status, args in rows if number == str(leader) and not status.startswith("Z")]
+
+
+def wait_for_end(leader: int) -> None:
+    """Return once no process of a session runs. Helpers of a server that was told to end while it started end last."""
+    end = time.monotonic() + SECONDS
+    while running := session(leader):
+        assert time.monotonic() < end, running
+        time.sleep(0.05)
 
 
 def test_it_follows_a_plugin_and_the_configuration_and_survives_errors(reloading: Reloading) -> None:
@@ -105,7 +112,7 @@ def test_it_follows_a_plugin_and_the_configuration_and_survives_errors(reloading
 
     os.killpg(reloading.process.pid, signal.SIGINT)  # as Ctrl-C does
     assert reloading.process.wait(40) == 0
-    assert session(reloading.process.pid) == []
+    wait_for_end(reloading.process.pid)
     assert "leaked" not in reloading.output
     assert "Traceback" not in reloading.output
 
@@ -141,7 +148,7 @@ def test_what_was_imported_before_is_never_served_stale(after: str, tmp_path: Pa
         os.kill(starting_process(running.process.pid), signal.SIGKILL)
         running.write("four")
         running.wait_for("four")
-    assert session(running.process.pid) == []
+    wait_for_end(running.process.pid)
 
 
 def starting_process(command: int) -> int:
@@ -159,14 +166,14 @@ def test_servers_start_where_processes_cannot_be_forked(tmp_path: Path) -> None:
         running.wait_for("two")
         running.process.terminate()
         assert running.process.wait(40) == 0
-    assert session(running.process.pid) == []
+    wait_for_end(running.process.pid)
 
 
 def test_a_signal_to_the_command_alone_ends_all(reloading: Reloading) -> None:
     reloading.process.terminate()
 
     assert reloading.process.wait(40) == 0
-    assert session(reloading.process.pid) == []
+    wait_for_end(reloading.process.pid)
 
 
 def test_a_signal_during_a_restart_ends_all(reloading: Reloading) -> None:
@@ -175,17 +182,13 @@ def test_a_signal_during_a_restart_ends_all(reloading: Reloading) -> None:
     reloading.process.send_signal(signal.SIGINT)
 
     assert reloading.process.wait(40) == 0
-    assert session(reloading.process.pid) == []
+    wait_for_end(reloading.process.pid)
 
 
 def test_the_server_ends_with_a_command_that_was_killed(reloading: Reloading) -> None:
     reloading.process.kill()
     reloading.process.wait(10)
-
-    end = time.monotonic() + SECONDS
-    while running := session(reloading.process.pid):
-        assert time.monotonic() < end, running
-        time.sleep(0.05)
+    wait_for_end(reloading.process.pid)
 
 
 def test_changes_are_files_written_made_and_removed(tmp_path: Path) -> None:
