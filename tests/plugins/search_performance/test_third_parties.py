@@ -22,6 +22,8 @@ from .conftest import Site, new_site
 PLUGIN = (
     HEAD
     + """
+import asyncio
+
 from pressroom_content.contract import CredentialField
 from pressroom_search_performance.contract import *
 
@@ -30,12 +32,16 @@ PLUGIN = Plugin(id="$id", title="Counter", summary="For tests.", requires=("sear
 
 class Counter:
     async def check(self, site_url, credential, fetcher):
+        if credential["token"] == "waits":
+            await asyncio.Event().wait()
         if credential["token"] != "right":
             raise InvalidInput("token", "is not one of Counter's")
 
     async def traffic(self, site, credential, question, fetcher):
         if site == "broken.example":
             raise ZeroDivisionError
+        if site == "silent.example":
+            await asyncio.Event().wait()
         return Traffic(Visits(7, 9, 12), (("/a", Visits(7, 9, 12)),))
 
     async def page(self, site, credential, url, start, end, fetcher):
@@ -49,6 +55,8 @@ def pressroom_analytics_sources():
 
 
 async def ask(question, fetcher):
+    if "silence" in question.phrases:
+        await asyncio.Event().wait()
     return KeywordAnswer(tuple(KeywordFigures(phrase, volume=40) for phrase in question.phrases))
 
 
@@ -75,7 +83,10 @@ def configured(
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("third")
-    with configured(folder, "acme") as config, RunningHost(settings_for_test(config, folder / "data")) as running:
+    with (
+        configured(folder, "acme", source_seconds=1) as config,
+        RunningHost(settings_for_test(config, folder / "data")) as running,
+    ):
         assert not running.host.compiled.plugins.failed
         yield new_site(running, Google())
 
@@ -104,6 +115,18 @@ def test_analytics_of_a_third_party_are_connected_on_the_dashboard_and_asked_ove
 def test_analytics_that_fail_are_named(site: Site) -> None:
     connect(site, property="broken.example", token="right")
     assert "Counter failed" in site.client.refusal("get_traffic_stats", website_id=site.website.id)
+
+
+def test_what_never_answers_is_named_and_given_up(site: Site) -> None:
+    assert "Counter did not answer within 1 s" in connect(site, property="notes.example", token="waits")
+    connect(site, property="silent.example", token="right")
+    told = site.client.refusal("get_traffic_stats", website_id=site.website.id)
+    assert "Counter did not answer within 1 s" in told
+    told = site.client.refusal("get_keyword_data", phrases=["silence"])
+    assert "Words of acme did not answer within 1 s" in told
+
+    gate = site.client.host.host.compiled.gate
+    assert gate.failures["acme", "extension", "timeout"] == 3
 
 
 def test_keyword_data_of_a_third_party_is_asked(site: Site) -> None:

@@ -69,6 +69,14 @@ class ContentConfig(PluginConfig):
             "Seconds for which a silent process is waited for before another continues with what it was publishing."
         ),
     )
+    connector_seconds: float = Field(
+        300,
+        ge=0.1,
+        le=800,
+        description=(
+            "Seconds that one call of a connector to a site may take, such as one upload, before it counts as failed."
+        ),
+    )
     scorer: str = Field(
         "",
         max_length=64,

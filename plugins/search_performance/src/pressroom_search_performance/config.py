@@ -84,6 +84,12 @@ class SearchPerformanceConfig(PluginConfig):
     max_rows: int = Field(
         5_000, ge=100, le=50_000, description="Rows of a day that are kept of each grain, those with the most clicks."
     )
+    source_seconds: float = Field(
+        120,
+        ge=0.1,
+        le=3000,
+        description="Seconds that one question to a source, to analytics or to a provider of keyword data may take.",
+    )
     sweep_seconds: int = Field(
         900, ge=1, le=86_400, description="Seconds after which the server looks again for websites that are due."
     )

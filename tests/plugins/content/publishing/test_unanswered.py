@@ -175,3 +175,18 @@ async def test_a_site_that_says_when_is_asked_no_sooner(idle: PluginContext, pla
     assert waiting.due_at is not None
     assert waiting.due_at - before >= timedelta(seconds=45)
     assert waiting.error == "the stand-in is overloaded. It is retried automatically."
+
+
+async def test_a_connector_that_never_returns_is_given_up(idle: PluginContext, platform: StandInPlatform) -> None:
+    website, article = await connect(idle, platform.url, platform.token), await write(idle)
+    hasty = replace(idle, config=idle.config.model_copy(update={"settle_seconds": 60, "connector_seconds": 0.5}))
+    answer = threading.Event()
+    platform.fault("POST /api/posts", delay=answer)
+    publication = await Publications(hasty).publish(ADA, article, website)
+
+    await work(Engine(hasty), hasty, publication)
+    answer.set()
+
+    found = await Publications(hasty).get(ADA, publication.id)
+    assert found.status == "unknown"
+    assert "did not answer within 0.5 s" in found.error

@@ -100,7 +100,7 @@ async def rated(plugin: PluginContext[ContentConfig], scorer: ArticleScorer, art
     if scorer.rate is None:
         return None
     try:
-        with plugin.extensions.calling(f"scorer {scorer.name}", scorer):
+        with plugin.extensions.calling(f"scorer {scorer.name}", scorer, seconds=_SCORE_SECONDS):
             return await scorer.rate(article)
     except BackendError:
         raise

@@ -36,6 +36,7 @@ from pressroom_content.tables import PublicationRow, WebsiteRow
 from pressroom_content.vault import Vault
 from pressroom_content.websites import domains
 from pressroom_content.websites import settings as site_settings
+from pressroom_content.websites.bounded_site import bounded_site
 from pressroom_content.websites.connectors import connectors
 from pressroom_content.websites.domain_names import server_url, site_url
 from pressroom_content.websites.findings import note_error, own_settings, take_finding
@@ -138,7 +139,7 @@ class Websites:
         site = connector.open(address, credential, self._plugin.services.fetcher)
         if isinstance(site, WorkingSite):
             site.workers = self._plugin.services.workers
-        return address, site
+        return address, bounded_site(self._plugin, connector, site)
 
     async def add(
         self,

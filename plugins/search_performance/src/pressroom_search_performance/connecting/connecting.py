@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
-from pressroom.sdk import BackendError, CallError, InvalidInput, PluginContext, Rejected
+from pressroom.sdk import BackendError, CallError, InvalidInput, PluginContext, PluginError, Rejected
 from pressroom_content.contract import CheckSite, ControlNotProven, CredentialField, Website
 
 from pressroom_search_performance.config import SearchPerformanceConfig
@@ -22,6 +23,9 @@ from pressroom_search_performance.sources.google_auth import OAuthClient, redire
 _MAX_LENGTHS: dict[str, int] = {"service_account": 8192}
 _DEFAULT_MAX_LENGTH = 2048
 _KEY_SECONDS = 10.0
+_CHECK_SECONDS: Final = 50.0
+"""How long a source may take to check what was typed; somebody waits for it."""
+
 _VISITS = "Visits by page, source, country, device and date, fetched on demand."
 
 
@@ -120,10 +124,16 @@ async def connect_with(
         if not credential:
             await _check_owner(plugin, user_id, website, site_url)
     if offer.check is not None:
+        called, seconds = f"check of {offer.name}", min(_CHECK_SECONDS, plugin.config.source_seconds)
         try:
-            await offer.check(site_url, credential, plugin.services.fetcher)
+            with plugin.extensions.calling(called, passes=(Exception,), private=True, seconds=seconds):
+                await offer.check(site_url, credential, plugin.services.fetcher)
         except (Rejected, BackendError) as error:
             raise InvalidInput("", error.message) from None
+        except PluginError as error:
+            if isinstance(error.__cause__, TimeoutError):
+                raise InvalidInput("", f"{offer.title} did not answer within {seconds:g} seconds") from error
+            raise
     connection = await SourceConnections(plugin).connect(
         user_id, website.id, offer.name, site_url=site_url, credential=credential, fetched=offer.fetched
     )

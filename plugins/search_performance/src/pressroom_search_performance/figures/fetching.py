@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final, TypeAlias
 
-from pressroom.sdk import BackendError, Job, JobRun, Lease, LeaseLost, NotFound, PluginContext, Rejected, Reschedule
+from pressroom.sdk import (
+    BackendError,
+    Job,
+    JobRun,
+    Lease,
+    LeaseLost,
+    NotFound,
+    PluginContext,
+    PluginError,
+    Rejected,
+    Reschedule,
+)
 from pressroom_content.contract import (
     Grain,
     SearchLimited,
@@ -173,7 +185,20 @@ class _Work:
     async def _first_incomplete(self, source: SearchSource, credential: Mapping[str, str]) -> date:
         if source.first_incomplete is None:
             return today() - timedelta(days=source.lag_days - 1)
-        return await source.first_incomplete(self._round.site_url, credential, self._plugin.services.fetcher)
+        with self._bound(source):
+            return await source.first_incomplete(self._round.site_url, credential, self._plugin.services.fetcher)
+
+    @contextmanager
+    def _bound(self, source: SearchSource) -> Iterator[None]:
+        """Bound the time that a source may take, and take one that is late for away. What it raises comes through."""
+        called, seconds = f"search source {source.name}", self._config.source_seconds
+        try:
+            with self._plugin.extensions.calling(called, source, passes=(Exception,), seconds=seconds):
+                yield
+        except PluginError as error:
+            if isinstance(error.__cause__, TimeoutError):
+                raise BackendError(f"{source.title} did not answer within {seconds:g} s") from error
+            raise
 
     async def _wanted(self) -> list[tuple[date, str]]:
         """Return the days to fetch, newest first. The present day is left out: it has hardly begun."""
@@ -195,7 +220,8 @@ class _Work:
             most = _MAX_DAY_ROWS if grain == "day" else self._config.max_rows
             query = SearchQuery(self._round.site_url, day, search_type, grain, most)
             found = source.rows(query, credential, self._plugin.services.fetcher)
-            rows[grain] = [row async for row in found][:most]
+            with self._bound(source):
+                rows[grain] = [row async for row in found][:most]
             truncated = truncated or len(rows[grain]) >= most
         await write_day(
             self._plugin,

@@ -15,6 +15,7 @@ from pressroom.sdk import (
     InvalidInput,
     Params,
     PluginContext,
+    PluginError,
     Rejected,
     ToolResult,
     mcp_tool,
@@ -156,14 +157,20 @@ def _turn(question: KeywordQuestion) -> asyncio.Lock:
 async def _asked(
     source: KeywordSource, question: KeywordQuestion, plugin: PluginContext[SearchPerformanceConfig]
 ) -> KeywordAnswer:
+    called, seconds = f"keyword source {source.name}", plugin.config.source_seconds
     try:
-        answer: KeywordAnswer = await source.ask(question, plugin.services.fetcher)
+        with plugin.extensions.calling(called, source, passes=(Exception,), seconds=seconds):
+            answer: KeywordAnswer = await source.ask(question, plugin.services.fetcher)
     except SourceRefused as error:
         raise InvalidInput("", error.message) from None
     except SearchLimited as error:
         raise FigureSourceUnavailable(f"{error.message}; call again in {error.retry_after} seconds") from None
     except (Rejected, BackendError) as error:
         raise FigureSourceUnavailable(f"{error.message}. Only the operator can look into it") from None
+    except PluginError as error:
+        if isinstance(error.__cause__, TimeoutError):
+            raise FigureSourceUnavailable(f"{source.title} did not answer within {seconds:g} seconds") from error
+        raise
     return answer
 
 

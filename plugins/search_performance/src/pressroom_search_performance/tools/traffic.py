@@ -17,6 +17,7 @@ from pressroom.sdk import (
     InvalidInput,
     Params,
     PluginContext,
+    PluginError,
     Rejected,
     ToolResult,
     mcp_tool,
@@ -123,16 +124,21 @@ async def get_traffic_stats(params: TrafficParams, call: Call) -> ToolResult:
         limit=params.limit,
         monthly=params.period == "12mo",
     )
+    seconds = plugin.config.source_seconds
     with spoken(plugin, website):
         try:
             credential = await connections.credential(connection)
-            with plugin.extensions.calling(f"analytics {kind.name}", kind):
+            with plugin.extensions.calling(f"analytics {kind.name}", kind, seconds=seconds):
                 found = await kind.analytics.traffic(connection.property, credential, question, plugin.services.fetcher)
         except (Rejected, SiteError) as error:
             await connections.note(connection, error.message)
             raise
         except (CallError, BackendError):
             raise
+        except PluginError as error:
+            if isinstance(error.__cause__, TimeoutError):
+                raise FigureSourceUnavailable(f"{kind.title} did not answer within {seconds:g} seconds") from None
+            raise FigureSourceUnavailable(f"{kind.title} failed; the log of the server says why") from None
         except Exception:
             log.exception("analytics failed", source=kind.name)  # it may belong to another plugin
             raise FigureSourceUnavailable(f"{kind.title} failed; the log of the server says why") from None
@@ -187,7 +193,7 @@ async def _visits_of(plugin: PluginContext, user_id: str, website_id: str, url: 
     site = there[kind.name]
     try:
         credential = await connections.credential(site)
-        with plugin.extensions.calling(f"analytics {kind.name}", kind):
+        with plugin.extensions.calling(f"analytics {kind.name}", kind, seconds=PATIENCE):
             return await kind.analytics.page(site.property, credential, url, start, end, plugin.services.fetcher)
     except (BackendError, Rejected, SiteError, InvalidInput):
         return Visits()

@@ -1,0 +1,167 @@
+"""A way to a website whose every call ends: a connector may be of another plugin, and may wait for ever."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from functools import cache
+from typing import Any, Final, Literal, TypeVar, cast
+
+from pressroom.sdk import PluginContext, PluginError, Workers
+
+from pressroom_content.config import ContentConfig
+from pressroom_content.contract import (
+    BlockSite,
+    BodyCodec,
+    ConnectionReport,
+    MediaFile,
+    MediaSite,
+    Post,
+    RecallingSite,
+    RemoteMedia,
+    RemotePost,
+    RemoteRedirect,
+    Site,
+    SiteConnector,
+    SiteUnavailable,
+    Term,
+    TermKind,
+    UnknownOutcome,
+    WorkingSite,
+)
+
+T = TypeVar("T")
+
+
+def bounded_site(plugin: PluginContext[ContentConfig], connector: SiteConnector, site: Site) -> Site:
+    """Return a site that does what another one does, with a bound on the time of each call.
+
+    A call that takes longer counts as a failure of the connector's plugin. It raises `UnknownOutcome` where it may have
+    changed something, else `SiteUnavailable`.
+    """
+    parts = tuple(part for protocol, part in _PARTS if isinstance(site, protocol))
+    return cast("Site", _class(parts)(plugin, connector, site))
+
+
+class _BoundedSite:
+    def __init__(self, plugin: PluginContext[ContentConfig], connector: SiteConnector, site: Any) -> None:
+        self._plugin = plugin
+        self._connector = connector
+        self._site = site
+
+    @contextmanager
+    def _bound(self, late: type[SiteUnavailable | UnknownOutcome]) -> Iterator[None]:
+        called, seconds = f"platform {self._connector.platform}", self._plugin.config.connector_seconds
+        try:
+            # What it raises is for those who called, who know what it means for them.
+            with self._plugin.extensions.calling(called, self._connector, passes=(Exception,), seconds=seconds):
+                yield
+        except PluginError as error:
+            if isinstance(error.__cause__, TimeoutError):
+                raise late(f"{self._connector.title} did not answer within {seconds:g} s") from error
+            raise
+
+    async def _asked(self, call: Callable[[], Awaitable[T]]) -> T:
+        with self._bound(SiteUnavailable):
+            return await call()
+
+    async def _told(self, call: Callable[[], Awaitable[T]]) -> T:
+        with self._bound(UnknownOutcome):
+            return await call()
+
+    async def check(self) -> ConnectionReport:
+        return await self._asked(self._site.check)
+
+    async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
+        return await self._asked(lambda: self._site.terms(kind, query, limit))
+
+    async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
+        # It is safe to repeat.
+        return await self._asked(lambda: self._site.ensure_terms(post))
+
+    async def find_media(self, marker: str) -> RemoteMedia | None:
+        return await self._asked(lambda: self._site.find_media(marker))
+
+    async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
+        return await self._told(lambda: self._site.upload(file, marker))
+
+    async def find(self, post: Post) -> RemotePost | None:
+        return await self._asked(lambda: self._site.find(post))
+
+    async def create(self, post: Post) -> RemotePost:
+        return await self._told(lambda: self._site.create(post))
+
+    async def read(self, post_id: str) -> RemotePost:
+        return await self._asked(lambda: self._site.read(post_id))
+
+    async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
+        return await self._told(lambda: self._site.update(post_id, post, revision))
+
+    async def set_state(
+        self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
+    ) -> RemotePost:
+        # Connectors may have left out what is left out here.
+        rest = () if at is None else (at,)
+        return await self._told(lambda: self._site.set_state(post_id, state, *rest))
+
+    async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
+        found = aiter(self._site.posts(since, most))
+        while True:
+            with self._bound(SiteUnavailable):
+                try:
+                    post = await anext(found)
+                except StopAsyncIteration:
+                    return
+            yield post
+
+    async def redirects(self) -> Sequence[RemoteRedirect]:
+        return await self._asked(self._site.redirects)
+
+    async def add_redirect(self, source: str, target: str, *, permanent: bool) -> RemoteRedirect:
+        return await self._told(lambda: self._site.add_redirect(source, target, permanent=permanent))
+
+    async def remove_redirect(self, redirect_id: str) -> None:
+        return await self._told(lambda: self._site.remove_redirect(redirect_id))
+
+
+class _Recalling(_BoundedSite):
+    def recall(self, post_id: str, url: str, revision: str) -> None:
+        self._site.recall(post_id, url, revision)
+
+
+class _WithMedia(_BoundedSite):
+    async def remove_media(self, media: RemoteMedia) -> None:
+        return await self._told(lambda: self._site.remove_media(media))
+
+
+class _InBlocks(_BoundedSite):
+    @property
+    def codec(self) -> BodyCodec:
+        return cast("BodyCodec", self._site.codec)
+
+    async def locate(self, url: str) -> RemotePost | None:
+        return await self._asked(lambda: self._site.locate(url))
+
+
+class _Working(_BoundedSite):
+    @property
+    def workers(self) -> Workers | None:
+        return cast("Workers | None", self._site.workers)
+
+    @workers.setter
+    def workers(self, workers: Workers | None) -> None:
+        self._site.workers = workers
+
+
+_PARTS: Final[tuple[tuple[type[Any], type[_BoundedSite]], ...]] = (
+    (RecallingSite, _Recalling),
+    (MediaSite, _WithMedia),
+    (BlockSite, _InBlocks),
+    (WorkingSite, _Working),
+)
+
+
+@cache
+def _class(parts: tuple[type[_BoundedSite], ...]) -> type[_BoundedSite]:
+    return type("BoundedSite", (*parts, _BoundedSite), {})

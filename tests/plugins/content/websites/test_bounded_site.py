@@ -1,0 +1,134 @@
+"""Each call into a connector ends, and says what is known of its outcome."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.gate import PluginGate
+from pressroom.sdk import Extensions, PluginContext
+from pressroom_content.config import ContentConfig
+from pressroom_content.contract import (
+    BasicSite,
+    BlockSite,
+    Capabilities,
+    MediaSite,
+    RecallingSite,
+    SiteConnector,
+    SiteRefused,
+    SiteUnavailable,
+    UnknownOutcome,
+    WorkingSite,
+)
+from pressroom_content.websites.bounded_site import bounded_site
+
+
+async def never(*_: Any, **__: Any) -> Any:
+    await asyncio.Event().wait()
+
+
+class SilentSite:
+    """A site that never answers, and says no more than two posts."""
+
+    workers = None
+    check = terms = ensure_terms = find_media = upload = find = create = read = update = set_state = staticmethod(never)
+    redirects = add_redirect = remove_redirect = remove_media = locate = staticmethod(never)
+    codec = None
+
+    async def posts(self, since: Any, most: int) -> AsyncIterator[int]:
+        for number in range(most):
+            if number == 2:
+                await never()
+            yield number
+
+    def recall(self, post_id: str, url: str, revision: str) -> None:
+        self.recalled = (post_id, url, revision)
+
+
+class PlainSite(BasicSite):
+    """A site that can do nothing besides what every site can."""
+
+    check = create = find = read = set_state = update = never
+
+
+CONNECTOR = SiteConnector("silent", "Silent", "For tests.", lambda *_: SilentSite(), Capabilities())  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def gate() -> PluginGate:
+    return PluginGate()
+
+
+@pytest.fixture
+def plugin(gate: PluginGate, tmp_path: Path) -> PluginContext[ContentConfig]:
+    extensions = Extensions(partial(gate.contributed, "content"))
+    extensions.fill({"pressroom_site_connectors": [("acme", CONNECTOR)]})
+    config = ContentConfig(connector_seconds=0.1)
+    return PluginContext("content", "1", config, "https://a.example", tmp_path, extensions=extensions)
+
+
+ASKING: list[Callable[[Any], Awaitable[Any]]] = [
+    lambda site: site.check(),
+    lambda site: site.terms("tag", "", 5),
+    lambda site: site.ensure_terms(None),
+    lambda site: site.find_media("m"),
+    lambda site: site.find(None),
+    lambda site: site.read("1"),
+    lambda site: site.redirects(),
+    lambda site: site.locate("https://a.example"),
+]
+CHANGING: list[Callable[[Any], Awaitable[Any]]] = [
+    lambda site: site.upload(None, "m"),
+    lambda site: site.create(None),
+    lambda site: site.update("1", None, ""),
+    lambda site: site.set_state("1", "live"),
+    lambda site: site.add_redirect("/a", "/b", permanent=True),
+    lambda site: site.remove_redirect("1"),
+    lambda site: site.remove_media(None),
+]
+
+
+@pytest.mark.parametrize(
+    ("call", "late"), [*((call, SiteUnavailable) for call in ASKING), *((call, UnknownOutcome) for call in CHANGING)]
+)
+async def test_a_call_that_never_returns_is_given_up(
+    plugin: PluginContext[ContentConfig], gate: PluginGate, call: Callable[[Any], Awaitable[Any]], late: type[Exception]
+) -> None:
+    site = bounded_site(plugin, CONNECTOR, SilentSite())  # type: ignore[arg-type]
+
+    with pytest.raises(late, match=r"Silent did not answer within 0.1 s"):
+        await call(site)
+
+    assert gate.failures == {("acme", "extension", "timeout"): 1}
+
+
+async def test_posts_that_came_in_time_are_kept(plugin: PluginContext[ContentConfig]) -> None:
+    site = bounded_site(plugin, CONNECTOR, SilentSite())  # type: ignore[arg-type]
+    found: list[Any] = [post async for post in site.posts(None, 2)]
+    assert found == [0, 1]
+    with pytest.raises(SiteUnavailable):
+        found += [post async for post in site.posts(None, 3)]
+
+
+async def test_it_can_do_what_the_site_can_and_no_more(plugin: PluginContext[ContentConfig], gate: PluginGate) -> None:
+    silent = SilentSite()
+    site = bounded_site(plugin, CONNECTOR, silent)  # type: ignore[arg-type]
+    for protocol in (RecallingSite, MediaSite, BlockSite, WorkingSite):
+        assert isinstance(site, protocol)
+    site.recall("1", "https://a.example/1", "r")  # type: ignore[attr-defined]
+    assert silent.recalled == ("1", "https://a.example/1", "r")
+
+    plain = bounded_site(plugin, CONNECTOR, PlainSite())
+    assert [isinstance(plain, one) for one in (RecallingSite, MediaSite, BlockSite, WorkingSite)] == [
+        False,
+        False,
+        False,
+        True,
+    ]
+    with pytest.raises(SiteRefused):
+        await plain.redirects()
+    assert not gate.failures
