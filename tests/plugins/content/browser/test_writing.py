@@ -350,3 +350,15 @@ async def test_the_page_of_application_passwords_is_one_click_away(
     await page.get_by_label("URL of the site").fill("blog.example.com/news/")
     await expect(link).to_have_attribute("href", "https://blog.example.com/news/settings#token")
     await context.close()
+
+
+async def test_the_accent_colour_is_picked_beside_its_field(page: Page, work: Work) -> None:
+    await page.goto(f"/dashboard/websites/{work.site}")
+    field, picker = page.get_by_label("Accent colour (optional)"), page.get_by_label("Pick: Accent colour")
+    await expect(picker).to_have_value("#b9502a")  # what the site has while none is set
+    await picker.fill("#2f6f62")
+    await expect(field).to_have_value("#2f6f62")
+    await field.fill("#a3c")
+    await expect(picker).to_have_value("#aa33cc")
+    await field.fill("")
+    await expect(picker).to_have_value("#b9502a")

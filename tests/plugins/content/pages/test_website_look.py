@@ -16,7 +16,12 @@ LOOK = {
     "logo": "",
     "logo_dark": "",
     "favicon": "https://example.com/icon.png",
-    "menu": "About | /about\n\n  Write | to us | mailto:ada@example.org  ",
+    "menu-1-label": "About",
+    "menu-1-url": "/about",
+    "menu-2-label": "",
+    "menu-2-url": "",
+    "menu-3-label": "  Write | to us ",
+    "menu-3-url": " mailto:ada@example.org",
 }
 
 
@@ -37,6 +42,12 @@ def save(reader: BrowserWithoutScreen, path: str, **changes: str) -> Page:
     return reader.post(path, hidden | LOOK | changes)
 
 
+def menu_of(page: Page) -> list[tuple[str, str]]:
+    """Return what the rows of the menu hold, the empty ones among them."""
+    rows = [[one.attributes["value"] or "" for one in row.css("input")] for row in page.tree.css("#f-menu li")]
+    return [(label, url) for label, url in rows]
+
+
 def test_a_site_gets_its_look_from_a_form(reader: BrowserWithoutScreen, work: Work, site: str) -> None:
     before = reader.get(site)
     assert [one.attributes["value"] for one in before.tree.css("[name=theme]")] == ["classic", "modern", "magazine"]
@@ -44,9 +55,10 @@ def test_a_site_gets_its_look_from_a_form(reader: BrowserWithoutScreen, work: Wo
     done = save(reader, site)
     assert "The settings are saved." in done.text
     assert done.one(".theme:has(:checked) .theme-title") == "Modern"
-    assert done.tree.css_first("#f-menu").text().strip().splitlines() == [  # type: ignore[union-attr]
-        "About | /about",
-        "Write | to us | mailto:ada@example.org",
+    assert menu_of(done) == [
+        ("About", "/about"),
+        ("Write | to us", "mailto:ada@example.org"),
+        *[("", "")] * 3,
     ]
     (url,) = [one.attributes["href"] for one in done.tree.css(".page-head .lead a")]
     home = httpx.get(str(url)).text
@@ -63,8 +75,9 @@ def test_a_site_gets_its_look_from_a_form(reader: BrowserWithoutScreen, work: Wo
 @pytest.mark.parametrize(
     ("changes", "field", "problem"),
     [
-        ({"menu": "About | /about\nImprint"}, "menu", "line 2 must be a label, | and a URL, such as: About | /about"),
-        ({"menu": "About | /about\nX | javascript:alert(1)"}, "menu", "Link 2: the URL must be an http or https URL"),
+        ({"menu-3-url": ""}, "menu-3", "The URL is missing"),
+        ({"menu-3-url": "javascript:alert(1)"}, "menu-3", "The URL must be an http or https URL"),
+        ({"menu-3-label": ""}, "menu-3", "The label is missing"),
         ({"accent_color": "red"}, "accent_color", "must be a colour such as #b3402a"),
         ({"logo": "http://example.com/logo.png"}, "logo", "must be the https URL of an image"),
     ],
@@ -76,10 +89,13 @@ def test_what_is_wrong_is_told_beside_its_field_and_nothing_is_lost(
     assert refused.status == 400
     assert problem in refused.one(f"#f-{field}-error")
     assert not refused.tree.css(".notice.wrong")
-    control = refused.tree.css_first(f"#f-{field}")
+    ((name, typed),) = changes.items()
+    control = refused.tree.css_first(f"[name='{name}']")
     assert control is not None
     assert control.attributes["aria-invalid"] == "true"
-    assert (control.attributes.get("value") or control.text().lstrip("\n")) == changes[field]
+    assert control.attributes["aria-describedby"] == f"f-{field}-error"
+    assert (control.attributes["value"] or "") == typed
+    assert menu_of(refused)[0] == ("About", "/about")
     assert refused.one(".theme:has(:checked) .theme-title") == "Modern"
     assert reader.get(site).one(".theme:has(:checked) .theme-title") == "Classic"
 
@@ -96,3 +112,32 @@ def test_two_tabs_do_not_overwrite_each_other(reader: BrowserWithoutScreen, site
 
 def test_other_platforms_look_as_they_are_told_at_home(reader: BrowserWithoutScreen, work: Work) -> None:
     assert not reader.get(f"{WEBSITES}/{work.other_site}").tree.css("#look")
+
+
+def test_a_menu_has_as_many_rows_as_it_may_have_links(reader: BrowserWithoutScreen, site: str) -> None:
+    full = {f"menu-{n}-{part}": f"/{n}" for n in range(1, 13) for part in ("label", "url")}
+    assert len(menu_of(save(reader, site, **full))) == 12
+    refused = save(reader, site, **full, **{"menu-13-label": "One", "menu-13-url": "/more"})
+    assert refused.status == 400
+    assert "12" in refused.one("#f-menu-error")
+    assert menu_of(refused)[-1] == ("One", "/more")
+    # What is taken out of the middle closes the gap.
+    done = save(reader, site, **full | {"menu-2-label": "", "menu-2-url": ""})
+    assert [label for label, _ in menu_of(done)] == ["/1", *(f"/{n}" for n in range(3, 13)), ""]
+    assert not [one for one in menu_of(save(reader, site, **dict.fromkeys(full, ""))) if any(one)]
+
+
+def test_languages_are_suggested_and_others_are_allowed(reader: BrowserWithoutScreen, site: str) -> None:
+    page = reader.get(site)
+    field = page.tree.css_first("#f-language")
+    assert field is not None
+    options = {
+        one.attributes["value"]: one.text() for one in page.tree.css(f"datalist#{field.attributes['list']} option")
+    }
+    assert options["de"] == "German"
+    assert options["ar"] == "Arabic"
+    form = page.tree.css_first("form:has([name=language])")
+    assert form is not None
+    fields = {str(one.attributes["name"]): one.attributes["value"] or "" for one in form.css("input[name]")}
+    assert reader.post(site, fields | {"do": "settings", "language": "sv-FI"}).status == 200
+    assert reader.get(site).tree.css_first("#f-language[value='sv-FI']") is not None

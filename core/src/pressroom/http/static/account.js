@@ -56,6 +56,25 @@ if (guessed && ownZone && ownZone !== guessed.value) {
   location.replace(url);
 }
 
+// A colour is picked beside the field that holds it.
+
+for (const picker of $$("[data-picks]")) {
+  const field = document.getElementById(picker.dataset.picks);
+  const unset = picker.value;
+  const follow = () => {
+    const digits = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(field.value.trim())?.[1];
+    if (digits) picker.value = `#${digits.length === 3 ? digits.replace(/./g, "$&$&") : digits}`;
+    else if (!field.value.trim()) picker.value = unset;
+  };
+  picker.hidden = false;
+  picker.addEventListener("input", () => {
+    field.value = picker.value;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  field.addEventListener("input", follow);
+  follow();
+}
+
 // Where a credential is made: a page of the site whose URL is typed in the same form.
 
 for (const line of $$("[data-site-page]")) {

@@ -138,6 +138,19 @@ def _joined(parts: Iterable[str]) -> str:
 
 
 FALLBACK: Final = "en"
+_NAMES: Final[Mapping[str, str]] = {
+    "ar": "Arabic",
+    "de": "German",
+    "en": "English",
+    "es": "Spanish",
+    "fr": "French",
+    "it": "Italian",
+    "ja": "Japanese",
+    "nl": "Dutch",
+    "pl": "Polish",
+    "pt": "Portuguese",
+    "zh": "Chinese",
+}
 _RTL: Final = frozenset({"ar", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
 
 
@@ -186,6 +199,11 @@ def wording(tag: str) -> Wording:
 def languages() -> frozenset[str]:
     """Return the languages that there are words for."""
     return frozenset(_tables())
+
+
+def spoken_languages() -> dict[str, str]:
+    """Return the languages that there are words for: their English names, by the tag."""
+    return {tag: _NAMES.get(tag, tag) for tag in _tables()}
 
 
 def is_rtl(tag: str) -> bool:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput, NotFound, PluginContext, Route
 
-from pressroom_content.builtin_site.appearance import theme_colors
+from pressroom_content.builtin_site.summaries import spoken_languages
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import BUILTIN, MediaChoice, control_of, media_libraries
 from pressroom_content.contract.control import FILE_NAME, META_NAME
 from pressroom_content.language import language_pack, supported
 from pressroom_content.pages.connect import WEBSITES, form_of, fragment, root_of, see_other
 from pressroom_content.pages.shown import moment
+from pressroom_content.pages.website_look import look_changes, look_names, look_view
 from pressroom_content.records import Website
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.checking import check_website
@@ -54,16 +52,7 @@ _TOOLS: Mapping[str, str] = {
 }
 """What a plan has to have. Pausing and disconnecting take nothing: the credential stays under its owner's control."""
 
-_THEMES: Final = (
-    ("classic", "Classic", "A list, in a serif type"),
-    ("modern", "Modern", "Cards, in a sans serif"),
-    ("magazine", "Magazine", "Large covers"),
-)
-_TEXTS: Final = ("theme", "color_scheme", "accent_color", "logo", "logo_dark", "favicon")
-_IMAGES: Final = ("logo", "logo_dark", "favicon")
 _OFFERED_IMAGES: Final = 50
-_DEFAULT_ACCENT: Final = "#b9502a"
-_MENU_PROBLEM: Final = re.compile(r"menu(?:\.(\d+)(?:\.(label|url))?)?")
 
 
 class WebsitePages:
@@ -193,7 +182,7 @@ class WebsitePages:
     ) -> HttpResponse:
         errors = errors or {}
         connector = connectors(self._plugin).get(website.platform)
-        languages = sorted(pack.name for code in supported() if (pack := language_pack(code)))
+        packs = {code: pack.name for code in supported() if (pack := language_pack(code))}
         settings: dict[str, Any] = site_settings.read(website.settings).model_dump()
         if typed and typed.get("do") == "settings":
             settings |= {name: typed[name] for name in settings if name in typed and name != "indexnow"}
@@ -209,7 +198,8 @@ class WebsitePages:
             status=status,
             website=website,
             settings=settings,
-            languages=", ".join(languages),
+            languages=", ".join(sorted(packs.values())),
+            offered_languages=sorted((spoken_languages() | packs).items()),
             control=known,
             verification_line=await controls.token(website.id) if unproven else "",
             verification_file=f"{website.url}/{FILE_NAME}",
@@ -254,95 +244,3 @@ def _version(typed: Mapping[str, str]) -> int:
 
 def _message(request: HttpRequest) -> str:
     return next((text for name, text in _MESSAGES.items() if name in request.query), "")
-
-
-@dataclass(frozen=True, slots=True)
-class ThemeView:
-    """A theme to choose from: its name, what it is, and the colours of the drawing of it."""
-
-    value: str
-    title: str
-    note: str
-    colors: Mapping[str, str]
-    accent: str
-
-
-@dataclass(frozen=True, slots=True)
-class LookView:
-    """The form: the themes, the other values, the menu with one link to a line, and what is wrong."""
-
-    themes: Sequence[ThemeView]
-    values: Mapping[str, str]
-    menu: str
-    logo_has_name: bool
-    errors: Mapping[str, str]
-
-
-def look_view(website: Website, typed: Mapping[str, str], errors: Mapping[str, str]) -> LookView | None:
-    """Return the form of a website, as it was `typed` where that was refused; `None` for other than built-in sites."""
-    if website.platform != BUILTIN:
-        return None
-    settings = site_settings.read(website.settings)
-    values = {name: str(getattr(settings, name)) for name in _TEXTS}
-    has_name = settings.logo_has_name
-    menu = "\n".join(f"{item.label} | {item.url}" for item in settings.menu)
-    if typed.get("do") == "look":
-        values |= {name: typed[name] for name in _TEXTS if name in typed}
-        menu = typed.get("menu", menu)
-        has_name = typed.get("logo_has_name") == "true"
-    accent = settings.accent_color or _DEFAULT_ACCENT
-    return LookView(
-        themes=[ThemeView(value, title, note, theme_colors(value), accent) for value, title, note in _THEMES],
-        values=values,
-        menu=menu,
-        logo_has_name=has_name,
-        errors=_errors(errors),
-    )
-
-
-def look_changes(typed: Mapping[str, str], base_url: str) -> dict[str, Any]:
-    """Return the settings that were typed. URLs of images on this server become paths.
-
-    Raises `InvalidInput` for a line of the menu that is not a link.
-    """
-    changes: dict[str, Any] = {name: typed[name].strip() for name in _TEXTS if name in typed}
-    host = base_url.removesuffix(urlsplit(base_url).path)
-    changes |= {
-        name: changes[name].removeprefix(host) for name in _IMAGES if changes.get(name, "").startswith(f"{host}/")
-    }
-    if "logo" in typed:
-        changes["logo_has_name"] = typed.get("logo_has_name") == "true"
-    if "menu" in typed:
-        changes["menu"] = [_item(number, line) for number, line in _lines(typed["menu"])]
-    return changes
-
-
-def look_names() -> frozenset[str]:
-    """Return the names of the settings that the form shows, with what is wrong about each."""
-    return frozenset({*_TEXTS, "menu"})
-
-
-def _lines(text: str) -> list[tuple[int, str]]:
-    return [(number, line.strip()) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
-
-
-def _item(number: int, line: str) -> dict[str, str]:
-    label, bar, url = line.rpartition("|")
-    if not bar:
-        raise InvalidInput("menu", f"line {number} must be a label, | and a URL, such as: About | /about")
-    return {"label": label.strip(), "url": url.strip()}
-
-
-def _errors(errors: Mapping[str, str]) -> dict[str, str]:
-    """Return what is wrong by field, with the link of a menu that is meant."""
-    found = {}
-    for name, problem in errors.items():
-        match = _MENU_PROBLEM.fullmatch(name)
-        if match is None:
-            found[name] = problem
-        elif match[1] is None:
-            found["menu"] = problem
-        else:
-            part = {"label": "the label ", "url": "the URL "}.get(match[2] or "", "")
-            found["menu"] = f"Link {int(match[1]) + 1}: {part}{problem[:1].lower()}{problem[1:]}"
-    return found

@@ -58,6 +58,9 @@ def _language(tag: str) -> str:
 
 _COLOR = re.compile(r"#[0-9a-f]{6}", re.ASCII)
 _MAX_URL: Final = 2000
+MAX_MENU: Final = 12
+"""How many links the menu of a built-in site may have."""
+
 _UNSAFE = re.compile(r"[\s\"'<>\\\x00-\x1f\x7f]")
 
 
@@ -153,7 +156,7 @@ class WebsiteSettings(Params):
     )
     menu: list[MenuItem] = Field(
         default=[],
-        max_length=12,
+        max_length=MAX_MENU,
         description="Built-in sites: links in the header, each with label and url. Empty: the pages and the archive.",
     )
 

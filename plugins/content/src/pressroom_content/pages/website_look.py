@@ -1,0 +1,133 @@
+"""The form for the look of a built-in site: its themes, colour, images, and the rows of its menu."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from pressroom_content.builtin_site.appearance import theme_colors
+from pressroom_content.contract import BUILTIN
+from pressroom_content.records import Website
+from pressroom_content.websites import settings as site_settings
+
+_THEMES: Final = (
+    ("classic", "Classic", "A list, in a serif type"),
+    ("modern", "Modern", "Cards, in a sans serif"),
+    ("magazine", "Magazine", "Large covers"),
+)
+_TEXTS: Final = ("theme", "color_scheme", "accent_color", "logo", "logo_dark", "favicon")
+_IMAGES: Final = ("logo", "logo_dark", "favicon")
+_DEFAULT_ACCENT: Final = "#b9502a"
+_EMPTY_ROWS: Final = 3
+_MENU_FIELD: Final = re.compile(r"menu-([1-9][0-9]?)-(?:label|url)", re.ASCII)
+_MENU_PROBLEM: Final = re.compile(r"menu\.([0-9]{1,2})(?:\.(label|url))?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeView:
+    """A theme to choose from: its name, what it is, and the colours of the drawing of it."""
+
+    value: str
+    title: str
+    note: str
+    colors: Mapping[str, str]
+    accent: str
+
+
+@dataclass(frozen=True, slots=True)
+class MenuRow:
+    """A row of the menu, with what is wrong about it. `part` is the field that is meant, if it is one of them."""
+
+    number: int
+    label: str = ""
+    url: str = ""
+    problem: str = ""
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LookView:
+    """The form: the themes, the other values, the menu with some empty rows, and what is wrong.
+
+    `accent` is the colour that the site has, also where it is not set.
+    """
+
+    themes: Sequence[ThemeView]
+    values: Mapping[str, str]
+    menu: Sequence[MenuRow]
+    max_menu: int
+    accent: str
+    logo_has_name: bool
+    errors: Mapping[str, str]
+
+
+def look_view(website: Website, typed: Mapping[str, str], errors: Mapping[str, str]) -> LookView | None:
+    """Return the form of a website, as it was `typed` where that was refused; `None` for other than built-in sites."""
+    if website.platform != BUILTIN:
+        return None
+    settings = site_settings.read(website.settings)
+    values = {name: str(getattr(settings, name)) for name in _TEXTS}
+    has_name = settings.logo_has_name
+    menu = [MenuRow(number, item.label, item.url) for number, item in enumerate(settings.menu, start=1)]
+    if typed.get("do") == "look":
+        values |= {name: typed[name] for name in _TEXTS if name in typed}
+        menu = [_with_problem(row, index, errors) for index, row in enumerate(_filled_rows(typed))]
+        has_name = typed.get("logo_has_name") == "true"
+    accent = settings.accent_color or _DEFAULT_ACCENT
+    most = site_settings.MAX_MENU
+    last = max((row.number for row in menu), default=0)
+    filled = {row.number: row for row in menu}
+    shown = max(last, min(most, last + _EMPTY_ROWS))
+    return LookView(
+        themes=[ThemeView(value, title, note, theme_colors(value), accent) for value, title, note in _THEMES],
+        values=values,
+        menu=[filled.get(number) or MenuRow(number) for number in range(1, shown + 1)],
+        max_menu=most,
+        accent=accent,
+        logo_has_name=has_name,
+        errors=errors,
+    )
+
+
+def look_changes(typed: Mapping[str, str], base_url: str) -> dict[str, Any]:
+    """Return the settings that were typed. URLs of images on this server become paths; empty rows are left out."""
+    changes: dict[str, Any] = {name: typed[name].strip() for name in _TEXTS if name in typed}
+    host = base_url.removesuffix(urlsplit(base_url).path)
+    changes |= {
+        name: changes[name].removeprefix(host) for name in _IMAGES if changes.get(name, "").startswith(f"{host}/")
+    }
+    if "logo" in typed:
+        changes["logo_has_name"] = typed.get("logo_has_name") == "true"
+    if any(_MENU_FIELD.fullmatch(name) for name in typed):
+        changes["menu"] = [{"label": row.label, "url": row.url} for row in _filled_rows(typed)]
+    return changes
+
+
+def look_names() -> frozenset[str]:
+    """Return the names of the settings that the form shows, with what is wrong about each."""
+    return frozenset({*_TEXTS, "menu"})
+
+
+def _filled_rows(typed: Mapping[str, str]) -> Iterator[MenuRow]:
+    numbers = sorted({int(found[1]) for name in typed if (found := _MENU_FIELD.fullmatch(name))})
+    for number in numbers:
+        label, url = (typed.get(f"menu-{number}-{part}", "").strip() for part in ("label", "url"))
+        if label or url:
+            yield MenuRow(number, label, url)
+
+
+def _with_problem(row: MenuRow, index: int, errors: Mapping[str, str]) -> MenuRow:
+    """Return the row with what is wrong about the link at that place of the menu."""
+    for name, problem in errors.items():
+        found = _MENU_PROBLEM.fullmatch(name)
+        if found is not None and int(found[1]) == index:
+            part = found[2] or ""
+            said = {"label": "The label", "url": "The URL"}.get(part, "")
+            text = f"{said} {problem[:1].lower()}{problem[1:]}" if said else problem
+            if (part == "label" and not row.label) or (part == "url" and not row.url):
+                text = f"{said} is missing"
+            return MenuRow(row.number, row.label, row.url, text, part)
+    return row
