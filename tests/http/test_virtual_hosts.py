@@ -19,6 +19,7 @@ SECRET = "a secret that the proxy writes"
 SOURCE = (
     third_party.HEAD
     + """
+CHANGES = ChangeCount()
 NAMES = ["blog.example.org", "127.0.0.1", "localhost", "Upper.example.org", "with-port.example.org:80", "nodots"]
 FAILS = []
 
@@ -42,7 +43,7 @@ async def everywhere(request):
 
 @hookimpl
 def pressroom_virtual_hosts():
-    return [VirtualHosts("blogs", names, page)]
+    return [VirtualHosts("blogs", names, page, CHANGES)]
 
 
 @hookimpl
@@ -129,6 +130,18 @@ def until(happened: Callable[[], bool]) -> None:
     deadline = monotonic() + 30
     while not happened():
         assert monotonic() < deadline, "it did not happen"
+
+
+def test_a_change_that_the_plugin_counts_is_noticed_by_the_next_request(host: RunningHost, plugin: str) -> None:
+    module = sys.modules[f"{plugin}_module"]
+    name = "counted.example.org"
+    assert ask(host, "/healthz", name).json() == {"status": "ok"}
+    module.NAMES.append(name)
+    module.CHANGES.note()
+    assert ask(host, "/healthz", name).text == f"GET {name}/healthz"
+    module.NAMES.remove(name)
+    module.CHANGES.note()
+    assert ask(host, "/healthz", name).json() == {"status": "ok"}
 
 
 def test_a_change_is_noticed_and_a_failure_keeps_what_was_known(host: RunningHost, plugin: str) -> None:

@@ -39,6 +39,7 @@ PUBLIC = [
     "CallMiddleware",
     "CallRecord",
     "Caller",
+    "ChangeCount",
     "Check",
     "CheckResult",
     "ClientRequestId",

@@ -319,6 +319,19 @@ class Route:
     on_virtual_hosts: bool = False
 
 
+class ChangeCount:
+    """Counts changes of something that others keep a copy of, so that they notice one without asking."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def note(self) -> None:
+        """Count a change: once it can be read, such as after the transaction has ended."""
+        self.count += 1
+
+
 @dataclass(frozen=True, slots=True)
 class VirtualHosts:
     """Host names of their own, such as `blog.example.org`, under which a plugin alone answers.
@@ -326,7 +339,8 @@ class VirtualHosts:
     `hosts` returns the names, in lower case and without a port; international ones in their ASCII form. It is asked
     again every two seconds while requests come, so let it be quick; while it fails, the names from before hold. Return
     only names that are proven to belong to whom you serve there. IP addresses and the server's own names are left out,
-    and so are names that the plugin with an earlier id returned.
+    and so are names that the plugin with an earlier id returned. Where `changes` counts the changes that this process
+    makes, its next request notices one at once; other processes notice it within the two seconds.
 
     Every `GET` and `HEAD` request for such a name goes to `handler`, whose `HttpRequest.virtual_host` is the name.
     Nothing else of the server is there: no dashboard, API, MCP or sign-in, only the style sheets and fonts at
@@ -336,6 +350,7 @@ class VirtualHosts:
     name: str
     hosts: Callable[[], Awaitable[Iterable[str]]]
     handler: Callable[[HttpRequest], Awaitable[HttpResponse]]
+    changes: ChangeCount | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,8 +53,8 @@ class VirtualHostTable:
     """Knows which names are virtual hosts, and answers there.
 
     Requests with the server's own name cost a comparison. For any other the names are read again when they are two
-    seconds old. While the plugin cannot be asked, those from before hold; without any, requests for other names than
-    the server's own are refused, since they might be for a virtual host.
+    seconds old, or when a plugin has counted a change since. While the plugin cannot be asked, those from before hold;
+    without any, requests for other names than the server's own are refused, since they might be for a virtual host.
     """
 
     def __init__(self, host: Host, requests: PluginRequests) -> None:
@@ -69,6 +69,7 @@ class VirtualHostTable:
         self._names: Mapping[str, tuple[str, VirtualHosts]] = {}
         self._known: dict[str, tuple[str, ...]] = {}
         self._read_at = -inf
+        self._read_changes: tuple[int, ...] = ()
         self._reading: asyncio.Task[None] | None = None
         self._began = 0.0
 
@@ -79,8 +80,11 @@ class VirtualHostTable:
     async def name_of(self, request: Request) -> str:
         """Return the virtual host that a request is for, or nothing. Raises `CallTimeout` where nobody can tell."""
         name = host_of(request.headers, self._secret)
-        if monotonic() - self._read_at > SECONDS and name not in self._own and _may_be_virtual(name):
-            await self._renew()
+        if name not in self._own and _may_be_virtual(name):
+            # A reading that began before the last change has to be followed by another one.
+            for _ in range(2):
+                if self._is_stale():
+                    await self._renew()
         return name if name in self._names else ""
 
     async def answer(self, request: Request, **path: str) -> HTTPResponse:
@@ -93,6 +97,13 @@ class VirtualHostTable:
             raise CallTimeout("this name was given up a moment ago; send the request again")
         plugin, record = found
         return await self._requests.answered(request, plugin, record.name, record.handler, {})
+
+    def _is_stale(self) -> bool:
+        return monotonic() - self._read_at > SECONDS or self._changes() != self._read_changes
+
+    def _changes(self) -> tuple[int, ...]:
+        counts = (one.record.changes for one in self._contributions)
+        return tuple(count.count for count in counts if count is not None)
 
     async def _renew(self) -> None:
         """Read the names again. Of several requests at a time one reads for all."""
@@ -109,6 +120,7 @@ class VirtualHostTable:
         return all(one.record.name in self._known for one in self._contributions)
 
     async def _read(self) -> None:
+        changes = self._changes()
         for one in self._contributions:
             try:
                 names = await one.record.hosts()
@@ -119,7 +131,7 @@ class VirtualHostTable:
         for one in self._contributions:
             for name in self._known.get(one.record.name, ()):
                 found.setdefault(name, (one.plugin, one.record))
-        self._names, self._read_at = found, monotonic()
+        self._names, self._read_at, self._read_changes = found, monotonic(), changes
 
     def _allowed(self, plugin: str, names: Iterable[str]) -> Iterable[str]:
         for name in names:

@@ -141,6 +141,19 @@ def test_without_its_domain_a_site_is_where_it_was(
     assert wait_for(f"{url}/post", 404, host=host).headers["content-type"] != "text/html; charset=utf-8"
 
 
+def test_a_domain_is_in_use_as_soon_as_it_is_proven_and_until_it_is_removed(
+    host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
+) -> None:
+    site.publish(slug="post")
+    # A name that nobody has is the server's own.
+    assert ask(f"http://{domain}/tools", host=host).status_code == 200
+    url = prove(names, ada, site.id, domain)
+    # Not a moment in which the server's own pages are there.
+    assert [ask(f"{url}{path}", host=host).status_code for path in ("/post", "/tools")] == [200, 404]
+    ada.data("update_website_settings", website_id=site.id, settings={"domain": None})
+    assert ask(f"{url}/post", host=host).status_code == 404
+
+
 def test_a_domain_waits_until_it_leads_here(
     host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
 ) -> None:

@@ -23,7 +23,7 @@ from pressroom_content.conditional import conditional
 from pressroom_content.config import ContentConfig
 from pressroom_content.records import Website
 from pressroom_content.text_index.published import TextTwins, Twin
-from pressroom_content.websites.domains import PROOF_PATH, Domains
+from pressroom_content.websites.domains import PROOF_PATH, PROVEN_CHANGES, Domains
 
 _KINDS: Final[dict[str, BlogTermKind]] = {"tags": "tag", "categories": "category", "authors": "author"}
 _FEEDS: Final = ("feed.xml", "atom.xml", "feed.json")
@@ -206,7 +206,7 @@ def _with(answer: HttpResponse, caching: str) -> HttpResponse:
 
 def domain_hosts(plugin: PluginContext[ContentConfig]) -> Sequence[VirtualHosts]:
     """Return what serves sites under their domains."""
-    return [VirtualHosts("sites", lambda: Domains(plugin).proven(), DomainSites(plugin).answer)]
+    return [VirtualHosts("sites", lambda: Domains(plugin).proven(), DomainSites(plugin).answer, PROVEN_CHANGES)]
 
 
 def domain_routes(plugin: PluginContext[ContentConfig]) -> Sequence[Route]:

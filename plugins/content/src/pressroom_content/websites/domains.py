@@ -18,8 +18,8 @@ from urllib.parse import unquote, urlsplit
 
 import structlog
 from pressroom.columns import as_id
-from pressroom.sdk import CallError, FetchFailed, FetchRefused, InvalidInput, NotFound, PluginContext
-from sqlalchemy import and_, delete, func, literal, or_, select, update
+from pressroom.sdk import CallError, ChangeCount, FetchFailed, FetchRefused, InvalidInput, NotFound, PluginContext
+from sqlalchemy import and_, delete, event, func, literal, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -54,6 +54,9 @@ _BETWEEN_LOOKS: Final = timedelta(minutes=10)
 _AT_ONCE: Final = 100
 _SECONDS: Final = 10.0
 _MAX_BYTES: Final = 1_000
+PROVEN_CHANGES: Final = ChangeCount()
+"""Counts the times that this process gave a domain to a site, or took one from it."""
+
 _TAKEN: Final = "is the domain of another website of this server; if it is yours, ask the operator"
 
 
@@ -350,6 +353,7 @@ async def _use(session: AsyncSession, plugin: PluginContext[ContentConfig], row:
     new = domain_url(name, plugin.base_url) if name else at_home
     row.proven_domain, row.updated_at = name, datetime.now(UTC)
     await session.flush()
+    event.listen(session.sync_session, "after_commit", lambda _: PROVEN_CHANGES.note(), once=True)
     await session.execute(
         delete(PageRow)
         .where(PageRow.website_id == row.id, _below(PageRow.url, new))
