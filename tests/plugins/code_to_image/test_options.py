@@ -76,6 +76,31 @@ def test_the_font_size_sets_the_height_of_a_row(size: int, row: int, draw: Draw)
     assert heights[1] - heights[0] == 2 * row
 
 
+@pytest.mark.parametrize("font", ["fira-code", "source-code-pro"])
+def test_a_font_changes_the_letters_and_not_their_places(font: str, draw: Draw) -> None:
+    code = "if (a !== b) => return fi;\n# caf\u00e9 \u65e5\u672c \u202e"
+    usual, other = draw(code), draw(code, font=font)
+    assert other.size == usual.size
+    assert (_row(usual, 1) != _row(other, 1)).any()
+    # Every bar is in the middle of its column, as with the usual font.
+    bars = [
+        np.flatnonzero(np.abs(_row(one, 1) - _row(one, 1)[0, -1]).sum(axis=2).any(axis=0))
+        for one in (draw("|    |    |", lineNumbers=False), draw("|    |    |", lineNumbers=False, font=font))
+    ]
+    assert all(np.abs(found.mean() - bars[0].mean()) < 1 for found in bars)
+    # No ligature joins two cells.
+    joined, first, second = (_row(draw(one, font=font, lineNumbers=False), 1) for one in ("=>.", "= .", " >."))
+    assert (np.maximum(first, second) == joined).all()
+    svg = render(CodeImageParams(code=code, font=font, format="svg")).content  # type: ignore[arg-type]
+    assert svg != render(CodeImageParams(code=code, format="svg")).content
+
+
+def test_the_usual_font_is_jetbrains_mono_and_others_are_named(draw: Draw) -> None:
+    assert draw("a = 1").tobytes() == draw("a = 1", font="jetbrains-mono").tobytes()
+    with pytest.raises(ValidationError, match="'jetbrains-mono', 'fira-code' or 'source-code-pro'"):
+        CodeImageParams(code="a", font="comic-sans")  # type: ignore[arg-type]
+
+
 def test_an_automatic_width_follows_the_longest_line_up_to_the_width(draw: Draw) -> None:
     widths = [draw("x" * length, autoWidth=True).width for length in (1, 40, 60, 500)]
     assert widths[0] == 240 + 2 * 48

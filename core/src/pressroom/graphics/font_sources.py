@@ -25,8 +25,13 @@ FONT_PACKAGES: Final = {
     "fontpkg_noto_sans_thai": "fontpkg-noto-sans-thai",
     "noto_cjk_sans_jp_regular": "noto-cjk-sans-jp-regular",
     "noto_cjk_sans_jp_bold": "noto-cjk-sans-jp-bold",
+    "fontpkg_fira_code": "fontpkg-fira-code",
+    "fontpkg_source_code_pro": "fontpkg-source-code-pro",
 }
-"""Modules that carry fonts, in the order in which they stand in for each other, and the distributions they come in."""
+"""Modules that carry fonts, in the order in which they stand in for each other, and the distributions they come in.
+
+Those that are not installed are passed over.
+"""
 
 CJK_PACKAGES: Final = ("noto_cjk_sans_jp_regular", "noto_cjk_sans_jp_bold")
 """The modules of the extra `cjk`. Each font has Chinese, Japanese and Korean, in forms that follow the language."""

@@ -12,10 +12,11 @@ from pressroom.graphics.shapes import box_mask
 from pressroom.graphics.text import ShapedText, TextStyle, default_library, draw_text, shape
 
 from pressroom_code_to_image.layout import RunKind, StyledRun
+from pressroom_code_to_image.names import DEFAULT_FONT, FONT_FAMILIES, FontName
 
 FONT_SIZE: Final = 15.0
 CELL: Final = 9
-"""How wide a column is: the advance of JetBrains Mono, 600 of 1000, at `FONT_SIZE`, a whole number of pixels."""
+"""How wide a column is: the advance of all fonts, 600 of 1000, at `FONT_SIZE`, a whole number of pixels."""
 
 ROW: Final = 24
 BASELINE: Final = 17
@@ -24,10 +25,14 @@ BASELINE: Final = 17
 
 @dataclass(frozen=True, slots=True)
 class CellMetrics:
-    """The measures of the grid in pixels; `scale` is how many of them are one of the parameters' pixels."""
+    """The measures of the grid in pixels; `scale` is how many of them are one of the parameters' pixels.
+
+    `font` is what is in its cells.
+    """
 
     scale: int = 1
     cell: int = CELL
+    font: FontName = DEFAULT_FONT
 
     @property
     def row(self) -> int:
@@ -45,20 +50,20 @@ class CellMetrics:
         return self.cell * FONT_SIZE / CELL
 
 
-def metrics_of(font_size: int, scale: int) -> CellMetrics:
-    """Return the grid of a font size, rounded so that a column is a whole number of pixels."""
-    return CellMetrics(scale, round(font_size * scale * CELL / FONT_SIZE))
+def metrics_of(font_size: int, scale: int, font: FontName = DEFAULT_FONT) -> CellMetrics:
+    """Return the grid of a font in a size, rounded so that a column is a whole number of pixels."""
+    return CellMetrics(scale, round(font_size * scale * CELL / FONT_SIZE), font)
 
 
-_FAMILIES: Final = ("JetBrains Mono",)
 _HIDDEN_SIZE: Final = 12.0
 HIDDEN_STRENGTH: Final = 56
 """How strong the box around a code point is, of 255."""
 
 
-def text_style(size: float, *, italic: bool = False, weight: float = 400) -> TextStyle:
+def text_style(size: float, *, italic: bool = False, weight: float = 400, font: FontName = DEFAULT_FONT) -> TextStyle:
     """Return the style of code, without the ligatures that would join two cells."""
-    return TextStyle(size, _FAMILIES, weight, italic, kerning=False, ligatures=False, features=(("calt", 0),))
+    families = tuple(dict.fromkeys((FONT_FAMILIES[font], FONT_FAMILIES[DEFAULT_FONT])))
+    return TextStyle(size, families, weight, italic, kerning=False, ligatures=False, features=(("calt", 0),))
 
 
 @lru_cache(maxsize=256)
@@ -103,14 +108,14 @@ def _draw_shaped(image: Image.Image, run: StyledRun, x: int, top: int, metrics: 
 def shaped_run(run: StyledRun, metrics: CellMetrics) -> tuple[ShapedText, float]:
     """Return the text of a run, made smaller where its columns have too little room, and its start in them."""
     room = run.columns * metrics.cell
-    text = _shaped(run, metrics.size)
+    text = _shaped(run, metrics.size, metrics.font)
     if text.width > room:
-        text = _shaped(run, metrics.size * room / text.width)
+        text = _shaped(run, metrics.size * room / text.width, metrics.font)
     return text, (room - text.width) / 2
 
 
-def _shaped(run: StyledRun, size: float) -> ShapedText:
-    style = text_style(size, italic=run.style.italic, weight=run.style.weight)
+def _shaped(run: StyledRun, size: float, font: FontName) -> ShapedText:
+    style = text_style(size, italic=run.style.italic, weight=run.style.weight, font=font)
     return shape(run.text, style, default_library())
 
 
@@ -144,7 +149,7 @@ def code_point(text: str, columns: int, metrics: CellMetrics) -> CodePoint:
     """Return where a code point stands that takes this many columns."""
     part = metrics.cell / CELL
     width, height = columns * metrics.cell - 2 * metrics.scale, metrics.row - round(6 * part)
-    shaped = shape(text, text_style(_HIDDEN_SIZE * part, weight=600), default_library())
+    shaped = shape(text, text_style(_HIDDEN_SIZE * part, weight=600, font=metrics.font), default_library())
     x = round(metrics.scale + (width - shaped.width) / 2)
     box = (metrics.scale, round(3 * part), width, height)
     return CodePoint(box, 4 * part, shaped, x, metrics.baseline - metrics.scale)

@@ -62,6 +62,17 @@ ThemeName = Literal[
 ]
 
 
+FontName = Literal["jetbrains-mono", "fira-code", "source-code-pro"]
+
+FONT_FAMILIES: Final[Mapping[str, str]] = {
+    "jetbrains-mono": "JetBrains Mono",
+    "fira-code": "Fira Code",
+    "source-code-pro": "Source Code Pro",
+}
+"""The families of the fonts, which are their names for people too. The advance of each is 600 of 1000."""
+
+DEFAULT_FONT: Final[FontName] = "jetbrains-mono"
+
 _WORDS: Final = {"github": "GitHub", "one": "One", "rose": "Rosé", "pine": "Pine", "light-plus": "Light Plus"}
 
 THEME_TITLES: Final[Mapping[str, str]] = {

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 from pressroom.sdk import Integer, Params
 from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
 
-from pressroom_code_to_image.names import LANGUAGES, ThemeName, language_of
+from pressroom_code_to_image.names import DEFAULT_FONT, LANGUAGES, FontName, ThemeName, language_of
 
 BACKGROUND: Final = "linear-gradient(135deg, #5b6ee1, #b26ff0)"
 """The gradient behind the window: blue to violet, which suits dark themes and the light one."""
@@ -144,6 +144,11 @@ class CodeImageParams(Params):
         le=32,
         description="Size of the code in pixels, rounded so that a column has whole pixels.",
         examples=[18],
+    )
+    font: FontName = Field(
+        default=DEFAULT_FONT,
+        description="Font of the code; ligatures are off, so that each character keeps its column.",
+        examples=["fira-code"],
     )
     autoWidth: bool = Field(  # noqa: N815 - parameters are in camelCase
         default=False,

@@ -22,7 +22,7 @@ from pressroom.sdk import (
     per_hour,
 )
 
-from pressroom_code_to_image.names import LANGUAGE_TITLES, THEME_TITLES
+from pressroom_code_to_image.names import FONT_FAMILIES, LANGUAGE_TITLES, THEME_TITLES
 from pressroom_code_to_image.params import CodeImageDetails, CodeImageParams
 
 PLUGIN = Plugin(
@@ -51,7 +51,18 @@ MCP = Mcp(
         "highlightLines": "Such as 2,4-6.",
         "diff": "Lines begin with +, - or a space.",
     },
-    hide=("windowControls", "padding", "focusLines", "fontSize", "autoWidth", "scale", "radius", "shadow", "format"),
+    hide=(
+        "windowControls",
+        "padding",
+        "focusLines",
+        "fontSize",
+        "font",
+        "autoWidth",
+        "scale",
+        "radius",
+        "shadow",
+        "format",
+    ),
 )
 
 
@@ -136,7 +147,7 @@ EXAMPLES = (
 PAGE = Page(
     sections=(
         FormSection("Background", ("background", "padding", "shadow"), open=True),
-        FormSection("Window", ("title", "windowControls", "lineNumbers", "radius", "fontSize"), open=True),
+        FormSection("Window", ("title", "windowControls", "lineNumbers", "radius", "font", "fontSize"), open=True),
         FormSection("Lines", ("highlightLines", "focusLines", "diff")),
         FormSection("Size", ("width", "autoWidth")),
     ),
@@ -147,7 +158,7 @@ PAGE = Page(
         "autoWidth": "Fit the code",
         "radius": "Corners",
     },
-    values={"theme": THEME_TITLES, "language": LANGUAGE_TITLES},
+    values={"theme": THEME_TITLES, "language": LANGUAGE_TITLES, "font": FONT_FAMILIES},
     # As large as the code can be: of a whole window nobody sees the colours.
     thumbnails={
         "theme": {

@@ -120,7 +120,9 @@ def _word(text: str, weight: int, italic: bool, metrics: CellMetrics) -> _Word |
 @lru_cache(maxsize=512)
 def _character(character: str, weight: int, italic: bool, metrics: CellMetrics) -> tuple[Image.Image, int, int] | None:
     """Return the mask of an ASCII character, with its left and top pixel from its cell's corner."""
-    text = shape(character, text_style(metrics.size, italic=italic, weight=weight), default_library())
+    text = shape(
+        character, text_style(metrics.size, italic=italic, weight=weight, font=metrics.font), default_library()
+    )
     image, left, top = placed_mask(text.glyphs[0], text.style, 0, metrics.baseline)
     return None if image is None else (image, left, top)
 

@@ -239,7 +239,7 @@ def _by_row(
 
 
 def _plain(run: StyledRun, x: int, baseline: int, metrics: CellMetrics, glyphs: GlyphSheet) -> Iterator[str]:
-    style = text_style(metrics.size, italic=run.style.italic, weight=run.style.weight)
+    style = text_style(metrics.size, italic=run.style.italic, weight=run.style.weight, font=metrics.font)
     for index, character in enumerate(run.text):
         if character != " ":
             yield glyphs.placed(shape(character, style, default_library()), x + index * metrics.cell, baseline)

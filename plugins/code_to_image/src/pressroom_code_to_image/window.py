@@ -83,7 +83,7 @@ class WindowFrame:
 
 def frame_of(params: CodeImageParams, lines: int, longest: int | None = None) -> WindowFrame:
     """Return the frame for code of this many lines; `longest` is the number of columns that it must have, at most."""
-    metrics = metrics_of(params.fontSize, params.scale)
+    metrics = metrics_of(params.fontSize, params.scale, params.font)
     scale, cell = metrics.scale, metrics.cell
     window = (params.width - 2 * params.padding) * scale
     side = (_SIDE if window >= _NARROW * scale else _NARROW_SIDE) * scale
