@@ -13,7 +13,7 @@ from pressroom.http import access_form
 from pressroom.http.access_form import level_options, publishing_targets, read_choice
 from pressroom.plugins.contributions import Contribution, Contributions
 from pressroom.sdk import PublishingTargets
-from pressroom.sdk.toolsets import ALL, CORE
+from pressroom.sdk.declaration import ALL, CORE
 from pressroom.testing import RunningHost
 from support.oauth import Flow, Person
 

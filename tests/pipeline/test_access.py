@@ -12,7 +12,7 @@ from pressroom.host.host import Host
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.pipeline.context import CallRequest, IdentifiedCall, RefusedCall
 from pressroom.sdk import Caller
-from pressroom.sdk.toolsets import Access
+from pressroom.sdk.declaration import Access
 from pressroom.testing.running import settings_for_test
 from support.databases import database_config, migrated
 from support.installing import install, on_path

@@ -21,9 +21,8 @@ from pressroom_content.contract import Post, SiteAddress, SiteRefused, SiteUnava
 from pressroom_git import protocol, ssh_keys
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
-from pressroom_git.packs import read_pack
 from pressroom_git.site import GitSite
-from pressroom_git.snapshot import Snapshot, snapshot_of
+from pressroom_git.snapshot import Snapshot, read_pack, snapshot_of
 from support.git_server import GitServer, serving_git
 from support.ssh_git_server import serving_git_over_ssh
 

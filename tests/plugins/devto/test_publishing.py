@@ -11,10 +11,10 @@ import pytest
 from pressroom.sdk import PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.articles.store import Articles
+from pressroom_content.publishing.bringing import unpublish
 from pressroom_content.publishing.publications import Publications
-from pressroom_content.publishing.taking_down import unpublish
 from pressroom_content.records import Publication
-from pressroom_content.websites.checking import check_website
+from pressroom_content.websites.connecting import check_website
 from pressroom_content.websites.store import Websites
 from support.installing import on_path
 from support.publishing_world import ADA, configuration, world, write

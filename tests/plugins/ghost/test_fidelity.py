@@ -28,7 +28,7 @@ async def test_what_readers_get(blog: Ghost, tmp_path: Path) -> None:
             done = await publish_everything(plugin, "ghost", blog.url, credential)
             page = (await asyncio.to_thread(httpx.get, done.url, timeout=60)).text
             notes = await notes_of(plugin, done, page)
-    compare(notes, CONNECTOR, "ghost/src/pressroom_ghost/fidelity.py")
+    compare(notes, CONNECTOR, "ghost/src/pressroom_ghost/connector.py")
 
 
 async def test_a_long_article_arrives_whole(blog: Ghost, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pressroom.fetch import GuardedFetcher
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from pressroom_content.contract import SiteAddress, SiteUnavailable
-from pressroom_content.websites.checking import check_credential
+from pressroom_content.websites.connecting import check_credential
 from pressroom_content.websites.store import Websites
 from pressroom_ghost.connector import CONNECTOR
 from pressroom_ghost.site import GhostSite

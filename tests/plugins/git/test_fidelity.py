@@ -14,7 +14,7 @@ from pressroom.testing.running import settings_for_test
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.verifying import look
 from pressroom_content.records import Publication
-from pressroom_content.websites.checking import fidelity_of
+from pressroom_content.websites.connecting import fidelity_of
 from pressroom_content.websites.store import Websites
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
@@ -69,7 +69,7 @@ async def published(repo: Repo, folder: Path, generator: Generator, **article: s
 async def test_what_readers_get(repo: Repo, tmp_path: Path, generator: Generator) -> None:
     async with published(repo, tmp_path, generator) as shown:
         notes = await notes_of(shown.plugin, shown.done, shown.html)
-    compare(notes, connector(GitConfig()), "git/src/pressroom_git/fidelity.py", generator)
+    compare(notes, connector(GitConfig()), "git/src/pressroom_git/connector.py", generator)
 
 
 @pytest.mark.parametrize("generator", ["hugo", "jekyll", "astro"])

@@ -31,7 +31,7 @@ from pressroom_content.contract import (
 )
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
-from pressroom_git.packs import read_pack
+from pressroom_git.snapshot import read_pack
 from support.git_server import GitServer, serving_git
 from support.ssh_git_server import serving_git_over_ssh
 

@@ -26,7 +26,7 @@ async def main():
 
 asyncio.run(main())
 assert "pressroom_seo.site_checks" in sys.modules
-assert "pressroom_seo.linking" in sys.modules
+assert "pressroom_seo.live_pages" in sys.modules
 """
 
 

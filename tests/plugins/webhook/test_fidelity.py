@@ -25,7 +25,7 @@ async def test_what_readers_get(receiver: Receiver, tmp_path: Path) -> None:
             done = await publish_everything(plugin, "webhook", receiver.site, credential)
             page = (await asyncio.to_thread(httpx.get, done.url, timeout=60)).text
             notes = await notes_of(plugin, done, page)
-    compare(notes, CONNECTOR, "webhook/src/pressroom_webhook/fidelity.py")
+    compare(notes, CONNECTOR, "webhook/src/pressroom_webhook/site.py")
 
 
 async def test_a_long_article_arrives_whole(receiver: Receiver, tmp_path: Path) -> None:

@@ -13,12 +13,12 @@ import pytest_asyncio
 from pressroom.sdk import PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.articles.store import Articles
+from pressroom_content.publishing.bringing import unpublish
 from pressroom_content.publishing.publications import Publications
-from pressroom_content.publishing.taking_down import unpublish
 from pressroom_content.publishing.verifying import look
 from pressroom_content.records import Publication
 from pressroom_content.rendering.markdown import html_of_markdown
-from pressroom_content.websites.checking import check_website
+from pressroom_content.websites.connecting import check_website
 from pressroom_content.websites.store import Websites
 from selectolax.lexbor import LexborHTMLParser
 from support import databases

@@ -28,7 +28,7 @@ async def test_what_readers_get(blog: WordPress, tmp_path: Path) -> None:
             done = await publish_everything(plugin, "wordpress", blog.url, credential)
             page = (await asyncio.to_thread(httpx.get, done.url, timeout=60)).text
             notes = await notes_of(plugin, done, page)
-    compare(notes, CONNECTOR, "wordpress/src/pressroom_wordpress/fidelity.py")
+    compare(notes, CONNECTOR, "wordpress/src/pressroom_wordpress/connector.py")
 
 
 async def test_a_long_article_arrives_whole(blog: WordPress, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from pressroom.columns import as_id, new_id
 from pressroom.config.models import Settings
 from pressroom.errors import InvalidInput, NotFound, Rejected
 from pressroom.sdk import Identity
-from pressroom.sdk.toolsets import Access
+from pressroom.sdk.declaration import Access
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import ApiKeyRow, ClientRow, ConnectionRow, TokenFamilyRow, UserRow
 from pressroom.validation.echo import is_line

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, cast, get_args
 
 from pressroom.errors import InvalidInput
 from pressroom.sdk import AccountRole
-from pressroom.sdk.toolsets import Access, toolset_problems
+from pressroom.sdk.declaration import Access, toolset_problems
 from pressroom.storage.database.tables import ConnectionRow
 
 ConnectionKind = Literal["api_key", "oauth"]

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from pressroom.accounts.records import PlanSummary
 from pressroom.config.models import McpSettings
 from pressroom.sdk import CachePolicy, Caller, ExecutorName, Generator, McpTool, Params, PluginContext, Rate, ToolInfo
-from pressroom.sdk.toolsets import ALL, CORE, Access
+from pressroom.sdk.declaration import ALL, CORE, Access
 
 ANONYMOUS = "anonymous"
 """The plan of callers without a credential."""

@@ -15,7 +15,7 @@ from pressroom.errors import NotFound
 if TYPE_CHECKING:
     from pressroom.accounts.records import Connection, User
     from pressroom.accounts.service import AccountServices
-    from pressroom.sdk.toolsets import Access
+    from pressroom.sdk.declaration import Access
 
 
 @click.group(cls=LazyGroup)

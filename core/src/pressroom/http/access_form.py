@@ -16,7 +16,7 @@ from pressroom.http.browser_sessions import Fields
 from pressroom.http.page_frame import clip, title_of
 from pressroom.plugins.contributions import Contributions
 from pressroom.sdk import Generator, PublishingTargets
-from pressroom.sdk.toolsets import ALL, CORE, Access, toolset_problems
+from pressroom.sdk.declaration import ALL, CORE, Access, toolset_problems
 from pressroom.validation.echo import printable
 
 log = structlog.get_logger()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import BaseModel
 
-from pressroom.sdk.toolsets import Access
+from pressroom.sdk.declaration import Access
 
 if TYPE_CHECKING:
     from pressroom.sdk.plugin import HostServices, PluginContext

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from pressroom.sdk.toolsets import Access
+from pressroom.sdk.declaration import Access
 
 
 @dataclass(frozen=True, slots=True)

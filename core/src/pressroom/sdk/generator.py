@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from pressroom.sdk.backends import Rate
 from pressroom.sdk.call import EXTENSIONS, Artifact, Call
 from pressroom.sdk.declaration import (
+    GENERATORS,
     ExecutorName,
     Params,
     check_options,
@@ -21,9 +22,9 @@ from pressroom.sdk.declaration import (
     mcp_name_problems,
     params_problems,
     run_problems,
+    toolset_problems,
 )
 from pressroom.sdk.page import Page, Preview, form_problems
-from pressroom.sdk.toolsets import GENERATORS, toolset_problems
 
 _MEDIA_TYPE: Final = re.compile(
     r"(application|audio|font|image|model|text|video)/[a-z0-9][a-z0-9!#$&^_.+-]{0,62}", re.ASCII

@@ -24,9 +24,9 @@ from pressroom.sdk.declaration import (
     mcp_name_problems,
     params_problems,
     run_problems,
+    toolset_problems,
 )
 from pressroom.sdk.plugin import PluginContext
-from pressroom.sdk.toolsets import toolset_problems
 
 MAX_INSTRUCTIONS_LENGTH: Final = 1500
 
@@ -52,7 +52,7 @@ class McpTool:
     """A tool that AI clients call. Make one with the `mcp_tool` decorator.
 
     `result` is the model of what the tool returns; it becomes the tool's `outputSchema`.
-    `toolsets` names the sets that the tool belongs to (see `pressroom.sdk.toolsets`), of which clients list the ones
+    `toolsets` names the sets that the tool belongs to (see `pressroom.sdk.declaration`), of which clients list the ones
     that they want. A tool that names none belongs to the set that is called as its plugin. `publishes` tells that a
     call can change what visitors of a website see; connections that may only write drafts are refused then.
     `quota` names the quota class that a call counts against, or is empty. `counts` tells from the parameters whether a

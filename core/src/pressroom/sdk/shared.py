@@ -14,7 +14,7 @@ from pressroom.errors import InvalidInput
 from pressroom.sdk.backends import Rate
 from pressroom.sdk.call import Caller, CallRecord
 from pressroom.sdk.dashboard import AccountRole, DashboardPage
-from pressroom.sdk.toolsets import Access
+from pressroom.sdk.declaration import Access
 
 
 @dataclass(frozen=True, slots=True)

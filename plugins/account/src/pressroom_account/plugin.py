@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from pressroom.sdk import McpTool, Plugin, hookimpl
 
-from pressroom_account.activity import list_activity
-from pressroom_account.jobs import get_job
+from pressroom_account.activity import get_job, list_activity
 from pressroom_account.usage import get_account_usage
 
 PLUGIN = Plugin(

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final, get_args
 
 from pressroom.sdk import AccountUsage, Annotations, Call, Caller, HostServices, Params, QuotaUse, ToolResult, mcp_tool
-from pressroom.sdk.toolsets import Access
+from pressroom.sdk.declaration import Access
 from pydantic import BaseModel, Field
 
 _LEVELS: Final[tuple[Access, ...]] = get_args(Access)

@@ -46,7 +46,6 @@ from pressroom_content.tools import (
     ideas,
     links,
     publishing,
-    redirects,
     site_edits,
     transfer,
     voice,
@@ -85,7 +84,7 @@ TOOLS: Final[tuple[McpTool, ...]] = (
     *voice.TOOLS,
     *publishing.TOOLS,
     *site_edits.TOOLS,
-    *redirects.TOOLS,
+    *website_content.REDIRECT_TOOLS,
 )
 
 

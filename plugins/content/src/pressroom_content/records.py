@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from pressroom_content.contract.articles import Article, ArticleStatus, BodyFormat
-from pressroom_content.contract.websites import PublicationStatus, Website, WebsiteStatus
+from pressroom_content.contract.services import PublicationStatus, Website, WebsiteStatus
 
 __all__ = ["Article", "ArticleStatus", "BodyFormat", "Publication", "PublicationStatus", "Website", "WebsiteStatus"]
 

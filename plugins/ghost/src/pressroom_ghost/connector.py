@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from pressroom.sdk import Fetcher
 from pressroom_content.contract import CredentialField, SiteAddress, SiteConnector
 
-from pressroom_ghost.fidelity import FIDELITY
 from pressroom_ghost.site import CAPABILITIES, GhostSite
+
+FIDELITY: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "task_lists": "converted: boxes are characters",
+        "details": "converted: a toggle of Ghost",
+    }
+)
+"""What readers on Ghost do not get as it was written. The tests of fidelity write it."""
 
 
 def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> GhostSite:

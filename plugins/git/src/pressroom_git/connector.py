@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from pressroom.sdk import Fetcher
 from pressroom_content.contract import CredentialField, Site, SiteAddress, SiteConnector, SiteRefused
 
 from pressroom_git.config import GitConfig
-from pressroom_git.fidelity import FIDELITY
 from pressroom_git.github import GitHubRepository
 from pressroom_git.layout import SiteLayout, check_folders
 from pressroom_git.local import LocalRepository
@@ -152,3 +152,28 @@ def _repository(config: GitConfig, credential: Mapping[str, str], fetcher: Fetch
             hint="Give owner/name for one on GitHub, or ask the operator which ones are listed.",
         )
     return LocalRepository(folder, name, branch, config.author, authorship)
+
+
+FIDELITY: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+    {
+        "astro": {
+            "typography": "converted: quotes, dashes and dots are set as in print",
+        },
+        "hugo": {
+            "inline_elements": "lost with a warning",
+            "captions": "converted: a paragraph below the image",
+            "definition_lists": "lost with a warning",
+            "details": "lost with a warning",
+            "embeds": "converted: a link",
+            "direction": "lost with a warning",
+            "languages": "lost with a warning",
+            "typography": "converted: quotes, dashes and dots are set as in print",
+            "merged_cells": "converted: cells are by themselves",
+            "direction_of_blocks": "lost with a warning",
+        },
+        "jekyll": {
+            "typography": "converted: quotes, dashes and dots are set as in print",
+        },
+    }
+)
+"""What readers on the sites of each generator do not get as it was written. The tests of fidelity write it."""

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from pressroom_content.contract import SiteRefused, SiteUnavailable, UnknownOutcome, work_beside
 
-from pressroom_git.packs import Objects, read_pack
+from pressroom_git.snapshot import Objects, read_pack
 
 MAX_PACK_BYTES: Final = 64_000_000
 MAX_REFS_BYTES: Final = 8_000_000

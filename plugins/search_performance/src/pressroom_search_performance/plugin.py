@@ -33,9 +33,8 @@ def pressroom_models() -> Iterable[Models]:
 @hookimpl
 def pressroom_mcp_tools() -> Iterable[McpTool]:
     """Offer the tools."""
-    from pressroom_search_performance.tools import (  # noqa: PLC0415 - SQLAlchemy loads with them
+    from pressroom_search_performance.tools import (  # noqa: PLC0415
         content,
-        index,
         keyword_data,
         keywords,
         opportunities,
@@ -49,7 +48,6 @@ def pressroom_mcp_tools() -> Iterable[McpTool]:
         *opportunities.TOOLS,
         *content.TOOLS,
         *keywords.TOOLS,
-        *index.TOOLS,
         *submitting.TOOLS,
         *traffic.TOOLS,
         *keyword_data.TOOLS,

@@ -47,7 +47,7 @@ def _crawl_website() -> Callable[[PluginContext, JobRun], Awaitable[Mapping[str,
 
 
 def _check_links() -> Callable[[PluginContext, JobRun], Awaitable[Mapping[str, Any]]]:
-    from pressroom_seo.linking import run_job  # noqa: PLC0415
+    from pressroom_seo.live_pages import run_job  # noqa: PLC0415
 
     return run_job
 

@@ -31,9 +31,9 @@ def pressroom_models() -> Iterable[Models]:
 @hookimpl
 def pressroom_mcp_tools() -> Iterable[McpTool]:
     """Offer the tools."""
-    from pressroom_seo.tools import articles, pages, reports, structured  # noqa: PLC0415
+    from pressroom_seo.tools import articles, pages, reports  # noqa: PLC0415
 
-    return [*articles.TOOLS, *reports.TOOLS, *pages.TOOLS, *structured.TOOLS]
+    return [*articles.TOOLS, *reports.TOOLS, *pages.TOOLS]
 
 
 @hookimpl

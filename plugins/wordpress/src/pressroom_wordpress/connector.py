@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 from urllib.parse import urlencode
 from uuid import UUID
 
 from pressroom.sdk import Fetcher
-from pressroom_content.contract import (
-    Capabilities,
-    CredentialField,
-    SiteAddress,
-    SiteConnector,
-    SiteRejected,
-)
+from pressroom_content.contract import Capabilities, CredentialField, SiteAddress, SiteConnector, SiteRejected
 
 from pressroom_wordpress.client import discover
-from pressroom_wordpress.fidelity import FIDELITY
 from pressroom_wordpress.site import WordPressSite
+
+FIDELITY: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "task_lists": "converted: boxes are characters",
+        "typography": "converted: quotes, dashes and dots are set as in print",
+    }
+)
+"""What readers on WordPress do not get as it was written. The tests of fidelity write it."""
+
 
 APP_ID: Final = UUID("0d6f4b0e-6c39-4d0b-9b0a-7f2f4f3c1a55")
 """Names this program to WordPress, which shows people all passwords of one program together."""

@@ -20,7 +20,7 @@ async def test_what_readers_get(tmp_path: Path) -> None:
             done = await publish_everything(plugin, "builtin", "", {})
             page = (await BuiltinPages(plugin).fetched(done.url)).content.decode()
             notes = await notes_of(plugin, done, page)
-            compare(notes, builtin_connector(plugin), "content/src/pressroom_content/builtin_site/fidelity.py")
+            compare(notes, builtin_connector(plugin), "content/src/pressroom_content/builtin_site/connector.py")
 
 
 async def test_a_long_article_arrives_whole(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from PIL import Image
 from pressroom.testing import RunningHost
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
-from pressroom_content.builtin_site import sitemaps
+from pressroom_content.builtin_site import list_pages
 from pressroom_content.websites.store import Websites
 from selectolax.lexbor import LexborHTMLParser
 from support.selecting import attribute_of, text_of
@@ -168,7 +168,7 @@ def test_feed_and_site_map(site: Site) -> None:
 def test_the_site_map_of_many_posts_comes_in_parts(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     urls = {site.publish(f"Post {number}", tags=(f"tag {number}", "all"))["url"] for number in range(5)}
     whole = locations(site, "/sitemap.xml")
-    monkeypatch.setattr(sitemaps, "MAX_POSTS", 2)
+    monkeypatch.setattr(list_pages, "MAX_POSTS", 2)
 
     parts = locations(site, "/sitemap.xml")
     assert parts == [f"{site.url}/sitemap.xml?part={name}" for name in ("1", "2", "3", "lists")]

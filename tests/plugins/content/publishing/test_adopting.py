@@ -10,9 +10,9 @@ from pressroom.sdk import InvalidInput, NotFound, PluginContext
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RemotePost
 from pressroom_content.publishing.adopting import AdoptedPost, adopt
+from pressroom_content.publishing.bringing import unpublish
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.site_edits import merge_edits
-from pressroom_content.publishing.taking_down import unpublish
 from pressroom_content.publishing.verifying import look
 from pressroom_content.tables import PageRow
 from pressroom_content.websites.store import Websites

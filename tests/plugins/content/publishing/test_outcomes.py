@@ -12,11 +12,11 @@ import pytest
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RemoteMedia
+from pressroom_content.publishing import bringing
 from pressroom_content.publishing import schedule as patience
-from pressroom_content.publishing import taking_down
+from pressroom_content.publishing.bringing import unpublish
 from pressroom_content.publishing.posts import removals
 from pressroom_content.publishing.publications import Publications
-from pressroom_content.publishing.taking_down import unpublish
 from pressroom_content.publishing.terms import author_warnings
 from pressroom_content.publishing.verifying import look
 from pressroom_content.records import Publication
@@ -421,7 +421,7 @@ async def test_a_publication_under_way_is_not_changed_into_another_one(
     plugin: PluginContext, platform: StandInPlatform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Shorter than the time after which the held request is given up.
-    monkeypatch.setattr(taking_down, "_BUSY_SECONDS", 0.5)
+    monkeypatch.setattr(bringing, "_BUSY_SECONDS", 0.5)
     website, article, held = await connect(plugin, platform.url, platform.token), await write(plugin), threading.Event()
     fault = platform.fault("POST /api/posts", delay=held)
     begun = await Publications(plugin).publish(ADA, article, website)

@@ -10,9 +10,9 @@ from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
 from pressroom_content.publishing.adopting import adopt
 from pressroom_content.publishing.asking import PublishRequest
+from pressroom_content.publishing.bringing import DownMode, unpublish
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.site_edits import merge_edits
-from pressroom_content.publishing.taking_down import DownMode, unpublish
 from pressroom_content.records import Publication
 from support.publishing_world import ADA, connect, write
 from support.standin_platform import StandInPlatform

@@ -15,10 +15,9 @@ from pressroom.storage.database.tables import JobRow
 from pressroom_content.articles.store import Articles
 from pressroom_content.builtin_site.store import BuiltinSite
 from pressroom_content.publishing.asking import PublishRequest
-from pressroom_content.publishing.bringing import bring
+from pressroom_content.publishing.bringing import bring, cancel
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.store import work_on
-from pressroom_content.publishing.taking_down import cancel
 from pressroom_content.records import Publication
 from pressroom_content.tables import PublicationRow, WebsiteRow
 from pressroom_content.websites.store import Websites

@@ -14,7 +14,7 @@ from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RemoteRedirect
 from pressroom_content.tools.publishing import publish_content
-from pressroom_content.tools.redirects import set_redirect
+from pressroom_content.tools.website_content import set_redirect
 from pressroom_content.websites.redirects import judge
 from pressroom_content.websites.store import Websites
 from support.mcp_peer import Peer

@@ -16,7 +16,7 @@ from pressroom.http.access_form import ToolsetOption, title_of_tool, toolset_opt
 from pressroom.http.page_frame import clip, title_of
 from pressroom.interfaces.dashboard.frame import CONNECTIONS
 from pressroom.sdk import Activity, Generator, QuotaUse, StorageUsage
-from pressroom.sdk.toolsets import CORE
+from pressroom.sdk.declaration import CORE
 
 _SPANS: Final = ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3600, "hour"), (60, "minute"))
 

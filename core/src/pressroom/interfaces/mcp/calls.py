@@ -39,7 +39,7 @@ from pressroom.sdk import (
     ResourceLink,
     ToolResult,
 )
-from pressroom.sdk.toolsets import HOST_TOOL_NAMES
+from pressroom.sdk.declaration import HOST_TOOL_NAMES
 from pressroom.storage.files.signing import extension_of
 from pressroom.validation.echo import counted, cut, nearest, printable
 from pressroom.validation.json import may_hold_nul, refuse_nul

@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError
 
 from pressroom.errors import InvalidInput
 from pressroom.sdk import Integer, Params
-from pressroom.sdk.toolsets import HOST_TOOL_NAMES
+from pressroom.sdk.declaration import HOST_TOOL_NAMES
 from pressroom.validation.echo import counted
 from pressroom.validation.messages import input_error
 

@@ -22,7 +22,7 @@ from pressroom.http.precompressed import PrecompressedText
 from pressroom.interfaces.mcp.finding import CALL_TOOL, FIND_TOOLS, CallParams, FindableTool, FindParams, ToolIndex
 from pressroom.interfaces.mcp.protocol import INVALID_PARAMS, RpcError
 from pressroom.sdk import Annotations, Caller, Generator, McpTool
-from pressroom.sdk.toolsets import ALL, CORE, Access
+from pressroom.sdk.declaration import ALL, CORE, Access
 from pressroom.validation.echo import nearest, quoted
 
 TOOLSETS_HEADER: Final = "x-mcp-toolsets"

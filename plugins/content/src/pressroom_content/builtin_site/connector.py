@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any, Final, Literal, cast
 from urllib.parse import urlsplit
 
@@ -17,7 +18,6 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.builtin_site import store
-from pressroom_content.builtin_site.fidelity import FIDELITY
 from pressroom_content.builtin_site.files import SiteFiles, make_variants, names_in, names_of
 from pressroom_content.builtin_site.post_lists import note_terms
 from pressroom_content.builtin_site.post_rows import fill, is_past, remote_post, slug_of_post, state_of, term_names
@@ -366,3 +366,11 @@ def _slug_taken(slug: str) -> SiteRefused:
 
 def _away(error: BackendError) -> SiteUnavailable:
     return SiteUnavailable(f"this server's database cannot be used at the moment: {error.message}")
+
+
+FIDELITY: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "task_lists": "converted: boxes are characters",
+    }
+)
+"""What readers on built-in sites do not get as it was written. The tests of fidelity write it."""

@@ -15,9 +15,9 @@ from pressroom.sdk import HttpRequest, HttpResponse, NotFound, PluginContext, Ro
 
 from pressroom_content.builtin_site.feeds import Feeds
 from pressroom_content.builtin_site.frame import ASK_AGAIN
+from pressroom_content.builtin_site.list_pages import SiteMaps
 from pressroom_content.builtin_site.post_lists import BlogTermKind
 from pressroom_content.builtin_site.serving import BuiltinPages
-from pressroom_content.builtin_site.sitemaps import SiteMaps
 from pressroom_content.builtin_site.store import BuiltinSite
 from pressroom_content.conditional import conditional
 from pressroom_content.config import ContentConfig

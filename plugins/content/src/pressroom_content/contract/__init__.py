@@ -85,10 +85,18 @@ from pressroom_content.contract.search import (
     SearchType,
 )
 from pressroom_content.contract.services import (
+    BUILTIN,
+    ArticlePost,
     ContentServices,
     CredentialVault,
+    PublicationRepository,
+    PublicationStatus,
+    SitePage,
     TextTwin,
     TextTwinRepository,
+    Website,
+    WebsiteRepository,
+    WebsiteStatus,
     article_reviewers,
     article_scorers,
     content_services,
@@ -124,16 +132,6 @@ from pressroom_content.contract.sites import (
     Term,
     TermKind,
     WorkingSite,
-)
-from pressroom_content.contract.websites import (
-    BUILTIN,
-    ArticlePost,
-    PublicationRepository,
-    PublicationStatus,
-    SitePage,
-    Website,
-    WebsiteRepository,
-    WebsiteStatus,
 )
 
 CONTRACT_VERSION: Final = "1"

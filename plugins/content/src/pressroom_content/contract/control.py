@@ -15,10 +15,10 @@ from urllib.parse import unquote, urlsplit
 
 from pressroom.sdk import PluginContext
 
+from pressroom_content.contract.services import BUILTIN, Website
 from pressroom_content.contract.site_errors import (
     SiteError,
 )
-from pressroom_content.contract.websites import BUILTIN, Website
 
 ControlMethod = Literal["server", "platform", "file", "meta"]
 """How control was proven: the site is on this server; its platform accepted an administrator's credential and names

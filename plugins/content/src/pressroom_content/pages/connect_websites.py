@@ -18,8 +18,7 @@ from pressroom_content.pages.shown import moment
 from pressroom_content.pages.website_look import look_changes, look_names, look_view
 from pressroom_content.records import Website
 from pressroom_content.websites import settings as site_settings
-from pressroom_content.websites.checking import check_website
-from pressroom_content.websites.connecting import ConnectionLinks
+from pressroom_content.websites.connecting import ConnectionLinks, check_website
 from pressroom_content.websites.connectors import ABILITIES, connectors
 from pressroom_content.websites.control import Controls
 from pressroom_content.websites.domains import Domains

@@ -1,21 +1,37 @@
-"""Bringing an article to a website, whatever is there already."""
+"""Bringing an article to a website, and changing or taking down what is there or scheduled for it."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final, Literal
 
-from pressroom.sdk import InvalidInput, PluginContext
+from pressroom.sdk import InvalidInput, LeaseLost, LockTaken, PluginContext
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.articles.store import Articles
+from pressroom_content.config import ContentConfig
+from pressroom_content.contract import (
+    RecallingSite,
+    RemotePost,
+    Site,
+    SiteError,
+    SiteGone,
+    SiteUnavailable,
+    UnknownOutcome,
+)
 from pressroom_content.publishing.asking import BegunPublication, PublishRequest
-from pressroom_content.publishing.known import check_original
+from pressroom_content.publishing.comparing import compared, is_another, left_alone
+from pressroom_content.publishing.known import check_original, forget_body
 from pressroom_content.publishing.posts import Manuscript, removals
 from pressroom_content.publishing.publications import Publications
-from pressroom_content.publishing.taking_down import cancel
+from pressroom_content.publishing.site_media import drop_uses, remove_unused
+from pressroom_content.publishing.store import LeasedPublication, lock_of, owned, steps_of
 from pressroom_content.publishing.terms import author_warnings
 from pressroom_content.publishing.verifying import RemoteState, look
 from pressroom_content.records import Article, Publication, Website
+from pressroom_content.websites.store import Websites
 
 _LOOKED_AT: Final = ("published", "draft", "scheduled")
 
@@ -114,3 +130,195 @@ async def original_url(
         raise InvalidInput("canonical_publication_id", "is on this very website; leave it out to update the original")
     await check_original(plugin, user_id, original.website_id, original.url)
     return original.url
+
+
+DownMode = Literal["draft", "trash", "delete"]
+DownState = Literal["draft", "trashed", "gone"]
+_STATES: Final[dict[DownMode, DownState]] = {
+    "draft": "draft",
+    "trash": "trashed",
+    "delete": "gone",
+}
+
+_BUSY_SECONDS: Final = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class TakenDown:
+    """A publication that was taken down, and what its site has of it: `gone` where it has no post."""
+
+    publication: Publication
+    state: DownState
+
+
+async def unpublish(
+    plugin: PluginContext[ContentConfig], user_id: str, publication_id: str, mode: DownMode
+) -> TakenDown:
+    """Take a post down, or cancel one that waits. Safe to repeat: where the site has no post, there is nothing to do.
+
+    Where the site has another post under its id, that one stays as it is: the publication's `error` says so.
+
+    Raises:
+        NotFound: the account has no such publication.
+        InvalidInput: it is being worked on, or nobody knows yet what is on the site.
+        SiteError: the site did not do it.
+    """
+    async with changing(plugin, user_id, publication_id) as held:
+        row = held.row
+        values: dict[str, Any] = {"status": "unpublished", "due_at": None, "error": "", "path": ""}
+        site: Site | None = None
+        state: DownState = "gone"
+        done_there: dict[str, Any] = {}
+        if row.external_id:
+            site = await _site(plugin, held)
+            state, done_there = await _take_down(plugin, site, held, mode)
+        elif "post" in (held.steps["draft"].detail.get("sent", {}) if held.steps else {}):
+            raise InvalidInput(
+                "publication_id",
+                "nobody knows yet whether the site has the post; call publish_content again, which looks there, then "
+                "repeat this",
+            )
+        forgets = mode == "delete" or "error" in done_there
+        if forgets and row.external_id:  # else the revision is the last event of a site that cannot be asked
+            values |= {"external_id": "", "url": "", "revision": "", "sent_hash": b""}
+        values |= done_there
+        unused: Sequence[str] = ()
+
+        async def forget(session: AsyncSession) -> None:
+            nonlocal unused
+            await forget_body(session, row.id)
+            if site is not None:
+                unused = await drop_uses(session, site, row.website_id, row.id)
+
+        if forgets and "media" in held.steps:
+            step = held.steps["media"]
+            held.note("media", step.state, {**step.detail, "uploaded": {}})
+        if "live" in held.steps:
+            step = held.steps["live"]
+            held.note("live", step.state, {**step.detail, "taken_down": mode})
+        await held.save(*([forget] if forgets else []), **values)
+        if site is not None:
+            await remove_unused(site, unused)
+    publications = Publications(plugin)
+    done = await publications.get(user_id, publication_id)
+    if not await publications.others_live(done):
+        await Articles(plugin).set_status(user_id, done.article_id, "draft")
+    await Articles(plugin).rescore(user_id, done.article_id)
+    return TakenDown(done, state)
+
+
+async def cancel(plugin: PluginContext[ContentConfig], user_id: str, publication_id: str) -> Publication:
+    """Cancel a scheduled publication: what the site has of it stays there as a draft.
+
+    Where the site has the post no more, the publication is `unpublished`. A site that cannot be asked at the moment
+    counts as having it, unless it was to publish the post itself.
+
+    Raises:
+        NotFound: the account has no such publication.
+        InvalidInput: it is not scheduled, or is being worked on.
+        SiteError: the site, which was to publish it, did not do it.
+    """
+    async with changing(plugin, user_id, publication_id) as held:
+        row = held.row
+        if row.status != "scheduled" or row.mode != "schedule":
+            raise InvalidInput("publication_id", f"is not scheduled but {row.status}")
+        is_there = bool(row.external_id)
+        if held.steps["live"].detail.get("native") and is_there:
+            site = await _site(plugin, held)
+            is_there = (
+                await _another(plugin, site, held) is None
+                and await _set_state(site, row.external_id, "draft") is not None
+            )
+            held.note("live", "pending", {**held.steps["live"].detail, "native": False})
+        elif is_there:
+            is_there = await _is_there(plugin, held)
+        status = "draft" if is_there else "unpublished"
+        await held.save(status=status, mode="draft", publish_at=None, due_at=None, error="")
+    done = await Publications(plugin).get(user_id, publication_id)
+    if not await Publications(plugin).others_live(done):
+        await Articles(plugin).set_status(user_id, done.article_id, "draft")
+    return done
+
+
+@asynccontextmanager
+async def changing(
+    plugin: PluginContext[ContentConfig], user_id: str, publication_id: str
+) -> AsyncIterator[LeasedPublication]:
+    """Give a publication under its lock; where the block fails, it is as it was.
+
+    It waits a little for anybody who works on it. Raises `NotFound`, and `InvalidInput` if they are not done then.
+    """
+    await Publications(plugin).get(user_id, publication_id)
+    database, seconds = plugin.services.database, float(plugin.config.lease_seconds)
+    try:
+        async with plugin.services.jobs.lock(lock_of(publication_id), wait=_BUSY_SECONDS, lease=seconds) as lease:
+            async with database.reading() as session:
+                row = await owned(session, user_id, publication_id)
+                held = LeasedPublication(database, lease, row, await steps_of(session, row.id))
+            yield held
+    except (LockTaken, LeaseLost):
+        raise InvalidInput(
+            "publication_id", f"{publication_id} is being worked on at the moment; repeat this in a few seconds"
+        ) from None
+
+
+async def _site(plugin: PluginContext[ContentConfig], held: LeasedPublication) -> Site:
+    _, site = await Websites(plugin).open(held.row.user_id, held.row.website_id)
+    held.lease.check()
+    if isinstance(site, RecallingSite):
+        site.recall(held.row.external_id, held.row.url, held.row.revision)
+    return site
+
+
+async def _take_down(
+    plugin: PluginContext[ContentConfig], site: Site, held: LeasedPublication, mode: DownMode
+) -> tuple[DownState, dict[str, Any]]:
+    """Move the post of a publication on its site, unless it is another one; return its state and what is kept of it."""
+    other = await _another(plugin, site, held)
+    if other is not None:
+        return "gone", {"error": left_alone(other)}
+    remote = await _set_state(site, held.row.external_id, _STATES[mode])
+    state = _STATES[mode] if remote is not None else "gone"
+    if not isinstance(site, RecallingSite):
+        return state, {}
+    return state, {"revision": remote.revision if remote else held.row.revision}
+
+
+async def _another(plugin: PluginContext[ContentConfig], site: Site, held: LeasedPublication) -> RemotePost | None:
+    """Return the post of somebody else that the site has under the id of ours."""
+    seen = held.steps["read_back"].detail.get("seen") if "read_back" in held.steps else None
+    if not seen:
+        return None
+    try:
+        remote = await site.read(held.row.external_id)
+    except SiteGone:
+        return None
+    return remote if await compared(plugin, is_another, seen, remote, held.row.marker) else None
+
+
+async def _is_there(plugin: PluginContext[ContentConfig], held: LeasedPublication) -> bool:
+    """Tell whether the site has the post of a publication, as far as it says."""
+    try:
+        site = await _site(plugin, held)
+        await site.read(held.row.external_id)
+        return await _another(plugin, site, held) is None
+    except SiteGone:
+        return False
+    except SiteError:
+        return True
+
+
+async def _set_state(site: Site, post_id: str, state: Literal["draft", "trashed", "gone"]) -> RemotePost | None:
+    """Move a post to a state, and return it; `None` where the site has it no more."""
+    try:
+        return await site.set_state(post_id, state)
+    except SiteGone:
+        return None  # somebody was faster
+    except UnknownOutcome:
+        try:
+            remote: RemotePost | None = await site.read(post_id)
+        except SiteGone:
+            remote = None
+        if (remote.state if remote is not None else "gone") != state:
+            raise SiteUnavailable("the site did not answer, and has not done this so far; repeat the call") from None
+        return remote

@@ -8,9 +8,8 @@ from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, Tool
 from pydantic import BaseModel, Field
 
 from pressroom_content.contract import WebsiteId
-from pressroom_content.tools.voice_guide import VoiceView, voice_lines
 from pressroom_content.tools.websites import context
-from pressroom_content.voice.store import Voices
+from pressroom_content.voice.store import Voices, VoiceView, voice_lines
 
 Sentence = Annotated[str, Field(min_length=1, max_length=1000)]
 Phrase = Annotated[str, Field(min_length=1, max_length=100)]

@@ -23,10 +23,9 @@ from pressroom_content.config import ContentConfig
 from pressroom_content.contract import BUILTIN, Cursor, WebsiteId, control_of
 from pressroom_content.records import Website
 from pressroom_content.tools.article_fields import local_time, time_text
-from pressroom_content.tools.voice_guide import VoiceView, voice_lines
-from pressroom_content.voice.store import Voices
+from pressroom_content.voice.store import Voices, VoiceView, voice_lines
 from pressroom_content.websites import settings as site_settings
-from pressroom_content.websites.checking import check_website, fidelity_of
+from pressroom_content.websites.connecting import check_website, fidelity_of
 from pressroom_content.websites.connectors import ABILITIES
 from pressroom_content.websites.control import Controls
 from pressroom_content.websites.domains import Domains, DomainState

@@ -31,7 +31,7 @@ from pressroom_content.contract.control import (
 from pressroom_content.contract.sites import ConnectionCheck
 from pressroom_content.records import Website
 from pressroom_content.tables import PublicationRow, WebsiteRow
-from pressroom_content.websites.checking import check_website
+from pressroom_content.websites.connecting import check_website
 from pressroom_content.websites.connectors import connectors
 from pressroom_content.websites.findings import vouched
 from pressroom_content.websites.store import Websites

@@ -18,9 +18,8 @@ from pressroom_seo.site_checks import (
     page_media,
     page_status,
     page_text,
-    site_content,
     site_indexing,
-    site_links,
+    site_pages,
     site_whole,
 )
 from pressroom_seo.site_checks.index import SiteIndex
@@ -247,8 +246,8 @@ OF_PAGES: Final[tuple[RecordCheck | PageCheck, ...]] = (
 """Checks of one URL, made while the site is read."""
 
 OF_SITES: Final[tuple[SiteCheck, ...]] = (
-    *site_links.CHECKS,
-    *site_content.CHECKS,
+    *site_pages.CHECKS,
+    *site_pages.CONTENT_CHECKS,
     *site_indexing.CHECKS,
     *site_whole.CHECKS,
 )

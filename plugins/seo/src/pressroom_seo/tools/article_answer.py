@@ -21,7 +21,7 @@ from pressroom_seo.config import CHECK_LINKS
 from pressroom_seo.tools.common import LinkOut, short
 
 if TYPE_CHECKING:
-    from pressroom_seo.linking import TriedLinks
+    from pressroom_seo.live_pages import TriedLinks
     from pressroom_seo.scoring import ScoringArticle
 
 log = structlog.get_logger()
@@ -276,7 +276,7 @@ async def _links(subject: Subject, tried: TriedLinks) -> Part:
 
 def _canonical(article: ScoringArticle, tried: TriedLinks) -> list[LinkOut]:
     """Return what is wrong with the canonical URL, which is not among the links of the body."""
-    from pressroom_seo.linking import is_broken  # noqa: PLC0415
+    from pressroom_seo.live_pages import is_broken  # noqa: PLC0415
 
     url = next((one.strip() for one in article.canonicals if one.strip()), "")
     status = tried.statuses.get(url)

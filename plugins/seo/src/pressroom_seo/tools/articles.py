@@ -25,7 +25,7 @@ from pressroom_seo.tools.article_answer import (
 from pressroom_seo.tools.common import ContentId, Phrase, context, exactly_one, short
 
 if TYPE_CHECKING:
-    from pressroom_seo.linking import TriedLinks
+    from pressroom_seo.live_pages import TriedLinks
     from pressroom_seo.scoring import ScoringArticle, ScoringCheck, ScoringReport, World
 
 Term = Annotated[str, Field(min_length=1, max_length=200)]
@@ -86,7 +86,7 @@ class SeoCheckParams(Params):
 )
 async def check_blog_seo(params: SeoCheckParams, call: Call) -> ToolResult:
     """Return the judgement of an article."""
-    from pressroom_seo.linking import try_links  # noqa: PLC0415 - word lists and parsers load with the first check
+    from pressroom_seo.live_pages import try_links  # noqa: PLC0415 - word lists and parsers load with the first check
     from pressroom_seo.stored import judgement  # noqa: PLC0415
 
     exactly_one(content_id=params.content_id, article=params.article)

@@ -1,4 +1,4 @@
-"""The tool for live pages: how a page is built, its structured data, and what its site says to language models."""
+"""Tools for live pages and structured data: how a page is built, and JSON-LD from an article."""
 
 from __future__ import annotations
 
@@ -8,12 +8,115 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pressroom.sdk import Annotations, Call, InvalidInput, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
-from pressroom_seo.tools.common import Phrase, Url, context, exactly_one, short
-from pressroom_seo.tools.structured import StructuredDataPart, structured_data_lines, structured_data_part
+from pressroom_seo.tools.common import ContentId, Phrase, Url, context, exactly_one, short
 
 if TYPE_CHECKING:
-    from pressroom_seo.pages import LivePageReport
+    from pressroom_seo.live_pages import LivePageReport
+    from pressroom_seo.scoring import Validation
     from pressroom_seo.site_checks.llms_txt import LlmsReport
+
+
+_MAX_ITEMS: Final = 50
+
+
+class GenerateParams(Params):
+    """What to build."""
+
+    content_id: ContentId
+    type: Literal["BlogPosting", "Article", "NewsArticle", "FAQPage", "HowTo", "BreadcrumbList"] = Field(
+        default="BlogPosting",
+        description="FAQPage: from headings that are questions. HowTo: from numbered steps.",
+    )
+
+
+class GenerateAnswer(BaseModel):
+    """The answer of `generate_structured_data`."""
+
+    json_ld: dict[str, Any] = Field(description="For a script element of the type application/ld+json.")
+    missing: list[str] = Field(description="Properties that are required, or that matter most, and are not there.")
+    warnings: list[str]
+
+
+@mcp_tool(
+    name="generate_structured_data",
+    title="Build structured data",
+    description=(
+        "Builds JSON-LD (schema.org) from a stored article. Nothing is invented: what the article lacks is named in "
+        "missing; add it with update_content. Returns json_ld, missing and warnings. To validate JSON-LD use "
+        "check_page_seo."
+    ),
+    result=GenerateAnswer,
+    annotations=Annotations(read_only=True, idempotent=True),
+    toolsets=("seo",),
+)
+async def generate_structured_data(params: GenerateParams, call: Call) -> ToolResult:
+    """Return the JSON-LD of an article."""
+    import json  # noqa: PLC0415
+
+    from pressroom_seo.scoring import build_structured_data  # noqa: PLC0415
+    from pressroom_seo.stored import judged  # noqa: PLC0415
+
+    article = (await judged(context(call), call.caller.subject, params.content_id)).article
+    run, owner = context(call).services.workers.run, call.caller.subject
+    built = await run(build_structured_data, article, params.type, owner=owner, what="the article")
+    data = GenerateAnswer(json_ld=built.json_ld, missing=list(built.missing), warnings=list(built.warnings))
+    missing = f"Missing: {', '.join(built.missing)}." if built.missing else "Nothing that is required is missing."
+    text = json.dumps(built.json_ld, ensure_ascii=False, indent=2)
+    return ToolResult("\n".join([text, missing, *built.warnings]), data)
+
+
+class ItemRow(BaseModel):
+    """An item of structured data."""
+
+    type: str
+    format: Literal["json-ld", "microdata"]
+    supported: bool = Field(description="Whether there are rules for its type.")
+    missing: list[str] = Field(description="Properties that it must or should have and has not.")
+
+
+class ProblemRow(BaseModel):
+    """A fault."""
+
+    path: str = Field(description="Where, such as BlogPosting.author.name.")
+    message: str
+    fix: str
+
+
+class StructuredDataPart(BaseModel):
+    """What is wrong with structured data."""
+
+    items: list[ItemRow]
+    errors: list[ProblemRow]
+    warnings: list[ProblemRow]
+    more: int = Field(description="How many items, errors and warnings are left out of this answer.")
+
+
+def structured_data_part(found: Validation) -> StructuredDataPart:
+    """Return what was found, as tools show it."""
+    groups = (found.items, found.errors, found.warnings)
+    items = [
+        ItemRow(type=one.type, format=one.format, supported=one.supported, missing=list(one.missing))
+        for one in found.items[:_MAX_ITEMS]
+    ]
+    problems = [
+        [ProblemRow(path=one.path, message=one.message, fix=one.fix) for one in group[:_MAX_ITEMS]]
+        for group in (found.errors, found.warnings)
+    ]
+    more = sum(max(0, len(group) - _MAX_ITEMS) for group in groups)
+    return StructuredDataPart(items=items, errors=problems[0], warnings=problems[1], more=more)
+
+
+def structured_data_lines(part: StructuredDataPart) -> Iterator[str]:
+    """Yield the same in words."""
+    items = ", ".join(one.type or "an item without a type" for one in part.items)
+    yield f"Structured data: {items or 'none'}."
+    for name, group in (("Error", part.errors), ("Warning", part.warnings)):
+        yield from (f"- {name}, {one.path}: {one.message} {one.fix}".rstrip() for one in group)
+    if part.items and not part.errors:
+        yield "It has no errors."
+    if part.more:
+        yield f"{part.more} more are left out."
+
 
 _EVIDENCE: Final = 3
 _MISSING: Final = 10
@@ -97,7 +200,7 @@ class PageAnswer(BaseModel):
 )
 async def check_page_seo(params: PageParams, call: Call) -> ToolResult:
     """Return the judgement of a live page, or of a JSON-LD document."""
-    from pressroom_seo.pages import live_page, llms_txt_at, validated  # noqa: PLC0415 - parsers load with the first page
+    from pressroom_seo.live_pages import live_page, llms_txt_at, validated  # noqa: PLC0415 - parsers load with the first page
 
     exactly_one(url=params.url, json_ld=params.json_ld)
     plugin, user_id = context(call), call.caller.subject
@@ -218,4 +321,4 @@ def llms_lines(part: LlmsPart) -> Iterator[str]:
         yield f"It does not list {len(part.missing)} pages of the sitemap: {', '.join(part.missing[:_MISSING])}"
 
 
-TOOLS: Final = (check_page_seo,)
+TOOLS: Final = (check_page_seo, generate_structured_data)

@@ -202,14 +202,14 @@ async def get_seo_report(params: ReportParams, call: Call) -> ToolResult:
 
 
 async def _try_links(plugin: PluginContext, user_id: str, website: Website) -> str:
-    from pressroom_seo.linking import links_of_website  # noqa: PLC0415
+    from pressroom_seo.live_pages import links_of_website  # noqa: PLC0415
 
     await links_of_website(plugin, user_id, website.id)
     return await begin_link_job(plugin, user_id, "website_id", website.id)
 
 
 async def _add_llms_txt(plugin: PluginContext, website: Website, answer: ReportAnswer) -> None:
-    from pressroom_seo.pages import llms_txt_of  # noqa: PLC0415
+    from pressroom_seo.live_pages import llms_txt_of  # noqa: PLC0415
 
     answer.llms_txt = llms_part(await llms_txt_of(plugin, website))
 

@@ -92,8 +92,8 @@ class SetupLinkRow(Base):
 class ConnectionRow(Base):
     """A program that acts for an account: an API key or an OAuth client that the person approved.
 
-    `disabled_tools` holds MCP names, `access` what it may do (`pressroom.sdk.toolsets.Access`), and `toolsets` what it
-    lists where a request says nothing else; NULL stands for the server's default. A revoked connection
+    `disabled_tools` holds MCP names, `access` what it may do (`pressroom.sdk.declaration.Access`), and `toolsets` what
+    it lists where a request says nothing else; NULL stands for the server's default. A revoked connection
     stays, so that what it did keeps its name.
     """
 
