@@ -722,7 +722,7 @@ def compare(notes: Mapping[str, str], connector: SiteConnector, module: str, gen
     found = _FIDELITY.search(text)
     assert found is not None, f"{file} has no FIDELITY"
     if generator:
-        by_generator = {**ast.literal_eval(found[2]), generator: dict(notes)}
+        by_generator = {**ast.literal_eval(found[2].strip()), generator: dict(notes)}
         rows = "".join(f'"{name}": {_shown(by_generator[name])},' for name in sorted(by_generator))
         written = f"{{{rows}}}"
     else:
