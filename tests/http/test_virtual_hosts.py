@@ -10,7 +10,7 @@ from time import monotonic
 import httpx
 import pytest
 from pressroom.testing import RunningHost
-from pressroom.testing.contracts.driver import check_records
+from pressroom.testing.conformance import check_records
 from pressroom.testing.plugin import settings_for_test
 from support import third_party
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 import pytest
 from pressroom.sdk import Route
 from pressroom.testing import RunningHost, settings_for_test
+from pressroom.testing.conformance import check_records
 from pressroom.testing.contracts import Finding, check_authenticator
 from pressroom.testing.contracts.callers import AUTHENTICATOR, AUTHORIZER
-from pressroom.testing.contracts.driver import check_records
 from pressroom.testing.contracts.functions import (
     BRANDER,
     COMMAND,

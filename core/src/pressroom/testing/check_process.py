@@ -22,9 +22,8 @@ from pressroom.config import Settings
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.sdk import Models
 from pressroom.storage.database import SqlDatabase
-from pressroom.testing.conformance import check_plugin, without_limits
+from pressroom.testing.conformance import check_plugin, check_records, without_limits
 from pressroom.testing.contracts.backends import new_database
-from pressroom.testing.contracts.driver import check_records
 from pressroom.testing.contracts.outage import check_outages
 from pressroom.testing.contracts.suite import Finding
 from pressroom.testing.running import RunningHost, settings_for_test

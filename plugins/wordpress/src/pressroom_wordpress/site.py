@@ -33,8 +33,7 @@ from pressroom_wordpress import reading
 from pressroom_wordpress.client import WordPressClient, language_tag
 from pressroom_wordpress.codec import WordPressCodec
 from pressroom_wordpress.posts import WordPressPosts
-from pressroom_wordpress.redirects import NAMESPACE, Redirection, not_there
-from pressroom_wordpress.terms import author_ids, list_terms, term_ids
+from pressroom_wordpress.terms import NAMESPACE, Redirection, author_ids, list_terms, not_there, term_ids
 
 _SKEW: Final = 60.0
 """Seconds by which the site's clock may differ before scheduling is off."""

@@ -12,12 +12,12 @@ import pytest
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RemoteMedia
+from pressroom_content.publishing import asking as patience
 from pressroom_content.publishing import bringing
-from pressroom_content.publishing import schedule as patience
 from pressroom_content.publishing.bringing import unpublish
 from pressroom_content.publishing.posts import removals
 from pressroom_content.publishing.publications import Publications
-from pressroom_content.publishing.terms import author_warnings
+from pressroom_content.publishing.site_resources import author_warnings
 from pressroom_content.publishing.verifying import look
 from pressroom_content.records import Publication
 from pressroom_content.rendering.markdown import html_of_markdown

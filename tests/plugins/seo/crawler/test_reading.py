@@ -15,7 +15,7 @@ from pressroom_seo.crawler.site_files import read_llms_txt, read_sitemap
 from pressroom_seo.document.decoding import decode, prescan, unpack
 from pressroom_seo.document.facts import read_page
 from pressroom_seo.document.markup import MAX_ATTRIBUTES
-from pressroom_seo.document.similarity import NEAR, distance, near_pairs, simhash, words_of
+from pressroom_seo.document.model import NEAR, distance, near_pairs, simhash, words_of
 from pressroom_seo.site_checks.model import issues_of
 from pressroom_seo.site_checks.report import OF_PAGES
 from pressroom_seo.urls import SiteScope, normalise

@@ -29,10 +29,10 @@ from pressroom_content.pages.articles import PATH
 from pressroom_content.pages.connect import form_of, fragment, root_of, see_other
 from pressroom_content.pages.shown import Badge, moment, state
 from pressroom_content.publishing.asking import UNDER_WAY, Mode, PublishRequest
+from pressroom_content.publishing.asking import moment as moment_of
 from pressroom_content.publishing.bringing import DownMode, DryRun, bring, cancel, dry_run, look_again, unpublish
 from pressroom_content.publishing.posts import capabilities_of
 from pressroom_content.publishing.publications import Publications
-from pressroom_content.publishing.schedule import moment as moment_of
 from pressroom_content.publishing.store import STEPS, PublicationStep
 from pressroom_content.records import Article, Publication, Website
 from pressroom_content.websites.connectors import connector_of, connectors

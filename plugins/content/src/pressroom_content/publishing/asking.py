@@ -1,11 +1,14 @@
-"""What is asked for when an article is published: whatever is left out stays as it is on the website."""
+"""What is asked for when an article is published, and when the work on it runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from typing import Any, Final, Literal
+from zoneinfo import ZoneInfo
 
 from pressroom.sdk import InvalidInput
 
@@ -111,3 +114,111 @@ def busy(publication_id: str, status: str) -> InvalidInput:
         f"its publication {publication_id} is {status}; repeat this call in a few seconds "
         "(list_publications with publication_id shows its status)",
     )
+
+
+LATEST: Final = timedelta(days=5 * 366)
+"""How far ahead something may be scheduled."""
+
+
+def moment(text: str, zone: ZoneInfo, *, now: datetime, name: str = "publish_at") -> datetime:
+    """Return a moment in UTC.
+
+    `text` is in the form of ISO 8601 (RFC 3339). Without an offset it is a time of day in `zone`; one that comes twice,
+    when clocks go back, is the first of the two.
+
+    Raises:
+        InvalidInput: it is not a time, is skipped where clocks go forward, or is in the past or too far ahead.
+    """
+    try:
+        read = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidInput(name, f"must be a time such as 2026-12-24T08:00:00+01:00 (got {text[:40]!r})") from None
+    if len(text) <= len("2026-12-24"):
+        raise InvalidInput(name, "needs a time of day, such as 2026-12-24T08:00:00+01:00")
+    if not 1000 < read.year < 9000:
+        raise InvalidInput(name, "is out of the range of dates")
+    at = (read if read.tzinfo is not None else _local(read, zone, name)).astimezone(UTC)
+    if at <= now:
+        there, here = (one.astimezone(zone).isoformat(timespec="seconds") for one in (at, now))
+        raise InvalidInput(
+            name,
+            f"is in the past: {there}, while it is {here} in the website's time zone, {zone.key}. Give a later time, "
+            "or use the mode publish",
+        )
+    if at - now > LATEST:
+        raise InvalidInput(name, "may be five years ahead at most")
+    return at
+
+
+def _local(read: datetime, zone: ZoneInfo, name: str) -> datetime:
+    at = read.replace(tzinfo=zone)
+    if at.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != read:
+        raise InvalidInput(name, f"does not exist in {zone.key}: clocks go forward then; give another time")
+    return at
+
+
+PATIENCE: Final = (5.0, 30.0, 120.0, 600.0, 1800.0)
+"""The pauses between tries of a site, in seconds; after the last one it is not tried again."""
+
+MAX_RETRY_AFTER_SECONDS: Final = 3600.0
+"""The longest `Retry-After` of a site that is heeded, in seconds."""
+
+SPREAD: Final = 0.25
+"""The share of a pause that is added at random, so that what failed together does not retry together."""
+
+
+def pause(tries: int, chance: float) -> float | None:
+    """Return the seconds to wait after this number of earlier tries, or `None` if this one was the last.
+
+    `chance` is from 0 to 1.
+    """
+    if tries >= len(PATIENCE):
+        return None
+    return PATIENCE[tries] * (1 + SPREAD * chance)
+
+
+CLASH: Final = timedelta(hours=1)
+"""Publications of one website that are closer together than this compete for readers."""
+
+GAP_DAYS: Final = 7
+"""The shortest gap: this many days without a post."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Days on which nothing goes out; both ends belong to it."""
+
+    begin: date
+    end: date
+
+    @property
+    def days(self) -> int:
+        """How many days it has."""
+        return (self.end - self.begin).days + 1
+
+
+def clashes(publications: Sequence[Publication]) -> dict[str, list[str]]:
+    """Return, by id, the publications of the same website that go out within an hour of it."""
+    found: dict[str, list[str]] = defaultdict(list)
+    by_site: dict[str, list[tuple[datetime, str]]] = defaultdict(list)
+    for one in publications:
+        if one.publish_at is not None:
+            by_site[one.website_id].append((one.publish_at, one.id))
+    for moments in by_site.values():
+        moments.sort()
+        for (at, first), (following, second) in pairwise(moments):
+            if following - at < CLASH:
+                found[first].append(second)
+                found[second].append(first)
+    return dict(found)
+
+
+def gaps(days: Sequence[date], begin: date, end: date) -> list[Gap]:
+    """Return the stretches of a week and more, between two days, on which nothing goes out."""
+    found: list[Gap] = []
+    free_from = begin
+    for day in [*sorted(set(days)), end + timedelta(days=1)]:
+        if (day - free_from).days >= GAP_DAYS:
+            found.append(Gap(free_from, day - timedelta(days=1)))
+        free_from = max(free_from, day + timedelta(days=1))
+    return found

@@ -26,9 +26,8 @@ from pressroom_content.publishing.comparing import compared, is_another, left_al
 from pressroom_content.publishing.known import check_original, forget_body
 from pressroom_content.publishing.posts import Manuscript, removals
 from pressroom_content.publishing.publications import Publications
-from pressroom_content.publishing.site_media import drop_uses, remove_unused
+from pressroom_content.publishing.site_resources import author_warnings, drop_uses, remove_unused
 from pressroom_content.publishing.store import LeasedPublication, lock_of, owned, steps_of
-from pressroom_content.publishing.terms import author_warnings
 from pressroom_content.publishing.verifying import RemoteState, look
 from pressroom_content.records import Article, Publication, Website
 from pressroom_content.websites.store import Websites

@@ -33,12 +33,12 @@ from pressroom_content.contract import (
     SiteUnavailable,
     UnknownOutcome,
 )
+from pressroom_content.publishing.asking import MAX_RETRY_AFTER_SECONDS, pause
 from pressroom_content.publishing.images import ids_of
 from pressroom_content.publishing.known import KnownBody, check_original, known_body, original_of
 from pressroom_content.publishing.posts import capabilities_of
 from pressroom_content.publishing.publications import Publications
-from pressroom_content.publishing.schedule import MAX_RETRY_AFTER_SECONDS, pause
-from pressroom_content.publishing.site_media import drop_uses, media_on, remove_unused
+from pressroom_content.publishing.site_resources import drop_uses, media_on, remove_unused
 from pressroom_content.publishing.steps import ACTIONS
 from pressroom_content.publishing.store import (
     JOB,

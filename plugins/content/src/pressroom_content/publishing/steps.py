@@ -24,9 +24,16 @@ from pressroom_content.publishing.comparing import (
 from pressroom_content.publishing.images import PostImage
 from pressroom_content.publishing.known import remember_body, unbind
 from pressroom_content.publishing.posts import hash_of_post, removals
-from pressroom_content.publishing.site_media import claim_media, is_there, media_marker, note_uses
+from pressroom_content.publishing.site_resources import (
+    claim_media,
+    is_there,
+    media_marker,
+    note_uses,
+    send_with_terms,
+    terms,
+    with_lost_terms,
+)
 from pressroom_content.publishing.store import MAX_EXTERNAL_ID_LENGTH, shortened
-from pressroom_content.publishing.terms import send_with_terms, terms, with_lost_terms
 from pressroom_content.publishing.verifying import LATER_LOOKS, ExpectedPage, verify
 from pressroom_content.publishing.work import Postponement, PublicationWork
 

@@ -18,9 +18,8 @@ from pressroom_image_generator.engine.css_images import url_of
 from pressroom_image_generator.engine.notes import Notes, shown
 from pressroom_image_generator.engine.parse import Element, default_declarations, presentational, refuse_address
 from pressroom_image_generator.engine.properties import PROPERTIES, Style
-from pressroom_image_generator.engine.shorthand_values import tokens
 from pressroom_image_generator.engine.shorthands import SHORTHANDS, physical, wide_keyword
-from pressroom_image_generator.engine.values import Units, absolute
+from pressroom_image_generator.engine.values import Units, absolute, tokens
 
 MAX_BRACKET_DEPTH: Final = 32
 MAX_VALUES: Final = 5000

@@ -9,8 +9,8 @@ from pressroom.graphics.css import keyword, number, split_commas
 from tinycss2.ast import FunctionBlock, IdentToken, LiteralToken, Node
 
 from pressroom_image_generator.engine.css_images import url_of
-from pressroom_image_generator.engine.shorthand_values import Expanded, Expander, Nodes, slash, split_slash, tokens
 from pressroom_image_generator.engine.tracks import grid_area, grid_lines, grid_template
+from pressroom_image_generator.engine.values import Expanded, Expander, Nodes, slash, split_slash, tokens
 
 WIDE_KEYWORDS: Final = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
 _SIDES: Final = ("top", "right", "bottom", "left")

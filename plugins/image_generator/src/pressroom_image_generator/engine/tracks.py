@@ -9,8 +9,16 @@ from typing import Final
 from pressroom.graphics.css import bounded, keyword, number, significant, split_commas
 from tinycss2.ast import DimensionToken, FunctionBlock, IdentToken, Node
 
-from pressroom_image_generator.engine.shorthand_values import Expanded, Expander, Nodes, split_slash, tokens
-from pressroom_image_generator.engine.values import Size, Units, any_length
+from pressroom_image_generator.engine.values import (
+    Expanded,
+    Expander,
+    Nodes,
+    Size,
+    Units,
+    any_length,
+    split_slash,
+    tokens,
+)
 
 MAX_TRACKS: Final = 200
 FARTHEST_LINE: Final = 200

@@ -1,12 +1,17 @@
-"""Lengths as styles write them (relative units, `calc()` and its kin, percentages that layout resolves), and edges."""
+"""Lengths as styles write them (relative units, `calc()` and its kin, percentages that layout resolves), and edges.
+
+The expanders of shorthands share what is here too: the component values of a text of ours, and what they return.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
+import tinycss2
 from pressroom.graphics.color import BLACK, Color
 from pressroom.graphics.css import Length, bounded, length, significant
 from tinycss2.ast import DimensionToken, FunctionBlock, Node, NumberToken, PercentageToken
@@ -251,3 +256,30 @@ def _extreme(operation: Literal["min", "max"], values: Sequence[_Number]) -> _Nu
         if not any(value.pixels for value in plain):
             return Length(part=pick(value.part for value in plain))
     return MixedLength(operation, tuple(lengths))
+
+
+Nodes = Sequence[Node]
+Expanded = dict[str, Nodes]
+Expander = Callable[[Nodes], Expanded | None]
+
+
+@lru_cache(maxsize=128)
+def tokens(text: str) -> tuple[Node, ...]:
+    """Return the component values of a text of ours."""
+    return tuple(significant(tinycss2.parse_component_value_list(text)))
+
+
+def slash(node: Node) -> bool:
+    """Tell whether a component value is a slash."""
+    return bool(node.type == "literal" and node.value == "/")
+
+
+def split_slash(nodes: Nodes) -> list[list[Node]]:
+    """Return the parts of a value between its slashes."""
+    parts: list[list[Node]] = [[]]
+    for node in nodes:
+        if slash(node):
+            parts.append([])
+        else:
+            parts[-1].append(node)
+    return parts

@@ -23,8 +23,7 @@ from pressroom_seo.document.markup import (
     relations,
     safe_html,
 )
-from pressroom_seo.document.model import NOT_FOLLOWED, Alternate, PageFacts, PageImage, PageLink
-from pressroom_seo.document.similarity import simhash, words_of
+from pressroom_seo.document.model import NOT_FOLLOWED, Alternate, PageFacts, PageImage, PageLink, simhash, words_of
 from pressroom_seo.structured_data.extraction import crawled_structured_data
 from pressroom_seo.urls import has_session, normalise
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from pressroom_seo.document.similarity import near_pairs
+from pressroom_seo.document.model import near_pairs
 from pressroom_seo.site_checks.index import SiteIndex, SiteIndexEntry
 from pressroom_seo.site_checks.model import Evidence, SiteCheck
 

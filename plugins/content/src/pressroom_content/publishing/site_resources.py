@@ -1,16 +1,33 @@
-"""The tags, categories and author of a post on its site: found out before anything is sent, and as ids."""
+"""What posts refer to on their website: images, uploaded once, and tags, categories and authors as ids."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any, Final, TypeVar
 
-from pressroom.sdk import CallError, InvalidInput, PluginContext
+import structlog
+from pressroom.sdk import (
+    CallError,
+    Database,
+    Fetcher,
+    FetchFailed,
+    FetchRefused,
+    FetchUnknown,
+    InvalidInput,
+    PluginContext,
+)
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.contract import (
     Capabilities,
+    MediaSite,
     Post,
+    RemoteMedia,
     RemotePost,
     Site,
     SiteConnector,
@@ -23,6 +40,7 @@ from pressroom_content.publishing.comparing import plain, without_spaces
 from pressroom_content.publishing.posts import capabilities_of, lacks_author, unknown_author
 from pressroom_content.publishing.work import PublicationWork
 from pressroom_content.records import Website
+from pressroom_content.tables import SiteMediaRow, SiteMediaUseRow
 from pressroom_content.websites.connectors import connector_of
 from pressroom_content.websites.store import Websites
 
@@ -187,3 +205,109 @@ async def author_warnings(plugin: PluginContext, website: Website, post: Post) -
 
 def _shown(one: Term) -> str:
     return f"{one.name} ({one.slug})" if one.slug and one.slug != one.name else one.name
+
+
+log = structlog.get_logger()
+
+_SECONDS = 10.0
+_GONE = frozenset({404, 410})
+
+
+def media_marker(website_id: str, media_id: str) -> str:
+    """Return the name of an image on a website: 25 characters that every platform takes, in slugs too."""
+    return f"m{sha256(f'{website_id}:{media_id}'.encode()).hexdigest()[:24]}"
+
+
+async def media_on(session: AsyncSession, website_id: str, media_ids: Collection[str]) -> frozenset[str]:
+    """Return which of these images were uploaded to a website."""
+    wanted = select(SiteMediaRow.media_id).where(
+        SiteMediaRow.website_id == website_id, SiteMediaRow.media_id.in_(list(media_ids))
+    )
+    return frozenset(await session.scalars(wanted)) if media_ids else frozenset()
+
+
+async def claim_media(database: Database, website_id: str, publication_id: str, media_id: str) -> RemoteMedia | None:
+    """Return where an image was uploaded to on a website, if it was, and note that a post shows it.
+
+    From then on nobody removes it.
+    """
+    async with database.writing() as session:
+        row = await session.get(SiteMediaRow, (website_id, media_id), with_for_update=True)
+        if row is None:
+            return None
+        await _note_use(session, website_id, publication_id, media_id)
+        return RemoteMedia(row.remote_id, row.url)
+
+
+async def is_there(site: Site, fetcher: Fetcher, known: RemoteMedia, marker: str) -> bool:
+    """Tell whether an image is on its website still: people tidy up there. Raises `SiteError`."""
+    if await site.find_media(marker) is not None:
+        return True
+    try:
+        answer = await fetcher.request("HEAD", known.url, max_bytes=1, seconds=_SECONDS)
+    except (FetchFailed, FetchRefused, FetchUnknown):
+        return False
+    return answer.status not in _GONE
+
+
+async def note_uses(
+    session: AsyncSession, website_id: str, publication_id: str, uploaded: Mapping[str, RemoteMedia]
+) -> None:
+    """Note that a post shows images, by their ids in the library."""
+    for media_id, made in uploaded.items():
+        values = {"remote_id": made.id[:2048], "url": made.url[:2048]}
+        row = await session.get(SiteMediaRow, (website_id, media_id))
+        # Another post may upload the same image at the same moment: either copy will do.
+        with suppress(IntegrityError):
+            async with session.begin_nested():
+                if row is None:
+                    session.add(SiteMediaRow(website_id=website_id, media_id=media_id, **values))
+                else:
+                    row.remote_id, row.url = values["remote_id"], values["url"]
+        await _note_use(session, website_id, publication_id, media_id)
+
+
+async def _note_use(session: AsyncSession, website_id: str, publication_id: str, media_id: str) -> None:
+    if await session.get(SiteMediaUseRow, (publication_id, media_id)) is None:
+        session.add(SiteMediaUseRow(publication_id=publication_id, media_id=media_id, website_id=website_id))
+
+
+async def drop_uses(
+    session: AsyncSession, site: Site, website_id: str, publication_id: str, shown: Collection[str] = ()
+) -> Sequence[str]:
+    """Note that a post shows none but these images any more, and return the markers of those to be removed there.
+
+    Where the platform removes nothing, an image stays known there.
+    """
+    uses = select(SiteMediaUseRow).where(
+        SiteMediaUseRow.publication_id == publication_id, SiteMediaUseRow.media_id.not_in(list(shown))
+    )
+    unused: list[str] = []
+    for use in (await session.scalars(uses)).all():
+        row = await session.get(SiteMediaRow, (website_id, use.media_id), with_for_update=True)
+        await session.delete(use)
+        await session.flush()
+        if row is None or not isinstance(site, MediaSite):
+            continue
+        same = (SiteMediaUseRow.website_id == website_id, SiteMediaUseRow.media_id == use.media_id)
+        if await session.scalar(select(SiteMediaUseRow.publication_id).where(*same).limit(1)) is not None:
+            continue
+        unused.append(media_marker(website_id, use.media_id))
+        await session.delete(row)
+    return unused
+
+
+async def remove_unused(site: Site, markers: Sequence[str]) -> None:
+    """Remove images from a website, where its platform can. One that cannot be removed stays there.
+
+    They are looked up by their markers: after a backup of the site was restored, their ids may be other images'.
+    """
+    if not isinstance(site, MediaSite):
+        return
+    for marker in markers:
+        try:
+            there = await site.find_media(marker)
+            if there is not None:
+                await site.remove_media(there)
+        except CallError as error:
+            log.info("an image stays on its website", marker=marker, reason=error.message)
