@@ -13,9 +13,10 @@ import structlog
 from sqlalchemy import Select, bindparam, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressroom.accounts.choices import choice_columns, choice_of
 from pressroom.accounts.credential_cache import CredentialCache
 from pressroom.accounts.periodic import PeriodicTask
-from pressroom.accounts.records import AccessChoice, Connection, ConnectionKind, choice_columns, choice_of
+from pressroom.accounts.records import AccessChoice, Connection, ConnectionKind
 from pressroom.columns import as_id, new_id
 from pressroom.config.models import Settings
 from pressroom.errors import InvalidInput, NotFound, Rejected

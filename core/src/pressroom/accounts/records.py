@@ -1,16 +1,14 @@
-"""What the account services return, and what the owner of a connection chose for it, as its row holds it."""
+"""What the account services return."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Literal, cast, get_args
+from typing import Final, Literal
 
-from pressroom.errors import InvalidInput
 from pressroom.sdk import AccountRole
-from pressroom.sdk.declaration import Access, toolset_problems
-from pressroom.storage.database.tables import ConnectionRow
+from pressroom.sdk.declaration import Access
 
 ConnectionKind = Literal["api_key", "oauth"]
 
@@ -145,32 +143,3 @@ class PlanSummary:
     tools: Mapping[str, Access]
     hidden_tools: Mapping[str, tuple[str, ...]]
     unavailable_tools: Mapping[str, str] = field(default_factory=dict)
-
-
-MAX_TOOLSETS: Final = 100
-
-
-def choice_columns(choice: AccessChoice) -> dict[str, Any]:
-    """Return what the row of a connection holds of a choice. Raises `InvalidInput` for names that cannot be."""
-    if choice.access not in get_args(Access):
-        raise InvalidInput("access", f"must be one of {', '.join(get_args(Access))} (got {str(choice.access)[:32]!r})")
-    toolsets = None if choice.toolsets is None else sorted(choice.toolsets)
-    if toolsets is not None and (problems := toolset_problems(toolsets)):
-        raise InvalidInput("toolsets", problems[0].removeprefix("toolsets: "))
-    if toolsets is not None and len(toolsets) > MAX_TOOLSETS:
-        raise InvalidInput("toolsets", f"at most {MAX_TOOLSETS} can be chosen (got {len(toolsets)})")
-    return {"access": choice.access, "toolsets": toolsets}
-
-
-def choice_of(row: ConnectionRow) -> AccessChoice:
-    """Return what the owner of a connection chose for it."""
-    return AccessChoice(_access(row), _toolsets(row))
-
-
-def _access(row: ConnectionRow) -> Access:
-    """Return what a connection may do; a level that this version does not know allows the least."""
-    return cast("Access", row.access) if row.access in get_args(Access) else "read"
-
-
-def _toolsets(row: ConnectionRow) -> frozenset[str] | None:
-    return frozenset(row.toolsets) if row.toolsets is not None else None

@@ -20,8 +20,9 @@ from sqlalchemy import ColumnElement, and_, delete, exists, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
+from pressroom.accounts.choices import choice_columns, choice_of
 from pressroom.accounts.connections import identity_of
-from pressroom.accounts.records import PRESELECTED, AccessChoice, choice_columns, choice_of
+from pressroom.accounts.records import PRESELECTED, AccessChoice
 from pressroom.accounts.service import AccountServices
 from pressroom.columns import hash_of, new_id, new_secret
 from pressroom.errors import InvalidClient, InvalidGrant, InvalidScope, Rejected
