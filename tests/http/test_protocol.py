@@ -227,7 +227,8 @@ def test_a_slow_connection_is_closed_when_it_idles(start: Start, upgrade: str) -
         (b"a&" * 1000, "application/x-www-form-urlencoded", 400),
         (b"", "application/x-www-form-urlencoded", 400),
         (b'{"text":"x"}', "application/json", 415),
-        (b"text=x", "multipart/form-data; boundary=x", 415),
+        (b"text=x", "multipart/form-data; boundary=x", 400),
+        (b"text=x", "text/plain", 415),
         (b"text=x", "", 415),
     ],
 )
