@@ -1,6 +1,6 @@
 """Finding installed plugins from their metadata alone; nothing is imported.
 
-What the host knows of each plugin that it found.
+A record holds what the host knows of each plugin that it found.
 """
 
 from __future__ import annotations

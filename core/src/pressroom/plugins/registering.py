@@ -1,6 +1,6 @@
 """Importing a plugin's module and registering its hooks, and undoing both where that fails.
 
-The records of plugins that fail: what is wrong, and what to do about it.
+The record of a plugin that fails says what is wrong, and what to do about it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A host that runs beside a test, on a port of its own.
 
-Databases that need not be migrated again: copies of one that was, in this process, by the same migrations.
+Its database need not be migrated again: it is a copy of one that was, in this process, by the same migrations.
 """
 
 from __future__ import annotations

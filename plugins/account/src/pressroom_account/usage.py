@@ -1,7 +1,4 @@
-"""What the account has, and what of it is used.
-
-The parts of the server that the tools read.
-"""
+"""What the account has, and what of it is used; and the parts of the server that all tools here read."""
 
 from __future__ import annotations
 

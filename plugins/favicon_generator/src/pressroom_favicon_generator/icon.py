@@ -1,6 +1,6 @@
 """Drawing the icon at one size, and `favicon.svg`: the uploaded SVG in a square, with its colour in dark mode.
 
-Images that callers send as `data:` URLs, read within bounds.
+Images that callers send as `data:` URLs are read here too, within bounds.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A base for sites: what a platform cannot do is refused, and only what it can do has to be written.
 
-The bodies of posts as their platform keeps them, in blocks, so that what nobody changed stays as it is.
+A `BlockSite` keeps the bodies of posts in blocks, so that what nobody changed stays as it is.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Taking over a post that a website has already: an article that is bound to it, so that publishing updates it.
 
-Which publication of an account a URL of a website belongs to.
+It also finds the publication of an account that a URL of a website belongs to.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tools that import and copy articles, preview what is published, and export them.
 
-What readers, and the platforms that show an article to them, would get of it.
+A preview is what readers, and the platforms that show an article to them, would get of it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Checking a text against a writing guide: rules that need no judgement, and terms found in one pass.
 
-Words that are spelled differently in British and in American English.
+It knows the words that are spelled differently in British and in American English.
 """
 
 from __future__ import annotations

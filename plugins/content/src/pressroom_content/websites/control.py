@@ -1,6 +1,7 @@
 """Proving that a website controls its URL: by its platform, by a file below the URL, or by a meta tag in its page.
 
-What pages of websites say of themselves. They may be made to keep a parser busy: read them in a worker process.
+What pages of websites say of themselves is read here too. Pages may be made to keep a parser busy: read them in a
+worker process.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The background work of websites: bringing what is on a site into the index, and the terms that exist there.
 
-Reading all posts of a website in as many calls as that takes: where one ended, and where the next begins.
+All posts of a website are read in as many calls as that takes: a pass knows where one ended, and where the next begins.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Taking images into the library, and into articles.
-
-The featured image of an article.
-"""
+"""Taking images into the library, and into articles, as their featured image too."""
 
 from __future__ import annotations
 

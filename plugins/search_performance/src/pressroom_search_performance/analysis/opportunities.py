@@ -3,12 +3,10 @@
 Queries just below the top, queries for which several pages compete, and what changed between two periods: pages that
 lost clicks, with the queries that explain it.
 
-How many of those who see a result click it, by its position.
-
-Positions 1 to 4 and 10 are those of the study of SISTRIX (July 2020, 80 million keywords): 28.5, 15.7, 11.0, 8.0 and
-2.5 percent, and below one percent on the second page. What is between them, and the values from position 11 on, is
-interpolated here so that the logarithm is a straight line. The share depends much on what else a page of results
-shows: use it to compare opportunities, not to forecast.
+How many of those who see a result click it depends on its position. Positions 1 to 4 and 10 are those of the study of
+SISTRIX (July 2020, 80 million keywords): 28.5, 15.7, 11.0, 8.0 and 2.5 percent, and below one percent on the second
+page. What is between them, and the values from position 11 on, is interpolated here so that the logarithm is a straight
+line. The share depends much on what else a page of results shows: use it to compare opportunities, not to forecast.
 """
 
 from __future__ import annotations

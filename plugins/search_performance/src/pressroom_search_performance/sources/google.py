@@ -1,6 +1,6 @@
 """Google Search Console: search figures, index status and sitemaps.
 
-Days as Search Console counts them: from midnight to midnight in California.
+It counts days from midnight to midnight in California.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Requests URLs politely, and says plainly what came back.
 
-How often, and how much at once, a host is asked, and the clock that this is measured by.
+Politeness is how often, and how much at once, a host is asked; a clock measures it.
 """
 
 from __future__ import annotations

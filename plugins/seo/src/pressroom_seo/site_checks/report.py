@@ -1,6 +1,6 @@
 """Reports: of a whole site, whose records go in one by one, and of one live page.
 
-All checks of a site, by their ids.
+`CHECKS` holds all checks of a site, by their ids.
 """
 
 from __future__ import annotations

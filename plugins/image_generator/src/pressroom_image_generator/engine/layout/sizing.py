@@ -1,6 +1,6 @@
-"""Widths and heights of single boxes: frames, limits, ratios (CSS Box Sizing 3).
+"""Widths, heights and places of single boxes: frames, limits and ratios (CSS Box Sizing 3), alignment and positioning.
 
-Alignment (CSS Box Alignment 3), and absolute and relative positioning (CSS Positioned Layout 3).
+Alignment is that of CSS Box Alignment 3, absolute and relative positioning that of CSS Positioned Layout 3.
 """
 
 from __future__ import annotations
