@@ -40,7 +40,7 @@ async def test_an_account_is_found_however_its_address_is_typed(users: Users) ->
 async def test_an_address_belongs_to_one_account(users: Users) -> None:
     await users.add("ada@example.com")
     with pytest.raises(
-        InvalidInput, match=r"^email: there is an account with the e-mail address ada@example.com already$"
+        InvalidInput, match=r"^email: there is already an account with the e-mail address ada@example.com$"
     ):
         await users.add("ADA@example.com")
 

@@ -81,7 +81,7 @@ def test_an_operator_makes_an_account_and_changes_it(users: Command) -> None:
     made = users("add", "Ada@Example.com", "--name", "Ada", "--password-stdin", stdin=PASSWORD + "\n")
     assert (made.returncode, made.stdout) == (0, "ada@example.com has an account on the plan free.\n")
     assert users("set-plan", "ada@example.com", "pro").returncode == 0
-    assert users("disable", "ada@example.com").stdout == "ada@example.com is locked out.\n"
+    assert users("disable", "ada@example.com").stdout == "ada@example.com is disabled.\n"
     listed = users("list")
     assert listed.stdout.splitlines()[1].split() == ["ada@example.com", "Ada", "pro", "disabled", "never"]
     enabled = users.json("enable", "ADA@example.com")
@@ -110,7 +110,7 @@ def test_an_account_without_a_password_is_pointed_out(embedded: Command) -> None
 @pytest.mark.parametrize(
     ("arguments", "stdin", "says"),
     [
-        (["add", "ada@example.com"], "", "email: there is an account with the e-mail address ada@example.com already"),
+        (["add", "ada@example.com"], "", "email: there is already an account with the e-mail address ada@example.com"),
         (["add", "nobody"], "", "email: must be an e-mail address"),
         (["add", "bob@example.com", "--plan", "por"], "", 'plan: there is no plan "por"; did you mean pro?'),
         (["add", "bob@example.com", "--password-stdin"], "short", "password: must have at least 12 characters"),

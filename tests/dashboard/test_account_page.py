@@ -29,7 +29,7 @@ def test_a_password_is_changed_and_the_others_are_out(
     second.enter(host, person)
     before = browser.session_cookie()
     page = browser.submit(browser.get(ACCOUNT), ACCOUNT, action="password", current=PASSWORD, password=OTHER)
-    assert "Your password is changed." in page.text
+    assert "Your password is changed, and all your other browsers are signed out." in page.text
     assert browser.session_cookie() not in ("", before)
     assert second.get(ACCOUNT).path == "/sign-in"
     assert second.sign_in(person.email).status == 400
@@ -83,7 +83,7 @@ def test_of_many_sessions_the_latest_are_listed_and_this_one(
         host.run(host.host.accounts.sessions.start(person.id))
     page = signed_in.get(ACCOUNT)
     assert len(page.tree.css(".rows > li")) == 20
-    assert "there are more" in page.text
+    assert "Only the latest are shown" in page.text
     assert "this browser" in page.text
 
 

@@ -141,7 +141,7 @@ def test_connections_are_chosen_by_name_also_revoked_ones(
 def test_what_is_no_day_is_explained(signed_in: BrowserWithoutScreen, day: str) -> None:
     page = signed_in.get(f"{PATH}?day={day}&tool=create_content")
     assert page.status == 400
-    assert page.one(".field-error") == "Write a day such as 2026-11-21."
+    assert page.one(".field-error") == "Enter a day such as 2026-11-21."
     assert rows(page) == []
     assert page.tree.css_first('option[selected][value="create_content"]') is not None
 

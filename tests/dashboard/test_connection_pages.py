@@ -61,10 +61,10 @@ def test_loading_the_answer_again_makes_no_second_key(
     assert signed_in.post(LIST, fields).status == 200
     again = signed_in.post(LIST, fields)
     assert again.status == 400
-    assert "You have a key of this name already." in again.text
+    assert "You already have a key with this name." in again.text
     renamed = signed_in.post(LIST, {**fields, "name": "Twice"})
     assert renamed.status == 409
-    assert "no second key was made" in renamed.text
+    assert "no second key was created" in renamed.text
     assert KEY.search(again.html + renamed.html) is None
     assert [one.name for one in connections(host, person)] == ["Once"]
 
@@ -313,7 +313,7 @@ def test_long_lists_have_pages(host: RunningHost, person: User, signed_in: Brows
 
 
 def test_somebody_without_any_is_told_how_to_begin(signed_in: BrowserWithoutScreen) -> None:
-    assert "Nothing is connected yet" in signed_in.get(LIST).text
+    assert "No connections yet" in signed_in.get(LIST).text
     page = signed_in.get("/dashboard")
     assert "Connect your first AI client" in page.text
     assert f"{signed_in.url}/api/mcp" in page.text

@@ -42,7 +42,7 @@ def test_from_the_invitation_to_leaving(
     assert "Ada Lovelace (ada@example.org) invites you to work in their account as a reader" in page.text
     joined = theirs.submit(page, path)
     assert joined.path == "/dashboard"
-    assert "You are a member now." in joined.text
+    assert "You are now a member." in joined.text
     assert [one.text() for one in joined.tree.css("nav[aria-label=Dashboard] li")] == ["Overview", "Members"]
     assert "account of Ada Lovelace (ada@example.org)" in joined.text
     assert theirs.get(path).status == 404
@@ -51,7 +51,7 @@ def test_from_the_invitation_to_leaving(
     assert bob.email in members.text
     assert "Open invitations" not in members.text
     changed = signed_in.post(MEMBERS, _form(members, "role", bob) | {"role": "editor"})
-    assert "The role is changed." in changed.text
+    assert "The role is changed, effective immediately." in changed.text
     assert "editor" in theirs.get(MEMBERS).one("details.switcher summary")
 
     left = theirs.submit(theirs.get(MEMBERS), LEAVE)

@@ -67,7 +67,7 @@ async def test_people_are_told_to_come_back_and_find_everything_as_it_was(url: s
             for refused in await asyncio.to_thread(sent_during_the_outage, browser, page, members):
                 assert refused.status == 503, refused.path
                 assert int(refused.response.headers["Retry-After"]) > 0
-                assert "cannot be reached at the moment; nothing was changed." in refused.text
+                assert "is not available right now; nothing was changed." in refused.text
                 assert "127.0.0.1" not in refused.text
                 assert "asyncpg" not in refused.text
             proxy.restore()

@@ -85,7 +85,7 @@ def test_an_answer_is_good_once(browser: BrowserWithoutScreen) -> None:
     browser.submit(browser.get("/dashboard"), "/sign-out")
     page = come_back(browser, query)
     assert page.status == 400
-    assert "was not begun in this browser" in page.text
+    assert "did not start in this browser" in page.text
     assert browser.get("/dashboard").path == "/sign-in"
 
 
@@ -109,7 +109,7 @@ def test_it_never_leads_to_another_site(browser: BrowserWithoutScreen, target: s
 def test_an_unverified_address_is_refused_with_a_reason(browser: BrowserWithoutScreen) -> None:
     page = come_back(browser, at_the_provider(leave(browser, browser.get("/sign-in")), "eve"))
     assert page.status == 400
-    assert "has to be confirmed" in page.text
+    assert "onfirm your e-mail address" in page.text
 
 
 def test_an_account_with_a_password_is_connected_from_inside(host: RunningHost, browser: BrowserWithoutScreen) -> None:
@@ -118,7 +118,7 @@ def test_an_account_with_a_password_is_connected_from_inside(host: RunningHost, 
     assert "signs in with a password" in page.text
     browser.sign_in(user.email, PASSWORD)
     query = at_the_provider(leave(browser, browser.get("/dashboard/account")), "ada")
-    assert "You can sign in that way from now on." in come_back(browser, query).text
+    assert "You can now sign in with it." in come_back(browser, query).text
     browser.submit(browser.get("/dashboard"), "/sign-out")
     assert come_back(browser, at_the_provider(leave(browser, browser.get("/sign-in")), "ada")).path == "/dashboard"
 
@@ -131,7 +131,7 @@ def test_a_connection_of_somebody_who_signed_out_meanwhile_is_refused(
     browser.submit(browser.get("/dashboard"), "/sign-out")
     page = come_back(browser, query)
     assert page.status == 400
-    assert "meanwhile" in page.text
+    assert "in the meantime" in page.text
 
 
 @pytest.mark.parametrize(
@@ -150,4 +150,4 @@ def test_a_provider_that_is_away_is_said_to_be(tmp_path: Path) -> None:
     with RunningHost(config) as host, BrowserWithoutScreen(host) as browser:
         page = browser.submit(browser.get("/sign-in"), "/sign-in/provider")
         assert page.status == 503
-        assert "Example ID does not work at the moment" in page.text
+        assert "Example ID is not available right now" in page.text

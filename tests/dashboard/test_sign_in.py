@@ -148,7 +148,7 @@ def test_where_passwords_are_off_no_form_asks_for_one(tmp_path: Path) -> None:
     with RunningHost(settings) as host, BrowserWithoutScreen(host) as browser:
         page = browser.get("/sign-in")
         assert page.tree.css("input[type=password]") == []
-        assert "Nobody can sign in here" in page.text
+        assert "Sign-in is turned off." in page.text
         for path in ("/setup", "/sign-up"):
             assert browser.get(path).status == 404
 

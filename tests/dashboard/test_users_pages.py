@@ -78,7 +78,7 @@ def test_for_everybody_else_the_pages_do_not_exist(host: RunningHost, person: Us
 
 def test_the_plan_of_an_account_is_changed(host: RunningHost, operator: BrowserWithoutScreen, person: User) -> None:
     done = press(operator, person, "plan", plan="pro")
-    assert "The plan is changed." in done.text
+    assert "The plan is changed, and applies to new calls." in done.text
     assert host.run(host.host.accounts.users.get(person.id)).plan == "pro"
     refused = press(operator, person, "plan", plan="gold")
     assert (refused.status, "there is no plan" in refused.html.lower()) == (400, True)
@@ -89,7 +89,7 @@ def test_an_account_is_disabled_and_enabled(host: RunningHost, operator: Browser
         browser.enter(host, person)
         assert "is disabled" in press(operator, person, "disable").text
         assert browser.get("/dashboard").path == "/sign-in"
-        assert "The account works again." in press(operator, person, "enable").text
+        assert "The account is enabled again." in press(operator, person, "enable").text
         browser.enter(host, person)
         assert browser.get("/dashboard").status == 200
 
@@ -118,7 +118,7 @@ def test_a_new_account_begins_with_a_link_that_works_once(host: RunningHost, ope
         inside = browser.post("/password", form.fields("/password") | {"password": PASSWORD})
         assert inside.path == "/dashboard"
         again = browser.get(path)
-        assert (again.status, "was used already" in again.text) == (404, True)
+        assert (again.status, "was already used" in again.text) == (404, True)
         assert browser.post("/password", form.fields("/password") | {"password": PASSWORD}).status in (403, 404)
     with BrowserWithoutScreen(host) as other:
         assert other.sign_in("new@example.net", PASSWORD).path == "/dashboard"

@@ -74,7 +74,7 @@ async def test_an_error_that_is_raised_on_purpose_arrives_as_it_was(pool: Worker
 
 
 async def test_any_other_error_is_told_to_the_log_alone(pool: WorkerPool, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(InternalError, match="failed inside") as caught:
+    with pytest.raises(InternalError, match="internal error") as caught:
         await pool.run(failing)
     assert "no" not in caught.value.message.split()
     assert "RuntimeError: no" in capsys.readouterr().out
@@ -93,7 +93,7 @@ async def test_what_needs_too_much_memory_is_ended(pool: WorkerPool) -> None:
 
 
 async def test_a_process_that_ends_costs_its_own_work_alone(pool: WorkerPool) -> None:
-    with pytest.raises(InternalError, match="failed inside"):
+    with pytest.raises(InternalError, match="internal error"):
         await pool.run(leaving)
     assert await pool.run(doubled, 1) == 2
 

@@ -47,7 +47,7 @@ def test_the_list_says_what_is_left_out_and_why(tmp_path: Path, environment: dic
 
 def test_people_are_told_that_it_is_on(tmp_path: Path, environment: dict[str, str]) -> None:
     done = run_command(["plugins", "list", "--safe-mode"], cwd=tmp_path, env=environment)
-    assert "Safe mode: built-in plugins alone are loaded. Left out: missing, named_one, of_a_file." in done.stderr
+    assert "Safe mode: only built-in plugins are loaded. Left out: missing, named_one, of_a_file." in done.stderr
     without = run_command(["plugins", "list"], cwd=tmp_path, env=environment)
     assert (without.returncode, "Safe mode" in without.stderr) == (1, False)
 
@@ -55,7 +55,7 @@ def test_people_are_told_that_it_is_on(tmp_path: Path, environment: dict[str, st
 def test_doctor_says_that_a_required_plugin_is_left_out(tmp_path: Path, environment: dict[str, str]) -> None:
     done = run_command(["doctor", "--safe-mode", "--json"], cwd=tmp_path, env=environment)
     checks = {(check["check"], check["status"]): check for check in json.loads(done.stdout)["checks"]}
-    assert checks["security", "warning"]["message"] == "safe mode is on: built-in plugins alone are loaded"
+    assert checks["security", "warning"]["message"] == "safe mode is on: only built-in plugins are loaded"
     required = checks["plugin named_one", "error"]
     assert (required["message"], required["hint"]) == (f"required, but {REASON}", "start without safe mode to load it")
 
@@ -67,4 +67,4 @@ def test_the_server_starts_with_built_in_plugins_alone_and_logs_it(tmp_path: Pat
         assert server.announced["safeMode"] is True
         statuses = {record["id"]: record["status"] for record in server.announced["plugins"]}
     assert (statuses["named_one"], statuses["qr_code_generator"]) == ("disabled", "active")
-    assert "safe mode: built-in plugins alone are loaded" in server.log
+    assert "safe mode: only built-in plugins are loaded" in server.log

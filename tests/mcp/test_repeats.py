@@ -90,7 +90,7 @@ def test_after_a_restart_and_a_crash_there_is_one_article(start: Start, tmp_path
     resumed = ada.call("create_content", **ARTICLE, client_request_id="one")
     assert resumed["structuredContent"]["content_id"] == first["content_id"]
     assert "already" in text(resumed)
-    host.run(forgotten(host))  # the answer is not kept any more; the article still knows its id
+    host.run(forgotten(host))  # the answer is no longer kept; the article still knows its id
     refused = ada.refusal("create_content", title="Another", body="Text.", client_request_id="one")
     assert "articles_created" in refused
     host = start(2)
@@ -255,7 +255,7 @@ def asked(url: str, key: str, name: str, arguments: dict[str, Any]) -> dict[str,
 
 
 def new_key(folder: Path, environment: dict[str, str]) -> str:
-    """Make an account, and return an API key of it."""
+    """Create an account, and return an API key of it."""
 
     def command(*arguments: str, stdin: str = "") -> dict[str, Any]:
         line = [*arguments, "--json", "--config", str(folder / "pressroom.toml")]

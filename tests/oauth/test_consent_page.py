@@ -176,7 +176,7 @@ async def test_what_is_chosen_is_kept_and_shown_the_next_time(
     page = await context.new_page()
     await page.goto(address)
     await page.get_by_label("Write and publish").check()
-    await page.get_by_text("Choose which tools it lists").click()
+    await page.get_by_text("Choose the tools it lists").click()
     await page.get_by_label("SEO", exact=True).check()
     assert "code=" in await answer_to(page, "Allow")
     [connection] = host.run(host.host.accounts.connections.list(person.id))
@@ -185,7 +185,7 @@ async def test_what_is_chosen_is_kept_and_shown_the_next_time(
     page = await context.new_page()
     await page.goto(address)
     assert await page.get_by_label("Write and publish").is_checked()
-    await page.get_by_text("Choose which tools it lists").click()
+    await page.get_by_text("Choose the tools it lists").click()
     assert await page.get_by_label("SEO", exact=True).is_checked()
     assert not await page.get_by_label("Writing", exact=True).is_checked()
     assert await page.get_by_text("You have connected this app before.").is_visible()
@@ -202,7 +202,7 @@ async def test_the_toolsets_are_as_easy_to_read(
     context = await signed_in(chromium, host, person, color_scheme=scheme, viewport={"width": 390, "height": 800})
     page = await context.new_page()
     await page.goto(address)
-    await page.get_by_text("Choose which tools it lists").click()
+    await page.get_by_text("Choose the tools it lists").click()
     assert await violations(page) == []
     assert await page.evaluate("document.documentElement.scrollWidth") == 390
     await context.close()

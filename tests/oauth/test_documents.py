@@ -49,9 +49,9 @@ def test_the_page_names_the_site_of_the_document(host: RunningHost, flow_of: Flo
     flow = flow_of(host, DOCUMENT)
     page = flow.authorize().text
     assert "published at <strong>editor.example</strong>" in page
-    assert "another site" not in page
-    assert "another site" not in flow.authorize(redirect_uri="https://editor.example/callback").text
-    assert "another site" in flow.authorize(redirect_uri="https://other.example/callback").text
+    assert "a different site" not in page
+    assert "a different site" not in flow.authorize(redirect_uri="https://editor.example/callback").text
+    assert "a different site" in flow.authorize(redirect_uri="https://other.example/callback").text
     tokens = flow.connect()
     assert flow.call(tokens["access_token"]).status_code == 200
     assert flow.refresh(tokens["refresh_token"]).status_code == 200

@@ -201,7 +201,7 @@ async def test_without_the_database_calls_with_a_quota_are_refused(host: Host, c
     assert isinstance(outcome, RefusedCall)
     assert (outcome.error.code, outcome.error.message) == (
         "overloaded",
-        "quotas cannot be counted at the moment; try again shortly",
+        "quotas are not available right now; try again shortly",
     )
     assert code(await call(host, caller, "draw", mcp=False, text="x")) == "ok"
     await host.database.open()

@@ -97,7 +97,7 @@ def victim(host: RunningHost, google: Google) -> Iterator[Person]:
 def assert_refused(page: Page, google: Google, *people: Person) -> None:
     """Check that nobody was connected, and that no code was sent to Google."""
     assert page.status == 403
-    assert "not begun in this browser" in page.text
+    assert "did not start in this browser" in page.text
     assert google.accounts.exchanges == 0
     assert not [one for person in people for one in person.connections()]
 
@@ -135,7 +135,7 @@ def test_a_return_url_from_a_log_or_a_history_is_used_up(victim: Person, google:
     assert victim.browser.get(url).status == 200
     (connection,) = victim.connections()
     assert connection.property == victim.property
-    assert "is over already" in victim.browser.get(url).text
+    assert "is already over" in victim.browser.get(url).text
     assert google.accounts.exchanges == 1
 
 

@@ -217,7 +217,7 @@ def test_an_attackers_thousands_of_blocks_are_no_thousands_of_warnings(
     client.data("update_content", content_id=taken["content_id"], expected_version=1, fields={"body": "Words."})
     client.data("publish_content", content_id=taken["content_id"], website_id=website)
     [shown] = client.data("list_publications", publication_id=taken["publication_id"])["publications"]
-    assert "280 more blocks that only the site understood are not in the article any more" in shown["warnings"]
+    assert "280 more blocks that only the site understood are no longer in the article" in shown["warnings"]
     assert len(shown["warnings"]) < 30
 
 

@@ -234,16 +234,16 @@ def test_a_removed_member_with_an_open_tab_is_back_in_their_own_account(
     host.run(host.host.accounts.memberships.remove(ada.id, mallory.id))
     late = browser.submit(jar, JAR)
     assert late.status == 403
-    assert "no longer open to you" in late.text
+    assert "no longer have access to that account" in late.text
     kept = browser.submit(note, NOTE, text="what I wrote")
     assert (kept.status, kept.fields(NOTE)["text"]) == (403, "what I wrote")
     gone = browser.get(article)
-    assert (gone.status, "no longer open to you" in gone.text) == (404, True)
+    assert (gone.status, "no longer have access to that account" in gone.text) == (404, True)
     page = browser.get(JAR)
     assert page.one("h1") == f"{JAR} of {mallory.id}"
-    assert "no longer open to you" in page.text
+    assert "no longer have access to that account" in page.text
     assert browser.post(SWITCH, page.fields(SWITCH) | {"account": ada.id}).status == 404
-    assert "no longer open to you" not in browser.submit(page, SWITCH, account="").text
+    assert "no longer have access to that account" not in browser.submit(page, SWITCH, account="").text
 
 
 def test_a_form_of_one_account_does_not_act_in_another(

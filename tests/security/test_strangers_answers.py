@@ -261,4 +261,4 @@ async def test_a_live_page_that_keeps_a_parser_busy_is_read_in_another_process(
         await workers.close()
     assert found.facts["http_status"] == 200
     [warning] = found.warnings
-    assert warning.startswith(f"the page could not be looked at: {problem}")
+    assert warning.startswith(f"the page could not be checked: {problem}")

@@ -32,7 +32,7 @@ class Account:
 
 
 def account(host: RunningHost, plan: str = "", off: tuple[str, ...] = ()) -> Account:
-    """Make an account of a plan, with a key for which the tools `off` are switched off."""
+    """Create an account of a plan, with a key for which the tools `off` are switched off."""
     accounts = host.host.accounts
     user = host.run(accounts.users.add(f"person{next(_NUMBERS)}@example.org", plan=plan))
     connection, key = host.run(accounts.api_keys.create(user.id, "a test"))

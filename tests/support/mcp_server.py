@@ -84,7 +84,7 @@ class McpServer:
         return document
 
     def add_account(self, email: str = EMAIL) -> None:
-        """Make an account whose password is `PASSWORD`."""
+        """Create an account whose password is `PASSWORD`."""
         self.command("users", "add", email, "--name", "Ada", "--password-stdin", stdin=f"{PASSWORD}\n")
 
     def create_key(self, email: str = EMAIL, name: str = "A test") -> str:

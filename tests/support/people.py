@@ -26,7 +26,7 @@ HOSTILE: Final = "<img src=x onerror=alert(1)>\"'&{{7*7}}"
 
 
 def add_person(host: RunningHost, email: str = EMAIL, *, name: str = "Ada Lovelace", password: str = PASSWORD) -> User:
-    """Make an account."""
+    """Create an account."""
     return host.run(host.host.accounts.users.add(email, name=name, password=password))
 
 

@@ -23,7 +23,7 @@ class Fault:
     """What goes wrong at a request: `prefix` is how its method and path begin, such as `POST /api/posts`.
 
     `lose` breaks the connection off, before or after the platform acted; `delay` waits for `released`; `act` runs
-    something in the place of an answer, such as killing a process, and `then` besides it; `answer` answers something
+    something instead of an answer, such as killing a process, and `then` besides it; `answer` answers something
     else.
     """
 

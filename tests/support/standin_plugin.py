@@ -243,9 +243,9 @@ class StandInBlockSite(StandInSite):
 def _read(answer: Fetched, *, changes: bool) -> Any:
     match answer.status:
         case 401 | 403:
-            raise SiteRejected("the stand-in does not accept the token any more", hint="Connect the site again.")
+            raise SiteRejected("the stand-in no longer accepts the token", hint="Connect the site again.")
         case 404:
-            raise SiteGone("it is not on the stand-in any more")
+            raise SiteGone("it is no longer on the stand-in")
         case 412:
             raise RemoteChanged("the post was edited on the stand-in")
         case 409 | 422:

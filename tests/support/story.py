@@ -33,7 +33,7 @@ to a live article: what Ada asks for, which tools the client calls, and what it 
 The client lists only the toolset `core`, which is the default.
 
 A test plays this session with the official Python SDK against a real WordPress, and writes this page; it fails where
-anything here is not so any more. URLs, ids, times and sizes are replaced by ones that stay the same, long
+anything here is no longer so. URLs, ids, times and sizes are replaced by ones that stay the same, long
 arguments and answers are shortened, and the search for images asks a stand-in.
 """
 

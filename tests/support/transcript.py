@@ -33,7 +33,7 @@ _VARYING: Final = (
 
 
 class Transcript:
-    """Collects what happened; `addresses` are put in the place of those that the machine gave, such as ports."""
+    """Collects what happened; `addresses` are put instead of those that the machine gave, such as ports."""
 
     def __init__(self, title: str, opening: str, addresses: Mapping[str, str]) -> None:
         self._parts = [f"# {title}\n", f"{opening.strip()}\n"]

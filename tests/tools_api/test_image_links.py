@@ -78,7 +78,7 @@ def test_what_cannot_be_drawn_gets_no_link(api: httpx.Client) -> None:
     assert api.post("/tools/none-such/link", json={}).status_code == 404
     assert api.post(f"{QR}/link", content=b"x").status_code == 415
     favicons = api.post("/tools/favicon-generator/link", json={"content": "P"})
-    assert "makes no images that a page can show" in favicons.json()["error"]["message"]
+    assert "does not make images that pages can show" in favicons.json()["error"]["message"]
 
 
 def test_a_design_that_is_too_long_says_what_to_do_instead(api: httpx.Client) -> None:

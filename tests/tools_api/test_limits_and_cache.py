@@ -75,7 +75,7 @@ def test_a_cached_request_still_fits_where_a_new_one_does_not(start: Start, clie
         (UNRULY, {"way": "raise"}, 500),
         (UNRULY, {"way": "exit"}, 500),
     ],
-    ids=["invalid", "failed inside", "worker lost"],
+    ids=["invalid", "internal error", "worker lost"],
 )
 def test_a_request_that_is_refused_or_meets_a_failure_costs_nothing(
     start: Start, client: Client, path: str, body: dict[str, str], status: int

@@ -138,7 +138,7 @@ class UnsupportedMediaType(CallError):
 
 
 class PayloadTooLarge(CallError):
-    """The body is larger than the server reads."""
+    """The body is too large."""
 
     code = "payload_too_large"
 
@@ -209,7 +209,7 @@ class CallTimeout(CallError):
 
 
 class InternalError(CallError):
-    """Something failed inside; the client learns no more than the request id."""
+    """An internal error; the client learns no more than the request id."""
 
     code = "internal_error"
 

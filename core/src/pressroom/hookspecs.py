@@ -117,7 +117,7 @@ def pressroom_authenticators(plugin: PluginContext) -> Iterable[Authenticator]:
             if not credentials.bearer.startswith("badge_"):
                 return None
             if credentials.bearer not in KNOWN_BADGES:
-                raise Rejected("This badge is not valid any more; ask the front desk for a new one.")
+                raise Rejected("This badge is no longer valid; ask the front desk for a new one.")
             return Identity(subject=credentials.bearer, plan="staff")
 
 
@@ -289,7 +289,7 @@ def pressroom_shared_keys(plugin: PluginContext) -> Iterable[SharedKeys]:
                     "[plugins.example.config] note_keys",
                     read=lambda: [b"the key of this host"],
                     configured=True,
-                    lost="encrypted notes cannot be read any more",
+                    lost="encrypted notes can no longer be read",
                 )
             ]
         ```

@@ -11,7 +11,7 @@ from bookmarks.tables import BOOKMARKS
 
 
 class BookmarkPages:
-    """Shows the bookmarks of the person who is signed in, and deletes those that are not wanted any more."""
+    """Shows the bookmarks of the person who is signed in, and deletes those that are no longer wanted."""
 
     def __init__(self, plugin: PluginContext) -> None:
         """Take the plugin's context, whose services are there once the server runs."""

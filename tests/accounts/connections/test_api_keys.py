@@ -98,7 +98,7 @@ async def test_a_mistyped_key_never_reaches_the_database(
 
 
 async def test_a_key_that_nobody_made(accounts: AccountServices, reads: Callable[[], int]) -> None:
-    assert "not known" in await refusal(accounts, new_key("prk"))
+    assert "unknown API key" in await refusal(accounts, new_key("prk"))
     assert reads() == 1
 
 
@@ -137,7 +137,7 @@ Change = Callable[[AccountServices, str, str], Awaitable[object]]
     ("change", "message"),
     [
         (lambda accounts, user, connection: accounts.connections.revoke(user, connection), "was revoked on 20"),
-        (lambda accounts, user, _connection: accounts.users.set_disabled(user, True), "the account .* is locked"),
+        (lambda accounts, user, _connection: accounts.users.set_disabled(user, True), "the account .* is disabled"),
     ],
 )
 async def test_it_ends_at_once(accounts: AccountServices, user: User, change: Change, message: str) -> None:

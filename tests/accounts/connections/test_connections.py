@@ -173,7 +173,7 @@ class TestBound:
         made = await asyncio.gather(*(make(number) for number in range(20)))
         assert sum(isinstance(one, Connection) for one in made) == 3
         assert {str(one) for one in made if isinstance(one, Exception)} == {
-            "this account has 3 connections, as many as it may have; revoke one that is not used"
+            "this account has 3 connections, the maximum; revoke one that is not used"
         }
         assert len(await accounts.connections.list(user.id)) == await accounts.connections.count(user.id) == 3
 

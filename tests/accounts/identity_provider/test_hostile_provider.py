@@ -57,7 +57,7 @@ async def test_an_answer_that_is_none_is_a_clear_message(
     stand_in: StandIn, client: Client, path: str, reply: str
 ) -> None:
     stand_in.replies[path] = BAD_REPLIES[reply]
-    with capture_logs() as logs, pytest.raises(SignInFailed, match=r"^signing in with Example does not work"):
+    with capture_logs() as logs, pytest.raises(SignInFailed, match=r"^signing in with Example is not available"):
         await signed_in(client(stand_in.issuer, timeout=0.5), stand_in)
     assert "the code" not in str(logs)
     assert SECRET not in str(logs)

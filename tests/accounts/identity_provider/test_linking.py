@@ -53,7 +53,7 @@ async def test_an_address_that_is_not_proven_leads_nowhere(users: Users, email: 
     if verified and email == "ada@example.com":
         email = "\0ada@example.com"
     await users.add("ada@example.com")
-    with pytest.raises(SignInFailed, match="has to be confirmed"):
+    with pytest.raises(SignInFailed, match="confirm your e-mail address"):
         await linking(users).sign_in(replace(ADA, email=email, email_verified=verified))
     assert await users.by_identity(ADA.issuer, ADA.subject) is None
     assert len(await users.list()) == 1
@@ -81,16 +81,18 @@ async def test_a_disabled_account_is_refused_however_one_comes(users: Users) -> 
     waiting = await users.add("bob@example.com")
     for user in (made, waiting):
         await users.set_disabled(user.id, True)
-    with pytest.raises(SignInFailed, match="locked"):
+    with pytest.raises(SignInFailed, match="disabled"):
         await linking(users).sign_in(ADA)
-    with pytest.raises(SignInFailed, match="locked"):
+    with pytest.raises(SignInFailed, match="disabled"):
         await linking(users).sign_in(replace(ADA, subject="8", email="bob@example.com"))
     assert (await users.get(made.id)).last_sign_in_at is not None
     assert (await users.get(waiting.id)).last_sign_in_at is None
 
 
 async def test_without_new_accounts_a_stranger_is_told_whom_to_ask(users: Users) -> None:
-    with pytest.raises(SignInFailed, match=r"^there is no account for ada@example.com; ask the people who run"):
+    with pytest.raises(
+        SignInFailed, match=r"^there is no account for ada@example.com; ask the operator of this server"
+    ):
         await linking(users, create_accounts=False).sign_in(ADA)
     assert not await users.any()
 

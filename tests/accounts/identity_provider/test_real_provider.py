@@ -72,9 +72,9 @@ async def test_the_request_carries_pkce_and_is_new_each_time(provider: OidcProvi
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        ({"state": "x"}, "not begun in this browser"),
-        ({"state": ""}, "not begun in this browser"),
-        ({"state": "\udfff"}, "not begun in this browser"),
+        ({"state": "x"}, "did not start in this browser"),
+        ({"state": ""}, "did not start in this browser"),
+        ({"state": "\udfff"}, "did not start in this browser"),
         ({"iss": "https://evil.example"}, "did not come from Example"),
         ({"iss": ""}, "did not come from Example"),
         ({"code": ""}, "incomplete"),
@@ -188,7 +188,7 @@ async def test_a_provider_that_does_not_answer_is_no_mystery(client: Client, how
         else:
             provider.freeze()
         for attempt in (identity_provider.finish(answer, request), signed_in(client(provider.issuer, timeout=3))):
-            with pytest.raises(SignInFailed, match=r"^signing in with Example does not work"):
+            with pytest.raises(SignInFailed, match=r"^signing in with Example is not available"):
                 await attempt
 
 
@@ -209,7 +209,7 @@ async def test_a_dead_provider_holds_up_one_visitor_not_each(client: Client, mon
 
 async def test_a_wrong_secret_says_nothing_to_the_person(provider: OidcProvider, client: Client) -> None:
     identity_provider = client(provider.issuer, client_secret="not the secret")
-    with capture_logs() as logs, pytest.raises(SignInFailed, match="does not work at the moment"):
+    with capture_logs() as logs, pytest.raises(SignInFailed, match="is not available right now"):
         await signed_in(identity_provider)
     assert "invalid_client" in str(logs)
     assert "not the secret" not in str(logs)

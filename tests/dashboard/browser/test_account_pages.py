@@ -164,7 +164,7 @@ async def test_loading_the_new_keys_page_again_makes_no_second_one(
         await page.get_by_role("button", name="Create key").click()
         await expect(page.locator("#key")).to_be_visible()
         await page.reload()
-        await expect(page.get_by_text("You have a key of this name already.")).to_be_visible()
+        await expect(page.get_by_text("You already have a key with this name.")).to_be_visible()
         assert await page.locator("#key").count() == 0
         assert await page.get_by_role("link", name="Reloaded").count() == 1
 
@@ -182,7 +182,7 @@ async def test_switches_are_filtered_and_set_together(
         await page.get_by_role("button", name="All off").click()
         await expect(count).to_have_text(f"{total - 2} of {total} tools on")
         await page.get_by_label("Filter the tools").fill("no such tool")
-        await expect(page.get_by_text("No tool has that")).to_be_visible()
+        await expect(page.get_by_text("No tools match.")).to_be_visible()
         await page.get_by_label("Filter the tools").fill("")
         await page.get_by_role("button", name="Save", exact=True).click()
         await expect(page.get_by_text("What the app may do changes at once")).to_be_visible()

@@ -146,12 +146,12 @@ def pages(host: RunningHost) -> Pages:
         host=host,
         person=person,
         public=(
-            *("/tools", *(f"/tools/{slug}" for slug in TOOLS), "/sign-in", "/sign-up", "/tools/none"),
-            *(blog, post, f"{blog}/search?q=engine", f"{blog}/archive", f"{blog}/tag/engines"),
+            *("/tools", *(f"/tools/{slug}" for slug in TOOLS), "/sign-in", "/sign-up"),
+            *(blog, post, f"{blog}/search?q=engine", f"{blog}/archive", f"{blog}/tags/engines"),
         ),
         own=(
             *(f"/dashboard{path}" for path in own),
-            *(article + part for part in ("", "/edit", "/seo", "/versions", "/publications", f"/publish/{site}")),
+            *(article + part for part in ("", "/edit", "/seo", "/versions", "/publications", f"/publications/{site}")),
             *(website, f"/dashboard/search/{site}", connection, consent),
         ),
     )
@@ -159,7 +159,9 @@ def pages(host: RunningHost) -> Pages:
 
 async def faults(page: Page, url: str, key: str = "Tab") -> list[str]:
     """Press a key until the page is at its end, and return what is wrong."""
-    await page.goto(url)
+    response = await page.goto(url)
+    assert response
+    assert response.status == 200, url
     count = await page.evaluate(WATCH, key != "Tab")
     for _ in range(count + 2):
         await page.keyboard.press(key)

@@ -66,7 +66,7 @@ async def test_two_people_work_in_one_account(browser: Browser, host: RunningHos
         await member.get_by_label("E-mail").fill("bob@example.org")
         await member.get_by_label("Password").fill(PASSWORD)
         await member.get_by_role("button", name="Create account and accept").click()
-        await expect(member.get_by_text("You are a member now.")).to_be_visible()
+        await expect(member.get_by_text("You are now a member.")).to_be_visible()
 
         await member.goto(f"{host.url}/dashboard/articles/new/edit")
         await member.get_by_label("Title", exact=True).fill("Written by Bob")
@@ -79,7 +79,7 @@ async def test_two_people_work_in_one_account(browser: Browser, host: RunningHos
         await owner.goto(f"{host.url}/dashboard/members")
         await owner.get_by_label("Role of bob@example.org").select_option("reader")
         await owner.get_by_role("button", name="Save the role of bob@example.org").click()
-        await expect(owner.get_by_text("The role is changed.")).to_be_visible()
+        await expect(owner.get_by_text("The role is changed, effective immediately.")).to_be_visible()
         await check(owner)
 
         # The tab that was open while Bob could write loses nothing.

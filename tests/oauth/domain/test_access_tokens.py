@@ -123,7 +123,7 @@ async def test_a_token_signed_with_another_key_is_refused(world: World, token: s
     unknown = jwt.encode(
         {**decoded(head), "kid": "unknown"}, decoded(payload), ECKey.generate_key("P-256"), algorithms=["ES256"]
     )
-    assert "not known" in await refused(world, PREFIX + unknown)
+    assert "no longer known" in await refused(world, PREFIX + unknown)
 
 
 async def test_an_altered_token_is_refused(world: World, token: str) -> None:

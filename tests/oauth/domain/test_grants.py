@@ -243,7 +243,7 @@ async def test_a_locked_account_gets_nothing(world: World) -> None:
     user, client = await world.user(), await world.client()
     tokens, request = await world.connect(user, client), await world.approve(user, client)
     await world.accounts.users.set_disabled(user, True)
-    with pytest.raises(Rejected, match="locked") as refused:
+    with pytest.raises(Rejected, match="disabled") as refused:
         await whose(world, tokens.access_token)
     assert refused.value.reauthorize
     with pytest.raises(InvalidGrant):

@@ -157,7 +157,7 @@ async def test_a_page_that_cannot_be_looked_at_is_not_said_to_be_built(
             done = await look_again(plugin, done)
 
     (warning,) = done.warnings
-    assert warning.startswith("the page could not be looked at: ")
+    assert warning.startswith("the page could not be checked: ")
     assert ("sends more than 10000000 bytes" in warning) == (trouble == "too large")
     assert (done.status, done.due_at, done.verified["http_status"]) == ("published", None, None)
 

@@ -90,7 +90,7 @@ def test_connecting_tries_the_key_and_the_site(site: Site) -> None:
     [
         ({"api_key": "f" * 32}, "does not accept the API key"),
         ({"api_key": "short"}, "not of the form"),
-        ({"api_key": ""}, "API key: must be filled in"),
+        ({"api_key": ""}, "API key: is required"),
         ({"property": "https://elsewhere.example/"}, "must be the property of"),
         ({"property": "sc-domain:x"}, "must be the property of"),
         ({"property": "compost"}, "as Bing Webmaster Tools lists it"),
@@ -199,6 +199,6 @@ def test_hostile_answers_are_survived(site: Site, bing: Bing, content: bytes) ->
     bing.failing = (200, content, {})
     site.client.host.run(fetch_slice(site.plugin, connection.id))
     found = state(site)
-    assert "failed inside" not in found.last_error
+    assert "internal error" not in found.last_error
     assert KEY not in found.last_error
     assert found.due_at is not None

@@ -87,7 +87,7 @@ def test_retry_after_is_kept(site: Site) -> None:
 @pytest.mark.parametrize(
     ("failing", "problem", "status"),
     [
-        ((503, b"<html>busy</html>", {}), "does not work at the moment", "active"),
+        ((503, b"<html>busy</html>", {}), "is not available right now", "active"),
         ((200, b"<html>hello</html>", {}), "not JSON", "active"),
         ((302, b"", {"Location": "http://169.254.169.254/"}), "HTTP 302", "active"),
         ((200, b'{"rows": [{"keys": 3}, 7, {"clicks": 1e999}]}', {}), "", "active"),

@@ -136,7 +136,7 @@ def test_a_choice_that_is_not_made_is_forgotten_and_revoked(site: Site, person: 
     assert person.look().tree.css("input[type=radio]"), "its time is not over yet"
     site.client.host.run(_age(site))
     assert not person.look().tree.css("input[type=radio]")
-    assert "over already" in panel(person.send("choose", property=site.property))
+    assert "is already over" in panel(person.send("choose", property=site.property))
     site.client.host.run(sign_ins.expire())
     assert not site.google.accounts.refresh_tokens
 
@@ -154,7 +154,7 @@ async def _age(site: Site) -> None:
     ("at_google", "error", "told"),
     [
         ({}, "access_denied", "only the accounts that its operator named may sign in. Sign in with Google again"),
-        ({}, "temporarily_unavailable", "Google does not work at the moment"),
+        ({}, "temporarily_unavailable", "Google is not available right now"),
         ({}, "<b>made up</b>", "Google refused the sign-in (an unknown error)"),
         ({"leaves_out": True}, "", "tick the box for Search Console data"),
         ({"forgets_refresh_token": True}, "", "Remove this server at https://myaccount.google.com/connections"),
@@ -194,7 +194,7 @@ def test_a_code_that_google_does_not_know_any_more_is_told(site: Site, person: S
 def test_google_being_away_is_told(site: Site, person: SigningIn) -> None:
     owned(site)
     site.google.failing = 503, b"", {}
-    assert "Google Search Console does not work at the moment" in person.sign_in().one("[role=alert]")
+    assert "Google Search Console is not available right now" in person.sign_in().one("[role=alert]")
 
 
 def test_two_returns_at_once_exchange_one_code(site: Site, person: SigningIn) -> None:
@@ -345,7 +345,7 @@ def test_access_tokens_and_the_verifier_are_not_in_the_database(site: Site, pers
     ("client", "told"),
     [
         ({"google_client_id": "other", "google_client_secret": "x"}, "another OAuth client"),
-        ({}, "does not offer signing in with Google any more"),
+        ({}, "no longer offers signing in with Google"),
     ],
 )
 def test_a_sign_in_belongs_to_the_client_that_it_was_made_with(site: Site, client: dict[str, str], told: str) -> None:

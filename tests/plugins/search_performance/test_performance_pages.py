@@ -84,8 +84,8 @@ def test_the_page_says_how_to_begin(browser: BrowserWithoutScreen, host: Running
 
     connect(host, person.id, website)
     assert "figures are being fetched" in browser.get(PATH).text
-    assert "on their way" in browser.get(f"{PATH}/{website.id}").text
-    assert "on their way" in browser.get(f"{PATH}/{website.id}/queries").text
+    assert "are being fetched" in browser.get(f"{PATH}/{website.id}").text
+    assert "are being fetched" in browser.get(f"{PATH}/{website.id}/queries").text
 
 
 def test_the_figures_are_those_of_the_tool(
@@ -131,9 +131,9 @@ def test_periods(
     assert [len(one.css("g")) for one in page.tree.css("svg[role=img]")] == [points] * 4
     current = page.tree.css(".periods [aria-current]")
     assert len(current) == 1
-    late = "Figures begin on" in notices(page)
+    late = "Figures start on" in notices(page)
     assert late == (days == "12m")
-    assert ("Nothing to compare with" in page.text) == late
+    assert ("No earlier figures" in page.text) == late
     assert bool(page.tree.css("path.then")) != late
     assert len(page.html) < 100_000
 
@@ -161,7 +161,7 @@ def test_one_day_is_a_dot(browser: BrowserWithoutScreen, host: RunningHost, pers
     page = browser.get(f"{PATH}/{website.id}")
     assert totals(page) == ["1", "1", "100.0 %", "1.0"]
     assert page.tree.css_first("svg[role=img] path.dot.now") is not None
-    assert "Figures begin on" in notices(page)
+    assert "Figures start on" in notices(page)
     assert not page.tree.css("progress"), "a source that does not know devices has no table of them"
 
 
@@ -171,8 +171,8 @@ def test_nothing_at_all_was_shown(
     write(host, connect(host, person.id, website), [Day(last_day() - timedelta(days=back)) for back in range(60)])
     page = browser.get(f"{PATH}/{website.id}")
     assert totals(page) == ["0", "0", "—", "—"]
-    assert "Nothing was shown" in page.text
-    assert "Nothing was shown" in browser.get(f"{PATH}/{website.id}/pages").text
+    assert "No impressions" in page.text
+    assert "No impressions" in browser.get(f"{PATH}/{website.id}/pages").text
 
 
 def test_huge_numbers_and_hostile_texts(browser: BrowserWithoutScreen, host: RunningHost, person: User) -> None:
@@ -223,7 +223,7 @@ def test_other_sources_can_be_chosen_and_unknown_ones_do_no_harm(
     browser: BrowserWithoutScreen, host: RunningHost, person: User, website: Website
 ) -> None:
     write(host, connect(host, person.id, website), lively(website, 10))
-    # A source that this server does not have any more.
+    # A source that this server no longer has.
     connect(host, person.id, website, source="gone")
     for source in ("", "google", "gone", HOSTILE):
         page = browser.client.get(f"{PATH}/{website.id}", params={"source": source})
@@ -241,7 +241,7 @@ def test_a_second_source_shows_what_it_tells(
     ]
     write(host, connect(host, person.id, website, source="bing"), days)
     page = browser.get(f"{PATH}/{website.id}?days=7")
-    assert "Days are those of California" in page.text
+    assert "Days are in California time" in page.text
     link = next(one for one in page.tree.css(".filters a") if "Bing" in one.text())
     bing = browser.get(str(link.attributes["href"]))
     assert "California" not in bing.text
@@ -266,7 +266,7 @@ def test_a_connection_that_does_not_work_says_so(
     host.run(broken())
     page = browser.get(f"{PATH}/{website.id}")
     assert f"access was revoked {HOSTILE}" in page.text
-    assert "connection does not work" in browser.get(PATH).text
+    assert "connection failed" in browser.get(PATH).text
     write(host, connection, lively(website, 10))
     assert "Nothing new is fetched: access was revoked" in notices(browser.get(f"{PATH}/{website.id}"))
 

@@ -71,7 +71,7 @@ def test_the_list_says_what_accounts_have_besides() -> None:
 
 
 def test_an_empty_list_says_so() -> None:
-    assert "No tool is switched on" in PAGES.index([]).decode()
+    assert "No tools are enabled" in PAGES.index([]).decode()
 
 
 @pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool["slug"])

@@ -313,5 +313,5 @@ def _activity(row: ActivityRow, connection_name: str, member: str) -> Activity:
         client_ip=row.address,
         request_id=row.request_id,
         website_id=row.website_id,
-        member=member or "somebody without an account any more" if changed else "",
+        member=member or "a former user" if changed else "",
     )

@@ -99,7 +99,7 @@ class ApiKeys:
         if identity is None:
             match = self._shape.fullmatch(key)
             if match is None:
-                raise Rejected("this API key is not whole; copy it again, from the first character to the last")
+                raise Rejected("this API key is incomplete; copy it again, from the first character to the last")
             body, crc = match.groups()
             if checksum(body) != crc:
                 raise Rejected("this API key is mistyped: its checksum does not match; copy it again")
@@ -111,5 +111,5 @@ class ApiKeys:
         async with self._database.reading() as session:
             found = (await session.execute(key_owner(key_hash))).one_or_none()
         if found is None:
-            raise Rejected("this API key is not known here; make one in the dashboard under Connections")
+            raise Rejected("unknown API key; create one in the dashboard under Connections")
         return identity_of(*found)

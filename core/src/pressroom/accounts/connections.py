@@ -79,7 +79,7 @@ class Connections:
         live = select(ConnectionRow.id).where(ConnectionRow.user_id == user_id, ConnectionRow.revoked_at.is_(None))
         if await session.scalar(select(func.count()).select_from(live.limit(self._most).subquery())) == self._most:
             raise InvalidInput(
-                "", f"this account has {self._most} connections, as many as it may have; revoke one that is not used"
+                "", f"this account has {self._most} connections, the maximum; revoke one that is not used"
             )
         row = ConnectionRow(
             id=new_id("c"),
@@ -219,7 +219,7 @@ class Connections:
         return user_id
 
     async def identity(self, connection_id: str) -> Identity:
-        """Return whom a connection acts for. Raises `Rejected` where it was revoked, or its account is locked out."""
+        """Return whom a connection acts for. Raises `Rejected` where it was revoked, or its account is disabled."""
         wanted = select(ConnectionRow, UserRow).join(UserRow).where(ConnectionRow.id == as_id(connection_id))
         async with self._database.reading() as session:
             found = (await session.execute(wanted)).one_or_none()
@@ -261,7 +261,7 @@ class Connections:
         try:
             async with self._database.writing() as session:
                 if (await self._one(session, user_id, connection_id)).revoked_at is not None:
-                    raise NotFound("this connection was revoked, and cannot be changed any more")
+                    raise NotFound("this connection was revoked and can no longer be changed")
                 await session.execute(update(ConnectionRow).where(ConnectionRow.id == connection_id).values(**values))
                 return await self._one(session, user_id, connection_id)
         finally:
@@ -304,14 +304,14 @@ class Connections:
 
 
 def identity_of(connection: ConnectionRow, user: UserRow) -> Identity:
-    """Return whom a connection acts for. Raises `Rejected` where it was revoked, or its account is locked out."""
+    """Return whom a connection acts for. Raises `Rejected` where it was revoked, or its account is disabled."""
     if connection.revoked_at is not None:
         raise Rejected(
             f"the connection {connection.name!r} was revoked on {connection.revoked_at:%Y-%m-%d}; "
-            "make another in the dashboard under Connections"
+            "create another in the dashboard under Connections"
         )
     if user.disabled:
-        raise Rejected("the account of this credential is locked; ask the operator of this server")
+        raise Rejected("the account of this credential is disabled; ask the operator of this server")
     choice = choice_of(connection)
     return Identity(
         subject=user.id,

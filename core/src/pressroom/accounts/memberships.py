@@ -87,7 +87,7 @@ class Memberships:
 class Invitations:
     """Links that make one person each a member of an account. They are good once, for seven days.
 
-    Only a hash of a link is kept. What an invitation may not do any more raises `NotFound`.
+    Only a hash of a link is kept. What an invitation may no longer do raises `NotFound`.
     """
 
     def __init__(self, database: SqlDatabase, users: Users) -> None:
@@ -115,7 +115,7 @@ class Invitations:
             account = await _locked(session, account_id)
             await session.execute(ended)
             if await _count(session, InvitationRow.account_id, account_id) >= MAX_INVITATIONS:
-                raise InvalidInput("", f"{MAX_INVITATIONS} invitations are open already; revoke one that nobody needs")
+                raise InvalidInput("", f"{MAX_INVITATIONS} invitations are already open; revoke one that nobody needs")
             await _check_room(session, account_id)
             session.add(row)
         return _invitation(row, account), token
@@ -136,7 +136,7 @@ class Invitations:
                 raise NotFound("there is no such invitation: it was used, or has expired")
 
     async def find(self, token: str) -> Invitation | None:
-        """Return what a link is for, or `None` where it is not good any more or never was."""
+        """Return what a link is for, or `None` where it is no longer good or never was."""
         if not 0 < len(token) <= _MAX_TOKEN_LENGTH:
             return None
         statement = _with_account().where(InvitationRow.token_hash == hash_of(token), UserRow.disabled.is_(False))
@@ -156,7 +156,7 @@ class Invitations:
             return await _redeemed(session, token, person.id)
 
     async def accept_with_new_account(self, token: str, *, email: str, name: str, password: str) -> User:
-        """Make an account for somebody who has none, and make it a member: both, or neither.
+        """Create an account for somebody who has none, and make it a member: both, or neither.
 
         Raises as `accept`, and `InvalidInput` for an e-mail address or a password that is not acceptable.
         """
@@ -170,7 +170,7 @@ class Invitations:
                 await _redeemed(session, token, row.id)
         except IntegrityError:
             raise InvalidInput(
-                "email", "there is an account with this e-mail address already; sign in to it instead"
+                "email", "an account with this e-mail address already exists; sign in to it instead"
             ) from None
         return user_of(row)
 
@@ -260,12 +260,12 @@ async def _redeemed(session: AsyncSession, token: str, person_id: str) -> Invita
     if account.disabled:
         raise _used()
     if person_id == account.id:
-        raise InvalidInput("", "this is your own account; send the link to whom it is meant for")
+        raise InvalidInput("", "this is your own account; send the link to the person it is for")
     if await session.scalar(select(MembershipRow.role).where(*_pair(account.id, person_id))) is not None:
-        raise InvalidInput("", "you are a member of this account already; its owner can change your role")
+        raise InvalidInput("", "you are already a member of this account; its owner can change your role")
     await _check_room(session, account.id)
     if await _count(session, MembershipRow.member_id, person_id) >= MAX_ACCOUNTS:
-        raise InvalidInput("", f"you work in {MAX_ACCOUNTS} accounts of others already; leave one first")
+        raise InvalidInput("", f"you work in {MAX_ACCOUNTS} accounts of others; leave one first")
     session.add(MembershipRow(account_id=account.id, member_id=person_id, role=row.role, created_at=_now()))
     return _invitation(row, account)
 
@@ -282,7 +282,7 @@ async def _locked(session: AsyncSession, account_id: str) -> UserRow:
 
 async def _check_room(session: AsyncSession, account_id: str) -> None:
     if await _count(session, MembershipRow.account_id, account_id) >= MAX_MEMBERS:
-        raise InvalidInput("", f"an account may have {MAX_MEMBERS} members; its owner has to remove one first")
+        raise InvalidInput("", f"an account may have {MAX_MEMBERS} members at most; its owner has to remove one first")
 
 
 async def _count(session: AsyncSession, column: InstrumentedAttribute[str], value: str) -> int:
@@ -314,7 +314,7 @@ def _checked_note(note: str) -> str:
 
 
 def _used() -> NotFound:
-    return NotFound("this invitation was used or revoked, or has expired: ask whoever sent it for another one")
+    return NotFound("this invitation was used, was revoked or has expired: ask whoever sent it for a new one")
 
 
 def _no_member() -> NotFound:

@@ -215,10 +215,12 @@ def acceptable_password(text: str, *, words: Iterable[str] = ()) -> str:
         raise InvalidInput("password", "must not contain control characters")
     folded = password.casefold()
     if folded in COMMON or _is_run(folded) or len(set(folded)) < _MIN_DIFFERENT_CHARACTERS:
-        raise InvalidInput("password", "is one of those that are tried first; take another, such as four random words")
+        raise InvalidInput(
+            "password", "is among the first that attackers try; choose another, such as four random words"
+        )
     if _rest_without(folded, words) < _MIN_OWN_CHARACTERS:
         raise InvalidInput(
-            "password", "is little more than your e-mail address or the name of this service; take another"
+            "password", "is too close to your e-mail address or the name of this service; choose another"
         )
     return password
 
@@ -281,7 +283,7 @@ class PasswordHashes:
 
     async def _run(self, work: Callable[[], T]) -> T:
         if self._waiting >= _MAX_WAITING:
-            raise Overloaded("too many people sign in at this moment; try again shortly")
+            raise Overloaded("too many people are signing in right now; try again shortly")
         self._waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, work)

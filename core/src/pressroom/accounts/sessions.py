@@ -70,7 +70,7 @@ class SetupLinks:
                 await session.execute(delete(SetupLinkRow))
                 session.add(row)
         except IntegrityError:
-            raise InvalidInput("email", "there is an account with this e-mail address already") from None
+            raise InvalidInput("email", "an account with this e-mail address already exists") from None
         return user_of(row)
 
     async def _take_turns(self, session: AsyncSession) -> None:
@@ -151,7 +151,7 @@ class Sessions:
                 # The lock makes a change of the password come before this look, or after the session is there to end.
                 account = await session.scalar(select(UserRow).where(UserRow.id == user_id).with_for_update())
                 if account is None or account.disabled or user_of(account).password_stamp != proven.password_stamp:
-                    raise SignInFailed("the account was changed while you signed in: please sign in again")
+                    raise SignInFailed("the account changed while you were signing in: please sign in again")
             session.add(row)
             await session.flush()
             of_account = select(SessionRow.token_hash).where(SessionRow.user_id == user_id)
@@ -187,7 +187,7 @@ class Sessions:
         own = account_id in ("", session.person.id)
         async with self._database.writing() as writing:
             if not own and await writing.scalar(membership_of(account_id, session.person.id)) is None:
-                raise NotFound("that account is not open to you: ask its owner for an invitation")
+                raise NotFound("you have no access to that account: ask its owner for an invitation")
             await writing.execute(
                 update(SessionRow)
                 .where(SessionRow.token_hash == session.token_hash)

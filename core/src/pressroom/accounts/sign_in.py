@@ -129,7 +129,7 @@ class SignIn:
         except BackendError as error:
             log.warning("failed sign-ins cannot be counted", error=str(error))
             if self._refuse_on_outage:
-                raise Overloaded("signing in is not possible at the moment; try again shortly") from error
+                raise Overloaded("sign-in is not available right now; try again shortly") from error
             return None
 
     async def _give_back(self, windows: Sequence[Window]) -> None:

@@ -73,7 +73,7 @@ class Users:
         self._hashes = PasswordHashes()
 
     async def add(self, email: str, *, name: str = "", plan: str = "", password: str | None = None) -> User:
-        """Make an account; an empty plan is the default one. Raises `InvalidInput` for a taken e-mail address."""
+        """Create an account; an empty plan is the default one. Raises `InvalidInput` for a taken e-mail address."""
         row = await self.prepare(email, name=name, plan=plan, password=password)
         if await self.by_email(row.email) is not None:
             raise _taken(row.email)
@@ -156,10 +156,10 @@ class Users:
             await self.get(user_id)
             owner = await self.by_identity(issuer, subject)
             if owner is None or owner.id != user_id:
-                raise InvalidInput("identity", "this person signs in to another account already") from None
+                raise InvalidInput("identity", "this person already signs in to another account") from None
 
     async def add_with_identity(self, email: str, *, name: str, issuer: str, subject: str) -> User:
-        """Make an account without a password, for a person at an identity provider: both, or neither.
+        """Create an account without a password, for a person at an identity provider: both, or neither.
 
         Raises:
             InvalidInput: the e-mail address is taken, or the person signs in to another account already.
@@ -330,7 +330,7 @@ def _checked_name(name: str) -> str:
 
 
 def _taken(email: str) -> InvalidInput:
-    return InvalidInput("email", f"there is an account with the e-mail address {email} already")
+    return InvalidInput("email", f"there is already an account with the e-mail address {email}")
 
 
 def _unknown() -> NotFound:

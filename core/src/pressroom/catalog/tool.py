@@ -130,7 +130,7 @@ class Catalog:
     def why_not(self, mcp_name: str, plan: str) -> str:
         """Return why an account on a plan may not use a tool that its plan has not, and which plans have it."""
         if plan not in self.plans:
-            gone = f"the plan {plan!r} of this account is not offered any more"
+            gone = f"the plan {plan!r} of this account is no longer offered"
             return f"{mcp_name} cannot be used: {gone}; ask the operator"
         others = self.plans_with(mcp_name)
         where = f"it is in {_enumerated(others)}" if others else "no plan of this server has it"

@@ -44,7 +44,7 @@ async def open_accounts(invocation: Invocation) -> AsyncIterator[tuple[LoadedApp
 
 
 def with_accounts(invocation: Invocation, work: Callable[[AccountServices], Awaitable[R]]) -> R:
-    """Open the account services, do some work with them, and return what comes of it. Raises as `open_accounts`."""
+    """Open the account services, do some work with them, and return the outcome. Raises as `open_accounts`."""
     import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
 
     async def run() -> R:

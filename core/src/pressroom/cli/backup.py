@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @command_options
 def backup(invocation: Invocation, destination: Path, no_files: bool, force: bool) -> None:
-    """Back up the database, the keys and the files while the server runs.
+    """Back up the database, the keys and the files while the server is running.
 
     DESTINATION is a new file, or a folder for a file named after the date. The backup contains secrets; only its
     owner can read it.

@@ -33,7 +33,7 @@ def check(invocation: Invocation) -> None:
         sources = " and ".join([*([file] if file else []), *([", ".join(variables)] if variables else [])])
         invocation.output.line(f"The configuration is fine ({sources}).")
     else:
-        invocation.output.line("There is no configuration; all settings have their defaults.")
+        invocation.output.line("No configuration; all settings have their defaults.")
 
 
 @config.command()

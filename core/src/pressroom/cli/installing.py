@@ -87,7 +87,7 @@ def packages_now() -> dict[str, InstalledPackage]:
     done = _run([sys.executable, SAFE_PATH, "-c", _LIST_PLUGINS])
     if done.returncode != 0:
         raise InstallFailed(
-            "the environment does not work any more",
+            "the environment no longer works",
             "reinstall pressroom; the lines above say what is wrong",
             _last_lines(done.stderr),
         )

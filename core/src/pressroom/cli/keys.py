@@ -104,7 +104,7 @@ def revoke(invocation: Invocation, id_: str) -> None:
     if invocation.json:
         invocation.output.data(as_data(connection))
     else:
-        invocation.output.line(f"The key {connection.name!r} is revoked; a running server stops taking it within 5 s.")
+        invocation.output.line(f"The key {connection.name!r} is revoked; a running server rejects it within 5 s.")
 
 
 def as_data(connection: Connection) -> dict[str, Any]:

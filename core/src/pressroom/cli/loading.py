@@ -51,7 +51,7 @@ def compiled(invocation: Invocation) -> LoadedApp:
 def tell_safe_mode(output: Output, loaded: LoadedApp) -> None:
     """Say which plugins safe mode left out, where it is on."""
     if loaded.settings.safe_mode:
-        output.note(f"Safe mode: built-in plugins alone are loaded. Left out: {', '.join(left_out(loaded)) or 'none'}.")
+        output.note(f"Safe mode: only built-in plugins are loaded. Left out: {', '.join(left_out(loaded)) or 'none'}.")
 
 
 def left_out(loaded: LoadedApp) -> list[str]:

@@ -96,7 +96,7 @@ def safe_mode_option(function: Callable[P, R]) -> Callable[P, R]:
         is_flag=True,
         expose_value=False,
         callback=_set_safe_mode,
-        help="Load built-in plugins alone.",
+        help="Load only built-in plugins.",
     )(function)
 
 

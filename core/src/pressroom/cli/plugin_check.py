@@ -155,7 +155,7 @@ def _built(path: Path, folder: Path) -> tuple[Stage, BuiltPackage | None]:
 
 
 def _install(built: Mapping[Path, tuple[Stage, BuiltPackage | None]], folder: Path) -> Path | None:
-    """Install packages into a new environment, and note in their stages what came of it.
+    """Install packages into a new environment, and note in their stages the outcome.
 
     They are installed together: what one needs may be another of them. Returns the environment's Python, or `None`
     where anything cannot be built or installed.

@@ -59,7 +59,7 @@ def tell(output: Output, stages: Sequence[Stage]) -> None:
             output.line(f"{finding.contract}: {finding}")
     failed = sum(len(stage.findings) for stage in stages)
     output.line("")
-    output.line("Every promise is kept." if not failed else f"Broken promises: {failed}")
+    output.line("All checks passed." if not failed else f"Failed checks: {failed}")
 
 
 def _brief(stage: Stage) -> str:

@@ -57,7 +57,7 @@ def list_plugins(invocation: Invocation, requirements: bool) -> int:
     if invocation.json:
         invocation.output.data([as_data(record, servers) for record in found.records])
     elif not found.records:
-        invocation.output.line("No plugin is installed.")
+        invocation.output.line("No plugins are installed.")
     else:
         rows = [
             (record.id, record.status, f"{record.distribution} {record.version}".strip(), _summary(record))

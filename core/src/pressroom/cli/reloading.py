@@ -145,14 +145,14 @@ class _Reloading:
         successor, server = self._successor, self._server
         if server is not None and server.ended:
             self._server = None
-            self._output.note(f"The server has ended ({_exit_code(server)}). {self._what_next()}")
+            self._output.note(f"The server exited ({_exit_code(server)}). {self._what_next()}")
             server = None
         if successor is None:
             return
         if successor.ended:
             self._successor = None
             which = "server" if server is None else "new server"
-            self._output.note(f"The {which} has ended ({_exit_code(successor)}). {self._what_next()}")
+            self._output.note(f"The {which} exited ({_exit_code(successor)}). {self._what_next()}")
         elif successor.loaded and self._settled:
             if server is not None:
                 server.stop()
@@ -168,7 +168,7 @@ class _Reloading:
     def _what_next(self) -> str:
         if self._server is None:
             return "It starts again when a file changes."
-        return "The server runs on as it was; the next change is tried again."
+        return "The server keeps running unchanged, and tries again after the next change."
 
     @property
     def _settled(self) -> bool:

@@ -53,10 +53,10 @@ def serve(invocation: Invocation, host: str | None, port: int | None, strict: bo
     if settings.safe_mode:
         import structlog  # noqa: PLC0415 - not needed by --help
 
-        structlog.get_logger().warning("safe mode: built-in plugins alone are loaded", left_out=left_out(compiled))
+        structlog.get_logger().warning("safe mode: only built-in plugins are loaded", left_out=left_out(compiled))
     if strict and compiled.plugins.failed:
         names = ", ".join(record.id for record in compiled.plugins.failed)
-        raise PluginError(f"these plugins do not work: {names}", hint="`pressroom doctor` says what to do")
+        raise PluginError(f"these plugins failed: {names}", hint="run `pressroom doctor` for advice")
     if takeover is not None:
         takeover.wait_for_turn()
 

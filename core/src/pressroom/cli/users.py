@@ -42,7 +42,7 @@ def add(invocation: Invocation, email: str, name: str, plan: str, password_stdin
     _report(invocation, user, f"{user.email} has an account on the plan {user.plan}.")
     if not user.has_password:
         invocation.output.note(
-            f"It has no password; set one with `pressroom users set-password {user.email} --password-stdin`."
+            f"It has no password. Set one with `pressroom users set-password {user.email} --password-stdin`."
         )
 
 
@@ -100,7 +100,7 @@ def set_plan(invocation: Invocation, email: str, plan: str) -> None:
 def disable(invocation: Invocation, email: str) -> None:
     """Disable an account: its sessions end, and its keys and tokens stop working. Nothing is deleted."""
     user = with_accounts(invocation, lambda accounts: _set_disabled(accounts, email, True))
-    _report(invocation, user, f"{user.email} is locked out.")
+    _report(invocation, user, f"{user.email} is disabled.")
 
 
 @users.command()
@@ -109,7 +109,7 @@ def disable(invocation: Invocation, email: str) -> None:
 def enable(invocation: Invocation, email: str) -> None:
     """Enable a disabled account."""
     user = with_accounts(invocation, lambda accounts: _set_disabled(accounts, email, False))
-    _report(invocation, user, f"{user.email} may sign in again.")
+    _report(invocation, user, f"{user.email} is enabled again.")
 
 
 @users.command("set-password")
@@ -139,7 +139,7 @@ def clear_password(invocation: Invocation, email: str) -> None:
         return await accounts.users.clear_password((await account_of(accounts, email)).id)
 
     user = with_accounts(invocation, change)
-    _report(invocation, user, f"{user.email} has no password any more; its sessions have ended.")
+    _report(invocation, user, f"{user.email} no longer has a password; its sessions have ended.")
 
 
 def as_data(user: User) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def weaknesses(settings: Settings) -> Iterator[CheckResult]:
     if settings.safe_mode:
         yield CheckResult(
             "warning",
-            "safe mode is on: built-in plugins alone are loaded",
+            "safe mode is on: only built-in plugins are loaded",
             "start without --safe-mode, or remove safe_mode, once the others work",
         )
 

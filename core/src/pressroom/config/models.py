@@ -178,7 +178,7 @@ class ExecutorsSettings(Section):
     thread_queue: WholeNumber = Field(64, ge=1, le=10_000, description="Calls that may wait for a thread.")
     coroutines: WholeNumber = Field(256, ge=1, le=100_000, description="Calls that may run on the event loop at once.")
     coroutine_queue: WholeNumber = Field(256, ge=1, le=100_000, description="Calls that may wait for the event loop.")
-    niceness: WholeNumber = Field(10, ge=0, le=19, description="How far worker processes stand back behind the server.")
+    niceness: WholeNumber = Field(10, ge=0, le=19, description="Nice value of worker processes (0 to 19).")
     recycle_after: WholeNumber = Field(
         1000, ge=0, description="Calls after which a worker process is replaced; 0 means never."
     )
@@ -339,7 +339,7 @@ class Settings(Section):
     )
     safe_mode: bool = Field(
         False,
-        description="Whether built-in plugins alone are loaded, whatever else is named; to find out what is wrong.",
+        description="Whether only built-in plugins are loaded, whatever else is named; for troubleshooting.",
     )
     plugins_dir: Folder | None = Field(
         None,

@@ -26,7 +26,7 @@ Radii = tuple[float, float, float, float]
 SQUARE: Final[Radii] = (0.0, 0.0, 0.0, 0.0)
 
 MAX_BLUR: Final = 400.0
-"""A blur beyond this many pixels is cut off; it could not be told from a wash any more."""
+"""A blur beyond this many pixels is cut off; it could no longer be told from a wash."""
 
 _FINE_SIGMA: Final = 6.0
 """Up to this sigma a shadow is blurred pixel by pixel; a softer one looks the same from a smaller image."""

@@ -103,7 +103,7 @@ class ServerStatusFile:
             os.ftruncate(self._file.fileno(), len(content))
 
     def close(self) -> None:
-        """Remove the file: the server does not run any more."""
+        """Remove the file: the server no longer runs."""
         file, self._file = self._file, None
         if file is not None:
             with suppress(OSError):

@@ -76,7 +76,7 @@ _OF_PERSON: Final = frozenset({SIGN_OUT, SWITCH, AUTHORIZE_PATH})
 class StaleFormError(Exception):
     """A form of this site whose CSRF token is out of date: there was a new sign-in, or another account is worked in.
 
-    So is one whose sender may not send it any more, for the `reason` that is given. `fields` is what it holds.
+    So is one whose sender may no longer send it, for the `reason` that is given. `fields` is what it holds.
     """
 
     def __init__(self, fields: Fields, reason: str = "") -> None:

@@ -68,7 +68,7 @@ def plugin_failures(gate: PluginGate, plugin: str, path: str) -> Iterator[None]:
         with gate.calling(PluginCall(plugin, "route", path), passes=(PressroomError, SanicException)):
             yield
     except PluginFailed as failure:
-        raise InternalError("something failed inside; the request id tells the operator where") from failure
+        raise InternalError("internal error; quote the request ID to the operator") from failure
 
 
 def checked_answer(answer: object) -> HttpResponse:

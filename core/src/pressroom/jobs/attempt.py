@@ -32,7 +32,7 @@ _LATE_SECONDS: Final = 2.0
 _OUTAGE_PAUSE: Final = 1.0
 _MAX_PAUSE: Final = 86_400.0 * 366
 
-INTERNAL_FAILURE: Final = "It failed inside; the server's log has the details under the id of this job."
+INTERNAL_FAILURE: Final = "It failed with an internal error; the server's log has the details under the id of this job."
 
 
 class Attempt:
@@ -89,7 +89,7 @@ class Attempt:
         await self._held.keep(session)
 
     def lose(self) -> None:
-        """Stop the work: the job is not this process's any more."""
+        """Stop the work: the job is no longer this process's."""
         self._held.lose()
 
     def stop(self) -> None:
@@ -98,7 +98,7 @@ class Attempt:
         self._cancel()
 
     async def run(self) -> None:
-        """Do the work, and note what came of it."""
+        """Do the work, and note the outcome."""
         self._work = asyncio.create_task(self._do(), name=f"job {self.id}")
         if self._stopping or self._held.lost:
             self._work.cancel()

@@ -219,7 +219,7 @@ class JobQueue:
             return self._places.order(one for one in waiting if self._admits(one.kind, one.subject))
 
         asked = asyncio.get_running_loop().time()
-        # One that has to wait for its lock is not due any more: there may be others behind it.
+        # One that has to wait for its lock is no longer due: there may be others behind it.
         claimed = await self._store.claim(kinds, choose)
         if isinstance(claimed, GivenUp):
             log.error("job failed", job=claimed.id, kind=claimed.kind, error=claimed.reason)

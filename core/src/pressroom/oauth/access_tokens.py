@@ -237,7 +237,7 @@ class AccessTokens:
         header = _header(text)
         key = await self._keys.find(header["kid"])
         if key is None:
-            raise TokenInvalid("the access token was signed with a key that is not known any more")
+            raise TokenInvalid("the access token was signed with a key that is no longer known")
         try:
             claims = jwt.decode(text, key, algorithms=[ALGORITHM]).claims
         except (JoseError, ValueError):
@@ -249,7 +249,7 @@ class AccessTokens:
         now = self._clock().timestamp()
         expires, begins = claims.get("exp"), claims.get("nbf", now)
         if claims.get("iss") != self._addresses.issuer:
-            raise TokenInvalid("the access token is another server's")
+            raise TokenInvalid("the access token was issued by another server")
         if claims.get("aud") not in (self._addresses.resource, [self._addresses.resource]):
             raise TokenInvalid(f"the access token is not for {self._addresses.resource}")
         if not isinstance(expires, int) or not isinstance(begins, int | float) or begins > now + LEEWAY:

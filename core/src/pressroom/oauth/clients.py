@@ -109,10 +109,10 @@ class Clients:
         """
         client = await self.find(client_id)
         if client is None:
-            raise InvalidClient("this client is not registered here; register it again")
+            raise InvalidClient("this client is not registered on this server; register it again")
         if client.secret_hash is None:
             if secret:
-                raise InvalidClient("this client is public and has no secret; send client_id only")
+                raise InvalidClient("this client is public and has no secret; send only client_id")
         elif not secret:
             raise InvalidClient("this client has a secret, and has to send it")
         elif not hmac.compare_digest(hash_of(secret), client.secret_hash):

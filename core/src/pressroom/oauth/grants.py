@@ -51,7 +51,7 @@ _KEPT: Final = timedelta(days=1)
 
 _MAX_NAME_LENGTH: Final = 100
 _VERIFIER: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}", re.ASCII)
-_REUSED: Final = "was used before, so everything that came of this approval was revoked; authorize again"
+_REUSED: Final = "was used before, so everything issued from this approval was revoked; authorize again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +309,7 @@ class Grants:
     def _refusal(self, refused: _Refused, client: Client, what: str) -> InvalidGrant:
         if refused.revoked:
             log.warning(
-                "what came of an approval was revoked: one of its secrets was used twice",
+                "what was issued from an approval was revoked: one of its secrets was used twice",
                 kind=what,
                 client=client.id,
                 connection=refused.revoked,

@@ -105,7 +105,7 @@ class AuthorizationServer:
         return await self._tokens_for(await self.grants.refresh(client, token, scope))
 
     async def revoke(self, client: Client, token: str) -> None:
-        """End what came of an approval, by any of its tokens (RFC 7009, section 2.1). An unknown token is not an error.
+        """Revoke an approval, by any of its tokens (RFC 7009, section 2.1). An unknown token is not an error.
 
         Raises:
             InvalidGrant: the token is another client's.

@@ -155,7 +155,7 @@ class Pipeline:
             raise
         except BaseException:  # a plugin may raise anything, such as a panic of native code
             log.exception("a call failed", **_about(call))
-            error = InternalError("something failed inside; the request id tells the operator where")
+            error = InternalError("internal error; quote the request ID to the operator")
         return await self._conclude(call, error)
 
     async def run_internally(

@@ -207,7 +207,7 @@ class Gated:
     async def _job(self, record: Job, run: Any) -> Any:
         call = self._call("job", record.kind)
         work = partial(record.run, run)
-        # One that does not let itself be cancelled is left behind: without its lease it cannot write any more.
+        # One that does not let itself be cancelled is left behind: without its lease it can no longer write.
         passes = (PressroomError, LeaseLost, LockTaken)
         return await self.gate.run(call, record.timeout, work, passes=passes, cancel_seconds=JOB_CANCEL_SECONDS)
 

@@ -130,7 +130,7 @@ class Limiter(Protocol):
         """Count a request if it fits, atomically."""
 
     async def give_back(self, rate: Rate, key: str, cost: float) -> LimitStatus:
-        """Undo the newest counting of that cost, for a request that failed inside."""
+        """Undo the newest counting of that cost, for a request that ended with an internal error."""
 
     async def peek(self, rate: Rate, key: str) -> LimitStatus:
         """Return the state without counting anything; `allowed` tells whether one whole request would fit."""

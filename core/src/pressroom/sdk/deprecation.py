@@ -34,7 +34,7 @@ class Deprecation:
         return f"{self.what} is deprecated and ends with plugin API {self.ends}: use {self.instead}"
 
     def note(self) -> None:
-        """Tell the plugin whose code led here. Code of the package that calls this, and of the host, is passed over."""
+        """Tell the plugin whose code called. Code of the package that calls this, and of the host, is passed over."""
         caller = _caller()
         _note(self, caller, _package(caller) if caller else "")
 

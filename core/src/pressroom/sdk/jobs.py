@@ -54,7 +54,7 @@ class Lease(Protocol):
         """Renew the lease in the transaction of `session`, so that what it writes counts only while the lease is held.
 
         Raises:
-            LeaseLost: it is not held any more. Let it through: the transaction must not be committed.
+            LeaseLost: it is no longer held. Let it through: the transaction must not be committed.
         """
 
 

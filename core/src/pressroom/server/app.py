@@ -297,7 +297,7 @@ class _Application:
 
 
 def _failed_inside() -> InternalError:
-    return InternalError("something failed inside; the request id tells the operator where")
+    return InternalError("internal error; quote the request ID to the operator")
 
 
 def _redirect(location: str) -> Callable[[Request], Awaitable[HTTPResponse]]:

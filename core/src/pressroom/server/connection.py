@@ -47,7 +47,7 @@ class ClientBounds:
         return bool(self._proxies or self._secret)
 
     def connect(self, peer: Any) -> str | None:
-        """Count a connection, and return whose it is, for `leave`. `None` where that client has as many as it may."""
+        """Count a connection, and return whose it is, for `leave`. `None` where that client has the maximum."""
         if self.behind_proxies or not isinstance(peer, tuple):
             return ""
         return self._enter(client_ip_of(str(peer[0]), _NO_HEADERS, 0, None))
@@ -65,8 +65,8 @@ class ClientBounds:
         client = self._enter(client_ip_of(request.ip, request.headers, self._proxies, self._secret))
         if client is None:
             raise Overloaded(
-                f"you have {self._most} requests under way, which is as many as one IP address may have at once; "
-                "wait until one of them is answered"
+                f"you have {self._most} requests under way, the maximum for one IP address; wait until one of them "
+                "is answered"
             )
         try:
             yield

@@ -35,15 +35,15 @@ class SignedFiles:
             url_path(key), request.args.get("expires", ""), request.args.get("signature", ""), time.time()
         )
         if verdict is UrlStatus.ALTERED or not is_key(key):
-            return _plain(403, "This URL is not valid: it was altered or cut short. Ask for the file again.")
+            return _plain(403, "This URL is not valid: it was altered or cut short. Request the file again.")
         if verdict is UrlStatus.EXPIRED:
-            return _plain(410, "This URL has expired. Ask for the file again to get a new one.")
+            return _plain(410, "This URL has expired. Request the file again to get a new one.")
         try:
             return await self._found(request, await self._store.stat(key))
         except FileMissing:
-            return _plain(404, "This file is no longer kept. Ask for it again.")
+            return _plain(404, "This file is no longer stored. Request it again.")
         except BackendError:
-            return _plain(500, "This file cannot be read at the moment. Try again shortly.")
+            return _plain(500, "This file cannot be read right now. Try again shortly.")
 
     async def _found(self, request: Request, file: StoredFile) -> HTTPResponse:
         etag = f'"{file.key.rpartition("/")[2].partition(".")[0]}"'

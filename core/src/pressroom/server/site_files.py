@@ -121,7 +121,7 @@ class ServerFiles:
         async with self._turn:
             if key not in self._made:
                 if self._failed.get(key, 0.0) > time.monotonic():
-                    raise NotFound("this image could not be made; ask again in a minute")
+                    raise NotFound("this image could not be rendered; try again in a minute")
                 try:
                     self._made[key] = await make()
                 except (CallError, PluginFailed) as error:

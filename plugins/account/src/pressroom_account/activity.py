@@ -51,12 +51,12 @@ class ActivityParams(Params):
     website_id: str | None = Field(
         default=None, min_length=1, max_length=64, description="Only calls about this website."
     )
-    limit: Integer = Field(default=50, ge=1, le=200, description="How many to return.")
+    limit: Integer = Field(default=50, ge=1, le=200, description="Maximum number.")
     cursor: str | None = Field(
         default=None,
         min_length=1,
         max_length=64,
-        description="next_cursor of the previous page.",
+        description="next_cursor of the last result.",
     )
 
 
@@ -79,7 +79,7 @@ class ActivityOut(BaseModel):
     """The answer of `list_activity`."""
 
     events: list[CallOut] = Field(description="The calls, newest first.")
-    next_cursor: str | None = Field(description="Give it as cursor to read on; null at the end.")
+    next_cursor: str | None = Field(description="Pass it as cursor for more; null at the end.")
 
 
 @mcp_tool(
@@ -120,7 +120,7 @@ def _before(cursor: str | None) -> int | None:
     if cursor is None:
         return None
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= _MAX_DIGITS):
-        raise InvalidInput("cursor", "must be the next_cursor of an earlier answer; leave it out to begin anew")
+        raise InvalidInput("cursor", "must be the next_cursor of an earlier result; leave it out to start over")
     return int(cursor)
 
 
@@ -169,9 +169,9 @@ class JobReport(BaseModel):
     job_id: str = Field(description="The job.")
     kind: str = Field(description="What kind of work it is.")
     status: JobState = Field(description="queued, running, succeeded, failed or cancelled.")
-    progress: float = Field(description="How far it is, from 0 to 1.")
-    message: str = Field(description="What it does at the moment, or how it ended; may be empty.")
-    result: dict[str, Any] | None = Field(description="What came of it, once it succeeded; its members depend on kind.")
+    progress: float = Field(description="Progress, from 0 to 1.")
+    message: str = Field(description="What it is doing, or how it ended; may be empty.")
+    result: dict[str, Any] | None = Field(description="The result, once it succeeded; its members depend on kind.")
     error: str | None = Field(description="Why it failed, once it failed for good.")
     created_at: datetime = Field(description="When it was asked for (UTC).")
     finished_at: datetime | None = Field(description="When it ended (UTC); null while it has not.")
@@ -181,9 +181,9 @@ class JobReport(BaseModel):
     name="get_job",
     title="Background job",
     description=(
-        "Shows how far background work is, such as a crawl, a sync or an import, by the job_id that another tool "
-        "returned. Ask again after some seconds while status is queued or running. Returns the result once it "
-        "succeeded, and the error once it failed."
+        "Shows the progress of background work, such as a crawl, a sync or an import, by the job_id that another "
+        "tool returned. Call it again after some seconds while status is queued or running. Returns the result once "
+        "it succeeded, and the error once it failed."
     ),
     result=JobReport,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -216,7 +216,7 @@ def _job_lines(job: JobStatus) -> Iterator[str]:
     progress = f", {job.progress:.0%}" if job.state == "running" else ""
     yield f"{job.kind}: {job.state}{progress}." + (f" {job.message}" if job.message else "")
     if job.state in ("queued", "running"):
-        yield "Ask again after some seconds."
+        yield "Call this again after some seconds."
     if job.result:
         yield from (f"{name}: {_readable(value)}" for name, value in job.result.items())
 

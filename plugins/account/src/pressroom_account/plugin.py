@@ -13,7 +13,7 @@ PLUGIN = Plugin(
     id="account",
     api="1",
     title="Account",
-    summary="Tells AI clients what their account has, used and did.",
+    summary="Shows AI clients their account's plan, usage and activity.",
 )
 
 

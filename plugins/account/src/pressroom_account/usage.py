@@ -21,15 +21,15 @@ class ClassUsage(BaseModel):
     """One quota class in this calendar month."""
 
     used: int = Field(description="How many uses this month has seen so far.")
-    limit: int | None = Field(description="How many the plan includes a month; null means no bound.")
-    left: int | None = Field(description="How many are left this month; null means no bound.")
+    limit: int | None = Field(description="How many the plan includes a month; null means unlimited.")
+    left: int | None = Field(description="How many are left this month; null means unlimited.")
     resets_at: datetime = Field(description="When the next calendar month begins (UTC) and counting starts again.")
 
 
 class StoredKindOut(BaseModel):
     """What an account stores of one kind."""
 
-    title: str = Field(description="What it is, such as images.")
+    title: str = Field(description="What is stored, such as images.")
     bytes: int = Field(description="How many bytes the account stores of it.")
 
 
@@ -37,9 +37,9 @@ class StorageUsageOut(BaseModel):
     """What the account stores."""
 
     used_bytes: int = Field(description="How many bytes the account stores.")
-    limit_bytes: int | None = Field(description="How many bytes the plan includes; null means no bound.")
-    left_bytes: int | None = Field(description="How many bytes are left; null means no bound.")
-    kinds: dict[str, StoredKindOut] = Field(description="What takes how much, by name, such as articles.")
+    limit_bytes: int | None = Field(description="How many bytes the plan includes; null means unlimited.")
+    left_bytes: int | None = Field(description="How many bytes are left; null means unlimited.")
+    kinds: dict[str, StoredKindOut] = Field(description="Bytes by what is stored, such as articles.")
 
 
 class HiddenToolsOut(BaseModel):
@@ -68,7 +68,7 @@ class UsageOut(BaseModel):
     description=(
         "Shows the account's plan, what is left of each monthly quota and when it resets, storage, and which tools "
         "cannot be called and why: not in the plan, not set up on this server, or not allowed to this connection. "
-        "Use it before a large piece of work, after a quota error, or when a tool that the user asks for is missing."
+        "Use it before a large task, after a quota error, or when a tool that the user asks for is missing."
     ),
     result=UsageOut,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -136,7 +136,7 @@ def _lines(data: UsageOut) -> Iterator[str]:
     yield f"Plan: {data.plan_title}. Connections: {data.connections}."
     for quota, one in data.usage.items():
         if one.limit is None:
-            yield f"{quota}: {one.used} used this month, no bound."
+            yield f"{quota}: {one.used} used this month, unlimited."
         else:
             yield f"{quota}: {one.used} of {one.limit} used, {one.left} left until {one.resets_at:%Y-%m-%d} (UTC)."
     if not data.usage:

@@ -85,8 +85,7 @@ class CodeImageParams(Params):
     language: Annotated[str, AfterValidator(language_of), WithJsonSchema(_LANGUAGE_SCHEMA)] = Field(
         default="typescript",
         description=(
-            "Used for syntax highlighting; plaintext has none, auto finds it out. Any name or alias of Pygments is "
-            "accepted."
+            "Used for syntax highlighting; plaintext turns it off, auto detects it. Any Pygments name or alias works."
         ),
         examples=["python"],
     )
@@ -99,11 +98,11 @@ class CodeImageParams(Params):
     )
     windowControls: bool = Field(  # noqa: N815 - the contract's name
         default=True,
-        description="Whether the bar has the three round buttons. Without them and without a title there is no bar.",
+        description="Shows the three round buttons in the title bar. Without them and without a title there is no bar.",
         examples=[False],
     )
     lineNumbers: bool = Field(  # noqa: N815 - the contract's name
-        default=True, description="Whether lines are numbered.", examples=[False]
+        default=True, description="Numbers the lines.", examples=[False]
     )
     padding: Integer = Field(
         default=48, ge=16, le=128, description="Space around the window, in pixels.", examples=[32]
@@ -119,9 +118,7 @@ class CodeImageParams(Params):
         default=BACKGROUND,
         min_length=1,
         max_length=100,
-        description=(
-            "What is behind the window: any CSS colour, transparent included, or a linear-, radial- or conic-gradient."
-        ),
+        description=("Behind the window: any CSS colour, also transparent, or a linear-, radial- or conic-gradient."),
         examples=list(SWATCHES),
     )
     highlightLines: LineNumbers = Field(  # noqa: N815 - parameters are in camelCase
@@ -152,11 +149,11 @@ class CodeImageParams(Params):
     )
     autoWidth: bool = Field(  # noqa: N815 - parameters are in camelCase
         default=False,
-        description="Makes the image as narrow as the longest line allows; width is the most.",
+        description="Makes the image as narrow as the longest line allows, at most width.",
         examples=[True],
     )
     scale: Literal[1, 2, 4] = Field(
-        default=1, description="Pixels of the image for each pixel of width and the other sizes.", examples=[2]
+        default=1, description="Pixel density: image pixels for each pixel of width and the other sizes.", examples=[2]
     )
     radius: Integer = Field(
         default=12, ge=0, le=40, description="Radius of the window's corners in pixels.", examples=[0]

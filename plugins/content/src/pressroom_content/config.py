@@ -66,7 +66,7 @@ class ContentConfig(PluginConfig):
         ge=0.2,
         le=600,
         description=(
-            "Seconds for which a silent process is waited for before another continues with what it was publishing."
+            "Lease in seconds: how long a process may be silent before another one takes over its publication."
         ),
     )
     connector_seconds: float = Field(

@@ -46,7 +46,7 @@ class Ideas:
         """Change an idea, or add one. One that is open under the same title and keyphrase is changed, not doubled.
 
         Raises:
-            InvalidInput: it would have neither title nor keyphrase, or the account has as many as it may have.
+            InvalidInput: it would have neither title nor keyphrase, or the account is at its limit.
             NotFound: the account has no such idea.
         """
         now = datetime.now(UTC)
@@ -110,7 +110,7 @@ class Ideas:
 async def _check_room(session: AsyncSession, user_id: str) -> None:
     count = await session.scalar(select(func.count()).select_from(IdeaRow).where(IdeaRow.user_id == user_id))
     if (count or 0) >= MAX_IDEAS:
-        raise InvalidInput("", f"this account has {MAX_IDEAS:,} ideas, which is as many as it may keep")
+        raise InvalidInput("", f"this account has {MAX_IDEAS:,} ideas, the maximum")
 
 
 def _idea(row: IdeaRow) -> Idea:

@@ -73,7 +73,7 @@ class Vault:
             content = {}
         if content.get("for") != website_id:
             raise SiteRejected(
-                "the site's credential cannot be decrypted any more: the key that it was stored with is gone",
+                "the site's credential can no longer be decrypted: the key that it was stored with is gone",
                 hint="Connect the site again. Operators: put the old key back, behind the new one in credential_keys.",
             )
         fields: Mapping[str, str] = content["fields"]

@@ -198,7 +198,7 @@ class DevtoSite(BasicSite):
         """Return a post, from the account's list: drafts cannot be asked for by their id."""
         row = await self._look(lambda row: str(row.get("id")) == post_id)
         if row is None:
-            raise SiteGone("the post is not on DEV any more")
+            raise SiteGone("the post is no longer on DEV")
         return await self._post(row)
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
@@ -237,7 +237,7 @@ class DevtoSite(BasicSite):
 
     async def _put(self, post_id: str, changes: Mapping[str, Any]) -> SiteResponse:
         if not (post_id.isascii() and post_id.isdigit()):
-            raise SiteGone("the post is not on DEV any more")
+            raise SiteGone("the post is no longer on DEV")
         return await self._api.send("PUT", f"/articles/{post_id}", document={"article": changes})
 
     async def _look(self, wanted: Callable[[Row], bool]) -> Row | None:
@@ -271,14 +271,14 @@ def connector(config: DevtoConfig) -> SiteConnector:
     return SiteConnector(
         platform="devto",
         title="DEV",
-        summary="Posts of an account on DEV (dev.to), over Forem's API.",
+        summary="Posts of an account on DEV (dev.to), through Forem's API.",
         open=open_site,
         capabilities=CAPABILITIES,
         fields=(
             CredentialField(
                 "api_key",
                 "API key",
-                "On dev.to under Settings, Extensions, DEV Community API Keys.",
+                "From dev.to, Settings, Extensions, DEV Community API Keys.",
                 pattern=r"[A-Za-z0-9_-]{10,100}",
             ),
         ),

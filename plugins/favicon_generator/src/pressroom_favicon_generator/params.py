@@ -77,7 +77,7 @@ class FaviconParams(Params):
 
     source: Source = Field(
         default="letter",
-        description="How content is read: one emoji, one letter, or a short text.",
+        description="Type of content: one emoji, one letter, or a short text.",
         examples=["emoji"],
     )
     content: Annotated[str, AfterValidator(_content)] = Field(

@@ -28,7 +28,7 @@ def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetc
 CONNECTOR: Final = SiteConnector(
     platform="ghost",
     title="Ghost",
-    summary="A Ghost site, over its Admin API.",
+    summary="A Ghost site, through its Admin API.",
     open=open_site,
     capabilities=CAPABILITIES,
     proves_control=True,
@@ -37,7 +37,7 @@ CONNECTOR: Final = SiteConnector(
         CredentialField(
             "admin_api_key",
             "Admin API key",
-            "In Ghost Admin under Settings, Integrations, Add custom integration. It has a colon in its middle.",
+            "From Ghost Admin, Settings, Integrations, Add custom integration. It contains a colon.",
             pattern=r"[0-9a-fA-F]{24}:[0-9a-fA-F]{64}",
         ),
     ),

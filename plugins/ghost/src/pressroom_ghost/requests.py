@@ -46,9 +46,7 @@ def token(key: str, *, now: float | None = None) -> str:
     try:
         shared = OctKey.import_key(bytes.fromhex(secret))
     except ValueError:
-        raise SiteRejected(
-            "this is not an Admin API key of Ghost: it has two parts with a colon between them"
-        ) from None
+        raise SiteRejected("this is not an Admin API key of Ghost: expected two parts separated by a colon") from None
     at = int(time.time() if now is None else now)
     header = {"alg": "HS256", "kid": identifier, "typ": "JWT"}
     return jwt.encode(header, {"iat": at, "exp": at + _SECONDS, "aud": "/admin/"}, shared)

@@ -385,7 +385,7 @@ class GhostSite(BasicSite):
 def _path(post_id: str) -> tuple[str, Kind]:
     match = _ID.fullmatch(post_id)
     if match is None:
-        raise SiteGone("the post is not on the site any more")
+        raise SiteGone("the post is no longer on the site")
     kind: Kind = "page" if match[1] else "post"
     return f"/{RESOURCES[kind]}/{match[2]}/", kind
 

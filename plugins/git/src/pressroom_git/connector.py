@@ -49,8 +49,8 @@ _FIELDS: Final = (
     CredentialField(
         "private_key",
         "Private key",
-        "Only for SSH: a key of its own without a passphrase, whose public part the repository has as a deploy key "
-        "that may write. Paste the whole file.",
+        "Only for SSH: a separate key without a passphrase, whose public part is a deploy key with write access in "
+        "the repository. Paste the whole file.",
         required=False,
         multiline=True,
     ),
@@ -58,7 +58,7 @@ _FIELDS: Final = (
         "host_key",
         "Host key",
         "Only for SSH: what ssh-keyscan prints for the host, or the fingerprints that the host publishes, such as "
-        "SHA256:… Left empty, the check shows the one that the host has, and does not use it.",
+        "SHA256:… If empty, the check shows the host's key without using it.",
         secret=False,
         required=False,
         multiline=True,
@@ -66,7 +66,7 @@ _FIELDS: Final = (
     CredentialField(
         "branch",
         "Branch",
-        "Empty: the repository's own.",
+        "Empty: the repository's default.",
         secret=False,
         required=False,
         pattern=r"[A-Za-z0-9_][A-Za-z0-9_/-]{0,99}",

@@ -76,7 +76,7 @@ class LocalRepository:
         def look(repo: Repo) -> File:
             sha = _blob_sha(repo, self._head(repo), path)
             if not sha:
-                raise SiteGone(f"{path} is not in the repository any more")
+                raise SiteGone(f"{path} is no longer in the repository")
             blob = repo.object_store[ObjectID(sha.encode())]
             if not isinstance(blob, Blob) or len(blob.data) > MAX_FILE_BYTES:
                 raise SiteRefused(f"{path} is larger than {MAX_FILE_BYTES} bytes")
@@ -137,7 +137,7 @@ class LocalRepository:
         head = self._head(repo)
         there = _blob_sha(repo, head, path)
         if there != sha:
-            raise SiteGone(f"{path} is not in the repository any more") if sha and not there else changed(path)
+            raise SiteGone(f"{path} is no longer in the repository") if sha and not there else changed(path)
         if worktree is not None:
             worktree.must_be_clean(path, there)
         if blob is not None:

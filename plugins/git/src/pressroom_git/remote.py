@@ -104,7 +104,7 @@ class RemoteRepository:
         found = await self._newest()
         sha = await self._worked(found.snapshot.blob, path)
         if not sha:
-            raise SiteGone(f"{path} is not in the repository any more")
+            raise SiteGone(f"{path} is no longer in the repository")
         return (await self._contents(found, [sha]))[sha]
 
     async def read_all(self, paths: Sequence[str]) -> AsyncIterator[tuple[str, File]]:
@@ -135,7 +135,7 @@ class RemoteRepository:
             found = await self._newest()
             there = await self._worked(found.snapshot.blob, path)
             if there != sha:
-                raise SiteGone(f"{path} is not in the repository any more") if sha and not there else changed(path)
+                raise SiteGone(f"{path} is no longer in the repository") if sha and not there else changed(path)
             commit, pack = await self._worked(
                 found.snapshot.with_change, found.head, path, content, message, self._authorship
             )
@@ -286,7 +286,7 @@ class HttpTransport:
                 raise SiteRejected(f"{self.title} does not show a repository here to this token ({told})")
             case 429 | 503:
                 raise SiteUnavailable(
-                    f"{self.title} takes no requests at the moment ({told})",
+                    f"{self.title} does not accept requests right now ({told})",
                     retry_after=retry_after_of(answer.headers),
                 )
         if answer.status >= _FAILED:

@@ -232,7 +232,7 @@ class GitSite(BasicSite):
 
     async def _file(self, post_id: str) -> File:
         if not self._layout.is_post(post_id):
-            raise SiteGone("the post is not in the repository any more")
+            raise SiteGone("the post is no longer in the repository")
         return await self._repository.read(post_id)
 
     async def _write(self, path: str, there: File, content: bytes, message: str) -> RemotePost:

@@ -124,8 +124,8 @@ def _upload(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpRequest], Awai
         size = f"{media.width} x {media.height} pixels"
         return _page(
             "Thank you",
-            f"<p>{escape(media.filename)} ({size}) is in the library. Describe it there for people who cannot see it, "
-            "or close this page.</p>"
+            f"<p>{escape(media.filename)} ({size}) is in the library. Add an alt text there for people who can't see "
+            "it, or close this page.</p>"
             f'<p><a href="{escape(root_of(plugin))}{PATH}">Open the media library</a></p>',
         )
 
@@ -137,7 +137,7 @@ def _refusal(request: HttpRequest, error: CallError) -> HttpResponse:
     if _is_plain(request):
         return HttpResponse(f"{error.message}\n".encode(), status, "text/plain; charset=utf-8")
     notice = f'<p class="notice" role="alert">{escape(error.message)}</p>'
-    return _page("This did not work", notice + ("" if status == 404 else _form()), status)
+    return _page("That didn't work", notice + ("" if status == 404 else _form()), status)
 
 
 def _is_plain(request: HttpRequest) -> bool:
@@ -157,7 +157,7 @@ def _sent(request: HttpRequest) -> tuple[bytes, str]:
 
 def _form() -> str:
     return (
-        "<p>Choose one JPEG, PNG, GIF, WebP or AVIF file. It goes into your media library, and nowhere else.</p>"
+        "<p>Choose one JPEG, PNG, GIF, WebP or AVIF file. It is added to your media library, and is not published.</p>"
         '<form method="post" enctype="multipart/form-data"><label for="file">Image</label>'
         '<input id="file" type="file" name="file" accept="image/*" required><button>Upload</button></form>'
     )

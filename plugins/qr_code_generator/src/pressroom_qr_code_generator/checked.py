@@ -115,9 +115,7 @@ def _checked(params: QrCodeParams, text: str, image: Image.Image, layout: QrLayo
     if read is None or read.text != text:
         raise InvalidInput(*_refusal(params, layout))
     if read.fragile:
-        return (
-            "The code can be read, but hardly any damage may come to it: make the logo smaller or the text shorter.",
-        )
+        return ("The code can be read, but it tolerates hardly any damage: make the logo smaller or the text shorter.",)
     return ()
 
 

@@ -24,7 +24,7 @@ class QrContent(Params):
     type: ContentType = Field(
         default="text",
         description=(
-            "What text is: any text, the name of a Wi-Fi network, of a contact or of an event, an e-mail address, a "
+            "Type of text: any text, the name of a Wi-Fi network, of a contact or of an event, an e-mail address, a "
             "phone number (phone, sms), or a place as latitude,longitude (geo)."
         ),
     )
@@ -82,12 +82,12 @@ class QrCodeParams(Params):
         default=2,
         ge=0,
         le=16,
-        description="Width of the quiet zone around the symbol, in modules. ISO/IEC 18004 asks for 4.",
+        description="Width of the quiet zone around the symbol, in modules. ISO/IEC 18004 requires 4.",
         examples=[4],
     )
     fgColor: HexColor = Field(  # noqa: N815 - the contract's name
         default="#000000",
-        description="Colour of the squares, with or without alpha; it is painted over bgColor.",
+        description="Colour of the squares, over bgColor. Eight digits set its alpha.",
         examples=["#1d1a17"],
     )
     bgColor: HexColor = Field(  # noqa: N815 - the contract's name
@@ -121,7 +121,7 @@ class QrCodeParams(Params):
     )
     eyeColor: HexColor | None = Field(  # noqa: N815 - parameters are in camelCase
         default=None,
-        description="Colour of the three corners; without one it is that of the rest.",
+        description="Colour of the three corners; by default that of the squares.",
         examples=["#b9502a"],
     )
     gradientColor: HexColor | None = Field(  # noqa: N815 - parameters are in camelCase

@@ -145,13 +145,13 @@ def _error(code: int, said: str) -> BackendError | Rejected | None:
     if family == 401 and code != 40101:
         return Rejected(f"{TITLE} does not accept the operator's login: {said}")
     if code in _TOO_MANY:
-        return SearchLimited(f"{TITLE} has been asked too often: {said}", retry_after=_PAUSE)
+        return SearchLimited(f"{TITLE} gets too many requests: {said}", retry_after=_PAUSE)
     if family == 402:
         return BackendError(f"the operator's account at {TITLE} has to be topped up: {said}")
     if 40000 <= code < 50000 and code != 40101:
         return SourceRefused(f"{TITLE} refused the request: {said}")
     if code >= 50000 or code == 40101:
-        return BackendError(f"{TITLE} does not work at the moment: {said}")
+        return BackendError(f"{TITLE} is not available right now: {said}")
     return None
 
 

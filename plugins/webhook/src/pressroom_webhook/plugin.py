@@ -11,7 +11,7 @@ PLUGIN = Plugin(
     id="webhook",
     api="1",
     title="Webhook",
-    summary="Publishes articles to programs that take signed webhooks.",
+    summary="Publishes articles to programs that accept signed webhooks.",
     requires=("content",),
 )
 

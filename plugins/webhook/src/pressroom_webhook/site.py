@@ -85,7 +85,7 @@ def key_of(secret: str) -> bytes:
     except (binascii.Error, ValueError):
         key = b""
     if not secret.strip().startswith(_PREFIX) or not _MIN_KEY_BYTES <= len(key) <= _MAX_KEY_BYTES:
-        raise SiteRejected("this is not a signing secret: it is whsec_ and the base64 of 24 to 64 bytes")
+        raise SiteRejected("this is not a signing secret: expected whsec_ followed by 24 to 64 bytes in base64")
     return key
 
 
@@ -165,10 +165,10 @@ class ReceiverErrors:
             case 404 | 405:
                 return SiteRefused(f"{title} takes no events at this URL ({told}); connect it with another")
             case 410:
-                return SiteGone(f"{title} does not have this any more ({told})")
+                return SiteGone(f"{title} no longer has this ({told})")
             case 429 | 503:
                 return SiteUnavailable(
-                    f"{title} takes no events at the moment ({told})", retry_after=answer.retry_after
+                    f"{title} does not accept events right now ({told})", retry_after=answer.retry_after
                 )
         if answer.status < _REFUSED:
             return SiteRefused(f"{title} redirects; connect it with the URL where it is now ({told})")
@@ -243,7 +243,9 @@ class WebhookSite(BasicSite):
         try:
             event_id, answer = await self._send("post.created", data)
         except SiteGone as error:
-            raise SiteRejected(f"{error.message}: it wants no more events", hint="Connect the website again.") from None
+            raise SiteRejected(
+                f"{error.message}: it no longer accepts events", hint="Connect the website again."
+            ) from None
         url = _url(answer) or self._page(post)
         return self._knows(
             RemotePost(_id(answer) or post.marker, url, "draft", f"draft {event_id}", marker=post.marker)
@@ -328,20 +330,20 @@ def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetc
 CONNECTOR: Final = SiteConnector(
     platform="webhook",
     title="Webhook",
-    summary="A program of your own that takes signed webhooks. The URL of the website is where readers see posts.",
+    summary="Your own program that accepts signed webhooks. The URL of the website is where readers see posts.",
     open=open_site,
     capabilities=CAPABILITIES,
     fields=(
         CredentialField(
             "endpoint",
             "URL of the receiver",
-            "Where events are sent to, such as https://example.com/hooks/pressroom.",
+            "Where events are sent, such as https://example.com/hooks/pressroom.",
             pattern=r"https?://[^\s\\#]{1,2000}",
         ),
         CredentialField(
             "secret",
             "Signing secret",
-            "whsec_ and the base64 of 24 to 64 random bytes. The receiver verifies signatures with it.",
+            "whsec_ followed by 24 to 64 random bytes in base64. The receiver verifies signatures with it.",
             pattern=r"whsec_[A-Za-z0-9+/]{32,86}={0,2}",
         ),
     ),

@@ -45,7 +45,7 @@ def approved(query: Mapping[str, str]) -> Mapping[str, str]:
     """Return the credential with which WordPress sent somebody back. Raises `SiteRejected` where they said no."""
     user, password = query.get("user_login", ""), query.get("password", "")
     if not user or not password:
-        raise SiteRejected("WordPress was not allowed to hand out a password; try again, or type one in")
+        raise SiteRejected("WordPress was not allowed to create a password; try again, or enter one")
     return {"username": user, "application_password": password}
 
 
@@ -71,11 +71,11 @@ CONNECTOR: Final = SiteConnector(
         featured_caption=True,
     ),
     fields=(
-        CredentialField("username", "User name", "The name that you sign in to WordPress with.", secret=False),
+        CredentialField("username", "User name", "Your WordPress user name.", secret=False),
         CredentialField(
             "application_password",
             "Application password",
-            "In WordPress under Users, Profile, Application Passwords. It is not the password that you sign in with.",
+            "24 letters and digits, from Users, Profile, Application Passwords in WordPress; not your own password.",
             pattern=r"[A-Za-z0-9 ]{16,60}",
             page="wp-admin/profile.php#application-passwords-section",
         ),

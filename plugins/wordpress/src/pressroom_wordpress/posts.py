@@ -156,7 +156,7 @@ class WordPressPosts:
         return post
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
-        """Write a post again. Raises `RemoteChanged` where it is not of that revision any more."""
+        """Write a post again. Raises `RemoteChanged` where it is no longer of that revision."""
         tail, keys = "", reading.EVERY_KEY
         if revision:
             row, there = await self._fresh(post_id)
@@ -347,5 +347,5 @@ def _moment(at: datetime) -> str:
 def _path(post_id: str) -> str:
     number = post_id.removeprefix(PAGE)
     if not number.isascii() or not number.isdigit():
-        raise SiteGone("the post is not on the site any more")
+        raise SiteGone("the post is no longer on the site")
     return f"{PAGES if number != post_id else POSTS}/{quote(number)}"

@@ -193,7 +193,7 @@ async def test_an_idea_is_noted_and_done_in_the_calendar(page: Page, host: Runni
 async def test_an_article_goes_to_the_trash_only_after_a_second_look(page: Page, host: RunningHost, work: Work) -> None:
     made = (await asyncio.to_thread(lambda: work.client.data("create_content", title="Old", body="x")))["content_id"]
     await page.goto(f"{host.url}/dashboard/articles/{made}")
-    button = page.get_by_role("button", name="Yes, to the trash")
+    button = page.get_by_role("button", name="Yes, move to trash")
     await expect(button).to_be_hidden()
     await page.get_by_text("Move to trash").click()
     await button.click()

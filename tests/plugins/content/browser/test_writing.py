@@ -187,11 +187,11 @@ async def test_a_second_writer_is_shown_and_chosen(page: Page, work: Work) -> No
     await tool(work, "update_content", content_id=made, expected_version=1, fields={"body": "Ripe figs.\n\nSugar."})
     await page.get_by_label("Text (Markdown)").fill("My figs.\n\nSugar.")
     await page.get_by_role("button", name="Save", exact=True).click()
-    await expect(page.get_by_role("heading", name="changed the article meanwhile")).to_be_visible()
+    await expect(page.get_by_role("heading", name="changed the article in the meantime")).to_be_visible()
     await expect(page.get_by_role("row", name="added Ripe figs.")).to_be_visible()
     await expect(page.get_by_label("Text (Markdown)")).to_have_value("My figs.\n\nSugar.")
     assert await violations(page) == []
-    await page.get_by_role("link", name="Take theirs, discard mine").click()
+    await page.get_by_role("link", name="Keep theirs, discard mine").click()
     await expect(page.get_by_label("Text (Markdown)")).to_have_value("Ripe figs.\n\nSugar.")
     await expect(page.get_by_text("Your unsaved text from")).to_be_hidden()
 

@@ -77,7 +77,7 @@ def test_an_owner_gives_a_blog_its_domain_and_takes_it_away(host: RunningHost, a
         page.goto(own)
         panel.get_by_text("Remove the domain", exact=True).click()
         panel.get_by_role("button", name="Yes, remove the domain").click()
-        expect(page.get_by_text("The site has no domain of its own any more.")).to_be_visible()
+        expect(page.get_by_text("The site no longer has a custom domain.")).to_be_visible()
         page.goto(f"{site.url}/first")
         assert page.url == f"{site.url}/first"
         assert [one for one in complaints if "400" not in one] == []

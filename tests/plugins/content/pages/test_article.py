@@ -72,7 +72,7 @@ def test_credits_stand_by_images_and_missing_covers_are_told(reader: BrowserWith
     assert not page.framed.css("script")
     draft = Draft("Gone", "x", featured_media_id="m_" + "0" * 22)
     gone = work.client.host.run(Articles(work.client.plugin).create(work.client.user_id, draft)).article.id
-    assert "not in the media library any more" in reader.get(f"{ARTICLES}/{gone}").text
+    assert "no longer in the media library" in reader.get(f"{ARTICLES}/{gone}").text
 
 
 @pytest.mark.parametrize("form", ["markdown", "json", "wxr"])
@@ -184,7 +184,7 @@ def test_a_version_has_one_number_of_words_everywhere(
 
 def test_where_nothing_scores_the_panel_says_what_to_do(browser: BrowserWithoutScreen, ada: Client) -> None:
     id_ = ada.data("create_content", title="Tea", body="Leaves.")["content_id"]
-    assert "Nothing scores articles here" in browser.get(f"{ARTICLES}/{id_}/seo").text
+    assert "No SEO scores on this server" in browser.get(f"{ARTICLES}/{id_}/seo").text
 
 
 def test_versions_are_listed_with_who_wrote_them_and_compared(reader: BrowserWithoutScreen, work: Work) -> None:
@@ -220,7 +220,7 @@ def test_a_version_is_restored_after_a_look_at_it(reader: BrowserWithoutScreen, 
     work.client.data("update_content", content_id=id_, expected_version=2, fields={"excerpt": "New."})
     refused = reader.submit(page, path)
     assert refused.status == 400
-    assert "changed meanwhile" in refused.one("[role=alert]")
+    assert "changed in the meantime" in refused.one("[role=alert]")
     done = reader.submit(refused, path)
     assert "Version 1 is back as version 4" in done.one("[role=status]")
     content = work.client.data("get_content", content_id=id_)
@@ -286,7 +286,7 @@ def test_a_schedule_is_cancelled(reader: BrowserWithoutScreen, work: Work) -> No
     assert "Take it down" not in page.text
     assert "Unpublish" not in page.text
     done = reader.submit(page, path, do="cancel")
-    assert "not scheduled any more" in done.text
+    assert "The schedule is cancelled" in done.text
     assert done.one(".publication .panel-head .badge") == "draft"
     assert work.client.data("get_content", content_id=id_)["content"]["status"] == "draft"
 
@@ -320,5 +320,5 @@ def test_an_article_of_two_megabytes_works_on_every_page(reader: BrowserWithoutS
 def test_a_wrong_url_is_explained_to_a_person(reader: BrowserWithoutScreen, work: Work, tail: str) -> None:
     page = reader.get(f"{ARTICLES}/a_nothing{tail}")
     assert page.status == 404
-    assert "no such article in your account" in page.text
+    assert "is not in your account" in page.text
     assert "list_content" not in page.text

@@ -131,7 +131,7 @@ def test_ideas_are_added_done_and_deleted(browser: BrowserWithoutScreen, ada: Cl
         ({}, "has to be filled"),
         ({"title": "x" * 501}, "at most 500"),
         ({"title": "x", "due": "2026-02-30"}, "such as 2026-12-24"),
-        ({"title": "x", "website": "w_none"}, "not connected any more"),
+        ({"title": "x", "website": "w_none"}, "no longer connected"),
     ],
 )
 def test_what_is_wrong_with_an_idea_is_told_at_its_field(

@@ -80,7 +80,7 @@ def test_only_what_was_changed_is_written(reader: BrowserWithoutScreen, work: Wo
     id_ = made(work.client, body=body, tags=["one, two", "three"], synonyms=["broth"])
     path = f"{ARTICLES}/{id_}/edit"
     same = sent(reader, reader.get(path), path)
-    assert "Nothing had changed" in same.one("p.notice[role=status]")
+    assert "Nothing changed" in same.one("p.notice[role=status]")
     saved = sent(reader, same, path, title="Soup of tomorrow")
     assert "Saved as version 2" in saved.one("p.notice[role=status]")
     found = content(work.client, id_)
@@ -97,8 +97,8 @@ def test_only_what_was_changed_is_written(reader: BrowserWithoutScreen, work: Wo
         ("title", "x" * 501, "at most 500 characters"),
         ("slug", "!!!", "Must hold letters or digits"),
         ("language", "English please", "Must be a language tag such as en, de-CH"),
-        ("website_id", "w_gone", "Is not connected any more"),
-        ("featured_media_id", "m_" + "0" * 22, "Is not in your media library any more"),
+        ("website_id", "w_gone", "Is no longer connected"),
+        ("featured_media_id", "m_" + "0" * 22, "Is no longer in your media library"),
         ("body", "x" * 2_100_000, "Has 2,100,000 bytes; an article may have 2,097,152."),
     ],
 )
@@ -138,7 +138,7 @@ def test_changes_of_an_ai_client_are_shown_and_not_written_over(reader: BrowserW
     mine = "First line by me.\n\nSecond line."
     conflict = sent(reader, page, path, body=mine, excerpt="Mine.")
     assert conflict.status == 409
-    assert "changed the article meanwhile" in conflict.one("#conflict")
+    assert "changed the article in the meantime" in conflict.one("#conflict")
     assert "You both changed: Text." in conflict.one(".conflict [role=alert]")
     assert "by the client" in conflict.one(".conflict > .diff .added")
     form = form_of(conflict)

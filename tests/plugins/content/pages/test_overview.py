@@ -24,13 +24,13 @@ def test_work_comes_before_the_plan_and_says_what_needs_its_owner(full_host: Run
         page = browser.get("/dashboard")
         assert sections(page)[-6:] == [
             "Needs your attention",
-            "Goes out next",
+            "Up next",
             "Drafts",
             "Published in the last 30 days",
             "Free plan",
             "Latest calls",
         ]
-        assert "Seven soups for a cold week was not published look at it" in rows(page, "problems")
+        assert "Seven soups for a cold week could not be published look at it" in rows(page, "problems")
         (first, *_) = rows(page, "next")
         assert "Rye or wheat" in first
         assert f"{work.at.day} " in first

@@ -295,14 +295,14 @@ async def test_a_post_that_was_deleted_there_comes_back_only_when_asked_for(
     await blog.change(found.article.id, title="Again")
     done = await blog.publish(found.article.id)
     assert done.status == "failed"
-    assert "not on the site any more" in done.error
+    assert "no longer on the site" in done.error
     assert platform.posts == {}
     done = await blog.publish(found.article.id, force=True)
     assert (done.status, done.error) == ("published", "")
     made = platform.posts[done.external_id]
     assert (made["title"], made["html"], made["tags"]) == ("Again", RAW, ["news"])
     assert [len(made["term_ids"][kind]) for kind in ("tag", "category")] == [1, 1]
-    assert [one for one in done.warnings if "made anew" in one]
+    assert [one for one in done.warnings if "created again" in one]
     assert made["marker"] != ""
 
 

@@ -239,7 +239,7 @@ async def test_a_post_that_was_deleted_on_the_site_is_made_anew(
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     done = await publish(plugin, article, website)
     platform.posts.clear()
-    assert "publish_content makes it anew" in " ".join((await look(plugin, done)).drift)
+    assert "publish_content creates it again" in " ".join((await look(plugin, done)).drift)
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
     again = await publish(plugin, article, website)
     assert again.status == "published"
@@ -428,7 +428,7 @@ async def test_a_publication_under_way_is_not_changed_into_another_one(
     assert await asyncio.to_thread(fault.met.wait, 10)
     with pytest.raises(InvalidInput, match="is publishing"):
         await Publications(plugin).publish(ADA, article, website, mode="draft")
-    with pytest.raises(InvalidInput, match="worked on"):
+    with pytest.raises(InvalidInput, match="processed"):
         await unpublish(plugin, ADA, begun.id, "draft")
     held.set()
     assert (await ended(plugin, begun)).status == "published"

@@ -136,7 +136,9 @@ async def test_a_publication_that_goes_on_later_says_when(idle: PluginContext, p
     waiting = await Publications(idle).get(ADA, begun.id)
     assert waiting.due_at is not None
     assert row_of(waiting, {}, {}, {}).next_try_at == waiting.due_at
-    assert f"It continues by itself at {waiting.due_at:%Y-%m-%dT%H:%M:%S}+00:00 (UTC)" in told(waiting, ZoneInfo("UTC"))
+    assert f"It continues automatically at {waiting.due_at:%Y-%m-%dT%H:%M:%S}+00:00 (UTC)" in told(
+        waiting, ZoneInfo("UTC")
+    )
 
 
 async def test_a_request_that_acts_late_makes_no_second_post(idle: PluginContext, platform: StandInPlatform) -> None:

@@ -61,24 +61,18 @@ class AccountLinking:
         if not self._domains:
             return
         if not email:
-            raise SignInFailed(
-                "your e-mail address has to be confirmed where you signed in, before you can sign in here"
-            )
+            raise SignInFailed("confirm your e-mail address with your provider before you sign in here")
         if email.rpartition("@")[2] not in self._domains:
-            raise SignInFailed(
-                f"e-mail addresses like {email} may not sign in here; take another account to sign in with"
-            )
+            raise SignInFailed(f"e-mail addresses like {email} may not sign in here; use another account")
 
     async def _new(self, claims: IdentityClaims, email: str) -> User:
         if not email:
-            raise SignInFailed(
-                "your e-mail address has to be confirmed where you signed in, before you can sign in here"
-            )
+            raise SignInFailed("confirm your e-mail address with your provider before you sign in here")
         user = await self._users.by_email(email)
         if user is not None:
             return await self._link(user, claims)
         if not self._create_accounts:
-            raise SignInFailed(f"there is no account for {email}; ask the people who run this service for one")
+            raise SignInFailed(f"there is no account for {email}; ask the operator of this server for one")
         try:
             return await self._users.add_with_identity(
                 email, name=_shown_name(claims.name), issuer=claims.issuer, subject=claims.subject
@@ -102,12 +96,12 @@ class AccountLinking:
             raise SignInFailed(
                 f"the account {user.email} signs in with a password; use it, then connect the two on the account page"
             )
-        raise SignInFailed(f"the account {user.email} belongs to somebody else; ask the people who run this service")
+        raise SignInFailed(f"the account {user.email} belongs to somebody else; ask the operator of this server")
 
 
 def _check_enabled(user: User) -> None:
     if user.disabled:
-        raise SignInFailed("this account is locked; ask the people who run this service")
+        raise SignInFailed("this account is disabled; ask the operator of this server")
 
 
 def _verified_email(claims: IdentityClaims) -> str:

@@ -159,7 +159,7 @@ class IdentityProvider:
             raise SignInFailed(f"the answer of {self.name} cannot be read; {_AGAIN}")
         # Before anything else of the answer is looked at: it may have been made up by another site.
         if not _same(callback_params.get("state", ""), request.state):
-            raise SignInFailed(f"this sign-in was not begun in this browser, or is over already; {_AGAIN}")
+            raise SignInFailed(f"this sign-in did not start in this browser, or is already over; {_AGAIN}")
         try:
             metadata = await self._metadata.get()
             code = self._code(callback_params, metadata)
@@ -186,7 +186,7 @@ class IdentityProvider:
         if error := params.get("error"):
             log.info("the identity provider refused a sign-in", reason=quoted(error))
             if error == "access_denied":
-                raise SignInFailed(f"you did not sign in at {self.name}, or it did not allow it")
+                raise SignInFailed(f"you did not sign in at {self.name}, or it refused")
             raise SignInFailed(f"{self.name} refused the sign-in ({quoted(error)}); {_AGAIN}")
         if not (code := params.get("code")):
             raise SignInFailed(f"the answer of {self.name} is incomplete; {_AGAIN}")
@@ -256,7 +256,7 @@ class IdentityProvider:
         )
 
     def _unavailable(self) -> SignInFailed:
-        return SignInFailed(f"signing in with {self.name} does not work at the moment; try again shortly")
+        return SignInFailed(f"signing in with {self.name} is not available right now; try again shortly")
 
 
 def _checked_issuer(settings: IdentityProviderSettings) -> str:

@@ -24,7 +24,7 @@ async function uploadImage(library, csrf, file, progress) {
   return (await post(link, body, {}, progress)).split(" ")[1];
 }
 
-const NOT_SENT = "It could not be sent. Check the connection, and try again.";
+const NOT_SENT = "The upload failed. Check your connection, then try again.";
 
 // Several files, dropped or chosen: each is sent by itself, one after the other.
 

@@ -252,7 +252,7 @@ class Tool {
       });
       await this.previewed(response, body);
     } catch (error) {
-      if (error.name !== "AbortError") this.fail("The server could not be reached. Check the connection, then try again.");
+      if (error.name !== "AbortError") this.fail("The server could not be reached. Check your connection, then try again.");
     } finally {
       this.underWay = undefined;
       this.panel.setAttribute("aria-busy", "false");
@@ -386,7 +386,7 @@ class Tool {
       }
       this.refused(response.status, await response.json().catch(() => null));
     } catch {
-      this.fail("The server could not be reached. Check the connection, then try again.");
+      this.fail("The server could not be reached. Check your connection, then try again.");
     }
     return undefined;
   }
@@ -478,7 +478,7 @@ class Tool {
   refused(status, answer, { quiet = false } = {}) {
     const error = answer?.error;
     if (!error?.message) {
-      this.fail(`The server gave no answer that this page understands (status ${status}). Try again later.`);
+      this.fail(`Unexpected response from the server (status ${status}). Try again later.`);
       return;
     }
     const [, name, path, problem] = /^([^:.[\s]+)([^:\s]*): (.*)$/s.exec(error.message) ?? [];
@@ -494,12 +494,12 @@ class Tool {
   }
 
   fail(message, advice = "") {
-    const lines = [element("p", element("strong", "That did not work."), ` ${message}`)];
+    const lines = [element("p", element("strong", "That didn't work."), ` ${message}`)];
     if (advice) lines.push(element("p", advice));
     this.failure.replaceChildren(...lines);
     this.failure.hidden = false;
     clearTimeout(this.telling);
-    this.telling = setTimeout(() => this.announce(`That did not work: ${message} ${advice}`), 500);
+    this.telling = setTimeout(() => this.announce(`That didn't work: ${message} ${advice}`), 500);
   }
 
   clearFailure() {

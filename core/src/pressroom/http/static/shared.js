@@ -25,7 +25,7 @@ document.addEventListener("click", async (event) => {
     await copy(button.dataset.copyText ?? document.getElementById(button.dataset.copy).textContent);
     button.textContent = "Copied";
   } catch {
-    button.textContent = "Select it and copy by hand";
+    button.textContent = "Select the text and copy it yourself";
   }
   setTimeout(() => (button.textContent = label), 2000);
 });

@@ -228,7 +228,7 @@ class Writing {
       if (answer.status === 401 || answer.status === 403) {
         this.say("You are signed out. Your text is kept: sign in in another tab, then save.");
       } else if (!answer.ok) {
-        this.say("The preview follows shortly.");
+        this.say("The preview will follow shortly.");
         this.follow(BUSY_MS);
       } else if (asked === this.asked) {
         this.show(await answer.json());
@@ -287,7 +287,7 @@ async function followSteps() {
       if (!("follow" in fresh.dataset)) {
         delete box.dataset.follow;
         const begun = $("[data-begun]");
-        if (begun) begun.textContent = "It is done. The status below is the newest.";
+        if (begun) begun.textContent = "Done. The status below is up to date.";
       }
     }
   } catch {

@@ -22,11 +22,11 @@ SESSIONS: Final = 20
 
 _MESSAGES: Final = {
     "name": "Your name is saved.",
-    "password": "Your password is changed. All your other browsers are signed out. API keys and connected clients "
+    "password": "Your password is changed, and all your other browsers are signed out. API keys and connected clients "
     "still work: if somebody else knew your password, revoke them below.",
-    "revoked": "All API keys and connected clients are revoked. None of them can use your account any more.",
+    "revoked": "All API keys and connected clients are revoked. They can no longer use your account.",
     "signed-out-others": "All your other browsers are signed out.",
-    "connected": "You can sign in that way from now on.",
+    "connected": "You can now sign in with it.",
 }
 
 

@@ -69,7 +69,7 @@ class ActivityPage:
         since, problem = None, ""
         if wanted.day:
             since = _midnight(wanted.day)
-            problem = "" if since else "Write a day such as 2026-11-21."
+            problem = "" if since else "Enter a day such as 2026-11-21."
         calls = []
         if not problem:
             calls = [
@@ -127,7 +127,7 @@ def _wanted(request: Request) -> ActivityQuery:
 def _outcomes(chosen: str) -> Sequence[tuple[str, str]]:
     codes = [*_CODES, *([chosen] if chosen not in ("", "ok", "error", *_CODES) else [])]
     named = [(code, code.replace("_", " ").capitalize()) for code in codes]
-    return [("", "All outcomes"), ("ok", "Went well"), ("error", "Any error"), *named]
+    return [("", "All outcomes"), ("ok", "Success"), ("error", "Any error"), *named]
 
 
 def _midnight(text: str) -> datetime | None:

@@ -76,7 +76,7 @@ def _claude_desktop(url: str, server: str, key: str, name: str, *, offers_oauth:
         f"Open Settings, Connectors, Add custom connector, name it {name}, and paste the URL. Then sign in here.",
         f"Or, with a key and Node.js: open Settings, Developer, Edit Config, and add the second text to `{file}`.",
     )
-    internet = "Custom connectors are reached from the internet: for one, this server needs a public https URL."
+    internet = "Custom connectors need a server with a public https URL."
     return ClientGuide(
         "claude-desktop",
         "Claude Desktop",
@@ -93,9 +93,7 @@ def _claude_code(url: str, server: str, key: str, *, offers_oauth: bool) -> Clie
         "Claude Code",
         ("Run this in a terminal. `/mcp` shows the connection afterwards.",),
         (ClientSnippet("Terminal", f'{lead} \\\n  --header "Authorization: Bearer {key}"'),),
-        note="Leave the second line out to sign in with the browser instead: `/mcp` leads there."
-        if offers_oauth
-        else "",
+        note="Leave out the second line to sign in with the browser instead, through `/mcp`." if offers_oauth else "",
     )
 
 
@@ -104,7 +102,7 @@ def _cursor(url: str, server: str, key: str, *, offers_oauth: bool) -> ClientGui
     return ClientGuide(
         "cursor",
         "Cursor",
-        ("Put this into `~/.cursor/mcp.json`, or into `.cursor/mcp.json` of one project.",),
+        ("Add this to `~/.cursor/mcp.json`, or to `.cursor/mcp.json` in one project.",),
         (ClientSnippet("mcp.json", _json({"mcpServers": {server: entry}})),),
         note="Without `headers`, Cursor asks you to sign in with the browser." if offers_oauth else "",
     )
@@ -114,10 +112,10 @@ def _vs_code(url: str, server: str, key: str, *, offers_oauth: bool) -> ClientGu
     if key == PLACEHOLDER:
         secret = {"type": "promptString", "id": f"{server}-key", "description": "API key", "password": True}
         authorization, inputs = f"Bearer ${{input:{server}-key}}", {"inputs": [secret]}
-        step = "Put this into `.vscode/mcp.json`; VS Code asks for the key once, and keeps it out of the file."
+        step = "Add this to `.vscode/mcp.json`; VS Code asks for the key once, and keeps it out of the file."
     else:
         authorization, inputs = f"Bearer {key}", {}
-        step = "Run `MCP: Open User Configuration`, and put this into the file: it is outside your repositories."
+        step = "Run `MCP: Open User Configuration`, and add this to the file, which is outside your repositories."
     entry = {"type": "http", "url": url, "headers": {"Authorization": authorization}}
     return ClientGuide(
         "vs-code",
@@ -131,7 +129,7 @@ def _vs_code(url: str, server: str, key: str, *, offers_oauth: bool) -> ClientGu
 def _chatgpt(url: str, name: str, *, offers_oauth: bool) -> ClientGuide:
     if not offers_oauth:
         return ClientGuide(
-            "chatgpt", "ChatGPT", ("ChatGPT connects by OAuth alone, which is switched off on this server.",)
+            "chatgpt", "ChatGPT", ("ChatGPT connects by OAuth only, which is switched off on this server.",)
         )
     return ClientGuide(
         "chatgpt",
@@ -139,13 +137,11 @@ def _chatgpt(url: str, name: str, *, offers_oauth: bool) -> ClientGuide:
         (
             "Open Settings, Apps & Connectors, Advanced settings, and switch on Developer mode.",
             f"Choose Create, name it {name}, paste the URL, and pick OAuth.",
-            "Sign in here when you are led back, and allow the connection.",
+            "When you are sent back here, sign in and allow the connection.",
         ),
         (ClientSnippet("Address", url),),
-        note="ChatGPT takes no API key."
-        + (
-            "" if _is_public(url) else " It reaches servers from the internet: this one needs a public https URL first."
-        ),
+        note="ChatGPT does not accept API keys."
+        + ("" if _is_public(url) else " This server needs a public https URL first."),
     )
 
 

@@ -28,8 +28,8 @@ _MESSAGES: Final = {
     "switched": "Saved. What the app may do changes at once; its list of tools changes when it loads it again.",
 }
 _SENT_BEFORE: Final = (
-    "This form was sent before, so no second key was made. "
-    "If you did not copy the key then, revoke it and make another."
+    "This form was already sent, so no second key was created. If you did not copy the key, revoke it and create "
+    "another."
 )
 
 
@@ -67,7 +67,7 @@ class ConnectionPages:
         # Beside the id of the form, this keeps a page that is loaded again from making the same key again.
         choice = read_choice(fields, PRESELECTED, self._default_toolsets(visit))
         if await self._accounts.connections.has_key(visit.user.id, name):
-            problem = "You have a key of this name already. Choose another, so that you can tell them apart."
+            problem = "You already have a key with this name. Choose another, so that you can tell them apart."
             return await self._list(visit, status=400, name=name, name_error=problem, choice=choice)
         if not await self._forms.spend(visit.user.id, first(fields, "form_id")):
             return await self._list(visit, status=409, problem=_SENT_BEFORE)

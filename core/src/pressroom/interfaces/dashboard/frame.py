@@ -75,13 +75,13 @@ ACCOUNT: Final = "/dashboard/account"
 MEMBERS: Final = "/dashboard/members"
 USERS: Final = "/dashboard/users"
 
-LOST: Final = "The account that you worked in is no longer open to you: you are back in your own."
+LOST: Final = "You no longer have access to that account. You are back in your own."
 
 _FAILED: Final = 400
 _RETRY_SECONDS: Final = 10
 _STATUS: Final[Mapping[str, tuple[int, str]]] = {
-    "validation_error": (400, "That did not work"),
-    "sign_in_failed": (400, "That did not work"),
+    "validation_error": (400, "That didn't work"),
+    "sign_in_failed": (400, "That didn't work"),
     "forbidden": (403, "That is not possible"),
     "not_found": (404, "Not found"),
     "payload_too_large": (413, "Too large"),
@@ -326,7 +326,7 @@ class DashboardFrame:
             request,
             "kept_form.html",
             "Send it again" if signed_in else "Sign in to continue",
-            description="Nothing was saved yet, and nothing is lost.",
+            description="Nothing was saved yet. Your text is not lost.",
             status=403 if signed_in else 401,
             path=request.path,
             action=self.site.root + request.path + query,
@@ -367,7 +367,7 @@ class DashboardFrame:
         return response
 
     def _outage(self, request: Request) -> HTTPResponse:
-        message = "your account cannot be reached at the moment; nothing was changed. Try again in a few seconds"
+        message = "your account is not available right now; nothing was changed. Try again in a few seconds"
         response = self._problem(request, 503, "Back in a moment", message)
         response.headers["Retry-After"] = str(_RETRY_SECONDS)
         return response

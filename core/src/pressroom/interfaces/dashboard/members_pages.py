@@ -34,19 +34,19 @@ LEAVE: Final = "/dashboard/members/leave"
 
 ROLE_NOTES: Final[Mapping[str, str]] = {
     "editor": "writes, publishes and schedules, and adds media",
-    "reader": "reads everything that an editor sees, and changes nothing",
+    "reader": "can read everything, and change nothing",
 }
 
 _A_DAY: Final = Rate(100, 86_400)
 """How many invitations of one account may be made, however many are open."""
 
 _MESSAGES: Final = {
-    "role": "The role is changed. It holds from the next click.",
-    "removed": "The member is removed, and sees nothing of your account from the next click.",
-    "revoked": "The invitation is revoked. Its link does nothing any more.",
+    "role": "The role is changed, effective immediately.",
+    "removed": "The member is removed and no longer has access to your account.",
+    "revoked": "The invitation is revoked. Its link no longer works.",
 }
 
-_NOT_GOOD: Final = "this invitation was used or revoked, or has expired: ask whoever sent it for another one"
+_NOT_GOOD: Final = "this invitation was used, was revoked or has expired: ask whoever sent it for a new one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class MembersPage:
         """`POST /dashboard/members/leave`: end the membership in the account that is worked in."""
         self._browser.form(visit.request)
         if visit.role == "owner":
-            raise InvalidInput("", "this is your own account, which you cannot leave")
+            raise InvalidInput("", "you cannot leave your own account")
         await self._accounts.memberships.remove(visit.user.id, visit.person.id)
         await self._browser.work_in(visit.request, "")
         log.info("a member left an account", account=visit.user.id, member=visit.person.id)
@@ -157,7 +157,7 @@ class MembersPage:
             log.warning("invitations cannot be counted", error=str(error))
             return
         if not status.allowed:
-            raise RateLimited("you made very many invitations today; make the next one tomorrow", retry_after=3600)
+            raise RateLimited("you have created too many invitations today; try again tomorrow", retry_after=3600)
 
     async def _page(
         self,
@@ -340,7 +340,7 @@ class JoinPages:
             request,
             "join.html",
             "An invitation",
-            description="Somebody invites you to work in their account.",
+            description="Someone invited you to work in their account.",
             status=400 if problem or error else 200,
             path=path,
             owner=name_of(invitation.account),

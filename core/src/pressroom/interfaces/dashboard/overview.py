@@ -85,7 +85,7 @@ class Overview:
 
 _MESSAGES: Final = {
     "welcome": "Your account is ready.",
-    "joined": "You are a member now.",
+    "joined": "You are now a member.",
     "left": "You have left the account, and are back in your own.",
     "switched": "You switched accounts.",
 }

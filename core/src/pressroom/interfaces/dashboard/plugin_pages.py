@@ -95,7 +95,7 @@ class PluginPages:
         host, user = self._frame.host, visit.user
         plan_tool = host.compiled.catalog.plan(user.plan).mcp_tools.get(tool)
         if plan_tool is None:
-            raise Forbidden(f"your plan does not have this: {host.compiled.catalog.why_not(tool, user.plan)}")
+            raise Forbidden(f"your plan does not include this: {host.compiled.catalog.why_not(tool, user.plan)}")
         quota, quotas, counts = plan_tool.tool.quota, host.accounts.quotas, True
 
         def is_free() -> None:
@@ -108,7 +108,7 @@ class PluginPages:
         try:
             month = await quotas.take(user.id, quota, plan_tool.quota_limit)
         except BackendError as error:
-            raise Overloaded("quotas cannot be counted at the moment; try again shortly") from error
+            raise Overloaded("quotas are not available right now; try again shortly") from error
         try:
             yield is_free
         except BaseException:
@@ -125,4 +125,4 @@ class PluginPages:
         for action in fields.get("do", [""]):
             tool = page.tools.get(action, page.tools.get("", ""))
             if tool and tool not in catalog.plan(visit.user.plan).mcp_tools:
-                raise Forbidden(f"your plan does not have this: {catalog.why_not(tool, visit.user.plan)}")
+                raise Forbidden(f"your plan does not include this: {catalog.why_not(tool, visit.user.plan)}")

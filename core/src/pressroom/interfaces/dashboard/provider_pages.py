@@ -18,7 +18,7 @@ from pressroom.interfaces.dashboard.frame import ACCOUNT, DASHBOARD, DashboardFr
 from pressroom.interfaces.dashboard.sign_in_pages import SignInPages
 
 _COOKIE: Final = "provider"
-_NOT_BEGUN: Final = "This sign-in was not begun in this browser, or took too long: please sign in again."
+_NOT_BEGUN: Final = "This sign-in did not start in this browser, or took too long. Please sign in again."
 _SECONDS: Final = 900
 """How long a person may take at the provider."""
 
@@ -121,7 +121,7 @@ class ProviderPages:
 
     async def _connect(self, session: BrowserSession | None, user_id: str, claims: IdentityClaims) -> HTTPResponse:
         if session is None or session.person.id != user_id:
-            raise SignInFailed("you signed out, or in to another account, meanwhile: please sign in again")
+            raise SignInFailed("you signed out or switched accounts in the meantime: please sign in again")
         await self._linking.connect(session.person, claims)
         return self._frame.redirect(f"{ACCOUNT}?done=connected")
 

@@ -30,10 +30,9 @@ def role_refusal(session: BrowserSession, least: AccountRole) -> Forbidden | Non
     owner = name_of(session.user)
     if least == "owner":
         return Forbidden(
-            f"this is for the owner of the account that you work in: ask {owner}. "
-            "To do it in your own account, switch to it first"
+            f"only the owner of this account can do this: ask {owner}. To do it in your own account, switch to it first"
         )
-    return Forbidden(f"you may only read in this account: ask {owner} to make you an editor")
+    return Forbidden(f"you can only read in this account: ask {owner} to make you an editor")
 
 
 def check_role(session: BrowserSession, least: AccountRole) -> None:

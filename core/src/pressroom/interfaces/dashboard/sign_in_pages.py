@@ -64,7 +64,7 @@ class KnownBrowsers:
 log = structlog.get_logger()
 
 PASSWORD_HELP: Final = (
-    f"At least {MIN_PASSWORD_LENGTH} characters. A few words in a row are easy to remember and hard to guess."
+    f"At least {MIN_PASSWORD_LENGTH} characters. Several words in a row are easy to remember and hard to guess."
 )
 
 _MAX_TOKEN_LENGTH: Final = 100
@@ -248,8 +248,8 @@ class SignInPages:
 
     async def _bad_link(self) -> NotFound:
         if await self._accounts.users.any():
-            return NotFound("this server has its first account already, so this link is not needed: sign in instead")
-        return NotFound("this link has expired or was replaced: start the server again, and use the link that it shows")
+            return NotFound("this server already has an account: sign in instead")
+        return NotFound("this link has expired or was replaced: restart the server and use the link it prints")
 
     async def count_sign_up(self, client_ip: str) -> None:
         """Limit how many accounts, and guesses which e-mail addresses have one, come from one client IP address."""
@@ -258,12 +258,12 @@ class SignInPages:
         except BackendError as error:
             log.warning("sign-ups cannot be counted", error=str(error))
             if self._refuse_on_outage:
-                raise Overloaded("making an account is not possible at the moment; try again shortly") from error
+                raise Overloaded("accounts cannot be created right now; try again shortly") from error
             return
         if not status.allowed:
             seconds = max(1, math.ceil(status.reset_at - time.time()))
             raise RateLimited(
-                f"too many accounts were asked for from your IP address; try again in {waiting_time(seconds)}",
+                f"too many accounts were requested from your IP address; try again in {waiting_time(seconds)}",
                 retry_after=seconds,
             )
 

@@ -34,9 +34,9 @@ _MAX_TOKEN_LENGTH: Final = 2000
 _MAX_EMAIL_LENGTH: Final = 254
 
 _MESSAGES: Final = {
-    "plan": "The plan is changed. It holds for calls from now on.",
-    "disable": "The account is disabled: its sessions have ended, and its keys and tokens do not work.",
-    "enable": "The account works again.",
+    "plan": "The plan is changed, and applies to new calls.",
+    "disable": "The account is disabled: its sessions have ended, and its keys and tokens are rejected.",
+    "enable": "The account is enabled again.",
 }
 
 
@@ -115,7 +115,7 @@ class UsersPages:
         except InvalidInput as error:
             return await self._list(visit, errors={error.field: sentence(error.problem)}, fields=fields, status=400)
         log.info("an operator made an account", operator=visit.person.id, account=user.id, plan=user.plan)
-        return await self._one(visit, user, message="The account is made.", link=self._link(user))
+        return await self._one(visit, user, message="The account is created.", link=self._link(user))
 
     async def show(self, visit: DashboardRequest, user: str) -> HTTPResponse:
         """`GET /dashboard/users/<user>`."""
@@ -175,7 +175,7 @@ class UsersPages:
         except NotFound:
             user = None
         if user is None or user.disabled or user.password_stamp.hex() != texts.get("stamp"):
-            raise NotFound("this link has expired or was used already: ask the operator of this server for another one")
+            raise NotFound("this link has expired or was already used: ask the operator of this server for a new one")
         return user
 
     def _password_form(self, request: Request, token: str, user: User, problem: str = "") -> HTTPResponse:

@@ -74,7 +74,7 @@ async def file_result(call: ValidatedCall, file: RenderedFile, files: FileStore,
     entry, data = file.entry, file_data(call, file)
     lines = [f"{title}: {entry.media_type}, {entry.size:,} bytes."]
     lines += [f"{name}: {_readable(value)}" for name, value in data.items() if name not in _IN_THE_MEMBERS]
-    lines += [f"Link, which works until {data['expiresAt']}: {call.url}"]
+    lines += [f"Link, valid until {data['expiresAt']}: {call.url}"]
     lines += [f"Warning: {warning}" for warning in entry.warnings]
     content: list[dict[str, Any]] = []
     block = _inline_block(entry.media_type, call)
@@ -122,14 +122,14 @@ async def _held(file: RenderedFile, files: FileStore) -> tuple[bytes | None, str
     """Return the bytes of a file that belongs into the answer, or why it is only behind the link."""
     kind = "image" if file.entry.media_type in IMAGE_TYPES else "file"
     if file.entry.size > MAX_IMAGE_BYTES:
-        return None, f"The {kind} is larger than {_MAX_IMAGE_SIZE_TEXT}, so it is only behind the link."
+        return None, f"The {kind} is larger than {_MAX_IMAGE_SIZE_TEXT}, so it is available only through the link."
     if file.content is not None:
         return file.content, ""
     try:
         return await files.read(file.entry.key), ""
     except BackendError as error:
         log.warning("a file could not be read", key=file.entry.key, error=error.message)
-        return None, f"The {kind} could not be read just now, so it is only behind the link."
+        return None, f"The {kind} could not be read just now, so it is available only through the link."
 
 
 def tool_result(tool: Tool, result: ToolResult | BaseModel | StoredAnswer | None, *, links: bool) -> bytes:
@@ -319,8 +319,8 @@ class ToolCalls:
         running = self._running.get(connection, 0)
         if running >= self._most:
             raise Overloaded(
-                f"This connection has {counted(self._most, 'call')} under way, which is as many as it may have at "
-                "once. Wait until one of them has ended, then try again."
+                f"This connection has {counted(self._most, 'call')} under way, the maximum at once. Wait until one "
+                "of them has ended, then try again."
             )
         self._running[connection] = running + 1
         return connection
@@ -341,8 +341,8 @@ def _explanation(name: str, request_id: str, error: CallError) -> str:
             return f"The arguments of {name} are not valid. {told}"
         case InternalError():
             return (
-                f"{name} failed inside. Where trying again does not help, the operator finds the reason under the "
-                f"reference {request_id}."
+                f"{name} failed with an internal error. If retrying does not help, the operator finds the reason "
+                f"under the reference {request_id}."
             )
         case _:
             return told

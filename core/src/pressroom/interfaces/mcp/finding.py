@@ -36,7 +36,7 @@ class FindParams(Params):
     query: str = Field(
         default="",
         max_length=MAX_QUERY_LENGTH,
-        description="Words for the task, such as: broken links. Left out: names all toolsets and their tools.",
+        description="Words for the task, such as: broken links. Without it, all toolsets and their tools are named.",
     )
     limit: Integer = Field(default=5, ge=1, le=20, description="How many tools to return.")
 

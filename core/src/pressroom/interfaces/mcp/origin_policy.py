@@ -45,7 +45,7 @@ class Challenge:
     def missing(self) -> Unauthorized:
         """Return the refusal of a request without a credential."""
         return Unauthorized(
-            "a credential is needed: send Authorization: Bearer with an API key or an access token", self._missing
+            "a credential is required: send Authorization: Bearer with an API key or an access token", self._missing
         )
 
     def unknown(self) -> Unauthorized:

@@ -67,7 +67,7 @@ class McpEndpoint:
             return _answer(refusal.body, headers + refusal.headers, 401)
         except BackendError as error:
             log.warning("a credential could not be checked", error=error.message)
-            failure = RpcError(INTERNAL_ERROR, "the credential cannot be checked at the moment; try again shortly")
+            failure = RpcError(INTERNAL_ERROR, "the credential cannot be checked right now; try again shortly")
             return _answer(failure.body(), (*headers, (b"Retry-After", b"1")), 503)
         return _answer(body or b"", headers, 202 if body is None else 200)
 

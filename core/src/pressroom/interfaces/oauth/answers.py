@@ -78,7 +78,7 @@ def for_programs(handler: Callable[[Request], Awaitable[HTTPResponse]], admit: A
             log.exception("an OAuth request failed", path=request.path)
             members = {
                 "error": "server_error",
-                "error_description": "something failed inside; X-Request-Id tells the operator where",
+                "error_description": "internal error; quote the value of X-Request-Id to the operator",
             }
             return answer(members, 500)
 

@@ -74,7 +74,7 @@ log = structlog.get_logger()
 ALLOW: Final = "allow"
 DENY: Final = "deny"
 _RETRY_SECONDS: Final = 5
-_CANNOT_BE_USED: Final = "This request cannot be used"
+_CANNOT_BE_USED: Final = "Invalid request"
 
 
 class SignInNeeded(Exception):
@@ -135,7 +135,7 @@ class AuthorizationEndpoint:
         if documents is None or not is_document_address(client_id):
             client = await self._server.clients.find(client_id)
             if client is None or client.from_document:
-                raise InvalidClient("this client is not registered here")
+                raise InvalidClient("this client is not registered on this server")
             return client
         known = await documents.known(client_id)
         if known is not None:
@@ -162,7 +162,7 @@ class AuthorizationEndpoint:
         other = session.user.email if session is not None and session.role != "owner" else ""
         body = self._templates.render(
             "consent.html",
-            Head(f"Allow a program · {name}", "A program asks for access to your account."),
+            Head(f"Allow a program · {name}", "A program requests access to your account."),
             # What is approved is in the query: the token of one request is good for no other.
             csrf=self._browser.csrf_token(request, AUTHORIZE_PATH, _query(request)),
             sign_out_csrf=self._browser.csrf_token(request, "/sign-out"),
@@ -202,7 +202,7 @@ class AuthorizationEndpoint:
         if await self._server.grants.has_approved(user.id, refused.client.id):
             return see_other(answer)
         message = (
-            f"A program that has no access to your account sent you here, with a request that cannot be used: "
+            f"A program without access to your account sent you here with an invalid request: "
             f"{sentence(refused.error.message)} You can close this page, or go back if you trust where that leads"
         )
         return self._refused(400, _CANNOT_BE_USED, message, back=answer, destination=destination(refused.redirect_uri))
@@ -238,18 +238,16 @@ class AuthorizationEndpoint:
             except SignInNeeded:
                 response = see_other(self._site.root + sign_in_path(f"{request.path}?{_query(request)}"))
             except OAuthError as error:
-                message = f"{sentence(error.message)} Start again from the program that sent you here"
+                message = f"{sentence(error.message)} Start again in the program that sent you here"
                 response = self._refused(400, _CANNOT_BE_USED, message)
             except RateLimited as error:
                 response = self._refused(429, "Too many programs at once", error.message, headers=error_headers(error))
             except CallError as error:
                 status = 403 if isinstance(error, Forbidden) else 400
-                response = self._refused(status, "That did not work", error.message)
+                response = self._refused(status, "That didn't work", error.message)
             except BackendError as error:
                 log.warning("a client could not be approved", error=str(error))
-                message = (
-                    "your account cannot be reached at the moment; nothing was changed. Try again in a few seconds"
-                )
+                message = "your account is not available right now; nothing was changed. Try again in a few seconds"
                 response = self._refused(503, "Back in a moment", message, headers={"Retry-After": str(_RETRY_SECONDS)})
             return self._browser.finish(request, response)
 

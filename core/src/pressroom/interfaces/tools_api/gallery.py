@@ -119,7 +119,7 @@ class Gallery:
         if order is None:
             raise NotFound("there is no such image")
         if self._failed.get(key, 0.0) > time.monotonic():
-            raise Overloaded("the image could not be made; try again in a minute", retry_after=RETRY_SECONDS)
+            raise Overloaded("the image could not be rendered; try again in a minute", retry_after=RETRY_SECONDS)
         task = self._made.get(key)
         if task is None:
             task = self._made[key] = asyncio.create_task(self._make(order))

@@ -217,7 +217,7 @@ class ImageLinks:
         except BackendError as error:
             services.metrics.backend_failure("limits")
             if services.settings.limits.on_outage == "refuse":
-                raise Overloaded("images cannot be counted at the moment; try again shortly") from error
+                raise Overloaded("images cannot be counted right now; try again shortly") from error
             return
         if not status.allowed:
             raise limit_refusal(self._rate, status)
@@ -247,7 +247,7 @@ def _too_long(why: str) -> InvalidInput:
 
 
 def _no_image(slug: str) -> InvalidInput:
-    return InvalidInput("", f"{slug} makes no images that a page can show, so there is no lasting link to one")
+    return InvalidInput("", f"{slug} does not make images that pages can show, so it has no lasting links")
 
 
 def _encoded(content: bytes) -> str:

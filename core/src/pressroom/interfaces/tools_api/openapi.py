@@ -33,11 +33,11 @@ _REASONS: Final = {
     _FORBIDDEN: ("Forbidden", "The URL was altered, or the operator of the server has withdrawn its image."),
     404: ("NotFound", "There is no such tool."),
     405: ("MethodNotAllowed", "The path takes another method."),
-    413: ("PayloadTooLarge", "The body is larger than the server reads."),
+    413: ("PayloadTooLarge", "The body is too large."),
     415: ("UnsupportedMediaType", "The body is not JSON by its `Content-Type`."),
     429: ("RateLimited", "The rate limit of the tool is used up."),
-    500: ("InternalError", "Something failed inside. The request id tells the operator where."),
-    503: ("Overloaded", "Too much is being rendered, or the render ran out of time."),
+    500: ("InternalError", "Internal error. Quote the request ID to the operator."),
+    503: ("Overloaded", "The server is busy, or rendering took too long."),
 }
 
 
@@ -76,7 +76,7 @@ def openapi_document(compiled: LoadedApp) -> dict[str, Any]:
         "servers": [{"url": compiled.settings.public_url}],
         "security": [{}],
         "tags": [
-            {"name": "Catalog", "description": "What there is."},
+            {"name": "Catalog", "description": "Tools and their parameters."},
             *({"name": generator_of(one).name, "description": generator_of(one).summary} for one in entries),
         ],
         "paths": paths,
@@ -233,15 +233,15 @@ def _data_schema(generator: Generator) -> dict[str, Any]:
         "type": "object",
         "required": ["id", "url", "expiresAt", "cached", *own.get("properties", {})],
         "properties": {
-            "id": {"type": "string", "pattern": "^[0-9a-f]{32}$", "description": "Hash of what was asked for."},
+            "id": {"type": "string", "pattern": "^[0-9a-f]{32}$", "description": "Hash of the request."},
             "url": {"type": "string", "format": "uri", "description": "Signed URL; it expires after 3 hours."},
             "expiresAt": {"type": "string", "format": "date-time"},
-            "cached": {"type": "boolean", "description": "Whether no render ran for this request."},
+            "cached": {"type": "boolean", "description": "Whether the result came from the cache."},
             **own.get("properties", {}),
             "warnings": {
                 "type": "array",
                 "items": {"type": "string"},
-                "description": "What may surprise; often absent.",
+                "description": "Warnings to read before use; often absent.",
             },
         },
     }

@@ -158,7 +158,7 @@ class ToolPages:
         return page
 
     async def submit(self, request: Request, slug: str) -> HTTPResponse:
-        """`POST /tools/<slug>`: run the tool with a posted form, and show the page with what came of it."""
+        """`POST /tools/<slug>`: run the tool with a posted form, and show the page with the outcome."""
         descriptor = self.descriptors.get(slug)
         if descriptor is None:
             return self._missing(slug)
@@ -219,7 +219,7 @@ class ToolPages:
             404,
             "No such tool",
             f"There is no tool called {slug[:64]}."
-            + (f" Did you mean {similar}?" if similar else " The list of tools shows what there is."),
+            + (f" Did you mean {similar}?" if similar else " See the list of tools."),
         )
 
     def _html(self, body: bytes, status: int = 200, cache: str = "no-cache") -> HTTPResponse:

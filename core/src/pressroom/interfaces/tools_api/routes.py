@@ -197,7 +197,7 @@ class ToolsApi:
     async def call(
         self, request: Request, slug: str, arguments: dict[str, Any] | CallError, delivery: Delivery = "url"
     ) -> Outcome:
-        """Run one call through the pipeline and return what came of it. `arguments` may be the error instead."""
+        """Run one call through the pipeline and return the outcome. `arguments` may be the error instead."""
         asked = CallRequest(slug, arguments, request.ctx.request_id, "http", delivery, headers=request.headers)
         outcome = await self._pipeline(ReceivedCall(asked, request.ip, request.headers))
         if outcome.caller is not None:

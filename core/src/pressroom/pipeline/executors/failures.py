@@ -58,4 +58,6 @@ def _where(work: ExecutionRequest, executor: ExecutorName) -> dict[str, str]:
 
 
 def _failed(work: ExecutionRequest) -> InternalError:
-    return InternalError(f"The tool failed inside; the server's log has the reason (request {work.call.request_id}).")
+    return InternalError(
+        f"The tool failed with an internal error; the server's log has the reason (request {work.call.request_id})."
+    )

@@ -26,7 +26,7 @@ from pressroom.pipeline.executors.forkserver import WorkerContext, WorkerProcess
 from pressroom.sdk import ExecutorName
 
 _STUCK_AFTER = 10.0
-"""Seconds after which something that should have happened long before is not waited for any more."""
+"""Seconds after which something that should have happened long before is no longer waited for."""
 
 _START_PAUSES = (0.1, 1.0)
 

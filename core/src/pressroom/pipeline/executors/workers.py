@@ -222,4 +222,4 @@ def _result(reply: Reply, work: _Work, what: str) -> Any:
     log.error("work in a worker process failed", function=work.name, owner=work.owner, reason=reason)
     if reply.kind == "memory":
         raise InternalError(f"{named} needs more than {work.memory_mib} MiB of memory; make it smaller, or plainer.")
-    raise InternalError("Working on it failed inside; the server's log has the reason.")
+    raise InternalError("Working on it failed with an internal error; the server's log has the reason.")

@@ -55,7 +55,7 @@ class Quota(CallStage[ValidatedCall, ValidatedCall]):
             if bound is not None:
                 raise Forbidden(f"the quota {quota} of this plan can be used with an account only") from None
         except BackendError as error:
-            raise Overloaded("quotas cannot be counted at the moment; try again shortly") from error
+            raise Overloaded("quotas are not available right now; try again shortly") from error
         return call
 
     async def undo(self, call: ResolvedCall, error: CallError | None) -> None:

@@ -126,8 +126,8 @@ class Recall(_RepeatStage):
         whose = _owner(call)
         if self._running[whose] >= self._most:
             raise Overloaded(
-                f"This connection has {self._most} calls with a {REQUEST_ID} under way, which is as many as it may "
-                "have at once. Wait until one of them has ended, then try again."
+                f"This connection has {self._most} calls with a {REQUEST_ID} under way, the maximum at once. Wait "
+                "until one of them has ended, then try again."
             )
         self._running[whose] += 1
 

@@ -225,8 +225,8 @@ class _RunPlaces:
             return _nothing
         if self._running[key] >= most:
             raise Overloaded(
-                f"You have {counted(most, 'run')} of generators under way, which is as many as one caller "
-                f"{'with' if caller.subject else 'without'} an account may have at once. "
+                f"You have {counted(most, 'run')} of generators under way, the maximum for one caller "
+                f"{'with' if caller.subject else 'without'} an account at once. "
                 "Send the request again once one of them has ended; it cost nothing."
             )
         self._running[key] += 1

@@ -34,7 +34,7 @@ _NO_CREDENTIALS: Final = (
     "there are no credentials",
     "Set [storage.s3] access_key_id and secret_access_key, or give them by the environment.",
 )
-_TEMPORARY_CREDENTIALS: Final = ("the temporary credentials are not valid any more", "Renew them.")
+_TEMPORARY_CREDENTIALS: Final = ("the temporary credentials are no longer valid", "Renew them.")
 
 _BY_CODE: Final[dict[str, tuple[str, str]]] = {
     "InvalidAccessKeyId": ("it does not know the access key id", "Check [storage.s3] access_key_id."),

@@ -78,7 +78,7 @@ def routes(plugin: PluginContext) -> Sequence[Route]:
         async with plugin.services.database.reading() as session:
             row = await session.scalar(wanted)
         if row is None or row.expires_at <= datetime.now(UTC):
-            raise NotFound("this link does not work, or not any more; ask for a new export")
+            raise NotFound("this link is invalid or has expired; create a new export")
         headers = {
             "Content-Disposition": f'attachment; filename="{row.filename}"',
             "Cache-Control": "private, no-store",

@@ -177,12 +177,10 @@ _MAX_NUMBER: Final = 25_000
 
 
 async def check_room(session: AsyncSession, user_id: str, most: int) -> None:
-    """Refuse one more article where an account has as many as it may. Raises `InvalidInput`."""
+    """Refuse one more article where the account is at its limit. Raises `InvalidInput`."""
     count = await session.scalar(select(func.count()).select_from(ArticleRow).where(ArticleRow.user_id == user_id))
     if (count or 0) >= most:
-        raise InvalidInput(
-            "", f"this account has {count:,} articles, which is as many as it may keep; delete some that are not needed"
-        )
+        raise InvalidInput("", f"this account has {count:,} articles, the maximum; delete some that are not needed")
 
 
 async def check_website(session: AsyncSession, user_id: str, website_id: str | None) -> None:

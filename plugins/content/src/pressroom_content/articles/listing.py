@@ -219,5 +219,5 @@ def _read_cursor(cursor: str) -> tuple[int, datetime, str]:
     except (binascii.Error, UnicodeError, ValueError, OverflowError):
         found = 0, _EPOCH, ""
     if not found[2]:
-        raise InvalidInput("cursor", "must be the next_cursor of an earlier answer; leave it out to start over")
+        raise InvalidInput("cursor", "must be the next_cursor of an earlier result; leave it out to start over")
     return found

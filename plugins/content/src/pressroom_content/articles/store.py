@@ -124,7 +124,7 @@ class Articles:
         """Change an article. What changes nothing makes no new version; a change that was made before is not repeated.
 
         Raises:
-            InvalidInput: the article is not at that version any more, is in the trash, or a change cannot be made.
+            InvalidInput: the article is no longer at that version, is in the trash, or a change cannot be made.
             NotFound: the account has no such article, or no such website.
             QuotaExceeded: the account's storage is full.
         """

@@ -169,7 +169,7 @@ async def make_room(session: AsyncSession, user_id: str, needed: int) -> None:
 
 
 async def remove_exports(plugin: PluginContext[ContentConfig]) -> int:
-    """Remove exports whose links do not work any more, and return how many."""
+    """Remove exports whose links no longer work, and return how many."""
     async with plugin.services.database.writing() as session:
         result: Any = await session.execute(delete(ExportRow).where(ExportRow.expires_at < datetime.now(UTC)))
     count: int = result.rowcount

@@ -82,7 +82,7 @@ def builtin_connector(plugin: PluginContext) -> SiteConnector:
     return SiteConnector(
         platform="builtin",
         title="Built-in site",
-        summary="A blog on this server itself. It needs no other software and no credential.",
+        summary="A blog on this server. It needs no other software and no credential.",
         open=open_site,
         capabilities=CAPABILITIES,
         needs_url=False,
@@ -334,7 +334,7 @@ class _BuiltinSite:
     async def _row(self, session: AsyncSession, post_id: str) -> BuiltinPostRow:
         row = await session.get(BuiltinPostRow, post_id)
         if row is None or row.website_id != self._address.id:
-            raise SiteGone("the post is not on the site any more")
+            raise SiteGone("the post is no longer on the site")
         return row
 
     async def _marked(self, session: AsyncSession, marker: str) -> BuiltinPostRow | None:

@@ -241,7 +241,7 @@ class DomainSites:
         """Return what is at a path of a domain. Raises `NotFound`."""
         key = await Domains(self._plugin).key_of(request.virtual_host)
         if key is None:
-            raise NotFound("no site has this domain any more")
+            raise NotFound("no site has this domain any longer")
         segments = request.path.removesuffix("/").split("/")[1:]
         if segments[:2] == ["sites", quote(key)]:
             return await self._site.moved(request, key, "/".join(segments[2:]))

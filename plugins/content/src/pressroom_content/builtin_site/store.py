@@ -325,4 +325,4 @@ async def _put(
 async def _make_room(session: AsyncSession, website_id: str) -> None:
     counted = select(func.count()).where(BuiltinRedirectRow.website_id == website_id, BuiltinRedirectRow.target != GONE)
     if int(await session.scalar(counted) or 0) >= MAX_REDIRECTS:
-        raise SiteRefused(f"the site has {MAX_REDIRECTS:,} redirects, as many as it may; remove some first")
+        raise SiteRefused(f"the site has {MAX_REDIRECTS:,} redirects, the maximum; remove some first")

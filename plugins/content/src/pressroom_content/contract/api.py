@@ -169,11 +169,11 @@ class SiteErrors:
                 "the site's host raise its limit for uploads"
             )
         if status in _NOT_NOW:
-            what = _page(answer) or f"takes no requests at the moment ({told})"
+            what = _page(answer) or f"does not accept requests right now ({told})"
             return SiteUnavailable(f"{title} {what}", retry_after=answer.retry_after)
         if status < _FAILED:
             return SiteRefused(f"{title} refused this ({told})")
-        message = f"{title} failed inside ({told}); its error log says why"
+        message = f"{title} failed with an internal error ({told}); its error log says why"
         return SiteUnavailable(message) if method in _SAFE else UnknownOutcome(message)
 
 

@@ -24,7 +24,7 @@ def _day(text: str) -> str:
 WebsiteId = Annotated[str, Field(min_length=1, max_length=64, description="The website, from list_websites.")]
 """The id of a website as a parameter of a tool."""
 
-Cursor = Annotated[str, Field(min_length=1, max_length=200, description="next_cursor of the last answer.")]
+Cursor = Annotated[str, Field(min_length=1, max_length=200, description="next_cursor of the last result.")]
 """The cursor of a page as a parameter of a tool."""
 
 Day = Annotated[str, Field(min_length=10, max_length=10, json_schema_extra={"format": "date"}), AfterValidator(_day)]
@@ -52,5 +52,5 @@ def read_cursor(cursor: str) -> tuple[datetime, str]:
     except (binascii.Error, UnicodeError, ValueError, OverflowError):
         at, id_ = _EPOCH, ""
     if not as_id(id_):
-        raise InvalidInput("cursor", "must be the next_cursor of an earlier answer; leave it out to start over")
+        raise InvalidInput("cursor", "must be the next_cursor of an earlier result; leave it out to start over")
     return at, id_

@@ -90,7 +90,7 @@ class VoiceReview:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing breaks the voice; warnings do not count."""
+        """Whether the text follows the voice; warnings do not count."""
         return all(one.severity != "error" for one in self.findings)
 
 

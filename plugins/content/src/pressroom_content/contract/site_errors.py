@@ -41,7 +41,7 @@ class SiteUnavailable(SiteError):
 
 
 class SiteRejected(SiteError):
-    """The site does not accept the credential any more, or the role that it stands for may not do this."""
+    """The site no longer accepts the credential, or the role that it stands for may not do this."""
 
     code = "site_rejected"
 
@@ -53,7 +53,7 @@ class SiteRefused(SiteError):
 
 
 class SiteGone(SiteError):
-    """What was asked for is not on the site any more."""
+    """What was asked for is no longer on the site."""
 
     code = "site_gone"
 

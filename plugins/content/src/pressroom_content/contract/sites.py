@@ -274,14 +274,14 @@ class Site(Protocol):
         """Make the post as a draft, or live where the platform has no drafts."""
 
     async def read(self, post_id: str) -> RemotePost:
-        """Return a post. Raises `SiteGone` where it does not exist any more."""
+        """Return a post. Raises `SiteGone` where it no longer exists."""
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
         """Write the post again; its state stays. An empty `revision` writes over whatever is there.
 
         Raises:
-            RemoteChanged: it is not of that revision any more.
-            SiteGone: it does not exist any more.
+            RemoteChanged: it is no longer of that revision.
+            SiteGone: it no longer exists.
         """
 
     async def set_state(

@@ -152,15 +152,15 @@ _LONG_TITLE: Final = 90
 _FORMATS: Final[Mapping[str, Format]] = {"markdown": "markdown", "json": "json", "wxr": "wxr"}
 _MESSAGES: Final = {
     "restored": "The article is back from the trash.",
-    "trashed": "The article is in the trash. You can bring it back from here.",
+    "trashed": "The article is in the trash. You can restore it here.",
 }
 _TOOLS: Final = {"export": "export_content", "trash": "delete_content", "restore": "restore_content"}
 _RATINGS: Final = {"good": "Good to publish", "ok": "Fair: some things to fix", "poor": "Needs work"}
 _GROUPS: Final = (
-    ("bad", "Fix first", "What holds the article back most."),
-    ("ok", "Could be better", "Fair, and worth a look."),
+    ("bad", "Fix first", "The issues that lower the score most."),
+    ("ok", "Could be better", "Fair, but worth a look."),
     ("good", "Good", "Nothing to do here."),
-    ("skipped", "Not checked", "What does not apply to this article, or is not known of it."),
+    ("skipped", "Not checked", "Does not apply to this article, or could not be checked."),
 )
 
 
@@ -251,7 +251,7 @@ class ArticlePages:
                 await trash.restore(self._plugin, user_id, article.id)
                 return see_other(self._plugin, f"{PATH}/{article.id}?done=restored")
             case _:
-                raise InvalidInput("", "that button is not known; reload the page")
+                raise InvalidInput("", "unknown button; reload the page")
 
 
 async def head(
@@ -283,7 +283,7 @@ async def asked_for(plugin: PluginContext[ContentConfig], request: HttpRequest) 
         return await Articles(plugin).get(request.subject, request.path_params["id"])
     except NotFound:
         raise NotFound(
-            "There is no such article in your account. It may have been deleted; Articles lists the ones that you have."
+            "This article is not in your account. It may have been deleted; Articles lists the ones you have."
         ) from None
 
 

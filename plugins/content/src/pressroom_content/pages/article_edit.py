@@ -54,8 +54,8 @@ _TOOLS: Final = {
 }
 _MESSAGES: Final = {
     "created": "The article is stored as a draft. Publish it when it is ready.",
-    "saved": "Saved as version {version}. Live posts show it once you update them.",
-    "same": "Nothing had changed, so there is no new version.",
+    "saved": "Saved as version {version}. Live posts show the changes once you update them.",
+    "same": "Nothing changed, so there is no new version.",
 }
 _BLOCK: Final = re.compile(r"\n<(?:p|h[1-6]|ul|ol|pre|table|figure|blockquote|hr)\b")
 _FRAME: Final = re.compile(r'\ssrcdoc="([^"]*)"')
@@ -185,7 +185,7 @@ class EditPages:
             try:
                 await Websites(self._plugin).get(user_id, website_id)
             except NotFound:
-                raise FormErrors({"website_id": "is not connected any more; choose another one"}) from None
+                raise FormErrors({"website_id": "is no longer connected; choose another one"}) from None
         if media_id := changes.get("featured_media_id"):
             for _, library in media_libraries(self._plugin):
                 try:
@@ -193,7 +193,7 @@ class EditPages:
                 except NotFound:
                     continue
                 return
-            raise FormErrors({"featured_media_id": "is not in your media library any more; choose another one"})
+            raise FormErrors({"featured_media_id": "is no longer in your media library; choose another one"})
 
     async def _note_image(self, user_id: str, article: Article, changes: Mapping[str, Any]) -> None:
         """Tell the libraries which image was chosen, so that they show where it is used."""
@@ -321,7 +321,7 @@ def _with(article: Article, form: ArticleForm) -> Article:
 def _problem(name: str, text: str) -> str:
     """Return what is wrong with a field, as a sentence for a person."""
     if name == "client_request_id":
-        return "This form has made an article before, which Articles lists. Save again to make another one."
+        return "This form was already saved as an article, which is under Articles. Save again to create another one."
     told = text.strip().rstrip(".")
     return f"{told[:1].upper()}{told[1:]}."
 

@@ -41,7 +41,7 @@ from pressroom_content.websites.store import Websites
 
 SHOWN: Final = 100
 SAVED: Final = ("created", "saved", "same")
-"""What the editor says of an article that it saved, when it leads here."""
+"""What the editor says of an article that it saved, when it comes back here."""
 
 WAIT_SECONDS: Final = 5.0
 """How long a page waits for what it began; it continues without the page."""
@@ -71,12 +71,12 @@ _GONE: Final = "This article has no such publication. Reload the page."
 _DOWN: Final[Mapping[str, DownMode]] = {"draft": "draft", "trash": "trash", "delete": "delete"}
 _MESSAGES: Final = {
     **dict.fromkeys(SAVED, "The article is saved. Publish it when it is ready."),
-    "begun": "It is on its way. The steps below say how far it is.",
+    "begun": "Publishing has started. The steps below show the progress.",
     "there": "Nothing was sent: the newest version is there already.",
-    "retried": "It was tried again; this is its status now.",
-    "updated": "The newest version was sent; this is its status now.",
+    "retried": "Tried again. The status below is up to date.",
+    "updated": "The newest version was sent. The status below is up to date.",
     "down": "The post is unpublished. The article itself stays here.",
-    "cancelled": "It is not scheduled any more.",
+    "cancelled": "The schedule is cancelled.",
 }
 
 _MODES: Final[Mapping[str, Mode]] = {"publish": "publish", "schedule": "schedule", "draft": "draft"}
@@ -131,7 +131,7 @@ class PublicationPages:
                 await unpublish(self._plugin, user_id, one.id, _DOWN[typed["mode"]])
                 return "down"
             case _:
-                raise InvalidInput("", "that button is not known; reload the page")
+                raise InvalidInput("", "unknown button; reload the page")
 
     async def _list(
         self, request: HttpRequest, article: Article, message: str = "", problem: str = "", status: int = 200
@@ -145,7 +145,7 @@ class PublicationPages:
             website = await self._website(request.subject, one.website_id)
             conflict = await publications.problem(one) == "remote_changed"
             row = self._row(one, await publications.steps(one.id), website, article, conflict=conflict)
-            rows.append({**row, "name": names.get(one.website_id, "a website that is gone")})
+            rows.append({**row, "name": names.get(one.website_id, "a disconnected website")})
         return fragment(
             "article_publications.html",
             self._plugin,
@@ -176,7 +176,7 @@ class PublicationPages:
         *,
         conflict: bool,
     ) -> dict[str, Any]:
-        """Return what the page shows. Nothing can be done on a website that is not connected any more."""
+        """Return what the page shows. Nothing can be done on a website that is no longer connected."""
         now = datetime.now(UTC)
         connected, newest = website is not None, one.article_version == article.version
         away = one.status == "queued" and bool(one.error)
@@ -236,7 +236,7 @@ def _facts(verified: Mapping[str, Any]) -> list[Badge]:
         found.append(Badge(text, "good" if status == 200 else "bad"))
     for name, yes, no in (
         ("title_found", "shows the title", "does not show the title"),
-        ("indexable", "may be indexed", "must not be indexed"),
+        ("indexable", "may be indexed", "blocks indexing"),
     ):
         if name in verified:
             right = cast("bool", verified[name])
@@ -261,7 +261,7 @@ class PublishPages:
         try:
             website = await Websites(self._plugin).get(request.subject, request.path_params["website"])
         except NotFound:
-            raise NotFound("That website is not connected any more. Websites lists the ones that are.") from None
+            raise NotFound("That website is no longer connected. Websites lists the connected ones.") from None
         if request.method != "POST":
             return await self._page(request, article, website)
         typed = form_of(request)
@@ -274,7 +274,7 @@ class PublishPages:
         self, request: HttpRequest, article: Article, website: Website, typed: Mapping[str, str]
     ) -> HttpResponse:
         if typed.get("do") not in _MODES:
-            raise InvalidInput("", "that button is not known; reload the page")
+            raise InvalidInput("", "unknown button; reload the page")
         mode = _MODES[typed["do"]]
         at = None
         if mode == "schedule":

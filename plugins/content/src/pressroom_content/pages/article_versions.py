@@ -277,7 +277,7 @@ class VersionPages:
     async def _restore(self, request: HttpRequest, article: Article, older: Article) -> Article:
         """Restore a version, unless there is a newer one than the person saw. Raises `InvalidInput`."""
         if form_of(request).get("newest", "") != str(article.version):
-            raise InvalidInput("", "the article was changed meanwhile; look at the differences again")
+            raise InvalidInput("", "the article was changed in the meantime; check the differences again")
         origin = origin_of(request)
         return await trash.restore(self._plugin, article.user_id, article.id, older.version, origin=origin)
 

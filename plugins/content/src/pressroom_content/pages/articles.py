@@ -87,7 +87,7 @@ def _row(
     where = {place.website_id: place for place in placed}
     if one.website_id is not None:
         where.setdefault(one.website_id, Placement(one.website_id, "", ""))
-    sites = [(names.get(place.website_id, "a website that is gone"), _web_link(place.link)) for place in where.values()]
+    sites = [(names.get(place.website_id, "a disconnected website"), _web_link(place.link)) for place in where.values()]
     return {
         "id": one.id,
         "title": one.title,

@@ -134,10 +134,10 @@ MAX_IDEAS: Final = 200
 _WEBSITES: Final = 200
 _MAX_LENGTHS: Final = {"title": 500, "keyphrase": 200}
 _MESSAGES: Final = {
-    "moved": "It goes out at the new time.",
-    "published": "It is on its way.",
-    "replanned": "The idea has a new date.",
-    "added": "The idea is saved. Your AI clients find it in their list of ideas.",
+    "moved": "Rescheduled.",
+    "published": "Publishing has started.",
+    "replanned": "The idea is moved to the new date.",
+    "added": "The idea is saved. Your AI clients can see it.",
     "done": "The idea is marked as done.",
     "deleted": "The idea is deleted.",
 }
@@ -177,7 +177,7 @@ class CalendarPages:
         try:
             done = await self._do(request.subject, typed)
         except NotFound:
-            raise NotFound("That idea is not in your calendar any more. Reload the page.") from None
+            raise NotFound("That idea is no longer in your calendar. Reload the page.") from None
         except InvalidInput as error:
             return await self._month(request, errors={error.field: error.problem}, typed=typed, status=400)
         place = "" if done == "replanned" else "#ideas"
@@ -188,9 +188,9 @@ class CalendarPages:
         try:
             known = await Publications(self._plugin).get(request.subject, typed.get("publication", ""))
         except NotFound:
-            raise NotFound("That post is not in your calendar any more. Reload the page.") from None
+            raise NotFound("That post is no longer in your calendar. Reload the page.") from None
         if known.status == "published":
-            raise InvalidInput("", "it is live already; only posts that are still to come can be moved")
+            raise InvalidInput("", "it is already live; only scheduled posts can be moved")
         asked = PublishRequest("publish")
         if typed.get("do") == "move":
             websites, _ = await Websites(self._plugin).page(request.subject, limit=_WEBSITES)
@@ -211,7 +211,7 @@ class CalendarPages:
                     try:
                         await check_website(session, user_id, changes["website_id"])
                     except NotFound:
-                        raise InvalidInput("website", "is not connected any more; choose another one") from None
+                        raise InvalidInput("website", "is no longer connected; choose another one") from None
                 await ideas.save(user_id, None, changes)
                 return "added"
             case "replan":
@@ -224,7 +224,7 @@ class CalendarPages:
                 await ideas.remove(user_id, typed.get("idea", ""))
                 return "deleted"
             case _:
-                raise InvalidInput("", "that button is not known; reload the page")
+                raise InvalidInput("", "unknown button; reload the page")
 
     async def _month(
         self,

@@ -148,7 +148,7 @@ class ConnectPages:
         connecting = ConnectionLinks(self._plugin)
         connector = connecting.connector(connect)
         if connector.approval is None:
-            raise InvalidInput("url", "this platform does not hand out credentials by itself")
+            raise InvalidInput("url", "this platform cannot issue credentials here")
         url = site_address(typed.get("url", ""))
         return_to = f"{self._plugin.base_url}/dashboard/connect/{quote(token)}/approved"
         try:
@@ -156,7 +156,7 @@ class ConnectPages:
         except PressroomError as error:
             raise InvalidInput("url", error.message) from error
         if link is None or urlsplit(link).scheme not in ("http", "https"):
-            raise InvalidInput("url", "this site does not hand out credentials by itself; enter one below")
+            raise InvalidInput("url", "this site cannot issue credentials here; enter one below")
         await connecting.remember(token, url=url, name=typed.get("name", ""))
         return self._form(request, connect, typed=typed, approval_link=link)
 
@@ -175,7 +175,7 @@ class ConnectPages:
         """Show the form. What is secret is never shown again, not even to the person who typed it."""
         connector = connectors(self._plugin).get(connect.platform)
         if connector is None:
-            raise InvalidInput("platform", "its connector is not on this server any more")
+            raise InvalidInput("platform", "its connector is no longer on this server")
         typed, errors = typed or {}, errors or {}
         url = typed.get("url", connect.url)
         fields = [_field(one, url) for one in connector.fields]

@@ -30,13 +30,13 @@ _MESSAGES: Mapping[str, str] = {
     "verified": "The website is proven to control its URL.",
     "unverified": "Neither the file nor the meta tag is there yet. Caches may still show older pages.",
     "saved": "The settings are saved.",
-    "domain_proven": "The domain leads here: the site is there from now on.",
-    "domain_waiting": "The domain does not lead here yet. The site's page says what to do.",
-    "domain_saved": "The domain is saved. Now let it lead here, then check it.",
-    "domain_removed": "The site has no domain of its own any more.",
-    "paused": "Nothing is published there until you resume it.",
-    "resumed": "The website is in use again.",
-    "disconnected": "The website is disconnected; its credential is forgotten.",
+    "domain_proven": "The domain points here: the site is now served there.",
+    "domain_waiting": "The domain does not point here yet. The site's page says what to do.",
+    "domain_saved": "The domain is saved. Now point it here, then check it.",
+    "domain_removed": "The site no longer has a custom domain.",
+    "paused": "Paused: nothing is published there until you resume it.",
+    "resumed": "Publishing is resumed.",
+    "disconnected": "The website is disconnected; its credential is deleted.",
     "closed": "The website is disconnected.",
 }
 
@@ -92,7 +92,7 @@ class WebsitePages:
         try:
             website = await Websites(self._plugin).get(request.subject, request.path_params["website"])
         except NotFound:
-            raise NotFound("That website is not connected any more. Websites lists the ones that are.") from None
+            raise NotFound("That website is no longer connected. Websites lists the connected ones.") from None
         if request.method != "POST":
             return await self._one(request, website)
         typed = form_of(request)
@@ -136,7 +136,7 @@ class WebsitePages:
                 await websites.update_settings(user_id, website.id, changes, _version(typed))
                 return "saved"
             case _:
-                raise InvalidInput("", "that button is not known; reload the page")
+                raise InvalidInput("", "unknown button; reload the page")
 
     async def _do_domain(self, user_id: str, website: Website, wanted: str, typed: Mapping[str, str]) -> str:
         if wanted == "domain_check":

@@ -28,7 +28,7 @@ _AHEAD: Final = timedelta(days=365)
 _LATELY: Final = timedelta(days=30)
 _WEBSITES: Final = 100
 _PROBLEMS: Final[Mapping[str, str]] = {
-    "failed": "was not published",
+    "failed": "could not be published",
     "unknown": "may not be published: the website did not answer",
 }
 
@@ -113,7 +113,7 @@ async def _publications(plugin: PluginContext, user_id: str, root: str) -> Seque
 
 
 def _broken(websites: Sequence[Website], root: str) -> Sequence[AttentionEntry]:
-    """Return the websites whose connection does not work."""
+    """Return the websites whose connection failed."""
     found = [one for one in websites if one.status == "error"][:SHOWN]
     return [
         AttentionEntry(f"{root}{WEBSITES}/{one.id}", one.name, "cannot be reached or refuses its credential")

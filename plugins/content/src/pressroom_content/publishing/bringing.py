@@ -71,7 +71,7 @@ async def look_again(
 ) -> tuple[BegunPublication, RemoteState | None]:
     """Look at a post for which nothing was to be done: it may have been edited or removed on its site.
 
-    One that is not there any more, or not live, is brought back. Nothing else is sent.
+    One that no longer exists, or is not live, is brought back. Nothing else is sent.
     """
     known = found.publication
     if found.begun or found.repeated or known.status not in _LOOKED_AT:
@@ -257,7 +257,7 @@ async def changing(
             yield held
     except (LockTaken, LeaseLost):
         raise InvalidInput(
-            "publication_id", f"{publication_id} is being worked on at the moment; repeat this in a few seconds"
+            "publication_id", f"{publication_id} is being processed right now; repeat this in a few seconds"
         ) from None
 
 

@@ -164,8 +164,8 @@ class Engine:
         except (BackendError, LeaseLost):
             raise
         except Exception:
-            log.exception("publishing failed inside", publication=held.row.id)
-            told = f"publishing failed inside; the operator finds the reason in the log under {held.row.id}"
+            log.exception("publishing failed with an internal error", publication=held.row.id)
+            told = f"publishing failed with an internal error; the operator finds it in the log under {held.row.id}"
             await self._fail(held, work, CallError(told))
 
     async def _do_steps(self, work: PublicationWork) -> Postponement | None:
@@ -343,7 +343,7 @@ def _is_unknown(held: LeasedPublication) -> bool:
 
 def _never_answered(error: UnknownOutcome, times: int, *, lost: bool) -> UnknownOutcome:
     """Return the final error for a request that the site never answered in this number of tries."""
-    what = "whether the post is there is not known" if lost else "what it did of that is not known"
+    what = "it is unknown whether the post is there" if lost else "it is unknown what it did"
     return UnknownOutcome(
         f"{error.message.rstrip('.')}; that happened {times} times in a row, and {what}",
         hint="Nothing more is sent automatically. Look at the site, fix what keeps it from answering, then use "

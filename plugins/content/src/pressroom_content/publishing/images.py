@@ -96,7 +96,7 @@ async def read_images(
             break
         file = await _read(plugin, libraries, user_id, identifier)
         if file is None:
-            warnings.append(f"the image {identifier} is not in the media library any more; it was left out")
+            warnings.append(f"the image {identifier} is no longer in the media library; it was left out")
             continue
         way = _way(file, policy, can_upload=can_upload)
         found[identifier] = PostImage(file, way)

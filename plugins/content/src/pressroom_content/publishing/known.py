@@ -97,7 +97,7 @@ async def unbind(session: AsyncSession, publication_id: str) -> None:
 
 
 async def forget_body(session: AsyncSession, publication_id: str) -> None:
-    """Forget a body: its post is not on its website any more."""
+    """Forget a body: its post is no longer on its website."""
     await session.execute(delete(SiteBodyRow).where(SiteBodyRow.publication_id == publication_id))
 
 

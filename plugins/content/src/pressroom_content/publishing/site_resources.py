@@ -65,9 +65,9 @@ async def terms(work: PublicationWork) -> None:
 
 
 async def send_with_terms(work: PublicationWork, send: Callable[[Post], Awaitable[Sent]]) -> Sent:
-    """Send the post. Where the site refuses it, once more if ids from before are not those of its terms any more.
+    """Send the post. Where the site refuses it, once more if ids from before are no longer those of its terms.
 
-    Raises what `send` does, and `InvalidInput` where the site does not have the author any more.
+    Raises what `send` does, and `InvalidInput` where the site no longer has the author.
     """
     try:
         return await send(await work.post())

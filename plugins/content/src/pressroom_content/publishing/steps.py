@@ -51,7 +51,7 @@ _FROM_THE_TRASH: Final = (
     "down again"
 )
 _MADE_ANEW: Final = (
-    "the post was not on the site any more and was made anew: what only the site knew of it is gone, such as its date, "
+    "the post was no longer on the site and was created again: what only the site stored is lost, such as its date, "
     "comments and featured image"
 )
 
@@ -164,8 +164,8 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
     except SiteGone:
         if work.bound and not work.force:
             raise SiteRefused(
-                "the post that the article was taken over from is not on the site any more; nothing was written. "
-                "publish_content with force makes it anew"
+                "the post that the article was taken over from is no longer on the site; nothing was written. "
+                "publish_content with force creates it again"
             ) from None
         work.note(
             "running",
@@ -222,10 +222,10 @@ async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
         raise RemoteChanged(
             await compared(plugin, edits_in_words, seen, remote)
             + (f". Compared with what would be written: {instead}" if instead else ""),
-            hint="Nothing was written. merge_site_edits brings the edit into the article; publish_content with force "
-            "writes over it."
+            hint="Nothing was written. merge_site_edits brings the edit into the article; publish_content with "
+            "force overwrites it."
             if work.known is not None
-            else "Nothing was written; publish_content with force writes over the edit.",
+            else "Nothing was written; publish_content with force overwrites the edit.",
         )
     if not work.able.update:
         raise SiteRefused("posts on this platform cannot be changed once they are there")
@@ -271,9 +271,9 @@ async def read_back(work: PublicationWork) -> None:
 
 def _left_out(names: Sequence[str]) -> Iterator[str]:
     for name in names[:_MAX_NAMED]:
-        yield f"{name}, which only the site understood, is not in the article any more"
+        yield f"{name}, which only the site understood, is no longer in the article"
     if len(names) > _MAX_NAMED:
-        yield f"{len(names) - _MAX_NAMED} more blocks that only the site understood are not in the article any more"
+        yield f"{len(names) - _MAX_NAMED} more blocks that only the site understood are no longer in the article"
 
 
 async def live(work: PublicationWork) -> Postponement | None:

@@ -102,7 +102,7 @@ class LeasedPublication:
 
         Raises:
             LeaseLost: somebody else works on the publication by now. Nothing is written.
-            NotFound: the publication is not there any more.
+            NotFound: the publication no longer exists.
             BackendError: the database failed.
         """
         async with self.database.writing() as session:
@@ -122,7 +122,7 @@ class LeasedPublication:
         change = update(PublicationRow).where(PublicationRow.id == self.row.id).values(changed)
         done = await session.execute(change.execution_options(synchronize_session=False))
         if cast("CursorResult[Any]", done).rowcount != 1:
-            raise NotFound(f"the publication {self.row.id} is not there any more")
+            raise NotFound(f"the publication {self.row.id} no longer exists")
         for name in self._noted:
             step = self.steps[name]
             row = await session.get_one(StepRow, (self.row.id, STEPS.index(name)))

@@ -40,20 +40,20 @@ _NOT_THERE: Final = (_FORBIDDEN, 404, 410)
 _TOO_MANY: Final = 429
 _SERVER_ERROR: Final = 500
 _BEING_BUILT: Final = (
-    "the page is not there yet: the site is being built; Pressroom looks again by itself after some minutes, and "
-    "list_publications with verify does at once"
+    "the page is not there yet: the site is being built; Pressroom checks again in some minutes, and "
+    "list_publications with verify checks now"
 )
 _BEING_BUILT_ANEW: Final = (
-    "the page still shows an older version: the site is being built; Pressroom looks again by itself after some "
-    "minutes, and list_publications with verify does at once"
+    "the page still shows an older version: the site is being built; Pressroom checks again in some minutes, and "
+    "list_publications with verify checks now"
 )
 _NOT_BUILT: Final = (
-    "the page is not there: the site was not built since the post was committed, or the build failed; look at the log "
-    "of the build"
+    "the page is not there: the site was not built since the post was committed, or the build failed; check the "
+    "build log"
 )
 _NOT_SHOWN: Final = (
     "the URL of the post answers with the status 403: the site was not built since the post was committed, the build "
-    "failed, or visitors may not see the page; look at the log of the build, and open the page without signing in"
+    "failed, or visitors may not see the page; check the build log, and open the page without signing in"
 )
 
 PATIENT_SECONDS: Final = 60.0
@@ -117,7 +117,7 @@ async def verify(plugin: PluginContext, expected: ExpectedPage, seconds: float =
     except (FetchFailed, FetchRefused) as error:
         return Verification(
             {"url": url, "http_status": None, "checked_at": _now()},
-            (f"the page could not be looked at: {error.message}",),
+            (f"the page could not be checked: {error.message}",),
             in_trouble=isinstance(error, FetchFailed),
         )
     if expected.built and page.status in _NOT_THERE:
@@ -145,7 +145,7 @@ async def _judged(plugin: PluginContext, page: Fetched, expected: ExpectedPage) 
     try:
         said = await plugin.services.workers.run(read_live_page, page.content, what="the page", seconds=_READ_SECONDS)
     except CallError as error:
-        return Verification(facts, (f"the page could not be looked at: {error.message}",))
+        return Verification(facts, (f"the page could not be checked: {error.message}",))
     canonical = urljoin(page.url, said.canonical) if said.canonical else ""
     robots = f"{said.robots},{page.headers.get('x-robots-tag', '')}".lower()
     facts |= {
@@ -195,7 +195,7 @@ class RemoteState:
     """What was found.
 
     `edits` says in words what somebody changed in the post on the site since, `edited` whether anybody did; `None`
-    where nobody knows. With `lost` the post is not there any more, or not in the state that it is to be in.
+    where nobody knows. With `lost` the post no longer exists, or is not in the state that it is to be in.
     """
 
     verified: Mapping[str, Any]
@@ -236,7 +236,7 @@ async def look(plugin: PluginContext, publication: Publication, seconds: float =
             drift.append(f"the post is {remote.state} on the site, although it is a draft here")
     except SiteGone:
         lost = True
-        drift.append("the post is not on the site any more; publish_content makes it anew")
+        drift.append("the post is no longer on the site; publish_content creates it again")
     except CallError as error:
         drift.append(f"the site could not be asked: {error.message}")
     if publication.status != "published":
@@ -266,7 +266,7 @@ async def look(plugin: PluginContext, publication: Publication, seconds: float =
 async def sent_body(
     plugin: PluginContext, publication: Publication, article: Article, website: Website, canonical_url: str
 ) -> str:
-    """Return the body as it was sent, or nothing where it cannot be made any more."""
+    """Return the body as it was sent, or nothing where it can no longer be made."""
     connector, steps = connector_of(plugin, website.platform), await Publications(plugin).steps(publication.id)
     uploaded: dict[str, dict[str, str]] = next(
         (step.detail.get("uploaded", {}) for step in steps if step.name == "media"), {}

@@ -286,7 +286,7 @@ class PublicationWork:
         return Postponement(
             "unknown",
             min(datetime.now(UTC) + timedelta(seconds=self.first_look()), settled),
-            "The site did not answer; it is not there so far. Pressroom looks again before it sends anything.",
+            "The site did not answer, and does not have the post yet. Pressroom checks again before it sends anything.",
         )
 
 

@@ -85,7 +85,7 @@ class ConnectorAtSite:
             return None
 
     async def asked(self, ask: Callable[[], Awaitable[Any]], trouble: Trouble) -> tuple[Any, SiteError | None]:
-        """Ask the site while it is in trouble; return what came of it, or the error.
+        """Ask the site while it is in trouble; return the outcome, or the error.
 
         Raises:
             PromiseBroken: it raised something that is no `SiteError`.

@@ -43,7 +43,7 @@ async def ask_in_trouble(
     ask: Callable[[], Awaitable[Any]],
     allowed: tuple[type[Exception], ...],
 ) -> tuple[Any, Exception | None]:
-    """Ask a source while the service behind it is in trouble, if any; return what came of it, or the error.
+    """Ask a source while the service behind it is in trouble, if any; return the outcome, or the error.
 
     Raises:
         PromiseBroken: it raised an error that is not allowed.

@@ -24,7 +24,7 @@ BodyFormatName = Literal["markdown", "html"]
 WEBSITE: Final = "Where it belongs."
 
 Excerpt = Annotated[str | None, Field(max_length=5000, description="Plain text.")]
-Keyphrase = Annotated[str | None, Field(max_length=200, description="What it should rank for.")]
+Keyphrase = Annotated[str | None, Field(max_length=200, description="The phrase it should rank for.")]
 Synonyms = Annotated[Terms | None, Field(description="Of the keyphrase.")]
 MetaTitle = Annotated[str | None, Field(max_length=MAX_LINE_LENGTH, description="In search results.")]
 MetaDescription = Annotated[str | None, Field(max_length=2000, description="In search results.")]
@@ -84,7 +84,7 @@ class ArticleView(BaseModel):
     body_chars: int = Field(description="How many characters the stored body has.")
     word_count: int = Field(description="How many words readers see.")
     excerpt: str = Field(description="The summary for lists.")
-    keyphrase: str = Field(description="What it is to be found by.")
+    keyphrase: str = Field(description="The phrase it should rank for.")
     synonyms: list[str] = Field(description="Other words for the keyphrase.")
     meta_title: str = Field(description="The title in search results.")
     meta_description: str = Field(description="The text in search results.")
@@ -92,7 +92,7 @@ class ArticleView(BaseModel):
     categories: list[str] = Field(description="Names of categories.")
     language: str = Field(description="The language tag; may be empty.")
     canonical_url: str = Field(description="Where the original is; may be empty.")
-    author: str = Field(description="Whom the text is by; may be empty.")
+    author: str = Field(description="The author; may be empty.")
     featured_media_id: str = Field(description="The featured image; empty if absent.")
     featured_alt: str = Field(description="The alternative text of the featured image.")
     score: int | None = Field(description="The SEO score of the version; null where this server scores nothing.")

@@ -45,7 +45,7 @@ class DeletedArticleOut(BaseModel):
     name="delete_content",
     title="Move an article to the trash",
     description=(
-        "Moves an article to the trash, from which restore_content brings it back for some time (usually 30 days). Ask "
+        "Moves an article to the trash, from which restore_content can restore it for some time (usually 30 days). Ask "
         "the user first. Live posts stay online unless unpublish is true. A scheduled article has to be cancelled "
         "first with unpublish_content, or unpublish set. Returns where it is, or was, published."
     ),
@@ -71,7 +71,7 @@ class RestoreParams(Params):
     """Which article, and which version."""
 
     content_id: ContentId
-    version: Integer | None = Field(default=None, ge=1, le=2**31 - 1, description="Left out: only out of the trash.")
+    version: Integer | None = Field(default=None, ge=1, le=2**31 - 1, description="Default: only out of the trash.")
 
 
 class RestoredArticleOut(BaseModel):
@@ -84,9 +84,9 @@ class RestoredArticleOut(BaseModel):
 
 @mcp_tool(
     name="restore_content",
-    title="Bring an article back",
+    title="Restore an article",
     description=(
-        "Brings an article back from the trash, or back to an older version, which becomes the newest; get_content "
+        "Restores an article from the trash, or an older version, which becomes the newest; get_content "
         "with versions lists them. Nothing is lost; slug and website stay. Live posts change only when you call "
         "publish_content again."
     ),
@@ -109,7 +109,7 @@ class VersionItem(BaseModel):
     version: int = Field(description="Its number.")
     created_at: datetime = Field(description="When it was written.")
     client: str = Field(description="The connection that wrote it; empty where it had none.")
-    author: str = Field(description="Whom the text is by, as the version says.")
+    author: str = Field(description="The author that the version names.")
     changed: list[str] = Field(description="The fields that changed against the version before.")
     added: int = Field(description="Lines of the body that were added.")
     removed: int = Field(description="Lines of the body that were removed.")

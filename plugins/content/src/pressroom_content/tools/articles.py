@@ -71,7 +71,7 @@ class CreateParams(Params):
         default="markdown", description="markdown: CommonMark with tables and footnotes."
     )
     website_id: WebsiteId | None = Field(default=None, description=WEBSITE)
-    slug: str | None = Field(default=None, max_length=200, description="Left out: made from the title.")
+    slug: str | None = Field(default=None, max_length=200, description="Default: made from the title.")
     excerpt: Excerpt = None
     keyphrase: Keyphrase = None
     synonyms: Synonyms = None
@@ -211,11 +211,11 @@ class GetParams(Params):
     """What to read."""
 
     content_id: ContentId
-    version: Integer | None = Field(default=None, ge=1, le=2**31 - 1, description="Left out: the newest.")
+    version: Integer | None = Field(default=None, ge=1, le=2**31 - 1, description="Default: the newest.")
     format: Literal["markdown", "html", "text"] = Field(
         default="markdown", description="Of the body; for edits, the stored body_format."
     )
-    offset: Integer = Field(default=0, ge=0, le=2**31 - 1, description="next_offset of the last answer.")
+    offset: Integer = Field(default=0, ge=0, le=2**31 - 1, description="next_offset of the last result.")
     max_chars: Integer = Field(default=20_000, ge=1000, le=100_000, description="Of the body.")
     versions: bool = Field(default=False, description="List them.")
     compare_with: Integer | None = Field(
@@ -228,7 +228,7 @@ class ContentPage(BaseModel):
 
     content: ArticleView = Field(description="The article's fields.")
     body: str = Field(description="The part of the body; empty with versions or compare_with.")
-    next_offset: int | None = Field(description="Give it as offset to read on; null at the end.")
+    next_offset: int | None = Field(description="Pass it as offset for more; null at the end.")
     versions: list[VersionItem] | None = Field(description="The versions that are kept, newest first, where asked for.")
     diff: str | None = Field(description="What changed since compare_with, as a unified diff; empty for nothing.")
 
@@ -284,13 +284,13 @@ class ListArticlesParams(Params):
 
     website_id: WebsiteId | None = Field(default=None, description="Only its articles.")
     status: Literal["draft", "scheduled", "published", "trashed"] | None = Field(
-        default=None, description="Left out: all except trash."
+        default=None, description="Default: all except trash."
     )
-    query: str | None = Field(default=None, min_length=1, max_length=300, description="Words that all occur.")
+    query: str | None = Field(default=None, min_length=1, max_length=300, description="Words that must all occur.")
     tag: str | None = Field(default=None, min_length=1, max_length=200, description="Only with this tag.")
     updated_since: Day | None = Field(default=None, description="First day, in the website's time zone, else UTC.")
-    limit: Integer = Field(default=20, ge=1, le=100, description="How many to return.")
-    cursor: Cursor | None = Field(default=None, description="next_cursor of the last answer.")
+    limit: Integer = Field(default=20, ge=1, le=100, description="Maximum number.")
+    cursor: Cursor | None = Field(default=None, description="next_cursor of the last result.")
 
 
 class ContentItem(BaseModel):
@@ -314,7 +314,7 @@ class ContentList(BaseModel):
     items: list[ContentItem] = Field(
         description="The articles, last changed first; matches in the title before others."
     )
-    next_cursor: str | None = Field(description="Give it as cursor to read on; null at the end.")
+    next_cursor: str | None = Field(description="Pass it as cursor for more; null at the end.")
 
 
 @mcp_tool(

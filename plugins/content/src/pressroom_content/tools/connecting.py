@@ -93,7 +93,7 @@ class DisconnectAnswer(BaseModel):
     name="disconnect_website",
     title="Disconnect a website",
     description=(
-        "Forgets a website's credential for good. Live posts stay online and can no longer be changed from here, "
+        "Deletes a website's credential permanently. Live posts stay online and can no longer be changed from here, "
         "except with delete_posts. Ask the user first."
     ),
     result=DisconnectAnswer,

@@ -23,10 +23,10 @@ class IdeaParams(Params):
     """An idea."""
 
     idea_id: Annotated[str, Field(min_length=1, max_length=64)] | None = Field(
-        default=None, description="The idea to change; left out: a new one."
+        default=None, description="The idea to change; default: a new one."
     )
     title: str | None = Field(default=None, max_length=500, description="Working title.")
-    keyphrase: str | None = Field(default=None, max_length=200, description="What it should rank for.")
+    keyphrase: str | None = Field(default=None, max_length=200, description="The phrase it should rank for.")
     website_id: WebsiteId | None = Field(default=None, description="The website it is for; without one, any.")
     due: Day | None = Field(default=None, description="The day by which to write it.")
     notes: str | None = Field(default=None, max_length=20_000, description="Angle, sources.")
@@ -38,7 +38,7 @@ class IdeaView(BaseModel):
 
     idea_id: str = Field(description="The idea's id.")
     title: str = Field(description="Working title.")
-    keyphrase: str = Field(description="What it should rank for.")
+    keyphrase: str = Field(description="The phrase it should rank for.")
     website_id: str | None = Field(description="The website it is for; null for any.")
     due: date | None = Field(description="The day by which to write it.")
     notes: str = Field(description="Angle, sources.")
@@ -57,7 +57,7 @@ class SavedIdea(BaseModel):
     name="save_content_idea",
     title="Save an idea",
     description=(
-        "Adds an idea for an article, or changes one. For a text use create_content. Fields that are left out stay. "
+        "Adds an idea for an article, or changes one. For a text use create_content. Omitted fields stay unchanged. "
         "Without idea_id, an open idea of the same title and keyphrase is changed instead of added again."
     ),
     result=SavedIdea,
@@ -86,8 +86,8 @@ class IdeasParams(Params):
     """Which ideas."""
 
     website_id: WebsiteId | None = Field(default=None, description="Without ideas for other websites.")
-    status: Status | None = Field(default=None, description="Left out: all open ones.")
-    limit: Integer = Field(default=50, ge=1, le=200, description="How many to return.")
+    status: Status | None = Field(default=None, description="Default: all open ones.")
+    limit: Integer = Field(default=50, ge=1, le=200, description="Maximum number.")
 
 
 class IdeaList(BaseModel):

@@ -18,7 +18,7 @@ class SuggestLinksParams(Params):
     """For which article."""
 
     content_id: ContentId
-    limit: Integer = Field(default=10, ge=1, le=50, description="How many to return.")
+    limit: Integer = Field(default=10, ge=1, le=50, description="Maximum number.")
 
 
 class LinkSuggestion(BaseModel):

@@ -54,7 +54,7 @@ class PublicationOut(BaseModel):
     warnings: list[str]
     error: str
     next_try_at: datetime | None = Field(
-        description="When it continues by itself; null where nothing is to be done, or it waits for publish_content."
+        description="When it continues automatically; null if nothing is left to do, or it waits for publish_content."
     )
     clashes_with: list[str] | None = Field(
         default=None, description="Publications of the website within an hour of it; null without from and to."
@@ -69,7 +69,7 @@ class PublicationOut(BaseModel):
         default=None, description="Whether somebody edited it there; null without verify, or where nobody knows."
     )
     overwritten: dict[str, Any] | None = Field(
-        default=None, description="A copy of the edit that force wrote over last: at, fields and body."
+        default=None, description="A copy of the edit that force overwrote last: at, fields and body."
     )
 
 
@@ -152,9 +152,9 @@ def state_in_words(one: Publication, zone: ZoneInfo) -> str:
         case "scheduled" if one.publish_at is not None:
             says = f"is scheduled: it goes live at {in_words(one.publish_at, zone)}. {one.url}"
         case "queued":
-            says = "is queued: it has not been sent so far." if one.error else "is queued: it is sent in a moment."
+            says = "is queued: it has not been sent yet." if one.error else "is queued: it will be sent in a moment."
         case "publishing":
-            says = "is on its way to the site."
+            says = "is being sent to the site."
         case "unknown":
             says = "is unknown: the site did not say whether it has the post."
         case "failed":
@@ -184,10 +184,10 @@ def seen(facts: Mapping[str, Any]) -> str:
 def _outlook(done: Publication, zone: ZoneInfo) -> str:
     ask = f"list_publications with publication_id {done.id} shows its status"
     if done.due_at is None and done.status == "unknown":
-        return "It does not continue by itself: look at the site, then call publish_content again."
+        return "It does not continue automatically: check the site, then call publish_content again."
     if done.due_at is not None and done.due_at > datetime.now(UTC):
-        return f"It continues by itself at {in_words(done.due_at, zone)}; {ask} then."
-    return f"It continues by itself; {ask}."
+        return f"It continues automatically at {in_words(done.due_at, zone)}; {ask} then."
+    return f"It continues automatically; {ask}."
 
 
 def raise_failure(done: Publication, code: str = "") -> None:

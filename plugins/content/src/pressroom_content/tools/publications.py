@@ -52,8 +52,8 @@ class PublicationsParams(Params):
     begin: Annotated[Day | None, Field(alias="from", description="The schedule's first day.")] = None
     end: Annotated[Day | None, Field(alias="to", description="Its last day.")] = None
     verify: bool = Field(default=False, description="Look at the site now; needs one of the first two.")
-    limit: Integer = Field(default=20, ge=1, le=100, description="How many to return.")
-    cursor: Cursor | None = Field(default=None, description="The last next_cursor.")
+    limit: Integer = Field(default=20, ge=1, le=100, description="Maximum number.")
+    cursor: Cursor | None = Field(default=None, description="next_cursor of the last result.")
 
 
 class GapRow(BaseModel):
@@ -69,7 +69,7 @@ class PublicationsAnswer(BaseModel):
 
     publications: list[PublicationOut]
     gaps: list[GapRow] | None = Field(description="Weeks and more without a post; null without from and to.")
-    next_cursor: str | None = Field(description="Give it as cursor to read on; null at the end.")
+    next_cursor: str | None = Field(description="Pass it as cursor for more; null at the end.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ async def _in_detail(plugin: PluginContext, user_id: str, params: PublicationsPa
         texts.append(f"{told(one, known.zone(one), _unsaid(one, state))}{_details(one, row, state)}")
     texts += [f"There are more: cursor {cursor}"] if cursor else []
     data = PublicationsAnswer(publications=rows, gaps=None, next_cursor=cursor)
-    return ToolResult("\n\n".join(texts) or "The article was not published anywhere.", data)
+    return ToolResult("\n\n".join(texts) or "The article is not published anywhere.", data)
 
 
 async def _schedule(plugin: PluginContext, user_id: str, params: PublicationsParams) -> ToolResult:
@@ -244,7 +244,7 @@ def _details(one: Publication, row: PublicationOut, state: RemoteState | None) -
     lines = [_which(one, row)]
     lines += [f"On the site: {found}" for found in (state.drift if state else ())]
     if state is not None and state.edited is False:
-        lines.append("Nobody edited it on the site.")
+        lines.append("It was not edited on the site.")
     stopped = [step.name for step in row.steps or () if step.state in ("failed", "unknown")]
     lines += [f"It stopped at the step {stopped[0]}."] if stopped and one.error else []
     return "".join(f"\n{line}" for line in lines)

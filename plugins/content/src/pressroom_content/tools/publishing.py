@@ -41,7 +41,7 @@ class PublishParams(Params):
     mode: Literal["publish", "draft", "schedule"] | None = Field(
         default=None,
         description=(
-            "publish: live now. draft: not live; cancels a schedule. Left out: an existing post keeps its state; a new "
+            "publish: live now. draft: not live; cancels a schedule. Default: an existing post keeps its state; a new "
             "one follows the website's default_status, or is scheduled if publish_at is given."
         ),
     )
@@ -51,8 +51,8 @@ class PublishParams(Params):
     options: dict[str, Any] | None = Field(
         default=None,
         description=(
-            "For this website only: slug, author, excerpt, canonical_url, tags, categories, or platform options. Left "
-            "out, an existing post keeps its own."
+            "For this website only: slug, author, excerpt, canonical_url, tags, categories, or platform options. By "
+            "default an existing post keeps its own."
         ),
     )
     canonical_publication_id: PublicationId | None = Field(
@@ -90,11 +90,11 @@ async def _has_post(params: Params, call: Call) -> bool:
     name="publish_content",
     title="Publish, update, retry or reschedule",
     description=(
-        "Brings an article's newest version to a website. An article has one post on a website, so the same call "
-        "publishes or updates it, retries a failure, and moves or cancels a schedule; it is safe to repeat. Where the "
-        "post was edited on the site, nothing is written and conflict says what was: ask the user, then repeat with "
-        "force. Returns status, url, verified and warnings. While status is queued, publishing or unknown, use "
-        "list_publications."
+        "Publishes an article's newest version on a website. An article has one post on a website, so the same call "
+        "publishes or updates it, retries a failure, and moves or cancels a schedule; it is safe to repeat. If the "
+        "post was edited on the site, nothing is written and conflict describes the edits: ask the user, then "
+        "repeat with force. Returns status, url, verified and warnings. While status is queued, publishing or "
+        "unknown, use list_publications."
     ),
     result=PublishAnswer,
     # Not destructive: only `force` overwrites anything, once the user agreed, and a copy of that is kept.
@@ -122,7 +122,7 @@ async def publish_content(params: PublishParams, call: Call) -> ToolResult:
     raise_failure(done, await store.problem(done))
     conflict = done.error if done.error and await store.problem(done) == "remote_changed" else None
     if state is not None and state.edits:
-        conflict = f"{state.edits[:1].upper()}{state.edits[1:]}. The article has nothing newer; force writes it again."
+        conflict = f"{state.edits[:1].upper()}{state.edits[1:]}. The article has nothing newer; force sends it again."
     data = PublishAnswer(
         publication_id=done.id,
         status=done.status,
@@ -194,9 +194,9 @@ _TAKEN_DOWN: Final = {
 
 @mcp_tool(
     name="unpublish_content",
-    title="Take a post down",
+    title="Unpublish a post",
     description=(
-        "Takes a post down from its website: to a draft, to the trash, or for good. A scheduled one is cancelled. Ask "
+        "Unpublishes a post: back to a draft, to the trash, or permanently. A scheduled one is cancelled. Ask "
         "the user first, then set confirm to true. The article is kept; publish_content brings the post back. Safe to "
         "repeat. Returns status."
     ),

@@ -59,8 +59,8 @@ class MergeAnswer(BaseModel):
     name="merge_site_edits",
     title="Merge edits made on the site",
     description=(
-        "Brings what was edited in a post on its website into the article, block by block, as a new version; then "
-        "publish_content overwrites nothing. Where both sides changed the same block or field it writes nothing and "
+        "Merges edits made to a post on its website into the article, block by block, as a new version; then "
+        "publish_content overwrites nothing. If both sides changed the same block or field, it writes nothing and "
         "returns conflicts: ask the user, then repeat with choices."
     ),
     result=MergeAnswer,

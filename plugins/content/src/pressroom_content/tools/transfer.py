@@ -69,7 +69,7 @@ class ImportedContent(BaseModel):
     name="import_content",
     title="Import or copy an article",
     description=(
-        "Takes over a post of a connected website: publish_content then updates that very post, and lines such as "
+        "Imports a post of a connected website: publish_content then updates that same post, and lines such as "
         "<!-- block:… --> stand for blocks that stay as they are. Where the platform cannot do that, and from pasted "
         "HTML, a feed or an article (content_id), it makes a copy as a new draft."
     ),
@@ -145,7 +145,7 @@ class PreviewParams(Params):
 
     content_id: ContentId
     website_id: WebsiteId | None = Field(
-        default=None, description="Whose platform would get it; left out: as a web page."
+        default=None, description="The website to preview it for; default: as a web page."
     )
 
 
@@ -205,7 +205,7 @@ class ExportParams(Params):
 
     website_id: WebsiteId | None = Field(default=None, description="Only articles of this website.")
     content_ids: Annotated[list[ContentId], Field(min_length=1, max_length=500)] | None = Field(
-        default=None, description="Only these; left out: all except trash."
+        default=None, description="Only these; default: all except trash."
     )
     format: Literal["markdown", "json", "wxr"] = Field(
         default="markdown",

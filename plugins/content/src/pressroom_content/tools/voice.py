@@ -50,8 +50,8 @@ class SetVoiceParams(Params):
     name="set_brand_voice",
     title="Change the brand voice",
     description=(
-        "Saves how a website writes, for AI clients to follow and check_blog_seo to check (include voice). Read it "
-        "with get_website first. Parts that are left out stay; a list or glossary replaces the old one."
+        "Saves the style of a website's texts, for AI clients to follow and check_blog_seo to check (include voice). "
+        "Read it with get_website first. Omitted parts stay; a list or glossary replaces the old one."
     ),
     result=VoiceAnswer,
     annotations=Annotations(idempotent=True),

@@ -23,7 +23,7 @@ class TaxonomyParams(Params):
     website_id: WebsiteId
     kind: str = Field(description="Not every platform has each.")
     query: str | None = Field(default=None, max_length=200, description="Only names with this text.")
-    limit: Integer = Field(default=50, ge=1, le=200, description="How many to return.")
+    limit: Integer = Field(default=50, ge=1, le=200, description="Maximum number.")
 
 
 class TermRow(BaseModel):

@@ -70,7 +70,7 @@ class DomainOut(BaseModel):
 
     name: str
     status: Literal["waiting", "proven", "lost"] = Field(
-        description="waiting: it does not lead here yet. proven: the site is there. lost: it led here and does not now."
+        description="waiting: not pointing here yet. proven: the site is there. lost: no longer points here."
     )
     since: datetime | None
     checked_at: datetime | None
@@ -154,15 +154,15 @@ class ListWebsitesParams(Params):
     """Which websites."""
 
     status: Literal["active", "error", "paused"] | None = Field(default=None, description="Only those.")
-    limit: Integer = Field(default=50, ge=1, le=200, description="How many to return.")
-    cursor: Cursor | None = Field(default=None, description="next_cursor of the last answer.")
+    limit: Integer = Field(default=50, ge=1, le=200, description="Maximum number.")
+    cursor: Cursor | None = Field(default=None, description="next_cursor of the last result.")
 
 
 class WebsitePage(BaseModel):
     """The answer of `list_websites`."""
 
     websites: list[WebsiteSummary]
-    next_cursor: str | None = Field(description="Give it as cursor to read on; null at the end.")
+    next_cursor: str | None = Field(description="Pass it as cursor for more; null at the end.")
 
 
 @mcp_tool(
@@ -219,7 +219,7 @@ class WebsiteAnswer(BaseModel):
     control: ControlState
     domain: DomainOut | None = Field(description="Of a built-in site that has one; with check it is checked.")
     voice: VoiceView = Field(description="The brand voice: follow it when you write for this website.")
-    voice_version: int = Field(description="expected_version of set_brand_voice; 0: nobody has written one.")
+    voice_version: int = Field(description="expected_version of set_brand_voice; 0: none is written yet.")
     live_check: LiveCheck | None = Field(description="null without check.")
     limits: dict[str, int] = Field(description="Bounds of this server that matter for it.")
     formatting: dict[str, str] = Field(description="What of a body is converted or lost there.")
@@ -283,7 +283,7 @@ def _lines(data: WebsiteAnswer) -> Iterator[str]:
         yield f"Live check: publishing is {'possible' if data.live_check.ok else 'not possible'}."
         for row in data.live_check.checks:
             yield f"- {row.status}: {row.message}{f' ({row.fix})' if row.fix else ''}"
-    yield f"Time zone: {zone.key}; now {time_text(datetime.now(UTC), zone)}. Times without an offset are read in it."
+    yield f"Time zone: {zone.key}; now {time_text(datetime.now(UTC), zone)}. Used for times without an offset."
     able = [words for name, words in ABILITIES.items() if website.capabilities.get(name)]
     lacks = [words for name, words in ABILITIES.items() if website.capabilities.get(name) is False]
     yield f"Supported: {', '.join(able) or 'nothing'}. Not supported: {', '.join(lacks) or 'nothing'}."

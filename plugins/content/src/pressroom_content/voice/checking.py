@@ -178,7 +178,7 @@ def _bounded(findings: Iterator[VoiceFinding]) -> Iterator[VoiceFinding]:
 def _banned(text: _Text, voice: Voice) -> Iterator[VoiceFinding]:
     for place, found, _ in Terms(dict.fromkeys(voice.banned_terms, "")).found_in(text.text):
         message = f"“{found}” is a banned term"
-        yield text.finding("banned_term", place, found, message, "Say it in other words.")
+        yield text.finding("banned_term", place, found, message, "Reword it.")
 
 
 def _glossary(text: _Text, voice: Voice) -> Iterator[VoiceFinding]:

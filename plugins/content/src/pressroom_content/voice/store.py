@@ -74,7 +74,7 @@ class Voices:
         self._websites = Websites(plugin)
 
     async def get(self, user_id: str, website_id: str) -> tuple[Voice, int]:
-        """Return a website's guide and its version, which is 0 where nobody has written one. Raises `NotFound`."""
+        """Return a website's guide and its version, which is 0 where none is written yet. Raises `NotFound`."""
         website = await self._websites.get(user_id, website_id)
         async with self._database.reading() as session:
             return await _read(session, website.id)

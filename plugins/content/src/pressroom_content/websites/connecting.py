@@ -73,8 +73,8 @@ class ConnectionLinks:
         if website_id is None and await Websites(self._plugin).count(user_id) >= self._plugin.config.max_websites:
             raise InvalidInput(
                 "",
-                f"this account has {self._plugin.config.max_websites} websites, as many as it may; disconnect_website "
-                "frees a place",
+                f"this account has {self._plugin.config.max_websites} websites, the maximum; remove one with "
+                "disconnect_website",
             )
         now, token = datetime.now(UTC), new_secret()
         expires_at = now + timedelta(minutes=self._plugin.config.connect_minutes)
@@ -93,7 +93,7 @@ class ConnectionLinks:
             await session.execute(delete(ConnectRow).where(ConnectRow.expires_at < now - _KEPT_AFTER))
             mine = select(func.count()).where(ConnectRow.user_id == user_id, ConnectRow.expires_at > now)
             if int(await session.scalar(mine) or 0) >= _MAX_OPEN:
-                raise InvalidInput("", f"{_MAX_OPEN} links to connect sites are open already; use one, or wait")
+                raise InvalidInput("", f"{_MAX_OPEN} links to connect sites are already open; use one, or wait")
             session.add(row)
         return f"{self._plugin.base_url}/dashboard/connect/{token}", expires_at
 
@@ -107,9 +107,9 @@ class ConnectionLinks:
         async with self._database.reading() as session:
             row = await session.get(ConnectRow, hash_of(token))
         if row is None or row.expires_at <= datetime.now(UTC):
-            raise NotFound("This link has expired, or was never one of this server. Ask your AI client for a new one.")
+            raise NotFound("This link has expired, or is not from this server. Ask your AI client for a new one.")
         if row.user_id != user_id:
-            raise Forbidden("Another account made this link. Sign in with that account to connect the site.")
+            raise Forbidden("This link was created by another account. Sign in with that account to connect the site.")
         return Connect(
             row.id,
             row.user_id,
@@ -176,7 +176,7 @@ class ConnectionLinks:
         async with self._database.writing() as session:
             row = await session.get(ConnectRow, hash_of(token), with_for_update=True)
             if row is None or row.used_at is not None:
-                raise NotFound("This link has been used already. Your websites show what came of it.")
+                raise NotFound("This link was already used. Your websites show the result.")
             row.used_at = datetime.now(UTC)
 
 
@@ -219,7 +219,7 @@ def read_fields(fields: tuple[CredentialField, ...], typed: Mapping[str, str]) -
         if field.options and value not in field.options:
             raise InvalidInput(field.name, f"{field.label} must be one of {', '.join(field.options)}")
         if field.pattern and not re.fullmatch(field.pattern, value):
-            raise InvalidInput(field.name, f"{field.label} does not look right. {field.hint}".strip())
+            raise InvalidInput(field.name, f"{field.label} doesn't look right. {field.hint}".strip())
         values[field.name] = value
     return values
 
@@ -260,11 +260,13 @@ async def check_credential(
         log.warning(
             "a connector failed while it checked a site", platform=connector.platform, kind=type(error).__name__
         )
-        return failed(CallError("the connector failed inside; the server's log has more"), connector.capabilities)
+        return failed(
+            CallError("the connector failed with an internal error; see the server's log"), connector.capabilities
+        )
 
 
 def failed(error: CallError, capabilities: Capabilities) -> ConnectionReport:
-    """Return the finding for a site that could not be looked at."""
+    """Return the finding for a site that could not be checked."""
     id_ = "credential" if isinstance(error, SiteRejected) else "reachable"
     fix = error.hint or (
         "Check that the URL is right and that the site is up, then try again."

@@ -11,16 +11,16 @@ from pressroom_content.contract import BUILTIN, SiteConnector, TermKind, site_co
 
 ABILITIES: Final[Mapping[str, str]] = {
     "draft": "drafts",
-    "schedule": "its own scheduler",
+    "schedule": "scheduling",
     "update": "updates",
-    "unpublish": "taking posts down",
+    "unpublish": "unpublishing",
     "delete": "deleting posts",
     "tags": "tags",
     "categories": "categories",
     "canonical": "canonical URLs",
     "featured_image": "featured images",
-    "upload": "uploads of images",
-    "seo_meta": "titles and descriptions for search engines",
+    "upload": "image uploads",
+    "seo_meta": "SEO titles and descriptions",
     "redirects": "redirects",
     "import_posts": "reading existing posts",
 }

@@ -1,8 +1,8 @@
 """Domains of built-in sites: asked for by the owner, proven by what this server answers there, and used from then on.
 
 Whoever asks for a domain gets a token that this server answers at `/.well-known/pressroom-domain/<website>` under that
-name. The domain is proven once the server finds the token there through its fetcher: then the domain leads here. Or the
-operator names the domain for the site. A domain that is proven belongs to one site; asking for one reserves nothing.
+name. The domain is proven once the server finds the token there through its fetcher: then the domain points here. Or
+the operator names the domain for the site. A proven domain belongs to one site; asking for one reserves nothing.
 Where records of the domain name websites (see `domain_records`), it can be had by these only, and they get it from a
 site that is not among them.
 """
@@ -44,11 +44,11 @@ PROOF_PATH: Final = "/.well-known/pressroom-domain"
 """Below it is the token of each website; at it proxies ask which domains they may have certificates for."""
 
 LAPSE: Final = timedelta(days=3)
-"""For this long a domain is kept that does not lead here any more."""
+"""For this long a domain is kept that no longer points here."""
 
 _RENEWED: Final = timedelta(days=1)
 _WAITED: Final = timedelta(days=3)
-"""For this long it is looked by itself whether a domain that was asked for leads here."""
+"""For this long it is looked by itself whether a domain that was asked for points here."""
 
 _BETWEEN_LOOKS: Final = timedelta(minutes=10)
 _AT_ONCE: Final = 100
@@ -64,7 +64,7 @@ _TAKEN: Final = "is the domain of another website of this server; if it is yours
 class DomainState:
     """What is known of a site's domain.
 
-    `waiting`: it does not lead here yet. `proven`: it does since `since`. `lost`: it did, and since `since` it does
+    `waiting`: it does not point here yet. `proven`: it does since `since`. `lost`: it did, and since `since` it does
     not. `target` is the host that its DNS record has to lead to, `problem` what was found at `checked_at` instead.
     """
 
@@ -134,7 +134,7 @@ async def release(session: AsyncSession, plugin: PluginContext[ContentConfig], r
 
 
 class Domains:
-    """Looks whether domains lead here, and knows which do."""
+    """Looks whether domains point here, and knows which do."""
 
     def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
@@ -146,7 +146,7 @@ class Domains:
             return self._state(await self._row(session, user_id, website_id))
 
     async def check(self, user_id: str, website_id: str) -> DomainState | None:
-        """Look whether the domain of a website leads here, and use it from then on. Raises `NotFound`."""
+        """Look whether the domain of a website points here, and use it from then on. Raises `NotFound`."""
         async with self._database.reading() as session:
             row = await self._row(session, user_id, website_id)
         if not row.domain:
@@ -214,7 +214,7 @@ class Domains:
         return None if found is None else (found, unquote(parts.path.removeprefix("/")))
 
     async def answer(self, name: str, website_id: str) -> str | None:
-        """Return what proves that a domain which a website asked for leads here, `None` where it asked for another."""
+        """Return what proves that a domain which a website asked for points here, `None` where it asked for another."""
         if not could_be_domain(name):
             return None
         wanted = select(WebsiteRow.domain_token).where(WebsiteRow.id == as_id(website_id), WebsiteRow.domain == name)
@@ -272,7 +272,7 @@ class Domains:
             elif row.proven_domain is not None:
                 row.domain_lost_at = row.domain_lost_at or now
                 if now - row.domain_lost_at >= LAPSE:
-                    log.info("a domain does not lead here any more", website=row.id, domain=row.domain)
+                    log.info("a domain no longer points here", website=row.id, domain=row.domain)
                     await _use(session, self._plugin, row, None)
                     row.domain_at, row.domain_lost_at = now, None
             return self._state(row)
@@ -280,7 +280,7 @@ class Domains:
     async def _make_way(self, session: AsyncSession, row: WebsiteRow, given: Collection[str]) -> str:
         """Take a domain from the site that has it, where records give it to this one and not to that.
 
-        That the domain leads here proves nothing against the site that has it: it leads here for both. Return why the
+        That the domain points here proves nothing against the site that has it: it points here for both. Return why the
         domain cannot be had.
         """
         holder = await _holder(session, row.domain)
@@ -312,7 +312,7 @@ class Domains:
         return given, await self._problem(row)
 
     async def _problem(self, row: WebsiteRow) -> str:
-        """Return why a domain is not proven to lead here; nothing where it does."""
+        """Return why a domain is not proven to point here; nothing where it does."""
         url = domain_url(row.domain, self._plugin.base_url)
         # Many proxies get a certificate only for domains that are proven.
         places = [url, f"http://{row.domain}"] if url.startswith("https://") else [url]

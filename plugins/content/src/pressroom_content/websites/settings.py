@@ -201,7 +201,7 @@ def changed(platform: str, current: Mapping[str, Any], changes: Mapping[str, Any
 
 
 def read(stored: Mapping[str, Any]) -> WebsiteSettings:
-    """Return stored settings; what this version does not know any more is left out."""
+    """Return stored settings; what this version no longer knows is left out."""
     known = {name: value for name, value in stored.items() if name in WebsiteSettings.model_fields}
     return WebsiteSettings.model_validate(known)
 

@@ -128,7 +128,7 @@ class Websites:
         connector = connectors(self._plugin).get(website.platform)
         if connector is None:
             raise SiteUnavailable(
-                f"the connector for {website.platform} is not on this server any more; ask the operator to install it"
+                f"the connector for {website.platform} is no longer on this server; ask the operator to install it"
             )
         if website.platform != BUILTIN and is_on_this_server(website.url, self._plugin.base_url):
             raise SiteRefused(
@@ -152,7 +152,7 @@ class Websites:
         finding: ConnectionReport | None = None,
         website_id: str = "",
     ) -> Website:
-        """Keep a website. Raises `InvalidInput` where the account has as many as it may have."""
+        """Keep a website. Raises `InvalidInput` where the account is at its limit."""
         now, id_ = datetime.now(UTC), website_id or new_id("w")
         row = WebsiteRow(
             id=id_,
@@ -179,8 +179,8 @@ class Websites:
                     if await self._count(session, user_id) >= self._plugin.config.max_websites:
                         raise InvalidInput(
                             "",
-                            f"an account has at most {self._plugin.config.max_websites} websites; disconnect_website "
-                            "frees a place",
+                            f"an account has at most {self._plugin.config.max_websites} websites; remove one with "
+                            "disconnect_website",
                         )
                     session.add(row)
                     await session.flush()

@@ -177,8 +177,8 @@ def _issues(image: _Seen, report: ImageReport) -> Iterator[ImageIssue]:
     if image.url.startswith("http://"):
         yield _issue("warning", "image_https", image.url, "the image is not encrypted", "Use its https URL.")
     if image.media is None and image.role == "inline":
-        message = "the image is not from the library: nobody knows its licence, and it may vanish"
-        yield _issue("notice", "image_license", image.url, message, "Take it in with import_image, and use its url.")
+        message = "the image is not from the library: its licence is unknown, and it may disappear"
+        yield _issue("notice", "image_license", image.url, message, "Import it with import_image, and use its url.")
     if image.role == "inline" and not image.first and not image.lazy:
         message = "the image is loaded at once, although it is further down"
         yield _issue(
@@ -190,9 +190,11 @@ def _about_texts(image: _Seen) -> Iterator[ImageIssue]:
     alt = (image.alt or "").strip()
     if not alt:
         message = "the image has no alt text"
-        yield _issue("critical", "image_alt", image.url, message, "Say in a few words what it shows.")
+        yield _issue("critical", "image_alt", image.url, message, "Describe in a few words what it shows.")
     elif _FILE_NAME.fullmatch(alt):
-        yield _issue("warning", "image_alt", image.url, f"the alt text {alt!r} is a file name", "Say what it shows.")
+        yield _issue(
+            "warning", "image_alt", image.url, f"the alt text {alt!r} is a file name", "Describe what it shows."
+        )
     elif len(alt) > MAX_ALT_LENGTH:
         message = f"the alt text has {len(alt)} characters"
         yield _issue("notice", "image_alt", image.url, message, f"Keep it below {MAX_ALT_LENGTH}.")
@@ -205,7 +207,7 @@ def _about_files(image: _Seen, report: ImageReport) -> Iterator[ImageIssue]:
         return
     size = f"{report.bytes / 1000:,.0f} kB"
     if report.bytes > TOO_HEAVY_BYTES:
-        fix = f"Make it smaller than {HEAVY_BYTES // 1000} kB: fewer pixels, or WebP."
+        fix = f"Reduce it to less than {HEAVY_BYTES // 1000} kB: fewer pixels, or WebP."
         yield _issue("warning", "image_weight", image.url, f"the image has {size}", fix)
     elif report.bytes > HEAVY_BYTES:
         fix = f"{HEAVY_BYTES // 1000} kB or less loads faster."

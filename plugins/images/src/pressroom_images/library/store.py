@@ -285,7 +285,7 @@ class Library:
             held = await session.scalar(select(func.count()).where(MediaRow.user_id == row.user_id))
             if held >= self._config.max_images:
                 raise InvalidInput(
-                    "", f"the library holds {held} images, as many as it may; delete some with delete_media first"
+                    "", f"the library holds {held} images, the maximum; delete some with delete_media first"
                 )
             session.add(row)
             await session.flush()

@@ -62,9 +62,7 @@ class Uploads:
         async with self._database.reading() as session:
             row = await session.scalar(select(UploadRow).where(UploadRow.token_hash == hash_of(token)))
         if row is None or row.used_at is not None or row.expires_at < datetime.now(UTC):
-            raise NotFound(
-                "this link to upload an image was used already, or is too old; ask your assistant for another"
-            )
+            raise NotFound("this upload link was already used or has expired; ask your assistant for a new one")
         found: UploadRow = row
         return found
 
@@ -72,7 +70,7 @@ class Uploads:
         """Keep what was sent. A file that is refused leaves the link as it was.
 
         Raises:
-            NotFound: the link does not work any more.
+            NotFound: the link no longer works.
             InvalidInput: the file is not an image, is another kind of image than was announced, or is too large.
         """
         link = await self.open(token)
@@ -88,7 +86,7 @@ class Uploads:
         )
         async with self._database.writing() as session:
             if (await session.execute(taking)).rowcount != 1:
-                raise NotFound("this link to upload an image was used already; ask your assistant for another")
+                raise NotFound("this upload link was already used; ask your assistant for a new one")
         library = Library(self._plugin)
         name = link.filename or filename or "image"
         try:

@@ -46,7 +46,7 @@ def source(config: ImagesConfig) -> ImageSource:
     async def get(plugin: PluginContext, image_id: str) -> FoundImage:
         found = _image(await api.get(plugin, f"/images/{quote(image_id, safe='')}/", {}))
         if found is None:
-            raise NotFound("Openverse does not have this image any more, or its licence is not known")
+            raise NotFound("Openverse no longer has this image, or its licence is not known")
         return found
 
     return ImageSource(NAME, "Openverse", search, get)

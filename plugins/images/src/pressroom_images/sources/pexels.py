@@ -47,7 +47,7 @@ def source(config: ImagesConfig, key: str) -> ImageSource:
             raise NotFound("there is no such photo on Pexels")
         found = _image(await api.get(plugin, f"/photos/{photo_id}", {}))
         if found is None:
-            raise NotFound("Pexels does not have this photo any more")
+            raise NotFound("Pexels no longer has this photo")
         return found
 
     return ImageSource(NAME, "Pexels", search, get)

@@ -58,7 +58,7 @@ def source(config: ImagesConfig, key: str) -> ImageSource:
         answer = await api.get(plugin, "", {"key": key, "id": image_id})
         found = next((image for one in listed(answer, "hits") if (image := _image(one))), None)
         if found is None:
-            raise NotFound("Pixabay does not have this image any more")
+            raise NotFound("Pixabay no longer has this image")
         return found
 
     return ImageSource(NAME, "Pixabay", search, get)

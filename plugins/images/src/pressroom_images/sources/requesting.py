@@ -86,11 +86,11 @@ class ProviderErrors:
         """Return the error for an answer that is not JSON with a status of 200."""
         del method
         if answer.status in _GONE:
-            return NotFound(f"{title} does not have this image any more")
+            return NotFound(f"{title} no longer has this image")
         if answer.status in _DENIED:
-            return ImageProviderUnavailable(f"{title} does not accept this server's key; the operator has to look")
+            return ImageProviderUnavailable(f"{title} does not accept this server's key; the operator has to check it")
         if answer.status == _TOO_MANY:
-            return ImageProviderUnavailable(f"{title} has been asked too often; try again later")
+            return ImageProviderUnavailable(f"{title} gets too many requests; try again later")
         if answer.status != _OK or answer.body is None:
             return ImageProviderUnavailable(f"{title} answered with HTTP {answer.status} and nothing that can be read")
         return None

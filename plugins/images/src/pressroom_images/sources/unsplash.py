@@ -46,7 +46,7 @@ def source(config: ImagesConfig, key: str) -> ImageSource:
     async def get(plugin: PluginContext, photo_id: str) -> FoundImage:
         found = _image(await api.get(plugin, f"/photos/{quote(photo_id, safe='')}", {}), config)
         if found is None:
-            raise NotFound("Unsplash does not have this photo any more")
+            raise NotFound("Unsplash no longer has this photo")
         return found
 
     async def used(plugin: PluginContext, image: FoundImage) -> None:

@@ -63,7 +63,7 @@ def source(config: ImagesConfig) -> ImageSource:
         answer = await api.get(plugin, "", {**_COMMON, "pageids": page_id})
         found = next((image for page in listed(answer, "query", "pages") if (image := _image(page))), None)
         if found is None:
-            raise NotFound("Wikimedia Commons does not have this image any more, or its licence is not free")
+            raise NotFound("Wikimedia Commons no longer has this image, or its licence is not free")
         return found
 
     return ImageSource(NAME, "Wikimedia Commons", search, get)

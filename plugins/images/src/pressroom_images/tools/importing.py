@@ -57,7 +57,7 @@ class ImportResult(BaseModel):
     """The answer of `import_image`."""
 
     media: MediaItem
-    content_id: str | None = Field(default=None, description="The article that it was taken for.")
+    content_id: str | None = Field(default=None, description="The article it was imported for.")
     version: int | None = Field(default=None, description="Where featured: the article's newest version.")
 
 
@@ -66,10 +66,10 @@ class ImportResult(BaseModel):
     result=ImportResult,
     title="Import an image",
     description=(
-        "Takes an image into the media library with its licence and credit line: a result of search_images, or your "
-        "own image from an https URL, such as the link of generate_image. A media_id takes one that is there. With "
-        "role featured it becomes the article's featured image; inline returns the Markdown to place with "
-        "update_content. Publishing adds the credit by itself. Repeating it returns the same image."
+        "Adds an image to the media library with its licence and credit line: a result of search_images, or your "
+        "own image from an https URL, such as the link of generate_image. A media_id uses an image of the library. "
+        "With role featured it becomes the article's featured image; inline returns the Markdown to place with "
+        "update_content. Publishing adds the credit automatically. Repeating it returns the same image."
     ),
     annotations=Annotations(idempotent=True, open_world=True),
     toolsets=("core", "images"),

@@ -41,15 +41,15 @@ class ListImagesParams(Params):
 
     content_id: str | None = Field(default=None, max_length=64, description="Only this article's images.")
     query: str | None = Field(default=None, max_length=200, description="Words in its texts or file name.")
-    limit: Integer = Field(default=20, ge=1, le=100, description="How many to return.")
-    cursor: str | None = Field(default=None, max_length=200, description="next_cursor of the previous page.")
+    limit: Integer = Field(default=20, ge=1, le=100, description="Maximum number.")
+    cursor: str | None = Field(default=None, max_length=200, description="next_cursor of the last result.")
 
 
 class ListResult(BaseModel):
     """The answer of `list_media`."""
 
     media: list[MediaItem]
-    next_cursor: str | None = Field(description="Give it as cursor to read on; null at the end.")
+    next_cursor: str | None = Field(description="Pass it as cursor for more; null at the end.")
 
 
 class UpdateImageParams(Params):
@@ -86,11 +86,11 @@ class DeleteResult(BaseModel):
 @mcp_tool(
     name="create_upload_url",
     result=UploadResult,
-    title="Make an upload link",
+    title="Create an upload link",
     description=(
-        "Makes a link with which the user uploads an image from their machine, in a browser or with curl -T. Returns "
-        "upload_url, which works once, and the media_id that the image will have. After the upload, call import_image "
-        "with it and an alt text."
+        "Creates a link for the user to upload an image, in a browser or with curl -T. Returns upload_url, which "
+        "works once, and the future media_id of the image. After the upload, call import_image with it and an alt "
+        "text."
     ),
     toolsets=("core", "images"),
 )
@@ -120,8 +120,8 @@ async def create_upload_url(params: UploadParams, call: Call) -> ToolResult:
     result=ListResult,
     title="List images",
     description=(
-        "Lists the images of the library, newest first, each with its url, alt text, credit and the articles that it "
-        "was taken for. To use one in an article, call import_image with its id."
+        "Lists the images of the library, newest first, each with its url, alt text, credit and the articles that "
+        "use it. To use one in an article, call import_image with its id."
     ),
     annotations=Annotations(read_only=True, idempotent=True),
     toolsets=("images",),
@@ -150,8 +150,8 @@ async def list_media(params: ListImagesParams, call: Call) -> ToolResult:
     result=MediaResult,
     title="Change an image's texts",
     description=(
-        "Changes the alt text, caption or credit of an image of the library. The credit of a provider's image is "
-        "given by its licence. Published posts show the change after publish_content."
+        "Changes the alt text, caption or credit of an image of the library. The licence determines the credit of a "
+        "provider's image. Published posts show the change after publish_content."
     ),
     annotations=Annotations(idempotent=True),
     toolsets=("images",),

@@ -45,7 +45,7 @@ class ImageOut(BaseModel):
     license: License
     credit: CreditLine
     hosting: str = Field(description="download: a copy is kept here; hotlink: it is shown from its provider; either.")
-    use_requires: list[str] = Field(description="What its use obliges to: credit, hotlink_only, download_ping.")
+    use_requires: list[str] = Field(description="Conditions of use: credit, hotlink_only, download_ping.")
     sensitive: bool
 
 
@@ -53,7 +53,7 @@ class MediaItem(BaseModel):
     """An image of the library."""
 
     id: str = Field(description="Give it as media_id to the other tools.")
-    url: str = Field(description="Where it can be seen. Use it as the URL of an image in an article.")
+    url: str = Field(description="Its public URL. Use it as the URL of an image in an article.")
     title: str
     filename: str
     media_type: str
@@ -66,10 +66,10 @@ class MediaItem(BaseModel):
     page_url: str
     hosting: str
     license: License | None = Field(description="null for own images.")
-    credit_html: str = Field(description="The line that has to stand by the image; empty where none has to.")
+    credit_html: str = Field(description="The credit line required next to the image; empty if none is.")
     credit_text: str
     created_at: datetime
-    used_in: list[str] = Field(default_factory=list, description="Articles that it was taken for.")
+    used_in: list[str] = Field(default_factory=list, description="Articles that use it.")
 
 
 def image(found: FoundImage) -> ImageOut:

@@ -46,7 +46,7 @@ class SearchResult(BaseModel):
 
     images: list[ImageOut]
     next_page: int | None = Field(description="Give it as page to see more; null at the end.")
-    provider_notes: list[str] = Field(description="What a provider could not do, such as one that did not answer.")
+    provider_notes: list[str] = Field(description="Problems, such as a provider that did not answer.")
 
 
 @mcp_tool(

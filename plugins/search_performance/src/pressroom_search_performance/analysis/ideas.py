@@ -59,7 +59,7 @@ class FollowedKeywords:
                 counted = select(func.count()).where(KeywordRow.website_id == self._website_id)
                 if int(await session.scalar(counted) or 0) >= MAX_KEYWORDS:
                     raise InvalidInput(
-                        "phrase", f"a website follows at most {MAX_KEYWORDS} phrases; stop one with remove=true"
+                        "phrase", f"a website tracks at most {MAX_KEYWORDS} phrases; stop one with remove=true"
                     )
                 row = KeywordRow(
                     website_id=self._website_id,

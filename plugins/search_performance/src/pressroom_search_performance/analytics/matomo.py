@@ -54,7 +54,7 @@ class Matomo:
         if not site_url.isascii() or not site_url.isdecimal() or len(site_url) > _MAX_SITE_ID_LENGTH:
             raise InvalidInput("property", "must be the number of a site in Matomo, such as 1")
         if not server_of(credential):
-            raise InvalidInput("server", "must be filled in")
+            raise InvalidInput("server", "is required")
         try:
             await _ask("VisitsSummary.getVisits", site_url, credential, fetcher, period="day", date="yesterday")
         except SourceRefused as error:
@@ -121,7 +121,7 @@ def _failure(status: int, document: Any) -> BackendError | Rejected | None:
     if status in (401, 403) or "authenticate" in words or "can't access this resource" in words.replace("&#039;", "'"):
         return Rejected(f"{TITLE} does not accept the token, or it may not view this site: {said}")
     if status // 100 == 5:
-        return BackendError(f"{TITLE} does not work at the moment: {said}")
+        return BackendError(f"{TITLE} is not available right now: {said}")
     return SourceRefused(f"{TITLE} refused the request: {said}")
 
 

@@ -135,11 +135,11 @@ class Umami:
         server = server_of(credential)
         if not server:
             if not credential.get("api_key"):
-                raise InvalidInput("api_key", "must be filled in, or the URL of your server")
+                raise InvalidInput("api_key", "is required, or the URL of your server")
             return _Access(self._url.rstrip("/"), {"x-umami-api-key": credential["api_key"]})
         for name in ("username", "password"):
             if not credential.get(name):
-                raise InvalidInput(name, "must be filled in: a server of your own needs a login")
+                raise InvalidInput(name, "is required: a server of your own needs a login")
         body = {name: credential[name] for name in ("username", "password")}
         answer = await ask(fetcher, TITLE, "POST", f"{server}/api/auth/login", body=body)
         token = answer.get("token") if isinstance(answer, dict) else None

@@ -277,13 +277,15 @@ def _notes(board: Board, missing: int, *, truncated: bool, wanted: Range) -> Seq
     before = site.latest(wanted.days).before()
     if site.first is not None and before.start < site.first and not any("begin" in note for note in notes):
         notes.append(
-            f"Figures begin on {day_text(site.first)}, too late for a comparison with the {wanted.title} before."
+            f"Figures start on {day_text(site.first)}, too late for a comparison with the {wanted.title} before."
         )
     if missing and site.first is not None and site.first <= site.latest(wanted.days).start:
         days = "1 day is" if missing == 1 else f"{missing} days are"
-        notes.append(f"{days} missing; the charts have a gap there until the figures are fetched.")
+        notes.append(f"{days} missing; the charts have a gap until the figures are fetched.")
     if truncated:
-        notes.append("The source has more rows than are kept, so the tables leave out the rarest. Totals are whole.")
+        notes.append(
+            "The source has more rows than are stored, so the tables leave out the rarest. Totals are complete."
+        )
     return notes
 
 

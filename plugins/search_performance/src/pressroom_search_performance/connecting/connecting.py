@@ -170,7 +170,7 @@ def _credential(offer: Offer, typed: Mapping[str, str]) -> Mapping[str, str]:
     for field in offer.fields:
         value = given.get(field.name, "")
         if field.required and not value:
-            raise InvalidInput(field.name, "must be filled in")
+            raise InvalidInput(field.name, "is required")
         if len(value) > _MAX_LENGTHS.get(field.name, _DEFAULT_MAX_LENGTH):
             raise InvalidInput(field.name, "is too long")
         if value and field.pattern and not re.fullmatch(field.pattern, value):
@@ -185,6 +185,6 @@ def _check_google(given: Mapping[str, str]) -> None:
         return
     missing = [name for name in ("client_id", "client_secret", "refresh_token") if name not in given]
     if len(missing) == 3:
-        raise InvalidInput("service_account", "must be filled in, or the three fields of a refresh token")
+        raise InvalidInput("service_account", "is required, or the three fields of a refresh token")
     if missing:
-        raise InvalidInput(missing[0], "must be filled in: a refresh token works with its client only")
+        raise InvalidInput(missing[0], "is required: a refresh token works with its client only")

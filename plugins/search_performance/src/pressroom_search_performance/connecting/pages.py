@@ -52,7 +52,7 @@ class SearchPages:
         websites_page = f"{urlsplit(self._plugin.base_url).path.rstrip('/')}/dashboard/websites"
         none = (
             '<section class="panel"><div class="blank"><h2>No websites yet</h2>'
-            "<p>Search figures belong to a website. Connect yours first.</p>"
+            "<p>Search figures belong to a website. Connect one first.</p>"
             f'<p class="actions"><a class="button" href="{escape(websites_page)}">Connect a website</a></p>'
             "</div></section>"
         )
@@ -72,7 +72,7 @@ class SearchPages:
         typed = _typed(request)
         offer = offers(self._plugin).get(typed.get("source", ""))
         if offer is None:
-            raise NotFound("this server does not have that source any more; open the page again")
+            raise NotFound("this server no longer has that source; open the page again")
         try:
             leads_to = await self._do(request, website, offer, typed)
         except InvalidInput as error:
@@ -189,10 +189,10 @@ class SearchPages:
         opening = "Change the connection" if connection is not None else "Connect"
         if choices:
             parts.append(_choice(target, offer, choices))
-            opening = "Connect in another way"
+            opening = "Connect another way"
         elif offer.signs_in and (connection is None or connection.status == "error"):
             parts.append(_sign_in(target, offer))
-            opening = "Connect in another way"
+            opening = "Connect another way"
         elif offer.signs_in:
             form = f'<div class="stack">{_sign_in(target, offer)}<p>Or enter a credential:</p>{form}</div>'
         shown = " open" if error is not None and typed.get("do") == "connect" else ""
@@ -245,8 +245,9 @@ def _sign_in(target: _Target, offer: Offer) -> str:
     content = (
         '<p class="actions"><button class="button" aria-describedby="sign-in-note">Sign in with Google</button></p>'
         '<p class="help" id="sign-in-note">Google asks you to let this server view and manage your Search Console '
-        "data. It reads figures, index status and sitemaps of this website, and changes one thing: it gives Google a "
-        "sitemap when you or your AI client asks for that. You can end the access here or in your Google account.</p>"
+        "data. It reads the figures, index status and sitemaps of this website. The only change it makes is to "
+        "submit a sitemap when you or your AI client asks for it. You can revoke the access here or in your Google "
+        "account.</p>"
     )
     return _posting(target, offer, "sign_in", content)
 
@@ -259,7 +260,7 @@ def _choice(target: _Target, offer: Offer, choices: Sequence[str]) -> str:
         f'<span class="option-note">{_kind(name)}</span></label>'
         for number, name in enumerate(choices)
     )
-    legend = '<legend class="field-label">You signed in. Which property has the figures of this website?</legend>'
+    legend = '<legend class="field-label">You are signed in. Which property has the figures of this website?</legend>'
     chosen = (
         f'<fieldset class="options">{legend}{options}</fieldset>'
         '<p class="actions"><button class="button">Connect this property</button>'
@@ -280,10 +281,10 @@ def _action(plugin: PluginContext[SearchPerformanceConfig], website_id: str) -> 
 
 def _operators(offer: Offer) -> str:
     if not offer.account:
-        return "<p>This server has access of its own: leave the other fields empty to use it.</p>"
+        return "<p>This server has its own access: leave the other fields empty to use it.</p>"
     return (
-        f"<p>Simplest: in {escape(offer.title)} add <strong>{escape(offer.account)}</strong> to the property as a "
-        "user, and leave the other fields empty.</p>"
+        f"<p>Simplest: in {escape(offer.title)} add <strong>{escape(offer.account)}</strong> to the property as "
+        "a user, and leave the other fields empty.</p>"
     )
 
 

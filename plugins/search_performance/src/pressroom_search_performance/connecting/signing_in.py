@@ -36,7 +36,7 @@ _MAX_CODE_LENGTH: Final = 4096
 _MAX_EXPIRED: Final = 100
 _AGAIN: Final = "Sign in with Google again"
 _OVER: Final = (
-    "This sign-in with Google was not begun in this browser, is over already, or took longer than 15 minutes. "
+    "This sign-in with Google did not start in this browser, is already over, or took longer than 15 minutes. "
     "Open the website under Search sources: it is connected, or you can sign in with Google again."
 )
 _DENIED: Final = (
@@ -153,7 +153,7 @@ class GoogleSignIns:
         """Connect a website with one of the properties that were offered. Raises `InvalidInput`."""
         row = await self._chosen_from(user_id, session, website.id)
         if row is None:
-            raise InvalidInput("", f"this sign-in is over already, or took longer than 15 minutes. {_AGAIN}")
+            raise InvalidInput("", f"this sign-in is already over, or took longer than 15 minutes. {_AGAIN}")
         if site_url not in _properties(row):
             raise InvalidInput("", "choose one of the properties in the list")
         connection = await self._connect(user_id, website, site_url, self._vault.open(row.sealed, website.id))
@@ -238,9 +238,7 @@ class GoogleSignIns:
         try:
             return await self._console.auth.redeem(code, sign_in.code_verifier, redirect_uri, fetcher)
         except GrantRefused:
-            raise InvalidInput(
-                "", f"Google does not accept its own code any more: it took too long. {_AGAIN}"
-            ) from None
+            raise InvalidInput("", f"Google no longer accepts its own code: it took too long. {_AGAIN}") from None
         except ClientRefused as error:
             log.warning("Google refuses the OAuth client or its redirect URI", reason=error.message)
             raise InvalidInput("", _MISCONFIGURED) from None
@@ -336,7 +334,7 @@ def _told(error: str) -> str:
     if code == "access_denied":
         return _DENIED
     if code in ("server_error", "temporarily_unavailable"):
-        return f"Google does not work at the moment ({code}). {_AGAIN} later"
+        return f"Google is not available right now ({code}). {_AGAIN} later"
     if code in ("redirect_uri_mismatch", "invalid_client", "unauthorized_client", "invalid_request"):
         return f"{_MISCONFIGURED} ({code})"
     return f"Google refused the sign-in ({code}). {_AGAIN}, or ask the operator of this server"

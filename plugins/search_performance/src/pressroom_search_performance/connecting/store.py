@@ -72,7 +72,7 @@ class SourceConnections:
             SiteRejected: no key opens it any more.
             ControlNotProven: the operator's would be used, and the website is not proven to control its URL, or the
                 property is not the website's.
-            NotFound: the website is not connected any more.
+            NotFound: the website is no longer connected.
         """
         wanted = select(SourceConnectionRow.credential).where(SourceConnectionRow.id == connection.id)
         async with self._database.reading() as session:

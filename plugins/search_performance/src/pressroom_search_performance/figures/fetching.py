@@ -117,7 +117,11 @@ async def fetch_connection(
         return 0, False
     work = _Work(plugin, begun, lease, progress)
     now = datetime.now(UTC)
-    noted: dict[str, Any] = {"due_at": now + _AWAY, "last_error": "the fetch failed inside", "last_error_at": now}
+    noted: dict[str, Any] = {
+        "due_at": now + _AWAY,
+        "last_error": "the fetch failed with an internal error",
+        "last_error_at": now,
+    }
     try:
         noted = await work.fetch()
     except (LeaseLost, asyncio.CancelledError):

@@ -59,7 +59,7 @@ async def check_there(session: AsyncSession, connection_id: str) -> None:
 
 
 async def note_round(plugin: PluginContext, connection_id: str, lease: Lease, values: Mapping[str, Any]) -> None:
-    """Note of a connection what came of a fetch. Nothing happens where somebody else fetches by now."""
+    """Note the outcome of a fetch for a connection. Nothing happens where somebody else fetches by now."""
     with suppress(LeaseLost):
         async with plugin.services.database.writing() as session:
             await lease.keep(session)

@@ -180,9 +180,9 @@ def _failure(status: int, document: Any) -> BackendError | Rejected | None:
     if code in _NO_ACCESS:
         return Rejected(f"{TITLE} does not accept the API key, or it may not read this site: {said}")
     if code in _TOO_OFTEN:
-        return SearchLimited(f"{TITLE} has been asked too often: {said}", retry_after=_PAUSE)
+        return SearchLimited(f"{TITLE} gets too many requests: {said}", retry_after=_PAUSE)
     if status // 100 == 5 or code in (1, 2):
-        return BackendError(f"{TITLE} does not work at the moment: {said}")
+        return BackendError(f"{TITLE} is not available right now: {said}")
     return SourceRefused(f"{TITLE} refused the request: {said}")
 
 

@@ -55,7 +55,7 @@ _CLIENT_ERRORS: Final = frozenset(
     {"invalid_client", "unauthorized_client", "deleted_client", "disabled_client", "redirect_uri_mismatch"}
 )
 _ENDED: Final = (
-    "Google does not accept this sign-in any more. Its access was removed in the Google account, it was not used for "
+    "Google no longer accepts this sign-in. Its access was removed in the Google account, it was not used for "
     "six months, an administrator ended it, or the server's app is still being tested at Google, where a sign-in ends "
     "after seven days. Sign in with Google again"
 )
@@ -167,7 +167,7 @@ class GoogleAuth:
         return time.monotonic() < self._known.get(_name_of(credential), (0.0, ""))[0]
 
     def forget(self, credential: Mapping[str, str]) -> None:
-        """Forget the token of a credential: it is not accepted any more."""
+        """Forget the token of a credential: it is no longer accepted."""
         self._known.pop(_name_of(credential), None)
 
     async def redeem(self, code: str, code_verifier: str, redirect_uri: str, fetcher: Fetcher) -> SignInGrant:
@@ -179,7 +179,7 @@ class GoogleAuth:
             BackendError: Google is away, or answers what cannot be read.
         """
         if self.client is None:
-            raise ClientRefused("this server does not offer signing in with Google any more")
+            raise ClientRefused("this server no longer offers signing in with Google")
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -277,7 +277,7 @@ class GoogleAuth:
         if SIGNED_IN not in credential:
             return credential.get("client_id", ""), credential.get("client_secret", "")
         if self.client is None:
-            raise Rejected("this server does not offer signing in with Google any more: connect in another way")
+            raise Rejected("this server no longer offers signing in with Google: connect another way")
         if self.client.client_id != credential[SIGNED_IN]:
             raise Rejected("this server has another OAuth client at Google since you signed in: sign in again")
         return self.client.client_id, self.client.client_secret

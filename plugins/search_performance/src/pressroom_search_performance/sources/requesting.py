@@ -100,14 +100,14 @@ def _failure(title: str, answer: JsonAnswer) -> BackendError | Rejected:
     said = f": {told}" if told else ""
     if answer.status == 429 or (answer.status == 403 and _reasons(document) & _QUOTA_REASONS):
         pause = _PAUSE if answer.retry_after is None else max(1, answer.retry_after)
-        return SearchLimited(f"{title} has been asked too often{said}", retry_after=pause)
+        return SearchLimited(f"{title} gets too many requests{said}", retry_after=pause)
     if answer.status in (401, 403) or _error(document) in ("invalid_grant", "invalid_client", "unauthorized_client"):
         return Rejected(f"{title} does not accept the credential, or it may not read this site{said}")
     if answer.status in (400, 402, 404, 422):
         return SourceRefused(f"{title} refused the request{said or f' with HTTP {answer.status}'}")
     if answer.status // 100 == 3:
         return SourceRefused(f"{title} is not at this URL: it answered HTTP {answer.status} and redirects elsewhere")
-    return BackendError(f"{title} does not work at the moment: it answered HTTP {answer.status}{said}")
+    return BackendError(f"{title} is not available right now: it answered HTTP {answer.status}{said}")
 
 
 def _error(document: Any) -> Any:

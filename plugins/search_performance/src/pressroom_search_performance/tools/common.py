@@ -147,7 +147,7 @@ class SiteFigures:
         source = sources_of(self.plugin).get(self.connection.source)
         notes = [source.note] if source is not None and source.note else []
         if self.first is not None and period.start < self.first:
-            notes.append(f"Figures begin on {self.first.isoformat()}.")
+            notes.append(f"Figures start on {self.first.isoformat()}.")
         if self.connection.status == "error":
             notes.append(f"Nothing new is fetched: {self.connection.last_error}")
         return notes

@@ -86,10 +86,10 @@ class ContentResult(BaseModel):
     name="get_content_performance",
     title="Performance of an article",
     description=(
-        "Returns how one article does in search: clicks, impressions, CTR and position on each website where it is "
-        "published, compared with as many days before, the queries that find it, what was changed in that time, and "
-        "its visits in connected analytics. Use it some weeks after an update. Figures are two to three days old; what "
-        "is not known is null, with the reason."
+        "Returns the search performance of one article: clicks, impressions, CTR and position on each website where "
+        "it is published, compared with as many days before, the queries that find it, what changed in that time, "
+        "and its visits in connected analytics. Use it some weeks after an update. Figures are two to three days "
+        "old; unknown values are null, with the reason."
     ),
     result=ContentResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
@@ -104,7 +104,7 @@ async def get_content_performance(params: ContentParams, call: Call) -> ToolResu
     published = [post for post in posts if post.url]
     addresses = [(post.website_id, post.url) for post in published]
     pages: list[SearchOfPage] = []
-    missing = [] if published else ["The article is not published anywhere; publish_content does it."]
+    missing = [] if published else ["The article is not published anywhere; publish it with publish_content."]
     queries: dict[str, list[Figures]] = {}
     for post in published:
         url = post.url

@@ -96,9 +96,9 @@ def unavailable(plugin: PluginContext[SearchPerformanceConfig]) -> str:
     name="get_keyword_data",
     title="Keyword data",
     description=(
-        "Returns how often phrases are searched for in a month, how hard they are to rank for (0 to 100), and what "
-        "advertisers pay for a click. Use it to choose between phrases, such as those of suggest_keywords; give all of "
-        "them at once. What the provider does not know is null."
+        "Returns monthly searches for phrases, how hard they are to rank for (0 to 100), and what advertisers pay "
+        "for a click. Use it to choose between phrases, such as those of suggest_keywords; give all of them at "
+        "once. Unknown values are null."
     ),
     result=KeywordDataResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
@@ -166,7 +166,7 @@ async def _asked(
     except SearchLimited as error:
         raise FigureSourceUnavailable(f"{error.message}; call again in {error.retry_after} seconds") from None
     except (Rejected, BackendError) as error:
-        raise FigureSourceUnavailable(f"{error.message}. Only the operator can look into it") from None
+        raise FigureSourceUnavailable(f"{error.message}. Only the operator can fix it") from None
     except PluginError as error:
         if isinstance(error.__cause__, TimeoutError):
             raise FigureSourceUnavailable(f"{source.title} did not answer within {seconds:g} seconds") from error

@@ -20,8 +20,10 @@ class SuggestKeywordsParams(Params):
     """What the ideas should be about."""
 
     website_id: WebsiteId
-    seed: str | None = Field(default=None, min_length=1, max_length=200, description="Ideas share one of these words.")
-    limit: Integer = Field(default=30, ge=1, le=100, description="How many to return.")
+    seed: str | None = Field(
+        default=None, min_length=1, max_length=200, description="Only ideas with one of these words."
+    )
+    limit: Integer = Field(default=30, ge=1, le=100, description="Maximum number.")
 
 
 class IdeaItem(BaseModel):
@@ -50,7 +52,7 @@ class SuggestResult(BaseModel):
     description=(
         "Suggests keyphrases from the website's own search queries of 90 days and its titles, to plan articles. "
         "Returns gaps first, which no page is about, then queries whose page is below the top ten, then titles that no "
-        "query finds; existing_page tells to improve a page rather than write one. Without search figures there are "
+        "query finds; existing_page means: improve that page instead of writing one. Without search figures there are "
         "only titles, without numbers."
     ),
     result=SuggestResult,
@@ -98,8 +100,8 @@ class TrackParams(Params):
 
     website_id: WebsiteId
     phrase: str = Field(min_length=1, max_length=200, description="As people type it.")
-    target_url: str | None = Field(default=None, max_length=2048, description="The page that ought to be found.")
-    remove: bool = Field(default=False, description="Stop following it.")
+    target_url: str | None = Field(default=None, max_length=2048, description="The page that should rank.")
+    remove: bool = Field(default=False, description="Stop tracking it.")
 
 
 class TrackedKeywordOut(BaseModel):
@@ -118,10 +120,10 @@ class TrackResult(BaseModel):
 
 @mcp_tool(
     name="track_keyword",
-    title="Follow a keyphrase",
+    title="Track a keyphrase",
     description=(
-        "Follows a phrase, so that list_tracked_keywords shows its position over time, also for past days; with remove "
-        "true, stops following it. Positions come from the website's own search figures."
+        "Tracks a phrase, so that list_tracked_keywords shows its position over time, also for past days; "
+        "remove=true stops tracking it. Positions come from the website's own search figures."
     ),
     result=TrackResult,
     annotations=Annotations(idempotent=True),
@@ -135,12 +137,12 @@ async def track_keyword(params: TrackParams, call: Call) -> ToolResult:
     if params.remove:
         await following.forget(phrase)
         tracked = TrackedKeywordOut(phrase=phrase, target_url=None, following=False)
-        return ToolResult(f"{phrase} is not followed any more.", TrackResult(tracked=tracked))
+        return ToolResult(f"{phrase} is no longer tracked.", TrackResult(tracked=tracked))
     if params.target_url and not params.target_url.startswith(("https://", "http://")):
         raise InvalidInput("target_url", "must be a full URL such as https://example.com/page")
     one = await following.follow(phrase, params.target_url)
     tracked = TrackedKeywordOut(phrase=one.phrase, target_url=one.target_url or None, following=True)
-    return ToolResult(f"{phrase} is followed.", TrackResult(tracked=tracked))
+    return ToolResult(f"{phrase} is tracked.", TrackResult(tracked=tracked))
 
 
 class TrackedParams(Params):
@@ -157,8 +159,8 @@ class TrackedRow(BaseModel):
     target_url: str | None
     position: float | None = Field(description="Mean position; null where no figures name the phrase.")
     previous_position: float | None
-    change: float | None = Field(description="Positions won; below 0, lost.")
-    clicks: int | None = Field(description="null like position: nobody was shown the site, or too few to be named.")
+    change: float | None = Field(description="Positions gained; below 0: lost.")
+    clicks: int | None = Field(description="null like position: nobody saw the site, or too few people to be counted.")
     impressions: int | None
     page: str | None = Field(description="The page that is found. Compare it with target_url.")
 
@@ -172,11 +174,11 @@ class TrackedResult(BaseModel):
 
 @mcp_tool(
     name="list_tracked_keywords",
-    title="Followed keyphrases",
+    title="Tracked keyphrases",
     description=(
-        "Lists the followed phrases of a website with mean position, clicks and impressions, the change since as many "
-        "days before, and the page that is found. Use it to report on progress. Google names no rare queries: their "
-        "figures are null. track_keyword follows another phrase."
+        "Lists the tracked phrases of a website with mean position, clicks and impressions, the change since as "
+        "many days before, and the page that ranks. Use it to report on progress. Google omits rare queries: their "
+        "figures are null. track_keyword adds a phrase."
     ),
     result=TrackedResult,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -187,14 +189,14 @@ async def list_tracked_keywords(params: TrackedParams, call: Call) -> ToolResult
     website = await website_of(call, params.website_id)
     followed = await FollowedKeywords(plugin_of(call), call.caller.subject, website.id).every()
     if not followed:
-        return ToolResult("No phrase is followed; track_keyword does it.", TrackedResult(rows=[], note=None))
+        return ToolResult("No phrases are tracked; add one with track_keyword.", TrackedResult(rows=[], note=None))
     try:
         site = await searched(call, website.id)
         now = site.latest(params.days)
     except NotConnected as error:
         rows = [_row(one, None, None) for one in followed]
         named = ", ".join(row.phrase for row in rows)
-        text = f"No search figures: {error.message}. The followed phrases are: {named}"
+        text = f"No search figures: {error.message}. The tracked phrases are: {named}"
         return ToolResult(text, TrackedResult(rows=rows, note=error.message))
     phrases = [one.phrase for one in followed]
     question = Question(now.before().start, now.end)
@@ -205,7 +207,7 @@ async def list_tracked_keywords(params: TrackedParams, call: Call) -> ToolResult
     lines = [str(now), *site.notes(now.before())]
     for row in rows:
         if row.impressions is None:
-            lines.append(f"{row.phrase}: not known; nobody was shown the site for it, or too few people to be named")
+            lines.append(f"{row.phrase}: unknown; nobody saw the site for it, or too few people did")
             continue
         moved = f" ({row.change:+.1f})" if row.change is not None else ""
         found_page = f", {row.page}" if row.page else ""

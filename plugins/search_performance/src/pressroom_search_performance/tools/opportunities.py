@@ -40,7 +40,7 @@ class OpportunitiesParams(Params):
     kind: Kind = Field(description="What to find.")
     days: Integer = Field(default=28, ge=7, le=180, description="Latest final days.")
     min_impressions: Integer = Field(default=50, ge=1, le=1_000_000, description="Of a query.")
-    limit: Integer = Field(default=20, ge=1, le=100, description="How many to return.")
+    limit: Integer = Field(default=20, ge=1, le=100, description="Maximum number.")
 
 
 class QuickWin(BaseModel):

@@ -79,7 +79,7 @@ class PerformanceParams(Params):
     start_date: Day | None = Field(default=None, description="Default: 28 days.")
     end_date: Day | None = Field(default=None, description="Default: the last final day.")
     dimensions: tuple[Dimension, ...] = Field(
-        default=(), max_length=4, strict=False, description="Split rows by these."
+        default=(), max_length=4, strict=False, description="Group rows by these."
     )
     filters: tuple[Filter, ...] = Field(
         default=(),
@@ -93,7 +93,7 @@ class PerformanceParams(Params):
     compare: Literal["previous_period", "previous_year"] | None = Field(default=None, description="Compare with.")
     provider: str = Field(default="auto", description="auto prefers Google.")
     limit: Integer = Field(default=50, ge=1, le=1000, description="Rows to return.")
-    cursor: str | None = Field(default=None, max_length=200, description="next_cursor of the previous page.")
+    cursor: str | None = Field(default=None, max_length=200, description="next_cursor of the last result.")
 
 
 class FigureRowOut(Count):
@@ -128,7 +128,7 @@ class PerformanceResult(BaseModel):
     comparison: ComparisonOut | None = Field(description="null unless it was asked for.")
     freshness: Freshness
     truncated: bool = Field(description="Whether the source has more rows than are kept; totals are whole.")
-    next_cursor: str | None = Field(description="Give it as cursor to read on; null at the end.")
+    next_cursor: str | None = Field(description="Pass it as cursor for more; null at the end.")
 
 
 @mcp_tool(

@@ -71,10 +71,10 @@ class SubmitResult(BaseModel):
     name="submit_urls",
     title="Tell search engines",
     description=(
-        "Tells search engines about new, changed or removed pages of a website: urls or content_id through IndexNow to "
-        "Bing, Yandex, Seznam and Naver; sitemap_url to Google, which takes no single URLs. With neither it lists the "
-        "sitemaps that Google knows, with errors. Use it after publishing or taking down. Returns which engine was "
-        "told what. It does not guarantee indexing."
+        "Tells search engines about new, changed or removed pages of a website: urls or content_id through IndexNow "
+        "to Bing, Yandex, Seznam and Naver; sitemap_url to Google, which takes no single URLs. With neither it "
+        "lists the sitemaps that Google knows, with errors. Use it after publishing or unpublishing. Returns what "
+        "each engine was told. It does not guarantee indexing."
     ),
     result=SubmitResult,
     annotations=Annotations(idempotent=True, open_world=True),
@@ -110,7 +110,9 @@ async def _urls(params: SubmitParams, call: Call, website: Website) -> list[str]
         posts = await content.publications.of_article(user_id, article.id)
         found = next((post.url for post in posts if post.website_id == website.id and post.url), None)
         if found is None:
-            raise InvalidInput("content_id", "the article was never published on this website; publish_content does it")
+            raise InvalidInput(
+                "content_id", "the article was never published on this website; publish it with publish_content"
+            )
         urls.append(found)
     return urls
 
@@ -211,7 +213,7 @@ class InspectResult(BaseModel):
 
     verdict: str = Field(description="PASS is indexed, NEUTRAL is left out, FAIL is an error.")
     coverage_state: str = Field(description="Google's own words on why.")
-    google_canonical: str | None = Field(description="The URL that Google takes for the original.")
+    google_canonical: str | None = Field(description="The URL that Google considers the original.")
     user_canonical: str | None = Field(description="The URL that the page itself names.")
     last_crawl_time: str | None
     robots: str = Field(description="Whether robots.txt allows it.")
@@ -222,9 +224,9 @@ class InspectResult(BaseModel):
     name="inspect_url_index",
     title="Index status of a page",
     description=(
-        "Asks Google whether a page is in its index, why not, which URL it takes for the original, and when it "
-        "last crawled it. Use it when a page gets no impressions a week after it was published. Google allows 2,000 "
-        "questions a day for a property. submit_urls tells search engines about the page."
+        "Asks Google whether a page is in its index, why not, which URL it considers the original, and when it last "
+        "crawled it. Use it when a page gets no impressions a week after it was published. Google allows 2,000 "
+        "requests a day per property. submit_urls tells search engines about the page."
     ),
     result=InspectResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),

@@ -45,8 +45,8 @@ class TrafficParams(Params):
     period: Literal["7d", "28d", "90d", "12mo"] = Field(
         default="28d", description="Days until yesterday; 12mo: 365 days, dates by month."
     )
-    by: By = Field(default="page", description="What rows are split by.")
-    limit: Integer = Field(default=50, ge=1, le=200, description="How many to return.")
+    by: By = Field(default="page", description="How rows are grouped.")
+    limit: Integer = Field(default=50, ge=1, le=200, description="Maximum number.")
 
 
 class TrafficOut(BaseModel):
@@ -92,9 +92,9 @@ class TrafficResult(BaseModel):
     name="get_traffic_stats",
     title="Visits",
     description=(
-        "Returns visitors, visits and page views of a website from its connected analytics, such as Plausible, "
-        "from all sources; for clicks in Google or Bing call get_search_performance. What an analytics does not tell "
-        "is null; do not compare figures of two."
+        "Returns visitors, visits and page views of a website from its connected analytics, such as Plausible, from "
+        "all sources; for clicks in Google or Bing call get_search_performance. Unknown values are null; do not "
+        "compare figures of two sources."
     ),
     result=TrafficResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),

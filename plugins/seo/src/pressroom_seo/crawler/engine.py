@@ -392,7 +392,7 @@ class Crawl:
             await self._tell(_PAGES_END + share * (1 - _PAGES_END) * 0.99, f"{self._links} links checked")
 
     async def _tell(self, fraction: float, message: str) -> None:
-        """Tell how far it is: never less than before, and not more often than people can see."""
+        """Report the progress: never less than before, and not more often than people can see."""
         fraction = min(1.0, max(fraction, self._told))
         if fraction in (0.0, 1.0) or fraction - self._told >= 0.01:
             self._told = fraction

@@ -25,7 +25,7 @@ class LinkReport:
 
     url: str
     status: int
-    """Of the URL where its redirects end; 0 if there was no answer."""
+    """Of the URL where its redirects end; 0 without a response."""
 
     location: str
     """Where its redirects end; empty where it does not redirect."""
@@ -101,7 +101,7 @@ async def check_links(
         links: where they were found, by their URL as it is written.
         site: whose links they are; with `external` false only its own are checked.
         external: whether links to other sites are looked at.
-        progress: told how far it is, 0 to 1.
+        progress: receives the progress, 0 to 1.
     """
     wanted: dict[str, list[str]] = {}
     for written, found_in in links.items():

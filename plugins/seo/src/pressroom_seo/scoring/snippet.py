@@ -152,7 +152,9 @@ def _title_warnings(title: str, desktop: DeviceSnippet, mobile: DeviceSnippet) -
         if line.truncated:
             return [f"title: is {line.width} px wide of {line.limit} on {where}; “{_short(line.cut)}” is cut."]
     if desktop.title.width < _SHORT_TITLE:
-        return [f"title: is only {desktop.title.width} px wide of {desktop.title.limit}; say more of what readers get."]
+        return [
+            f"title: is only {desktop.title.width} px wide of {desktop.title.limit}; say more about what readers get."
+        ]
     return []
 
 

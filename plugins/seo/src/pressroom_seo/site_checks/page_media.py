@@ -137,7 +137,7 @@ CHECKS: Final = (
         "notice",
         "links",
         "The page has links without a text.",
-        "Write what is behind the link, or give its image an alt text.",
+        "Describe the link's target, or give its image an alt text.",
         _without_text,
     ),
     PageCheck(
@@ -145,7 +145,7 @@ CHECKS: Final = (
         "notice",
         "links",
         "The text of some links does not say where they lead.",
-        "Write what is behind the link instead of “click here”.",
+        "Describe the link's target instead of “click here”.",
         _generic_text,
     ),
     PageCheck(

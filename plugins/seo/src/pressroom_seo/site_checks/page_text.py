@@ -192,7 +192,7 @@ CHECKS: Final = (
         "notice",
         "content",
         "The page does not begin with <!doctype html>.",
-        "Add it; without it browsers imitate those of the last century.",
+        "Add it; without it browsers use quirks mode.",
         lambda record, page: when(not page.doctype),
     ),
     PageCheck(

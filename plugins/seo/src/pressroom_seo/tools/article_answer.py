@@ -44,8 +44,8 @@ class SeoCheckOut(BaseModel):
     id: str
     group: str
     status: Literal["good", "ok", "bad", "skipped"]
-    message: str = Field(description="What was seen, or why it was skipped.")
-    fix: str = Field(description="What to do; empty if nothing is to be done.")
+    message: str = Field(description="The finding, or why it was skipped.")
+    fix: str = Field(description="What to do; empty if nothing.")
     value: str | float | bool | None = Field(description="What was measured.")
     points: float | None = Field(description="1, 0.5 or 0; null if it was skipped.")
     weight: int = Field(description="How much it counts; 0: it is reported and does not count.")
@@ -69,7 +69,7 @@ class ActionRow(BaseModel):
 
     check: str
     fix: str
-    gain: float = Field(description="By how many points the score rises.")
+    gain: float = Field(description="Points that the score would gain.")
 
 
 class DuplicateRow(BaseModel):
@@ -78,7 +78,7 @@ class DuplicateRow(BaseModel):
     content_id: str = Field(description="Empty for a page that was not written here.")
     url: str = Field(description="Where it is published; may be empty.")
     title: str
-    similarity: float = Field(description="Which part of both texts is the same, from 0 to 1.")
+    similarity: float = Field(description="Share of the texts that is the same, from 0 to 1.")
     shared: list[str] = Field(description="Passages that both have, and the keyphrase if both have the same.")
     exact: bool = Field(description="Whether the texts were compared word by word; false: an estimate for a page.")
 
@@ -113,8 +113,8 @@ class VoiceFindingRow(BaseModel):
 class VoicePart(BaseModel):
     """How the article keeps to its website's brand voice. Rules only; tone is not judged."""
 
-    passed: bool = Field(description="Whether nothing breaks the voice; warnings do not count.")
-    version: int = Field(description="Version of the voice; 0: nobody has written one.")
+    passed: bool = Field(description="Whether the text follows the voice; warnings do not count.")
+    version: int = Field(description="Version of the voice; 0: none is written yet.")
     findings: list[VoiceFindingRow] = Field(description="At most 50 for each rule.")
 
 
@@ -153,7 +153,7 @@ class SeoReportOut(BaseModel):
     rating: Literal["good", "ok", "poor"]
     groups: dict[str, GroupRow]
     checks: list[SeoCheckOut]
-    next_actions: list[ActionRow] = Field(description="What brings most, best first.")
+    next_actions: list[ActionRow] = Field(description="What would raise the score most, best first.")
     gates: list[str] = Field(description="Faults that cap the score, whatever else is good.")
     notes: list[str]
     ruleset: str = Field(description="The rules and their version; scores of different ones do not compare.")
@@ -200,7 +200,7 @@ def reviewers(plugin: PluginContext) -> dict[str, ArticleReviewer]:
 
 
 async def included(subject: Subject, wanted: Sequence[str], links: TriedLinks | None) -> dict[str, Part]:
-    """Return the parts that were asked for, by name. A part that fails inside is left out."""
+    """Return the parts that were asked for, by name. A part that fails with an internal error is left out."""
     offered = reviewers(subject.plugin)
     makers = [_maker(name, subject, offered.get(name), links) for name in wanted]
     made = await asyncio.gather(*(_made(name, maker) for name, maker in zip(wanted, makers, strict=True)))

@@ -24,8 +24,8 @@ class LinkOut(BaseModel):
     """A link with a problem."""
 
     url: str
-    status: int = Field(description="0 if there was no answer.")
-    location: str = Field(description="Where redirects end; empty without a redirect.")
+    status: int = Field(description="0 without a response.")
+    location: str = Field(description="Final URL after redirects; empty without a redirect.")
     found_in: list[str] = Field(description="Pages or articles with the link; canonical_url for that field.")
     problems: list[str] = Field(description="broken, redirected, insecure, noindex.")
     message: str = ""

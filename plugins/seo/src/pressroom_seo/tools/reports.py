@@ -48,9 +48,9 @@ class ReportParams(Params):
         max_length=64,
         description="With section issues: list every URL of this check.",
     )
-    limit: Integer = Field(default=50, ge=1, le=200, description="How many to return.")
+    limit: Integer = Field(default=50, ge=1, le=200, description="Maximum number.")
     cursor: str | None = Field(
-        default=None, min_length=1, max_length=4000, description="next_cursor of the previous answer."
+        default=None, min_length=1, max_length=4000, description="next_cursor of the last result."
     )
 
 
@@ -316,7 +316,7 @@ def issue_row(found: CrawlFinding) -> IssueRow:
 
 def _lines(answer: ReportAnswer, section: str, doing: str) -> Iterator[str]:
     if answer.job_id:
-        yield f"{doing}; get_job {answer.job_id} says how far it is."
+        yield f"{doing}; get_job {answer.job_id} shows the progress."
     if answer.score is None:
         yield "There is no report of this website yet." + (
             "" if answer.job_id else " Call this again with refresh true to crawl it."
@@ -365,8 +365,8 @@ class MarkParams(Params):
     """What to say of which issue."""
 
     issue_id: str = Field(min_length=1, max_length=64, description="From get_seo_report.")
-    status: IssueStatus = Field(description="What it becomes.")
-    note: str = Field(default="", max_length=1000, description="Why, for people who read the report later.")
+    status: IssueStatus = Field(description="The new status.")
+    note: str = Field(default="", max_length=1000, description="Reason, for people who read the report later.")
 
 
 class MarkAnswer(BaseModel):

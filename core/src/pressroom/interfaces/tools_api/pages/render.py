@@ -147,7 +147,7 @@ class Pages:
         canvas_size: tuple[int, int] | None = None,
         editable: EditableText | None = None,
     ) -> bytes:
-        """Return a tool's page, with the form as `state` left it and with what came of the call.
+        """Return a tool's page, with the form as `state` left it and with the outcome of the call.
 
         `canvas_size` is the size in pixels of the first example's image, where it is known: the page keeps its room
         free until it has loaded. `editable` is where that image shows a parameter's text.

@@ -1,4 +1,4 @@
-"""What came of a call, in words for people."""
+"""The outcome of a call, in words for people."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OWN_FACTS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ResultView:
-    """What came of a call. `facts` are (name, value) pairs; `url` is empty where nothing was made.
+    """The outcome of a call. `facts` are (name, value) pairs; `url` is empty where nothing was made.
 
     `image_url` is the URL of the image to show: of the file itself, or of the one that stands for it.
     """

@@ -164,8 +164,8 @@ def snippets(
 
 
 _EXPIRES: Final = (
-    "The URL works for 3 hours only, enough to try it. Before you publish it, put the file on your own site and use "
-    "its URL instead."
+    "The URL works for 3 hours only, to try it out. Before you publish, host the file on your own site and use that "
+    "URL instead."
 )
 
 _LASTING: Final = (

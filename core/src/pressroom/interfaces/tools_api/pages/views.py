@@ -42,12 +42,12 @@ ERRORS: Final = (
     ErrorRow(400, "validation_error", "A parameter is missing, unknown or out of bounds. The message names it."),
     ErrorRow(404, "not_found", "There is no such tool, or it is switched off."),
     ErrorRow(405, "method_not_allowed", "Send the request with POST."),
-    ErrorRow(413, "payload_too_large", "The body is larger than the server reads."),
+    ErrorRow(413, "payload_too_large", "The body is too large."),
     ErrorRow(415, "unsupported_media_type", "Send the header Content-Type: application/json."),
     ErrorRow(429, "rate_limited", "The limit is used up. Wait retryAfter seconds, then try again."),
-    ErrorRow(500, "internal_error", "Something failed on the server. It cost nothing; try again later."),
+    ErrorRow(500, "internal_error", "The server failed. The call was not counted; try again later."),
     ErrorRow(503, "overloaded", "The server is busy. Wait retryAfter seconds, then try again."),
-    ErrorRow(503, "timeout", "The work took too long. Ask for less, such as a smaller image."),
+    ErrorRow(503, "timeout", "The call took too long. Request less, such as a smaller image."),
 )
 """What can go wrong with a call, in the order of the status."""
 

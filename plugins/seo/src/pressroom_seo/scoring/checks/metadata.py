@@ -51,7 +51,7 @@ def title_width(context: Context, rule: Rule) -> Verdict:
     width = round(pixel_width(context.title, DESKTOP.title.font_size))
     short = width < rule["low"]
     status = Status.OK if short else Status.GOOD if width <= rule["high"] else Status.BAD
-    over = "Say more of what readers get." if short else f"Cut it by {width - rule['high']} px, from the end."
+    over = "Say more about what readers get." if short else f"Cut it by {width - rule['high']} px, from the end."
     return graded(
         status,
         f"The title is {width} px wide ({plural(len(context.title), 'character')}).",
@@ -126,7 +126,7 @@ def slug_quality(context: Context, rule: Rule) -> Verdict:
         return bad(f"The slug {problem}.", len(slug), fix=fix, evidence=evidence)
     weakness = _slug_weakness(context, slug, rule)
     if weakness:
-        fix = "Use the few words that say what the article is about, in lower case."
+        fix = "Use a few lower-case words that say what the article is about."
         return ok(f"The slug {weakness}.", len(slug), fix=fix, evidence=evidence)
     return good(f"The slug is readable and has {plural(len(slug), 'character')}.", len(slug), evidence)
 
