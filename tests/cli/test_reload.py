@@ -95,7 +95,7 @@ def test_it_follows_a_plugin_and_the_configuration_and_survives_errors(reloading
 
     # So it does where what is new cannot be configured.
     reloading.config.write_text(CONFIG + "[server]\nprot = 1\n")
-    reloading.wait_for_output("The new server has ended (exit code 1). The server runs on as it was")
+    reloading.wait_for_output("The new server exited (exit code 1). The server keeps running unchanged")
     assert "prot" in reloading.output
     assert said(reloading.port) == "four"
     reloading.config.write_text(CONFIG + "[branding]\nname = 'Another'\n")
@@ -106,7 +106,7 @@ def test_it_follows_a_plugin_and_the_configuration_and_survives_errors(reloading
     reloading.write("six", after=END_AT_A_CALL)
     reloading.wait_for("six")
     said(reloading.port, "/end")
-    reloading.wait_for_output("The server has ended (exit code 0). It starts again when a file changes.")
+    reloading.wait_for_output("The server exited (exit code 0). It starts again when a file changes.")
     reloading.write("seven")
     reloading.wait_for("seven")
 
