@@ -178,10 +178,10 @@ def test_what_cannot_be_asked(
         ((401, b'{"status_code": 40100, "status_message": "not Authorized"}', {}), None, "does not accept"),
         ((402, b'{"status_code": 40200, "status_message": "Payment Required."}', {}), None, "topped up"),
         ((200, b"<html>maintenance</html>", {}), None, "not JSON"),
-        ((500, b'{"status_code": 50000, "status_message": "Internal Error."}', {}), None, "does not work"),
+        ((500, b'{"status_code": 50000, "status_message": "Internal Error."}', {}), None, "is not available right now"),
         (None, (40202, "The rate limit per minute has been exceeded."), "call again in 60 seconds"),
         (None, (40210, "Insufficient Funds."), "topped up"),
-        (None, (40101, "Internal SE Server Error"), "does not work"),
+        (None, (40101, "Internal SE Server Error"), "is not available right now"),
     ],
 )
 def test_what_goes_wrong_is_said_and_nothing_is_kept(

@@ -112,7 +112,7 @@ async def test_a_page_of_a_firewall_is_named(
 
 async def test_an_error_inside_the_site_is_named(fetcher: GuardedFetcher) -> None:
     reply = Reply(b'{"code":"internal_server_error","message":"<p>There has been a critical error.</p>"}', 500)
-    words = r"failed inside \(HTTP 500: There has been a critical error\.\)"
+    words = r"failed with an internal error \(HTTP 500: There has been a critical error\.\)"
     with troubled(reply, up_to_the_posts) as url, pytest.raises(UnknownOutcome, match=words):
         await site_at(url, fetcher).create(a_post())
 

@@ -166,7 +166,7 @@ async def _asked(
     except SearchLimited as error:
         raise FigureSourceUnavailable(f"{error.message}; call again in {error.retry_after} seconds") from None
     except (Rejected, BackendError) as error:
-        raise FigureSourceUnavailable(f"{error.message}. Only the operator can fix it") from None
+        raise FigureSourceUnavailable(f"{error.message.rstrip('.')}. Only the operator can fix it") from None
     except PluginError as error:
         if isinstance(error.__cause__, TimeoutError):
             raise FigureSourceUnavailable(f"{source.title} did not answer within {seconds:g} seconds") from error
