@@ -64,10 +64,10 @@ def session(leader: int) -> list[str]:
     return [args for number, status, args in rows if number == str(leader) and not status.startswith("Z")]
 
 
-def wait_for_end(leader: int) -> None:
-    """Return once no process of a session runs. Helpers of a server that was told to end while it started end last."""
+def wait_until_all_are_gone(reloading: Reloading) -> None:
+    """Return once no process of the command runs: those that servers have started end just after them."""
     end = time.monotonic() + SECONDS
-    while running := session(leader):
+    while running := session(reloading.process.pid):
         assert time.monotonic() < end, running
         time.sleep(0.05)
 
@@ -112,7 +112,7 @@ def test_it_follows_a_plugin_and_the_configuration_and_survives_errors(reloading
 
     os.killpg(reloading.process.pid, signal.SIGINT)  # as Ctrl-C does
     assert reloading.process.wait(40) == 0
-    wait_for_end(reloading.process.pid)
+    wait_until_all_are_gone(reloading)
     assert "leaked" not in reloading.output
     assert "Traceback" not in reloading.output
 
@@ -148,7 +148,7 @@ def test_what_was_imported_before_is_never_served_stale(after: str, tmp_path: Pa
         os.kill(starting_process(running.process.pid), signal.SIGKILL)
         running.write("four")
         running.wait_for("four")
-    wait_for_end(running.process.pid)
+    wait_until_all_are_gone(running)
 
 
 def starting_process(command: int) -> int:
@@ -166,14 +166,14 @@ def test_servers_start_where_processes_cannot_be_forked(tmp_path: Path) -> None:
         running.wait_for("two")
         running.process.terminate()
         assert running.process.wait(40) == 0
-    wait_for_end(running.process.pid)
+    wait_until_all_are_gone(running)
 
 
 def test_a_signal_to_the_command_alone_ends_all(reloading: Reloading) -> None:
     reloading.process.terminate()
 
     assert reloading.process.wait(40) == 0
-    wait_for_end(reloading.process.pid)
+    wait_until_all_are_gone(reloading)
 
 
 def test_a_signal_during_a_restart_ends_all(reloading: Reloading) -> None:
@@ -182,13 +182,14 @@ def test_a_signal_during_a_restart_ends_all(reloading: Reloading) -> None:
     reloading.process.send_signal(signal.SIGINT)
 
     assert reloading.process.wait(40) == 0
-    wait_for_end(reloading.process.pid)
+    wait_until_all_are_gone(reloading)
 
 
 def test_the_server_ends_with_a_command_that_was_killed(reloading: Reloading) -> None:
     reloading.process.kill()
     reloading.process.wait(10)
-    wait_for_end(reloading.process.pid)
+
+    wait_until_all_are_gone(reloading)
 
 
 def test_changes_are_files_written_made_and_removed(tmp_path: Path) -> None:

@@ -86,7 +86,10 @@ class _Forking:
                     os.read(self._woken, 4096)
                 self._tell_ended()
             if self._parent in readable:
-                content, files, _, _ = socket.recv_fds(self._parent, 1 << 16, 2 * _FILES_OF_A_SERVER)
+                try:
+                    content, files, _, _ = socket.recv_fds(self._parent, 1 << 16, 2 * _FILES_OF_A_SERVER)
+                except ConnectionResetError:
+                    return None
                 if not content:
                     return None
                 self._files += files
@@ -187,5 +190,7 @@ def _serve(arguments: Sequence[str], control: int, listener: int) -> int:
 
 
 if __name__ == "__main__":
+    # They are blocked while the process that watches starts this one.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
     server = _Forking(socket.socket(fileno=int(sys.argv[1]))).serve()
     sys.exit(server() if server is not None else 0)

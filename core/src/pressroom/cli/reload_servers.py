@@ -79,7 +79,7 @@ class Launcher(Protocol):
         """Take note of files that are others than when servers were started before."""
 
     def close(self) -> None:
-        """End what this has started, save servers."""
+        """End all that this has started."""
 
 
 class ForkingLauncher:
@@ -106,8 +106,16 @@ class ForkingLauncher:
 
     def start(self, arguments: Sequence[str], listener: socket.socket, sources: SourcePaths) -> Server:
         """See `Launcher`."""
+        # Told to end meanwhile, this would not know the server that it has to end.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        try:
+            return self._started(arguments, listener, sources)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def _started(self, arguments: Sequence[str], listener: socket.socket, sources: SourcePaths) -> Server:
         if self._installed != installed_state():
-            self.close()
+            self._drop()
         for _ in range(_ATTEMPTS):
             if self._process is None:
                 self._begin(sources)
@@ -140,10 +148,15 @@ class ForkingLauncher:
         imported = [path for path in self._allowed for file in files if file.is_relative_to(path)]
         if imported:
             self._edited |= set(imported)
-            self.close()
+            self._drop()
 
     def close(self) -> None:
         """See `Launcher`."""
+        for server in list(self._servers):
+            server.kill()
+        self._drop()
+
+    def _drop(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -215,7 +228,7 @@ class ForkingLauncher:
         except ConnectionResetError:
             content = b""
         if not content:
-            self.close()
+            self._drop()
             return
         *lines, self._read = (self._read + content).split(b"\n")
         for message in map(json.loads, lines):
@@ -226,7 +239,7 @@ class ForkingLauncher:
             else:
                 # What it has imported must not be forked: from now on each server imports everything.
                 self._fit = False
-                self.close()
+                self._drop()
 
 
 class _ForkedServer:
@@ -317,6 +330,8 @@ class SpawningLauncher:
 
     def close(self) -> None:
         """See `Launcher`."""
+        if self._server is not None and not self._server.ended:
+            self._server.kill()
 
 
 class _SpawnedServer:

@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -45,8 +46,9 @@ class Takeover:
 
     def _watch(self) -> None:
         """Stop this server once the process that watches is gone, whatever ended it."""
-        while self._control.recv(1):
-            self._turn.set()
+        with suppress(ConnectionResetError):  # it has left something unread
+            while self._control.recv(1):
+                self._turn.set()
         os.kill(os.getpid(), signal.SIGTERM)  # reaches the main thread, wherever it waits
 
 
