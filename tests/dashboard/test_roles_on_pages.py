@@ -19,7 +19,7 @@ from support.people import BrowserWithoutScreen, add_person
 ELSEWHERE: Final = ("/sign-out", "/dashboard/switch", "/dashboard/members/leave")
 """What ends the walk rather than doing something in the account."""
 
-OF_OWNERS: Final = ("Add a website", "Connect", "Look at the connection")
+OF_OWNERS: Final = ("Add a website", "Connect", "Check the connection")
 CHANGES: Final = (*OF_OWNERS, "New", "Write", "Edit", "Publish", "Restore", "Upload")
 """How links begin that lead to something to do."""
 

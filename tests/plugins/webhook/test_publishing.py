@@ -224,7 +224,7 @@ async def test_a_receiver_that_wants_no_more_is_a_website_to_be_mended(
     website, article = await connect(plugin, receiver), await write(plugin)
     receiver.answer = (410, "text/plain", b"")
     done = await publish(plugin, article, website)
-    assert (done.status, "no more events" in done.error) == ("failed", True)
+    assert (done.status, "no longer accepts events" in done.error) == ("failed", True)
     assert (await Websites(plugin).get(ADA, website)).status == "error"
 
 

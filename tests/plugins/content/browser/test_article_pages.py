@@ -166,7 +166,7 @@ async def test_a_failed_publication_is_mended_and_taken_down(
     await asyncio.to_thread(lambda: work.client.refusal("publish_content", content_id=made, website_id=work.other_site))
     await page.goto(f"{host.url}/dashboard/articles/{made}/publications")
     await page.get_by_role("button", name="Try again now").click()
-    await expect(page.get_by_role("status")).to_contain_text("tried again")
+    await expect(page.get_by_role("status")).to_contain_text("Tried again")
     (post,) = [one for one in platform.posts.values() if one["title"] == title]
     assert post["state"] == "live"
     await page.get_by_text("Unpublish from Bread magazine").click()
@@ -180,7 +180,7 @@ async def test_an_idea_is_noted_and_done_in_the_calendar(page: Page, host: Runni
     await page.goto(f"{host.url}/dashboard/calendar?month={work.at:%Y-%m}")
     entry = page.get_by_role("table").get_by_role("link", name="Rye or wheat: which flour for which bread")
     await expect(entry).to_contain_text(f"{work.at.astimezone(ZoneInfo('Europe/Berlin')):%H:%M}")
-    await page.get_by_label("What it is about").fill("Bread for breakfast")
+    await page.get_by_label("Topic").fill("Bread for breakfast")
     await page.get_by_label("Due").fill(f"{work.at:%Y-%m-%d}")
     await page.get_by_role("button", name="Save the idea").click()
     await expect(page.get_by_role("status")).to_contain_text("The idea is saved")
@@ -195,8 +195,8 @@ async def test_an_article_goes_to_the_trash_only_after_a_second_look(page: Page,
     await page.goto(f"{host.url}/dashboard/articles/{made}")
     button = page.get_by_role("button", name="Yes, move to trash")
     await expect(button).to_be_hidden()
-    await page.get_by_text("Move to trash").click()
+    await page.get_by_text("Move to trash", exact=True).click()
     await button.click()
     await expect(page.get_by_role("status")).to_contain_text("in the trash")
-    await page.get_by_role("button", name="Bring it back").click()
+    await page.get_by_role("button", name="Restore").click()
     await expect(page.get_by_role("status")).to_contain_text("back from the trash")

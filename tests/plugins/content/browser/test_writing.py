@@ -177,7 +177,7 @@ async def test_a_draft_of_an_older_version_is_offered(page: Page, work: Work) ->
     await expect(page.get_by_label("Text (Markdown)")).to_have_value("Ripe medlars.")
     await page.get_by_role("button", name="Continue with it: Medlar jam").click()
     await page.get_by_role("button", name="Save", exact=True).click()
-    await expect(page.get_by_role("heading", name="changed the article meanwhile")).to_be_visible()
+    await expect(page.get_by_role("heading", name="changed the article in the meantime")).to_be_visible()
     await expect(page.get_by_label("Text (Markdown)")).to_have_value("Medlars, bletted.")
 
 
@@ -269,7 +269,7 @@ async def test_an_article_is_published_and_its_steps_are_followed(page: Page, wo
     await expect(page.get_by_text("Your unsaved text")).to_be_hidden()
     await page.goto(publish)
     await page.get_by_role("button", name="Publish now").click()
-    await expect(page.get_by_text("It is done.")).to_be_visible()
+    await expect(page.get_by_text("Done.")).to_be_visible()
     await expect(page.locator(".publication .panel-head .badge")).to_have_text("published")
     await page.get_by_role("link", name="/sites/the-kitchen-table/").click()
     await expect(page.get_by_role("heading", name="Apple jam")).to_be_visible()
@@ -307,7 +307,7 @@ async def test_a_post_is_dragged_to_another_day(page: Page, work: Work) -> None:
     await page.goto(f"/dashboard/calendar?month={day_of(work, 1)[:7]}")
     entry = page.locator("[data-move]", has_text="Dragged jam")
     await entry.drag_to(page.locator(f'[data-day="{day_of(work, 13)}"]'))
-    await expect(page.locator("p.notice[role=status]")).to_contain_text("goes out at the new time")
+    await expect(page.locator("p.notice[role=status]")).to_contain_text("Rescheduled")
     await expect(page.locator(f'[data-day="{day_of(work, 13)}"]')).to_contain_text("Dragged jam")
     assert (await planned(work, made)).startswith(f"{day_of(work, 13)}T10:00:00+01:00")
 
@@ -321,7 +321,7 @@ async def test_a_post_is_moved_and_published_without_a_mouse_and_javascript(plai
     await day.get_by_label("Day").fill(day_of(work, 12))
     await day.get_by_label("Time").fill("06:30")
     await day.get_by_role("button", name="Move", exact=True).press("Enter")
-    await expect(plain.locator("p.notice[role=status]")).to_contain_text("goes out at the new time")
+    await expect(plain.locator("p.notice[role=status]")).to_contain_text("Rescheduled")
     assert await planned(work, made) == f"{day_of(work, 12)}T07:30:00+01:00"
 
     day = plain.locator(f'[data-day="{day_of(work, 12)}"]')
@@ -332,7 +332,7 @@ async def test_a_post_is_moved_and_published_without_a_mouse_and_javascript(plai
     await plain.goto(calendar)
     await day.locator("summary", has_text="Move Typed jam").click()
     await day.get_by_role("button", name="Publish now").click()
-    await expect(plain.locator("p.notice[role=status]")).to_contain_text("on its way")
+    await expect(plain.locator("p.notice[role=status]")).to_contain_text("Publishing has started")
     answer = await tool(work, "publish_content", content_id=made, website_id=work.site)
     assert answer["status"] == "published"
 

@@ -85,7 +85,7 @@ async def test_a_write_that_is_never_answered_comes_to_an_end(
     assert "6 times in a row" in found.error
     assert "publish_content again" in found.error
     assert row_of(found, {}, {}, {}).next_try_at is None
-    assert "It continues by itself" not in told(found, ZoneInfo("UTC"))
+    assert "It continues automatically" not in told(found, ZoneInfo("UTC"))
     assert platform.count(request_line) == 6
 
     fault.times = 0

@@ -121,7 +121,7 @@ def test_a_connector_that_cannot_even_be_opened_is_named(ada: Client) -> None:
     with BrowserWithoutScreen(ada.host) as browser:
         browser.enter(ada.host, ada.host.run(ada.host.host.accounts.users.get(ada.user_id)))
         page = browser.submit(browser.get(path), path, url="https://site.example", token="tok_1", do="connect")
-    assert "the connector failed inside" in page.text
+    assert "the connector failed with an internal error" in page.text
     assert dict(ada.host.host.compiled.gate.failures) == {("fakecms", "extension", "failed"): 1}
     assert "tok_1" not in ada.host.host.compiled.gate.latest["fakecms"].error
 

@@ -27,7 +27,7 @@ def test_what_was_sealed_opens(credential: dict[str, str]) -> None:
 
 def test_a_credential_of_another_website_does_not_open() -> None:
     vault = Vault([NEW])
-    with pytest.raises(SiteRejected, match="cannot be decrypted"):
+    with pytest.raises(SiteRejected, match="can no longer be decrypted"):
         vault.open(vault.seal(CREDENTIAL, "w_1"), "w_2")
 
 
