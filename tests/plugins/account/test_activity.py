@@ -76,7 +76,7 @@ def test_a_revoked_connection_keeps_its_name(host: RunningHost, ada: ToolClient)
 
 @pytest.mark.parametrize("cursor", ["x", "-1", "1.0", "٣", "1" * 19, " 1", "1e3"])
 def test_a_wrong_cursor(ada: ToolClient, cursor: str) -> None:
-    assert "cursor: must be the next_cursor of an earlier answer" in ada.refusal("list_activity", cursor=cursor)
+    assert "cursor: must be the next_cursor of an earlier result" in ada.refusal("list_activity", cursor=cursor)
 
 
 @pytest.mark.parametrize(
