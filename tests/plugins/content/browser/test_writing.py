@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any, Literal
 
 import pytest
@@ -303,13 +303,15 @@ async def planned(work: Work, made: str) -> str:
 
 
 async def test_a_post_is_dragged_to_another_day(page: Page, work: Work) -> None:
-    made, _ = await scheduled(work, "Dragged jam", 10)
+    # Both days are in one week, so that the page need not scroll under the mouse.
+    tuesday = next(day for day in range(8, 15) if date.fromisoformat(day_of(work, day)).weekday() == 1)
+    made, _ = await scheduled(work, "Dragged jam", tuesday)
     await page.goto(f"/dashboard/calendar?month={day_of(work, 1)[:7]}")
     entry = page.locator("[data-move]", has_text="Dragged jam")
-    await entry.drag_to(page.locator(f'[data-day="{day_of(work, 13)}"]'))
+    await entry.drag_to(page.locator(f'[data-day="{day_of(work, tuesday + 2)}"]'))
     await expect(page.locator("p.notice[role=status]")).to_contain_text("Rescheduled")
-    await expect(page.locator(f'[data-day="{day_of(work, 13)}"]')).to_contain_text("Dragged jam")
-    assert (await planned(work, made)).startswith(f"{day_of(work, 13)}T10:00:00+01:00")
+    await expect(page.locator(f'[data-day="{day_of(work, tuesday + 2)}"]')).to_contain_text("Dragged jam")
+    assert (await planned(work, made)).startswith(f"{day_of(work, tuesday + 2)}T10:00:00+01:00")
 
 
 async def test_a_post_is_moved_and_published_without_a_mouse_and_javascript(plain: Page, work: Work) -> None:
