@@ -79,9 +79,11 @@ WATCH: Final = """(backwards) => {
         const place = new Map(elements.map((element, index) => [element, index]));
         const reached = seen.order.filter((one) => place.has(one)).map((one) => place.get(one));
         const backwards = reached.filter((index, at) => at && index < reached[at - 1]).map((index) => elements[index]);
+        // A script that comes after the page may have hidden what it replaces.
+        const missed = elements.filter((one) => used(one) && !seen.order.includes(one));
         return [
             ...seen.faults,
-            ...elements.filter((one) => !seen.order.includes(one)).map((one) => `${name(one)} is not reached`),
+            ...missed.map((one) => `${name(one)} is not reached`),
             ...backwards.map((one) => `${name(one)} comes too late`),
             ...(seen.ended ? [] : ["the end is not reached"]),
         ];
