@@ -1,9 +1,8 @@
-"""Loading an MCP endpoint with wrk, and running the peers that are loaded in turn."""
+"""Loading MCP endpoints, and running the peers that are loaded in turn."""
 
 from __future__ import annotations
 
 import json
-import re
 import socket
 import subprocess
 import time
@@ -15,9 +14,8 @@ from typing import Any, Final
 
 import httpx
 
-from support.needs import program
+from support.load import Load, load
 
-CONNECTIONS: Final = 16
 START_SECONDS: Final = 60
 
 LIST: Final[dict[str, Any]] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -31,11 +29,12 @@ CALL: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A server that is measured; `key` is its API key."""
+    """A server that is measured; `key` is its API key, `pid` that of its process."""
 
     name: str
     url: str
     key: str
+    pid: int
 
     @property
     def headers(self) -> dict[str, str]:
@@ -53,22 +52,14 @@ class Peer:
         answer.raise_for_status()
         return answer
 
-    def requests_per_second(self, message: dict[str, Any], seconds: int, folder: Path) -> float:
-        """Send a message over and over on 16 connections, and return how many answers came in a second."""
-        headers = "".join(f"wrk.headers[{json.dumps(name)}]={json.dumps(text)};" for name, text in self.headers.items())
-        script = folder / "post.lua"
-        script.write_text(f"wrk.method='POST';{headers}wrk.body={json.dumps(json.dumps(message))}")
-        options = ["-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "-s", str(script)]
-        done = subprocess.run([program("wrk"), *options, self.url], capture_output=True, text=True, check=True)
-        assert "Non-2xx" not in done.stdout, done.stdout
-        match = re.search(r"Requests/sec:\s+([\d.]+)", done.stdout)
-        assert match, done.stdout
-        return float(match[1])
+    def load(self, message: dict[str, Any], seconds: int, folder: Path) -> Load:
+        """Send a message over and over, and return how fast the answers came."""
+        return load(self.url, json.dumps(message), self.headers, folder, pid=self.pid, seconds=seconds)
 
 
 @contextmanager
-def listening(command: Sequence[str], port: int) -> Iterator[None]:
-    """Run a server until the block ends; the block begins when it accepts connections."""
+def listening(command: Sequence[str], port: int) -> Iterator[int]:
+    """Run a server until the block ends; the block begins when it accepts connections, and is given its process id."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             deadline = time.monotonic() + START_SECONDS
@@ -80,6 +71,6 @@ def listening(command: Sequence[str], port: int) -> Iterator[None]:
                     assert process.poll() is None, f"{command} ended"
                     assert time.monotonic() < deadline, f"{command} did not listen"
                     time.sleep(0.05)
-            yield
+            yield process.pid
         finally:
             process.terminate()

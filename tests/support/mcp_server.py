@@ -50,6 +50,7 @@ class McpServer:
         self._config = config
         self._running = ExitStack()
         self.url = ""
+        self.pid = 0
 
     def __enter__(self) -> Self:
         self._start(port=0)
@@ -73,7 +74,8 @@ class McpServer:
 
     def _start(self, port: int) -> None:
         environment = _environment(self.folder)
-        self.url = self._running.enter_context(serving(self.folder, self._config, environment, port=port)).url
+        server = self._running.enter_context(serving(self.folder, self._config, environment, port=port))
+        self.url, self.pid = server.url, server.process.pid
 
     def command(self, *arguments: str, stdin: str = "") -> dict[str, Any]:
         """Run another command on the same data, and return the JSON that it writes."""

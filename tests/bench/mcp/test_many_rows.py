@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -57,7 +58,7 @@ def serving(folder: Path, *, filled: bool = False) -> Iterator[dict[str, Action]
         _, key = server.run(accounts.api_keys.create(user.id, "A benchmark"))
         if filled:
             server.run(fill(server, user.id))
-        peer = Peer("Pressroom", f"{server.url}/api/mcp", key)
+        peer = Peer("Pressroom", f"{server.url}/api/mcp", key, os.getpid())
         browser.visit(f"{server.url}/dashboard")
 
         def page(path: str) -> Action:

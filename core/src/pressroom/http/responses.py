@@ -176,11 +176,12 @@ class HandlerWrapper:
 
     def finish(self, request: Request, response: HTTPResponse) -> HTTPResponse:
         """Add the headers that every answer carries to that of a request that has begun, and log the request."""
+        context = request.ctx
         if isinstance(response, RawResponse):
-            request_id = (b"X-Request-Id", request.ctx.request_id.encode("ascii"))
+            request_id = (b"X-Request-Id", context.request_id.encode("ascii"))
             response.encoded = (*response.encoded, request_id, *_ENCODED_SECURITY_HEADERS)
         else:
-            response.headers["X-Request-Id"] = request.ctx.request_id
+            response.headers["X-Request-Id"] = context.request_id
             for name, value in SECURITY_HEADERS.items():
                 response.headers.setdefault(name, value)
             # Sanic would write `content-type: None` for an empty answer, such as a redirect.
@@ -190,10 +191,10 @@ class HandlerWrapper:
                 method=request.method,
                 path=logged_path(request),
                 status=response.status,
-                duration=time.perf_counter() - request.ctx.started,
+                duration=time.perf_counter() - context.started,
                 size=len(response.body or b""),
-                client_ip=request.ctx.client_ip,
-                request_id=request.ctx.request_id,
+                client_ip=context.client_ip,
+                request_id=context.request_id,
             )
         return response
 

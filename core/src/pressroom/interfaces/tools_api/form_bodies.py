@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final
 
 import orjson
@@ -58,7 +59,7 @@ class FormBodies:
                     f"the form may have at most {kilobytes(bound)} with its files; go back, what you typed is still "
                     "there, and choose a smaller file"
                 )
-            return await read_beside(lambda: self._read(request, media_type, descriptor), request.body)
+            return await read_beside(partial(self._read, media_type=media_type, descriptor=descriptor), request)
 
     @contextmanager
     def _bound(self, request: Request, media_type: str, usual: int) -> Iterator[int]:

@@ -114,7 +114,7 @@ class ImageLinks:
 
     async def link(self, request: Request, slug: str) -> HTTPResponse:
         """`POST /tools/<slug>/link`: make the image of a JSON body, as the API takes it, and return its lasting URL."""
-        arguments = await read_beside(lambda: design_in(request), request.body)
+        arguments = await read_beside(design_in, request)
         try:
             self._check_tool(slug)
             checked = await self._checked(slug, arguments, request.ctx.request_id)

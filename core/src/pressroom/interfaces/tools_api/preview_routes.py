@@ -52,7 +52,7 @@ class PreviewRoutes:
 
     async def posted(self, request: Request, slug: str) -> HTTPResponse:
         """`POST /tools/<slug>/preview`: the preview of a JSON body, as the API takes it."""
-        arguments = await read_beside(lambda: design_in(request), request.body)
+        arguments = await read_beside(design_in, request)
         return await self._answer(request, slug, arguments)
 
     async def linked(self, request: Request, slug: str) -> HTTPResponse:

@@ -164,7 +164,7 @@ class ToolsApi:
 
     async def generate(self, request: Request, slug: str) -> HTTPResponse:
         """`POST /tools/<slug>/api/generate`: run the tool with the body's parameters."""
-        arguments, delivery = await read_beside(lambda: _read(request), request.body)
+        arguments, delivery = await read_beside(_read, request)
         return await self._answer(request, slug, arguments, delivery)
 
     async def refuse(self, request: Request, slug: str, error: CallError) -> HTTPResponse:
@@ -250,9 +250,9 @@ def _file(call: ValidatedCall, entry: CacheEntry, limits: EncodedHeaders) -> HTT
     return RawResponse(call.content, encoded=_FILE_HEADERS + own + limits, content_type=content_type(entry.media_type))
 
 
-async def read_beside(read: Callable[[], Parsed], body: bytes) -> Parsed:
-    """Return what `read` makes of a body. A thread does it for a large one, which would hold up the event loop."""
-    return read() if len(body) <= QUICK_BYTES else await asyncio.to_thread(read)
+async def read_beside(read: Callable[[Request], Parsed], request: Request) -> Parsed:
+    """Return what `read` makes of a request. A thread does it for a large body, which would hold up the event loop."""
+    return read(request) if len(request.body) <= QUICK_BYTES else await asyncio.to_thread(read, request)
 
 
 def _read(request: Request) -> tuple[dict[str, Any] | CallError, Delivery]:

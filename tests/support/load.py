@@ -1,0 +1,51 @@
+"""Loading a server with wrk: how many answers come in a second, and how much processor time each takes the server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from support.needs import program
+
+CONNECTIONS: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a server did under load. `cpu` is the processor time of its main process for a request, in microseconds.
+
+    Processor time is steadier than requests a second: beside the load generator, on a shared machine, no server has a
+    core to itself.
+    """
+
+    per_second: float
+    cpu: float
+
+
+def load(url: str, body: str, headers: Mapping[str, str], folder: Path, *, pid: int, seconds: int) -> Load:
+    """Post a body over and over on 16 connections to the server with that process id; each answer must be a success."""
+    lines = "".join(f"wrk.headers[{json.dumps(name)}]={json.dumps(text)};" for name, text in headers.items())
+    script = folder / "post.lua"
+    script.write_text(f"wrk.method='POST';{lines}wrk.body={json.dumps(body)}")
+    command = [program("wrk"), "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "-s", str(script), url]
+    before = cpu_seconds(pid)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    spent = cpu_seconds(pid) - before
+    assert "Non-2xx" not in done.stdout, done.stdout
+    requests = re.search(r"(\d+) requests in", done.stdout)
+    per_second = re.search(r"Requests/sec:\s+([\d.]+)", done.stdout)
+    assert requests, done.stdout
+    assert per_second, done.stdout
+    return Load(float(per_second[1]), spent / int(requests[1]) * 1_000_000)
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the processor time that a process has taken, in user and in kernel mode."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
