@@ -30,6 +30,8 @@ MAX_SUBJECT_LENGTH: Final = 255
 
 _FORGET_SECONDS: Final = 600.0
 _MIN_WAIT_SECONDS: Final = 0.05
+_TIMER_SECONDS: Final = 0.002
+"""How much later than its time a job is looked for: timers of the event loop may end a millisecond early."""
 _LOCK_PAUSE: Final = 0.1
 """Seconds between two looks at a lock that somebody else holds."""
 
@@ -203,7 +205,7 @@ class JobQueue:
                 more = await self._start_one(open_kinds)
             else:
                 to_next = await self._store.seconds_to_next(open_kinds, self._admits)
-                return wait if to_next is None else min(wait, to_next)
+                return wait if to_next is None else min(wait, to_next + _TIMER_SECONDS)
         return wait
 
     def _holders(self) -> list[tuple[str, str]]:
