@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import shutil
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.databases import database_config
 
 from .conftest import MakePlace, Place
 
@@ -22,14 +24,22 @@ def place(make_place: MakePlace) -> Place:
     return make_place("sqlite")
 
 
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The archive of a server with one person, which every test damages in a way of its own."""
+    folder = tmp_path_factory.mktemp("sound")
+    with database_config("sqlite", folder / "data") as storage:
+        here = Place(folder, "sqlite", storage)
+        here.json("users", "add", "ada@example.org")
+        (here.data / "secret.key").write_text("5a" * 32 + "\n")
+        here.json("backup", str(folder / "backup.tar"))
+        yield folder / "backup.tar"
+
+
 @pytest.fixture
-def archive(make_place: MakePlace) -> Path:
-    here = make_place("sqlite")
-    here.json("users", "add", "ada@example.org")
-    (here.data / "secret.key").write_text("5a" * 32 + "\n")
-    path = here.folder / "backup.tar"
-    here.json("backup", str(path))
-    return path
+def archive(sound: Path, tmp_path: Path) -> Path:
+    """A copy of that archive, of the test's own."""
+    return Path(shutil.copy(sound, tmp_path))
 
 
 def rewrite(archive: Path, change: Callable[[Members, dict[str, Any]], object]) -> None:
