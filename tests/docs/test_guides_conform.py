@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pressroom.testing import assert_plugin_conforms
 from support.doc_examples import DOCS, blocks
+from support.downloads import STRICT
 from support.installing import install, on_path
 
 GUIDES = {
@@ -46,7 +47,7 @@ def test_the_plugin_of_a_guide_keeps_the_contract(guide: str, tmp_path: Path) ->
 
 def test_the_plugin_of_a_guide_passes_strict_types(guide: str, tmp_path: Path) -> None:
     found = sorted(path for path in tmp_path.rglob("*.py") if "migrations" not in path.parts)
-    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", "", "--cache-dir", str(tmp_path / "cache")]
+    command = [sys.executable, "-m", "mypy", *STRICT]
     done = subprocess.run(
         [*command, *map(str, found)], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
     )

@@ -16,6 +16,7 @@ from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from pressroom_content.contract import MediaFile, MediaLibrary, media_libraries
 from support.content_client import Client, client_of
+from support.downloads import STRICT
 from support.installing import install, on_path
 from support.mcp_peer import Peer
 from support.people import BrowserWithoutScreen
@@ -84,7 +85,7 @@ def test_the_example_contributes_to_its_hook(ada: Client, hook: str) -> None:
 
 def test_the_examples_pass_strict_types(folder: Path) -> None:
     modules = sorted(str(file) for file in folder.glob("example_*.py"))
-    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", "", "--cache-dir", str(folder / "cache")]
+    command = [sys.executable, "-m", "mypy", *STRICT]
     done = subprocess.run([*command, *modules], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout
 

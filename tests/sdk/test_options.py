@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pressroom.sdk import Generator, GeneratorOptions, McpTool, McpToolOptions, generator, mcp_tool, per_hour
 from pressroom.sdk import mcp_tool as mcp_tool_decorator
+from support.downloads import STRICT
 
 OWN = {"slug", "name", "summary", "description", "title", "params", "result", "function", "produces", "rate_limit"}
 MADE = {"params", "function", "reference"}
@@ -57,7 +58,7 @@ def x(params: NoParams, call: Call) -> Artifact:
 )
 def test_a_type_checker_knows_the_options(tmp_path: Path, option: str, sound: bool) -> None:
     (tmp_path / "plugin.py").write_text(PLUGIN.replace("OPTION", option))
-    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", "", "--cache-dir", str(tmp_path / "cache")]
+    command = [sys.executable, "-m", "mypy", *STRICT]
     done = subprocess.run(
         [*command, "plugin.py"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
     )

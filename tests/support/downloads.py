@@ -22,6 +22,9 @@ MYPY_CACHE: Final = CACHE / "mypy" / os.environ.get("PYTEST_XDIST_WORKER", "main
 Each worker has its own: runs of mypy at the same time can read what another one is just writing, and crash.
 """
 
+STRICT: Final = ("--strict", "--config-file", "", "--cache-dir", str(MYPY_CACHE / "strict"))
+"""Options of mypy for code without a configuration; what other options found out is of no use to these."""
+
 SECONDS: Final = 600
 """How long one command of an installation may take; from a cold cache most take less than half a minute."""
 
