@@ -97,6 +97,23 @@ async def test_the_calendar_is_in_the_browsers_time_zone(browser: Browser, host:
     await context.close()
 
 
+async def test_the_browsers_time_zone_comes_before_that_of_the_websites(
+    browser: Browser, host: RunningHost, work: Work
+) -> None:
+    context = await signed_in(browser, host, work.client.user_id, timezone_id="Asia/Tokyo")
+    page = await context.new_page()
+    await page.goto(f"{host.url}/dashboard/calendar")
+    await page.wait_for_url("**/calendar?tz=Asia*")
+    await context.close()
+    plain = await signed_in(browser, host, work.client.user_id, timezone_id="Asia/Tokyo", java_script_enabled=False)
+    page = await plain.new_page()
+    await page.goto(f"{host.url}/dashboard/calendar")
+    zone = page.get_by_label("Time zone")
+    await expect(zone).to_have_value("Europe/Berlin")
+    await expect(zone).to_have_accessible_description("Times are in Europe/Berlin, the time zone of your websites.")
+    await plain.close()
+
+
 async def test_on_a_phone_the_navigation_is_one_row(browser: Browser, host: RunningHost, work: Work) -> None:
     context = await signed_in(browser, host, work.client.user_id, viewport={"width": 390, "height": 800})
     page = await context.new_page()

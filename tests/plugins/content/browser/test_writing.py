@@ -303,7 +303,6 @@ async def planned(work: Work, made: str) -> str:
 
 
 async def test_a_post_is_dragged_to_another_day(page: Page, work: Work) -> None:
-    # Both days are in one week, so that the page need not scroll under the mouse.
     tuesday = next(day for day in range(8, 15) if date.fromisoformat(day_of(work, day)).weekday() == 1)
     made, _ = await scheduled(work, "Dragged jam", tuesday)
     await page.goto(f"/dashboard/calendar?month={day_of(work, 1)[:7]}")
@@ -312,6 +311,41 @@ async def test_a_post_is_dragged_to_another_day(page: Page, work: Work) -> None:
     await expect(page.locator("p.notice[role=status]")).to_contain_text("Rescheduled")
     await expect(page.locator(f'[data-day="{day_of(work, tuesday + 2)}"]')).to_contain_text("Dragged jam")
     assert (await planned(work, made)).startswith(f"{day_of(work, tuesday + 2)}T10:00:00+01:00")
+
+
+@pytest.mark.parametrize("down", [True, False], ids=["down", "up"])
+async def test_a_post_is_dragged_to_a_day_that_has_to_be_scrolled_to(page: Page, work: Work, down: bool) -> None:
+    begin, end = (4, 26) if down else (27, 3)
+    title = f"Far jam {begin}"
+    made, _ = await scheduled(work, title, begin)
+    await page.set_viewport_size({"width": 1280, "height": 800})
+    await page.goto(f"/dashboard/calendar?month={day_of(work, 1)[:7]}&tz=Europe/Berlin")
+    entry = page.locator("[data-move]", has_text=title)
+    day = page.locator(f'[data-day="{day_of(work, end)}"]')
+    if not down:
+        await entry.evaluate("(entry) => entry.scrollIntoView({ block: 'start' })")
+    await expect(day).not_to_be_in_viewport()
+    await entry.locator(".event-note").hover()
+    await page.mouse.down()
+    box = await day.bounding_box()
+    assert box
+    across, edge = box["x"] + box["width"] / 2, 790 if down else 10
+    await page.mouse.move(across, 400, steps=5)
+    async with asyncio.timeout(30):
+        # A hand that holds something at the edge of the window is never quite still.
+        while not 100 < box["y"] + box["height"] / 2 < 700:
+            await page.mouse.move(across + 1, edge)
+            await page.mouse.move(across, edge)
+            box = await day.bounding_box()
+            assert box
+    await page.mouse.move(across, 400)
+    box = await day.bounding_box()
+    assert box
+    await page.mouse.move(across, box["y"] + box["height"] / 2, steps=3)
+    await page.mouse.up()
+    await expect(page.locator("p.notice[role=status]")).to_contain_text("Rescheduled")
+    await expect(day).to_contain_text(title)
+    assert (await planned(work, made)).startswith(f"{day_of(work, end)}T10:00:00")
 
 
 async def test_a_post_is_moved_and_published_without_a_mouse_and_javascript(plain: Page, work: Work) -> None:

@@ -46,6 +46,7 @@ def test_an_entry_is_on_its_day_in_the_chosen_time_zone(
     utc = browser.get(month)
     assert utc.one("h2#month") == f"{at:%B %Y}"
     assert "23:30 <b>Late</b> tea" in on_day(utc, f"{at:%Y-%m-10}")
+    assert utc.one("#tz-help") == "Times are in UTC. Enter your time zone to see them in yours, such as Europe/Berlin."
     assert "Foreign" not in utc.text
     berlin = browser.get(f"{month}&tz=Pacific/Auckland")
     assert "Late" not in on_day(berlin, f"{at:%Y-%m-10}")
@@ -53,6 +54,7 @@ def test_an_entry_is_on_its_day_in_the_chosen_time_zone(
     ada.data("update_website_settings", website_id=website, settings={"timezone": "Asia/Tokyo"}, expected_version=1)
     tokyo = browser.get(f"{month}&website={website}")
     assert "08:30 <b>Late</b> tea" in on_day(tokyo, f"{at:%Y-%m-11}")
+    assert tokyo.one("#tz-help") == "Times are in Asia/Tokyo, the time zone of Tea blog."
     following = tokyo.tree.css_first("a[rel=next]")
     assert following is not None
     after = browser.get(str(following.attributes["href"]))

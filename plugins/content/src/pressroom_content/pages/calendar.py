@@ -239,7 +239,7 @@ class CalendarPages:
         websites, _ = await Websites(self._plugin).page(request.subject, limit=_WEBSITES)
         website = next((one for one in websites if one.id == request.query.get("website")), None)
         zone, wrong_zone = _zone(request.query.get("tz", ""), website, websites)
-        guessed = "tz" not in request.query and zone.key == "UTC"
+        guessed = "tz" not in request.query and website is None
         today = datetime.now(zone).date()
         month = Month.read(request.query.get("month", ""), today)
         begin, end = month.bounds(zone)
@@ -263,6 +263,7 @@ class CalendarPages:
             zones=sorted({zone.key, "UTC", *(zone_of(one.settings).key for one in websites)} | _COMMON_ZONES),
             wrong_zone=wrong_zone,
             guessed_zone=guessed,
+            zone_note="" if request.query.get("tz") else _zone_note(zone, website, websites),
             websites=[(one.id, one.name) for one in websites],
             chosen=kept,
             typed=typed or {},
@@ -300,6 +301,15 @@ def _zone(asked: str, website: Website | None, websites: Sequence[Website]) -> t
         return ZoneInfo(asked), ""
     set_zones = {zone_of(one.settings).key for one in ([website] if website else websites)} - {"UTC"}
     return ZoneInfo(set_zones.pop() if len(set_zones) == 1 else "UTC"), asked
+
+
+def _zone_note(zone: ZoneInfo, website: Website | None, websites: Sequence[Website]) -> str:
+    """Return which time zone a page is in that names none, and why."""
+    if website is not None:
+        return f"Times are in {zone.key}, the time zone of {website.name}."
+    if zone.key == "UTC":
+        return "Times are in UTC. Enter your time zone to see them in yours, such as Europe/Berlin."
+    return f"Times are in {zone.key}, the time zone of your website{'' if len(websites) == 1 else 's'}."
 
 
 def _changes(typed: Mapping[str, str]) -> dict[str, Any]:
