@@ -127,6 +127,30 @@ def test_other_answers_go_out_as_they_are(signed_in: BrowserWithoutScreen) -> No
     assert page.response.headers["Cache-Control"] == "no-store"
 
 
+@pytest.mark.parametrize(
+    ("path", "offered"),
+    [
+        ("/dashboard/nowhere", ("/dashboard", "Go to the dashboard")),
+        ("/dashboard/websites/none", ("/dashboard/websites", "Go to Websites")),
+        ("/dashboard/websites/7/no/such/page", ("/dashboard/websites", "Go to Websites")),
+        ("/dashboard/connections/none", ("/dashboard/connections", "Go to Connections")),
+        ("/dashboard/users/none", ("/dashboard", "Go to the dashboard")),
+        ("/dashboards", ("/", "Go to the home page")),
+        ("/oauth/nowhere", ("/", "Go to the home page")),
+        ("/tools/nothing", ("/tools", "See all tools")),
+        ("/tools/qr/no/page", ("/tools", "See all tools")),
+    ],
+)
+def test_a_page_that_is_not_found_offers_its_section(
+    signed_in: BrowserWithoutScreen, path: str, offered: tuple[str, str]
+) -> None:
+    page = signed_in.get(path, accept="text/html")
+    assert page.status == 404
+    link = page.tree.css_first("main .button")
+    assert link is not None
+    assert (link.attributes["href"], link.text()) == offered
+
+
 def test_its_errors_are_pages_too(signed_in: BrowserWithoutScreen) -> None:
     page = signed_in.get("/dashboard/websites/none")
     assert page.status == 404

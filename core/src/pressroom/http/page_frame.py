@@ -21,6 +21,10 @@ from pressroom.http.assets import DARK, LIGHT, Asset, load_assets
 from pressroom.http.web_fonts import WebFonts
 from pressroom.sdk import Branding
 
+ALL_TOOLS: Final = ("/tools", "See all tools")
+HOME: Final = ("/", "Go to the home page")
+"""Pages that an error page can offer: the path, and the text of the link."""
+
 _DESCRIPTION_LENGTH = 160
 _ABBREVIATIONS: Final = frozenset({"ai", "api", "html", "mcp", "pdf", "qr", "seo", "svg", "url"})
 
@@ -184,10 +188,13 @@ class PageFrame:
         environment.globals.update(self._globals)
         return Templates(environment)
 
-    def error(self, status: int, title: str, message: str) -> bytes:
-        """Return the page for an HTTP error: what happened, and what to do next."""
+    def error(self, status: int, title: str, message: str, way_on: tuple[str, str] = ALL_TOOLS) -> bytes:
+        """Return the page for an HTTP error: what happened, and what to do next.
+
+        `way_on` is the path of the page that is offered, and the text of the link.
+        """
         head = Head(f"{title} · {self.branding.name}", sentence(message))
-        return self._own.render("error.html", head, status=status, title=title)
+        return self._own.render("error.html", head, status=status, title=title, way_on=way_on)
 
     def asset(self, name: str) -> Asset:
         """Return a static file.

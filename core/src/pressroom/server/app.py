@@ -34,7 +34,7 @@ from pressroom.http.browser_sessions import BrowserSessions
 from pressroom.http.compression import Compression, confirm
 from pressroom.http.cors import TOOLS_API
 from pressroom.http.errors import error_headers, status_of
-from pressroom.http.page_frame import PageFrame
+from pressroom.http.page_frame import ALL_TOOLS, HOME, PageFrame
 from pressroom.http.responses import (
     BODY_LIMIT,
     MASKED_PATHS,
@@ -134,7 +134,8 @@ class _Application:
             host.accounts.sessions, settings.public_url, signing_secret(settings), lifetime=lifetime
         )
         self._mcp, self._oauth = McpEndpoint(host), OAuthEndpoints(host, site, browser)
-        for interface in (self._mcp, self._oauth, Dashboard(host, site, browser)):
+        self._dashboard = Dashboard(host, site, browser)
+        for interface in (self._mcp, self._oauth, self._dashboard):
             for endpoint in interface.endpoints():
                 self._add_endpoint(endpoint)
         self._add_host_routes()
@@ -261,7 +262,8 @@ class _Application:
             begin_and_refuse = self._http.wrap(self._api.refuse)
             return await begin_and_refuse(request, slug=match["slug"], error=error)
         if "text/html" in request.headers.get("accept", ""):
-            response = self._pages.error(status, error.code.replace("_", " ").capitalize(), error.message)
+            way_on = self._dashboard.way_on(request.path) or (ALL_TOOLS if request.path.startswith("/tools") else HOME)
+            response = self._pages.error(status, error.code.replace("_", " ").capitalize(), error.message, way_on)
             response.headers.update(error_headers(error))
         else:
             response = self._api.failure(error, "", request.path[:200])

@@ -78,6 +78,7 @@ USERS: Final = "/dashboard/users"
 LOST: Final = "You no longer have access to that account. You are back in your own."
 
 _FAILED: Final = 400
+_NOT_FOUND: Final = 404
 _RETRY_SECONDS: Final = 10
 _STATUS: Final[Mapping[str, tuple[int, str]]] = {
     "validation_error": (400, "That didn't work"),
@@ -277,6 +278,17 @@ class DashboardFrame:
         entries = [entry for entry in others if f"{path}/".startswith(f"{entry}/")]
         return max(entries, key=len, default=path)
 
+    def way_on(self, path: str, role: AccountRole = "owner") -> tuple[str, str]:
+        """Return what the page of an error below the dashboard offers: a path and the text of the link.
+
+        It is the section that the path belongs to, if the role may see it, else the overview.
+        """
+        links = [link for group in self._groups[role] for link in group.links if path.startswith(f"{link.path}/")]
+        section = max(links, key=lambda link: len(link.path), default=None)
+        if section is None or section.path == DASHBOARD:
+            return DASHBOARD, "Go to the dashboard"
+        return section.path, f"Go to {section.title}"
+
     def redirect(self, path: str) -> HTTPResponse:
         """Return a redirect to a path of this site."""
         return see_other(self.site.root + path)
@@ -362,7 +374,9 @@ class DashboardFrame:
         status, title = _STATUS.get(error.code, (500, "Something failed"))
         session = self.browser.known_session(request)
         lost = f"{sentence(error.message)} {LOST}" if session is not None and session.lost else error.message
-        response = self._problem(request, status, title, lost)
+        role = session.role if session is not None else "owner"
+        way_on = self.way_on(request.path, role) if status == _NOT_FOUND else None
+        response = self._problem(request, status, title, lost, way_on)
         response.headers.update(error_headers(error))
         return response
 
@@ -372,7 +386,10 @@ class DashboardFrame:
         response.headers["Retry-After"] = str(_RETRY_SECONDS)
         return response
 
-    def _problem(self, request: Request, status: int, title: str, message: str) -> HTTPResponse:
+    def _problem(
+        self, request: Request, status: int, title: str, message: str, way_on: tuple[str, str] | None = None
+    ) -> HTTPResponse:
+        link_path, link_title = way_on or (DASHBOARD, "Go to the dashboard")
         return self.card(
             request,
             "problem.html",
@@ -381,8 +398,8 @@ class DashboardFrame:
             status=status,
             headline=title,
             code=status,
-            link_path=DASHBOARD,
-            link_title="Go to the dashboard",
+            link_path=link_path,
+            link_title=link_title,
         )
 
 

@@ -10,7 +10,7 @@ from pressroom.http.responses import Endpoint
 from pressroom.interfaces.dashboard.account_page import AccountPage
 from pressroom.interfaces.dashboard.activity_page import ActivityPage
 from pressroom.interfaces.dashboard.connections import ConnectionPages
-from pressroom.interfaces.dashboard.frame import DashboardFrame
+from pressroom.interfaces.dashboard.frame import DASHBOARD, DashboardFrame
 from pressroom.interfaces.dashboard.members_pages import JoinPages, MembersPage
 from pressroom.interfaces.dashboard.overview import Overview
 from pressroom.interfaces.dashboard.plugin_pages import PluginPages
@@ -25,6 +25,10 @@ class Dashboard:
     def __init__(self, host: Host, site: PageFrame, browser: BrowserSessions) -> None:
         self._host = host
         self._frame = DashboardFrame(host, site, browser)
+
+    def way_on(self, path: str) -> tuple[str, str] | None:
+        """Return which page is offered where a path below the dashboard is not found; `None` for other paths."""
+        return self._frame.way_on(path) if f"{path}/".startswith(f"{DASHBOARD}/") else None
 
     def endpoints(self) -> list[Endpoint]:
         """Return the routes to serve."""

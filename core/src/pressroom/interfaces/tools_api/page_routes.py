@@ -18,7 +18,7 @@ from pressroom.catalog.compile import GENERATE
 from pressroom.errors import CallError
 from pressroom.http.assets import IMMUTABLE
 from pressroom.http.errors import error_headers, status_of
-from pressroom.http.page_frame import PageFrame
+from pressroom.http.page_frame import ALL_TOOLS, PageFrame
 from pressroom.http.responses import INERT_CONTENT, matches_etag
 from pressroom.interfaces.tools_api.form_bodies import FormBodies
 from pressroom.interfaces.tools_api.gallery import Gallery
@@ -209,9 +209,9 @@ class ToolPages:
         }
         return HTTPResponse(image.content, headers=headers, content_type=image.media_type)
 
-    def error(self, status: int, title: str, message: str) -> HTTPResponse:
-        """Return the page for an HTTP error."""
-        return self._html(self._pages.site.error(status, title, message), status, cache="no-store")
+    def error(self, status: int, title: str, message: str, way_on: tuple[str, str] = ALL_TOOLS) -> HTTPResponse:
+        """Return the page for an HTTP error, with the page that it offers."""
+        return self._html(self._pages.site.error(status, title, message, way_on), status, cache="no-store")
 
     def _missing(self, slug: str) -> HTTPResponse:
         similar = nearest(slug, self.descriptors)
