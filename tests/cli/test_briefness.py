@@ -80,8 +80,15 @@ def test_the_start_on_a_terminal_is_short_and_says_where_to_go(tmp_path: Path, e
     said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text.decode())
     assert "PRODUCTION" not in said
     assert r"\u001b" not in said
-    table, _, end = said.partition("Contributes")[2].partition("\nTools ")
+    table, _, end = said.partition("What it adds")[2].partition("\nTools ")
     assert len(table.splitlines()) < 30
+    rows = dict(re.findall(r"^(\w+) +active +(.*?) *$", table, re.MULTILINE))
+    assert rows["account"] == "tools get_account_usage, get_job, list_activity"
+    assert rows["qr_code_generator"] == "generator qr-code-generator"
+    assert rows["wordpress"] == rows["ghost"] == "site connectors"
+    assert re.match(r"\d+ tools, \d+ URLs, \d+ background jobs", rows["content"])
+    assert "pressroom_" not in table
+    assert "models" not in table
     url = r"http://127\.0\.0\.1:\d+"
     expected = [
         rf" *{url}/tools",

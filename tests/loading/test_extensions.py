@@ -46,6 +46,7 @@ def test_a_plugin_reads_what_others_contributed_in_the_order_of_their_ids(
         ("zurich", "zurich"),
     ]
     assert "pressroom_weather_stations" in record_of(compiled, "athens").contributes
+    assert "weather stations" in record_of(compiled, "athens").brief
     with pytest.raises(KeyError):
         compiled.plugins.contexts["weather"].extensions.of("no_such_hook")
 

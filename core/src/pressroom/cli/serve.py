@@ -134,7 +134,7 @@ async def _announce(invocation: Invocation, compiled: LoadedApp, host: Host) -> 
         invocation.output.data({**document, "safeMode": True} if host.settings.safe_mode else document)
         return
     rows = [(record.id, record.status, record.error or record.brief) for record in records]
-    invocation.output.table(["Plugin", "Status", "Contributes"], rows)
+    invocation.output.table(["Plugin", "Status", "What it adds"], rows)
     invocation.output.line()
     for title, value in _where_to_go(host):
         # Not a table: there a terminal would break the URLs over lines.

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, Literal
 from urllib.parse import unquote, urlsplit
 
@@ -139,7 +140,38 @@ Phase = Literal["discover", "select", "compatible", "import", "config", "registe
 _NAMED: Final = 3
 """How many contributions a short line names; more are counted."""
 
-_COUNTED: Final = frozenset({"check", "command", "generator", "hook", "job", "route", "tool"})
+_KINDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "tool": "tool",
+        "generator": "generator",
+        "route": "URL",
+        "job": "background job",
+        "command": "command",
+        "check": "health check",
+        "authenticator": "authenticator",
+        "authorizer": "authorizer",
+        "rate limit": "rate limit",
+        "cache rule": "cache rule",
+        "brander": "branding",
+        "middleware": "middleware",
+        "observer": "observer",
+    }
+)
+"""How people call each kind of contribution that they meet by its name or number."""
+
+_UNNAMED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "virtual hosts": "sites on domains of their own",
+        "publishing targets": "places to publish",
+        "overview section": "part of the overview",
+        "instructions": "instructions for AI clients",
+        "index": "entries of llms.txt",
+    }
+)
+"""Contributions whose names tell people nothing; a plugin that has many others need not list them."""
+
+_INTERNAL: Final = ("models", "shared keys", "storage", "lifespan")
+"""Contributions that nobody meets, though `pressroom plugins show` lists them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +209,38 @@ class PluginRecord:
 
     @property
     def brief(self) -> str:
-        """What it contributes, in one short line: by name where that is little, else counted."""
-        if len(self.contributes) <= _NAMED:
-            return ", ".join(self.contributes)
-        kinds = Counter(
-            "hook" if name.startswith("pressroom_") else name.partition(" ")[0] for name in self.contributes
-        )
-        return ", ".join(counted(number, kind) if kind in _COUNTED else kind for kind, number in kinds.items())
+        """What it adds for people, in one short line: by name where that is little, else counted."""
+        names: defaultdict[str, list[str]] = defaultdict(list)
+        for contribution in self.contributes:
+            kind, name = _words_for(contribution)
+            names[kind].append(name)
+        named = sum(map(len, names.values())) <= _NAMED
+        unlisted = {""} if named else {"", *_UNNAMED.values()}
+        met = [_line(kind, found, named=named) for kind, found in names.items() if kind not in unlisted]
+        return ", ".join(met or self.contributes)
 
     @property
     def imported_slowly(self) -> bool:
         """Whether the import alone took so long that it delays the start of the server."""
         return self.import_seconds >= SLOW_IMPORT_SECONDS
+
+
+def _words_for(contribution: str) -> tuple[str, str]:
+    """Return how people call a kind of contribution, and its name. What nobody meets has neither."""
+    if contribution.startswith("pressroom_"):  # what another plugin asks for: `pressroom_site_connectors`
+        return contribution.removeprefix("pressroom_").replace("_", " "), ""
+    if contribution.startswith(_INTERNAL):
+        return "", ""
+    for kinds in (_KINDS, _UNNAMED):
+        for kind, words in kinds.items():
+            if contribution.startswith(f"{kind} "):
+                return words, contribution.removeprefix(f"{kind} ") if kinds is _KINDS else ""
+    return contribution, ""
+
+
+def _line(words: str, names: Sequence[str], *, named: bool) -> str:
+    if not names[0]:
+        return words
+    if not named:
+        return counted(len(names), words)
+    return f"{words if len(names) == 1 else f'{words}s'} {', '.join(names)}"
