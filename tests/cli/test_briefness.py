@@ -82,7 +82,7 @@ def test_the_start_on_a_terminal_is_short_and_says_where_to_go(tmp_path: Path, e
     assert r"\u001b" not in said
     table, _, end = said.partition("What it adds")[2].partition("\nTools ")
     assert len(table.splitlines()) < 30
-    rows = dict(re.findall(r"^(\w+) +active +(.*?) *$", table, re.MULTILINE))
+    rows = dict(re.findall(r"^ *(\w+) +active +(.*?)[ \r]*$", table, re.MULTILINE))
     assert rows["account"] == "tools get_account_usage, get_job, list_activity"
     assert rows["qr_code_generator"] == "generator qr-code-generator"
     assert rows["wordpress"] == rows["ghost"] == "site connectors"

@@ -217,3 +217,28 @@ async def test_an_article_goes_to_the_trash_only_after_a_second_look(page: Page,
     await expect(page.get_by_role("status")).to_contain_text("in the trash")
     await page.get_by_role("button", name="Restore").click()
     await expect(page.get_by_role("status")).to_contain_text("back from the trash")
+
+
+async def test_links_of_a_menu_are_moved_with_the_keyboard(browser: Browser, host: RunningHost, work: Work) -> None:
+    made = await asyncio.to_thread(work.client.data, "connect_website", platform="builtin", name="Menu blog")
+    context = await signed_in(browser, host, work.client.user_id)
+    page = await context.new_page()
+    path = f"{host.url}/dashboard/websites/{made['website_id']}"
+    await page.goto(path)
+    for number, (label, url) in enumerate((("Imprint", "/imprint"), ("About", "/about")), start=1):
+        await page.get_by_label(f"Label of link {number}").fill(label)
+        await page.get_by_label(f"URL of link {number}").fill(url)
+    up = page.get_by_role("button", name="Move link 2 up")
+    await up.press("Enter")
+    await expect(page.get_by_role("button", name="Move link 1 down")).to_be_focused()
+    await expect(page.get_by_label("Label of link 1")).to_have_value("About")
+    await expect(page.get_by_label("URL of link 2")).to_have_value("/imprint")
+    assert await violations(page) == []
+    # Enter in a field saves, and does not move anything.
+    await page.get_by_label("Label of link 1").press("Enter")
+    await expect(page.locator("p.notice[role=status]")).to_contain_text("The settings are saved")
+    await expect(page.get_by_label("Label of link 1")).to_have_value("About")
+    await expect(page.get_by_label("Label of link 2")).to_have_value("Imprint")
+    await page.set_viewport_size({"width": 320, "height": 800})
+    assert await page.evaluate("document.documentElement.scrollWidth") == 320
+    await context.close()

@@ -141,3 +141,35 @@ def test_languages_are_suggested_and_others_are_allowed(reader: BrowserWithoutSc
     fields = {str(one.attributes["name"]): one.attributes["value"] or "" for one in form.css("input[name]")}
     assert reader.post(site, fields | {"do": "settings", "language": "sv-FI"}).status == 200
     assert reader.get(site).tree.css_first("#f-language[value='sv-FI']") is not None
+
+
+def test_a_link_of_the_menu_is_moved_by_a_button_and_kept_when_the_form_is_saved(
+    reader: BrowserWithoutScreen, site: str
+) -> None:
+    rows = {"menu-2-label": "Blog", "menu-2-url": "/", "menu-3-label": "", "menu-3-url": ""}
+    up = save(reader, site, **rows, do="move-2-up", accent_color="#123456")
+    assert menu_of(up) == [("Blog", "/"), ("About", "/about"), *[("", "")] * 3]
+    assert "Save the appearance to keep the order" in up.text
+    focused = up.tree.css_first("[autofocus]")
+    assert focused is not None
+    assert focused.attributes["value"] == "move-1-up"
+    assert up.tree.css_first("[name=accent_color][value='#123456']")
+    assert menu_of(reader.get(site)) == [("", "")] * 3
+    down = save(reader, site, **rows, do="move-1-down")
+    assert menu_of(down)[:2] == [("Blog", "/"), ("About", "/about")]
+    first = save(reader, site, **rows, do="move-1-up")
+    assert menu_of(first)[:2] == [("About", "/about"), ("Blog", "/")]
+    assert save(reader, site, **rows, do="move-0-up").status == 400
+
+
+def test_a_form_with_a_moved_link_does_not_overwrite_what_was_saved_meanwhile(
+    reader: BrowserWithoutScreen, site: str
+) -> None:
+    version = reader.get(site).tree.css_first("section[aria-labelledby=look] [name=version]")
+    assert version is not None
+    begun = {"version": version.attributes["value"] or ""}
+    save(reader, site)
+    late = save(reader, site, do="move-1-down", **begun)
+    kept = late.tree.css_first("section[aria-labelledby=look] [name=version]")
+    assert kept is not None
+    assert kept.attributes["value"] == begun["version"]

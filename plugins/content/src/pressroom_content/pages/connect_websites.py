@@ -15,7 +15,7 @@ from pressroom_content.contract.control import FILE_NAME, META_NAME
 from pressroom_content.language import language_pack, supported
 from pressroom_content.pages.connect import WEBSITES, form_of, fragment, root_of, see_other
 from pressroom_content.pages.shown import moment
-from pressroom_content.pages.website_look import look_changes, look_names, look_view
+from pressroom_content.pages.website_look import look_changes, look_names, look_view, moved
 from pressroom_content.records import Website
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.connecting import ConnectionLinks, check_website
@@ -39,6 +39,8 @@ _MESSAGES: Mapping[str, str] = {
     "disconnected": "The website is disconnected; its credential is deleted.",
     "closed": "The website is disconnected.",
 }
+
+_MOVED: Final = "The link is moved. Save the appearance to keep the order."
 
 _TOOLS: Mapping[str, str] = {
     "check": "get_website",
@@ -96,6 +98,8 @@ class WebsitePages:
         if request.method != "POST":
             return await self._one(request, website)
         typed = form_of(request)
+        if (exchanged := moved(typed)) is not None:
+            return await self._one(request, website, typed=exchanged, message=_MOVED)
         try:
             done = await self._do(request.subject, website, typed)
         except InvalidInput as error:
@@ -177,6 +181,7 @@ class WebsitePages:
         *,
         errors: Mapping[str, str] | None = None,
         typed: Mapping[str, str] | None = None,
+        message: str = "",
         status: int = 200,
     ) -> HttpResponse:
         errors = errors or {}
@@ -210,7 +215,7 @@ class WebsitePages:
             takes_credential=connector is not None and bool(connector.fields),
             action=f"{root_of(self._plugin)}{WEBSITES}/{website.id}",
             errors=dict(errors),
-            message=_message(request),
+            message=message or _message(request),
             look=look,
             images=await self._images(request.subject) if look else [],
             domain=await Domains(self._plugin).state(website.user_id, website.id),

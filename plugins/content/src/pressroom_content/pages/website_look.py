@@ -23,6 +23,7 @@ _IMAGES: Final = ("logo", "logo_dark", "favicon")
 _DEFAULT_ACCENT: Final = "#b9502a"
 _EMPTY_ROWS: Final = 3
 _MENU_FIELD: Final = re.compile(r"menu-([1-9][0-9]?)-(?:label|url)", re.ASCII)
+_MOVE: Final = re.compile(r"move-([1-9][0-9]?)-(up|down)", re.ASCII)
 _MENU_PROBLEM: Final = re.compile(r"menu\.([0-9]{1,2})(?:\.(label|url))?", re.ASCII)
 
 
@@ -52,7 +53,8 @@ class MenuRow:
 class LookView:
     """The form: the themes, the other values, the menu with some empty rows, and what is wrong.
 
-    `accent` is the colour that the site has, also where it is not set.
+    `accent` is the colour that the site has, also where it is not set. `version` is that of the website which the form
+    began with. `focus` is the button that has the focus at first, such as `move-2-up`.
     """
 
     themes: Sequence[ThemeView]
@@ -62,6 +64,8 @@ class LookView:
     accent: str
     logo_has_name: bool
     errors: Mapping[str, str]
+    version: str
+    focus: str = ""
 
 
 def look_view(website: Website, typed: Mapping[str, str], errors: Mapping[str, str]) -> LookView | None:
@@ -72,7 +76,9 @@ def look_view(website: Website, typed: Mapping[str, str], errors: Mapping[str, s
     values = {name: str(getattr(settings, name)) for name in _TEXTS}
     has_name = settings.logo_has_name
     menu = [MenuRow(number, item.label, item.url) for number, item in enumerate(settings.menu, start=1)]
+    version, focus = str(website.version), ""
     if typed.get("do") == "look":
+        version, focus = (version if errors else typed.get("version", version)), typed.get("moved", "")
         values |= {name: typed[name] for name in _TEXTS if name in typed}
         menu = [_with_problem(row, index, errors) for index, row in enumerate(_filled_rows(typed))]
         has_name = typed.get("logo_has_name") == "true"
@@ -89,7 +95,26 @@ def look_view(website: Website, typed: Mapping[str, str], errors: Mapping[str, s
         accent=accent,
         logo_has_name=has_name,
         errors=errors,
+        version=version,
+        focus=focus,
     )
+
+
+def moved(typed: Mapping[str, str]) -> Mapping[str, str] | None:
+    """Return a typed form with one row of its menu exchanged for its neighbour, without saving it.
+
+    `None` where another button was pressed.
+    """
+    found = _MOVE.fullmatch(typed.get("do", ""))
+    if found is None:
+        return None
+    row, way = int(found[1]), found[2]
+    other = row - 1 if way == "up" else row + 1
+    if other < 1:
+        other = row
+    rows = {f"menu-{row}-{part}": typed.get(f"menu-{other}-{part}", "") for part in ("label", "url")}
+    rows |= {f"menu-{other}-{part}": typed.get(f"menu-{row}-{part}", "") for part in ("label", "url")}
+    return {**typed, **rows, "do": "look", "moved": f"move-{other}-{way}"}
 
 
 def look_changes(typed: Mapping[str, str], base_url: str) -> dict[str, Any]:
