@@ -98,6 +98,7 @@ PUBLIC = [
     "Observer",
     "OverviewSection",
     "Page",
+    "PageTemplates",
     "Params",
     "Pause",
     "Plugin",

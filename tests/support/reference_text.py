@@ -158,6 +158,7 @@ _TITLES: Final = {
     "pressroom.sdk.plugin": "Plugins",
     "pressroom.sdk.generator": "Generators",
     "pressroom.sdk.page": "Pages of generators",
+    "pressroom.sdk.page_templates": "Templates of pages",
     "pressroom.sdk.mcp_tool": "MCP tools",
     "pressroom.sdk.declaration": "Executors and parameters",
     "pressroom.sdk.call": "Calls and results",
@@ -365,6 +366,9 @@ class _Executors:
 
 
 class _Plugins:
+    def failures_of_templates(self) -> dict[str, int]:
+        return {}
+
     def failures_of_plugins(self) -> dict[tuple[str, str, str], int]:
         return {}
 

@@ -29,6 +29,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "backup": "pressroom.cli.backup:backup",
     "restore": "pressroom.cli.backup:restore",
     "plugins": "pressroom.cli.plugins:plugins",
+    "templates": "pressroom.cli.templates:templates",
     "config": "pressroom.cli.config:config",
     "catalog": "pressroom.cli.catalog:catalog",
     "explain": "pressroom.cli.catalog:explain",

@@ -97,6 +97,14 @@ def _configuration(compiled: LoadedApp) -> Iterator[tuple[str, CheckResult]]:
         yield "configuration", CheckResult("warning", warning, "correct the name, or remove the entry")
     for result in _combinations(compiled):
         yield "configuration", result
+    for problem in compiled.templates.problems:
+        yield "templates", CheckResult("warning", f"not used: {problem}", problem.hint)
+    for path, template in compiled.templates.changed:
+        message = f"{path} is a copy of {template}, which has changed since"
+        yield (
+            "templates",
+            CheckResult("warning", message, "compare it with `pressroom templates show`"),
+        )
     for result in weaknesses(compiled.settings):
         yield "security", result
 

@@ -100,7 +100,8 @@ def _serve_and_reload(invocation: Invocation, host: str | None, port: int | None
             settings = now
         if listener.fileno() == _CLOSED:
             listener, bound = bind(bound)
-        return source_paths(invocation.config_file_path(), settings.plugins_dir), listener
+        own = settings.branding.templates, settings.branding.stylesheet
+        return source_paths(invocation.config_file_path(), settings.plugins_dir, *own), listener
 
     reload_until_told(invocation.output, arguments, prepared)
 

@@ -35,8 +35,8 @@ class SourcePaths:
     foreign: tuple[Path, ...] = field(default=())
 
 
-def source_paths(config_file: Path | None, plugins_dir: Path | None) -> SourcePaths:
-    """Return the sources of a server: its configuration, its plugins, and Pressroom itself.
+def source_paths(config_file: Path | None, *further: Path | None) -> SourcePaths:
+    """Return the sources of a server: its configuration, further files and folders, its plugins, and Pressroom itself.
 
     Packages in `site-packages` are not watched: an installer puts them there as a whole. What remains are clones,
     packages that are installed as editable, and folders of `PYTHONPATH`.
@@ -52,7 +52,7 @@ def source_paths(config_file: Path | None, plugins_dir: Path | None) -> SourcePa
         packages.add(package)
         if candidate.distribution in BUILTIN_DISTRIBUTIONS:
             own.add(package)
-    watched = [path.absolute() for path in (config_file, plugins_dir) if path is not None]
+    watched = [path.absolute() for path in (config_file, *further) if path is not None]
     shared: list[Path] = []
     foreign: list[Path] = []
     for package in sorted(packages):

@@ -93,6 +93,16 @@ class BrandingSettings(Section):
     accent: HexColour = Field("#b9502a", description="Accent colour on light backgrounds.")
     accent_dark: HexColour = Field("#e0764c", description="Accent colour on dark backgrounds.")
     logo_url: str = Field("", max_length=500, description="URL of a logo; empty shows the name.")
+    stylesheet: Folder | None = Field(
+        None, description="File with CSS that pages of the server load after their own, at most 4 MiB."
+    )
+    templates: Folder | None = Field(
+        None,
+        description=(
+            "Folder of page templates that replace the server's, such as `base.html`, and those of plugins, such as "
+            "`content/post.html`; files in its folder `static` are served."
+        ),
+    )
 
 
 class S3Settings(Section):

@@ -23,6 +23,7 @@ from pressroom.gate.plugin_gate import BLOCKED_GRACE
 from pressroom.plugins.contributions import Contribution
 from pressroom.plugins.load import LoadedPlugins, load_plugins
 from pressroom.plugins.select import HOST_ID
+from pressroom.plugins.template_folder import TemplateFolder
 from pressroom.sdk import (
     Authenticator,
     Backend,
@@ -58,7 +59,7 @@ _START_HINT: Final = "see what it waits for, or give it more time with [server] 
 class LoadedApp:
     """Plugins and the catalog that they came to; enough for commands that serve nothing.
 
-    `gate` is what all calls into the plugins pass.
+    `gate` is what all calls into the plugins pass. `templates` has what the operator puts in place of those of pages.
     `schema_mismatches` holds, for plugins that were dropped because their tables are those of another version, the
     revision in the database and the one that this version needs.
     """
@@ -69,7 +70,9 @@ class LoadedApp:
         self.gate.traces = settings.logging.level == "debug"
         self._brand: Mapping[str, Any] | None = None
         self.origins = origins or Origins()
-        self.plugins: LoadedPlugins = _without_taken_paths(load_plugins(settings, origins, gate=self.gate))
+        self.templates = TemplateFolder(settings.branding)
+        loaded = load_plugins(settings, origins, gate=self.gate, templates=self.templates)
+        self.plugins: LoadedPlugins = _without_taken_paths(loaded)
         self.catalog = self._compile()
         self.branding = branding(settings)
         self.schema_mismatches: dict[str, tuple[str, str]] = {}
@@ -86,6 +89,10 @@ class LoadedApp:
     def failures_of_plugins(self) -> Mapping[tuple[str, str, str], int]:
         """Return the number of failures by plugin, extension point and reason."""
         return {(plugin, point, reason): count for (plugin, point, reason), count in self.gate.failures.items()}
+
+    def failures_of_templates(self) -> Mapping[str, int]:
+        """Return how often each template of the operator failed while a page was rendered."""
+        return dict(self.templates.failures)
 
     def active_plugins(self) -> Mapping[str, bool]:
         """Return whether each plugin works that is switched on."""

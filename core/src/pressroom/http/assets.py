@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
+from pressroom.plugins.template_folder import MEDIA_TYPES, TemplateFolder, TemplateProblem
 from pressroom.sdk import Branding
 
 AA_TEXT = 4.5
@@ -127,15 +129,24 @@ def brand_icon(branding: Branding) -> str:
     )
 
 
-def load_assets(branding: Branding, font_css: str = "") -> Mapping[str, Asset]:
-    """Return every static file by its name. `font_css` are the rules of the fonts that the pages load."""
+OWN_CSS: Final = "own.css"
+"""The operator's style sheet."""
+
+
+def load_assets(branding: Branding, font_css: str, replaced: TemplateFolder) -> Mapping[str, Asset]:
+    """Return every static file by its name.
+
+    `font_css` are the rules of the fonts that the pages load. `replaced` has the operator's own files; none replaces
+    one of the server.
+    """
     static = files(__package__).joinpath("static")
 
     def text(*names: str) -> str:
         return "".join(static.joinpath(name).read_text("utf-8") for name in names)
 
     css, script = "text/css; charset=utf-8", "text/javascript; charset=utf-8"
-    return {
+    own = {OWN_CSS: _asset(replaced.stylesheet, css)} if replaced.stylesheet else {}
+    host = {
         "pressroom.css": _asset(font_css + text("pressroom.css") + brand_css(branding), css),
         "icons.css": _asset(text("icons.css"), css),
         "account.css": _asset(text("account.css", "charts.css", "writing.css"), css),
@@ -148,8 +159,13 @@ def load_assets(branding: Branding, font_css: str = "") -> Mapping[str, Asset]:
         "writing.js": _asset(text("shared.js", "media.js", "drafts.js", "writing.js"), script),
         "icon.svg": _asset(brand_icon(branding), "image/svg+xml"),
     }
+    given = {name: _asset(content, MEDIA_TYPES[Path(name).suffix.lower()]) for name, content in replaced.static.items()}
+    for name in given.keys() & (host.keys() | own.keys()):
+        problem = TemplateProblem(f"static/{name}", "the server has a file of this name", "choose another name")
+        replaced.problems.append(problem)
+    return {**given, **host, **own}
 
 
-def _asset(text: str, media_type: str) -> Asset:
-    content = text.encode()
+def _asset(text: str | bytes, media_type: str) -> Asset:
+    content = text.encode() if isinstance(text, str) else text
     return Asset(content=content, media_type=media_type, etag=f'"{hashlib.sha256(content).hexdigest()[:16]}"')

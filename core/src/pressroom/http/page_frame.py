@@ -7,19 +7,23 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib.resources import files
+from pathlib import Path
 from types import CodeType
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
 from jinja2.bccache import Bucket, BytecodeCache
 from markupsafe import Markup, escape
 from sanic import HTTPResponse
 
+from pressroom.config.models import BrandingSettings
 from pressroom.errors import NotFound
 from pressroom.http.assets import DARK, LIGHT, Asset, load_assets
 from pressroom.http.web_fonts import WebFonts
-from pressroom.sdk import Branding
+from pressroom.plugins.template_folder import FRAME_FOLDER, TemplateFolder
+from pressroom.sdk import Branding, PageTemplates
+from pressroom.sdk.page_templates import TemplateOptions
 
 ALL_TOOLS: Final = ("/tools", "See all tools")
 HOME: Final = ("/", "Go to the home page")
@@ -111,13 +115,13 @@ _COMPILED_TEMPLATES: Final = _CompiledTemplates()
 class Templates:
     """The templates of one interface, compiled when they are asked for first."""
 
-    def __init__(self, environment: Environment) -> None:
-        self._environment = environment
+    def __init__(self, templates: PageTemplates) -> None:
+        self._templates = templates
 
     def render(self, template: str, head: Head, **values: Any) -> bytes:
         """Return a page. Raises `jinja2.TemplateError` where the template is wrong."""
         # A lone surrogate has no UTF-8 form; one in a value must not cost the page.
-        return self._environment.get_template(template).render(head=head, **values).encode("utf-8", "replace")
+        return self._templates.render(template, head=head, **values).encode("utf-8", "replace")
 
 
 class PageFrame:
@@ -133,6 +137,7 @@ class PageFrame:
         offers_accounts: whether people can sign in, so that every page leads there.
         offers_cards: whether public pages have an image for links to them, `card.png` below their URL.
         fonts: the fonts that the pages load; without them they use those of the reader's system.
+        replaced: the templates, the style sheet and the files that the operator has.
     """
 
     def __init__(
@@ -145,6 +150,7 @@ class PageFrame:
         offers_accounts: bool = True,
         offers_cards: bool = False,
         fonts: WebFonts | None = None,
+        replaced: TemplateFolder | None = None,
     ) -> None:
         parts = urlsplit(base_url)
         self.branding = branding
@@ -152,7 +158,8 @@ class PageFrame:
         self.origin = f"{parts.scheme}://{parts.netloc}"
         self.root = parts.path.rstrip("/")
         self.fonts = fonts
-        self._assets = load_assets(branding, fonts.css if fonts else "")
+        self._replaced = replaced or TemplateFolder(BrandingSettings())
+        self._assets = load_assets(branding, fonts.css if fonts else "", self._replaced)
         policy = partial(_security_policy, self.origin, branding.logo_url, tuple(file_origins))
         self.content_security_policy = policy()
         self.redirecting_security_policy = policy(form_action=False)
@@ -165,6 +172,7 @@ class PageFrame:
             "offers_cards": offers_cards,
             "preloaded_fonts": [f"{self.root}{path}" for path in fonts.preloaded] if fonts else [],
             "root": self.root,
+            "own_stylesheet": bool(self._replaced.stylesheet),
             "asset": self._asset_href,
             "light": LIGHT,
             "dark": DARK,
@@ -173,20 +181,13 @@ class PageFrame:
 
     def templates(self, package: str) -> Templates:
         """Return the templates in the folder `templates` of a package; they may extend `base.html` of this one."""
-        frame = PackageLoader("pressroom.http")
-        loaders: list[BaseLoader] = [frame] if package == "pressroom.http" else [PackageLoader(package), frame]
-        environment = Environment(
-            loader=ChoiceLoader([*loaders, PrefixLoader({"web": frame})]),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            auto_reload=False,
+        own = Path(str(files(package))) / "templates"
+        options = TemplateOptions(
+            globals=self._globals,
+            filters={"code": _with_code, "paragraphs": _paragraphs, "json_script": _json_script},
             bytecode_cache=_COMPILED_TEMPLATES,
         )
-        environment.filters.update(code=_with_code, paragraphs=_paragraphs, json_script=_json_script)
-        environment.globals.update(self._globals)
-        return Templates(environment)
+        return Templates(self._replaced.of_host(tuple(dict.fromkeys((own, FRAME_FOLDER))), options))
 
     def error(self, status: int, title: str, message: str, way_on: tuple[str, str] = ALL_TOOLS) -> bytes:
         """Return the page for an HTTP error: what happened, and what to do next.

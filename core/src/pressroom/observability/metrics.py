@@ -52,6 +52,9 @@ class PluginStates(Protocol):
     def active_plugins(self) -> Mapping[str, bool]:
         """Return whether each plugin that the operator wants works."""
 
+    def failures_of_templates(self) -> Mapping[str, int]:
+        """Return how often each template of the operator failed."""
+
 
 class Metrics:
     """Counts calls and measures times. Every method may be called from any thread.
@@ -198,8 +201,16 @@ class _PluginCollector(Collector):
         )
         for plugin, works in sorted(self._plugins.active_plugins().items()):
             active.add_metric((plugin,), works)
+        templates = CounterMetricFamily(
+            "pressroom_template_failures",
+            "Pages for which a template of the operator failed, so that the one that it replaces was rendered.",
+            labels=("template",),
+        )
+        for template, number in sorted(self._plugins.failures_of_templates().items()):
+            templates.add_metric((template,), number)
         yield failures
         yield active
+        yield templates
 
 
 class _Registry(CollectorRegistry):

@@ -37,8 +37,9 @@ from pressroom.plugins.registering import (
     warnings_of,
 )
 from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS, HOST_ID, record_of, select
+from pressroom.plugins.template_folder import TemplateFolder, folders_of
 from pressroom.plugins.validating import losers, validate, without_requirements
-from pressroom.sdk import Extensions, HostServices, Models, Plugin, PluginContext
+from pressroom.sdk import Extensions, HostServices, Models, PageTemplates, Plugin, PluginContext
 from pressroom.sdk.plugin import ServiceProvider
 from pressroom.version import VERSION
 
@@ -154,13 +155,16 @@ def load_plugins(
     origins: Origins | None = None,
     candidates: Sequence[Candidate] | None = None,
     gate: PluginGate | None = None,
+    templates: TemplateFolder | None = None,
 ) -> LoadedPlugins:
     """Load the plugins that the configuration selects, phase by phase. Nothing that a plugin does is raised here.
 
     `origins` tell where each value of the configuration stands. `candidates` replaces what is discovered on this
-    machine. All that a plugin runs passes the `gate`, within `[server] start_timeout` for each phase.
+    machine. All that a plugin runs passes the `gate`, within `[server] start_timeout` for each phase. `templates` has
+    what the operator puts in place of those of plugins.
     """
     gate = gate or PluginGate()
+    templates = templates or TemplateFolder(settings.branding)
     provider = ServiceProvider()
     installed = discover() if candidates is None else candidates
     chosen, records = select([*installed, *discover_folder(settings)], settings)
@@ -174,7 +178,8 @@ def load_plugins(
     for plugin in loading:
         _import(plugin)
         if plugin.sound:
-            _configure(plugin, settings, origins, provider, gate)
+            _configure(plugin, settings, origins, provider, gate, templates)
+    templates.settle()
     # Before the hooks are looked at: a plugin may implement hooks of one that is not there.
     _leave_out(loading, settings, others)
     _settle_requirements(loading, others)
@@ -238,11 +243,17 @@ def _import(plugin: _Loading) -> None:
 
 
 def _configure(
-    plugin: _Loading, settings: Settings, origins: Origins | None, provider: ServiceProvider, gate: PluginGate
+    plugin: _Loading,
+    settings: Settings,
+    origins: Origins | None,
+    provider: ServiceProvider,
+    gate: PluginGate,
+    templates: TemplateFolder,
 ) -> None:
     id_ = plugin.record.id
     with plugin.phase("config"):
         model = plugin.plugin.config if plugin.plugin else None
+        folders = folders_of(plugin.plugin.templates) if plugin.plugin else ()
         given = settings.plugins[id_].config if id_ in settings.plugins else {}
         plugin.context = PluginContext(
             id=id_,
@@ -252,6 +263,7 @@ def _configure(
             data_folder=settings.storage.path / "plugins" / id_,
             extensions=Extensions(partial(gate.contributed, id_)),
             provider=provider,
+            templates=templates.of_plugin(id_, folders) if folders else PageTemplates(),
         )
 
 

@@ -77,6 +77,7 @@ from pressroom.sdk.mcp_tool import Annotations, Instructions, McpTool, McpToolOp
 from pressroom.sdk.middleware import CallInfo, CallMiddleware
 from pressroom.sdk.multipart import MultipartForm, UploadedFile, parse_multipart
 from pressroom.sdk.page import FileField, FormCase, FormSection, Mode, Page, Preview, Snippet
+from pressroom.sdk.page_templates import PageTemplates
 from pressroom.sdk.plugin import API, Extensions, HostServices, Plugin, PluginConfig, PluginContext, hookimpl
 from pressroom.sdk.services import Fetched, Fetcher, FetchResponse, Tools, Workers, calling_in_worker, publishing
 from pressroom.sdk.shared import (
@@ -194,6 +195,7 @@ __all__ = [
     "Observer",
     "OverviewSection",
     "Page",
+    "PageTemplates",
     "Params",
     "Pause",
     "Plugin",

@@ -16,6 +16,7 @@ from typing_extensions import TypeVar  # `typing` has defaults of type variables
 from pressroom.errors import NotRunning
 from pressroom.sdk.data import Accounts, Database, Storage
 from pressroom.sdk.jobs import Jobs
+from pressroom.sdk.page_templates import PageTemplates
 from pressroom.sdk.services import Fetcher, Tools, Workers
 
 API: Final = "1"
@@ -54,6 +55,9 @@ class Plugin:
     first call, and before that of its tools that run in such processes. `worker_setup` names functions without
     parameters, such as `acme.models:load`, that each process of `plugin.services.workers` runs when it starts with the
     server, so that no call waits for what they load.
+
+    `templates` names packages, such as `__package__`, whose folder `templates` has the Jinja templates of the plugin's
+    pages. `PluginContext.templates` renders them, in the operator's version where there is one.
     """
 
     id: str
@@ -66,6 +70,7 @@ class Plugin:
     worker_modules: tuple[str, ...] = ()
     worker_setup: tuple[str, ...] = ()
     unique: Mapping[str, str] = field(default_factory=dict, hash=False)
+    templates: tuple[str, ...] = ()
 
     @property
     def written_for(self) -> str:
@@ -192,7 +197,8 @@ class PluginContext(Generic[Config]):
 
     `config` is of the class that `Plugin(config=…)` names; with `PluginContext[ThatClass]` type checkers know it.
     `data_folder` belongs to this plugin alone; the plugin makes it when it needs it. `extensions` holds what others
-    contributed to the hooks that this plugin offers. `required` holds the contexts of the plugins that it requires, by
+    contributed to the hooks that this plugin offers. `templates` renders those that `Plugin(templates=…)` names.
+    `required` holds the contexts of the plugins that it requires, by
     their ids, once all plugins are loaded: with them it can use what those plugins offer as a library. `provider` is
     the host's, for `services`.
     """
@@ -205,6 +211,7 @@ class PluginContext(Generic[Config]):
     extensions: Extensions = field(default_factory=Extensions)
     provider: ServiceProvider = field(default_factory=ServiceProvider, repr=False)
     required: dict[str, PluginContext] = field(default_factory=dict, repr=False, compare=False)
+    templates: PageTemplates = field(default_factory=PageTemplates, repr=False, compare=False)
 
     @property
     def services(self) -> HostServices:

@@ -122,7 +122,10 @@ class _Application:
             offers_mcp=settings.mcp.enabled,
             offers_cards=CARDS in host.services.catalog.plan(ANONYMOUS).tools,
             fonts=WebFonts(settings.storage.path / "fonts"),
+            replaced=host.compiled.templates,
         )
+        for problem in host.compiled.templates.problems:
+            log.error("a file of the operator's templates is not used", problem=str(problem), hint=problem.hint)
         self._site_files = ServerFiles(host, site)
         self._image_links = ImageLinks(host, self._api)
         self._pages = ToolPages(self._api, site, Gallery(host), self._image_links, _services(host))

@@ -35,6 +35,7 @@ PLUGIN = Plugin(
     summary="Writes, schedules and publishes articles on your websites, with versions, a calendar and brand voices.",
     config=ContentConfig,
     hookspecs=ContentHooks,
+    templates=("pressroom_content.pages", "pressroom_content.builtin_site"),
     unique={
         "pressroom_site_connectors": "platform",
         "pressroom_image_sources": "name",

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any, Final
 from urllib.parse import parse_qs, quote, urlsplit
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput, PluginContext, Route
 from pressroom_content.contract import content_services, cursor_of, read_cursor
 
@@ -152,17 +150,5 @@ def _fragment(
     template: str, plugin: PluginContext[ImagesConfig], request: HttpRequest, *, status: int = 200, **values: Any
 ) -> HttpResponse:
     values |= {"root": root_of(plugin), "token": request.csrf_token}
-    text = _templates().get_template(template).render(values)
+    text = plugin.templates.render(template, **values)
     return HttpResponse(text.encode("utf-8", "replace"), status, headers={"Cache-Control": "no-store"})
-
-
-@cache
-def _templates() -> Environment:
-    return Environment(
-        loader=PackageLoader("pressroom_images"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-    )

@@ -17,6 +17,7 @@ PLUGIN = Plugin(
     summary="Finds licensed images, stores them with their credits, and accepts uploads.",
     config=ImagesConfig,
     requires=("content",),
+    templates=("pressroom_images",),
     worker_modules=("pressroom_images.library.files",),
 )
 

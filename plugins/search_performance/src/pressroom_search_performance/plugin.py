@@ -17,6 +17,7 @@ PLUGIN = Plugin(
     summary="Fetches search figures every night and suggests what to do.",
     config=SearchPerformanceConfig,
     requires=("content",),
+    templates=("pressroom_search_performance.charts",),
     hookspecs=SearchPerformanceHooks,
     unique={"pressroom_analytics_sources": "name", "pressroom_keyword_sources": "name"},
 )

@@ -10,12 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 from zoneinfo import ZoneInfo
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from pressroom.sdk import HttpResponse, NotFound, PluginContext
 
 from pressroom_content.builtin_site import cards
@@ -154,7 +152,7 @@ class SiteFrame:
             "is_home": False,
             "query": "",
         }
-        text = _templates().get_template(template).render(given | values)
+        text = self._plugin.templates.render(template, **(given | values))
         return HttpResponse(text.encode("utf-8", "replace"), status, _HTML, dict(_PAGE_HEADERS))
 
     async def _menu(
@@ -252,18 +250,6 @@ def _minutes(html: str) -> int:
     spaceless = len(_SPACELESS.findall(text))
     minutes = len(_SPACELESS.sub(" ", text).split()) / _WORDS_A_MINUTE + spaceless / _CHARACTERS_A_MINUTE
     return max(1, round(minutes)) if minutes else 0
-
-
-@cache
-def _templates() -> Environment:
-    return Environment(
-        loader=PackageLoader(__package__),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-    )
 
 
 class LinkPreviews:

@@ -29,7 +29,7 @@ from pressroom_content.articles.store import Articles
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import ScoreCheck, SiteUnavailable
 from pressroom_content.pages.articles import PATH
-from pressroom_content.pages.connect import form_of, fragment, root_of, see_other, template_of
+from pressroom_content.pages.connect import form_of, fragment, root_of, see_other
 from pressroom_content.pages.shown import moment, score_kind, state
 from pressroom_content.publishing.images import PostImage, inline_ids, placed, read_images
 from pressroom_content.records import Article
@@ -234,7 +234,7 @@ class ArticlePages:
 
     def _frame(self, article: Article, made: ReadingView) -> str:
         """Return the text in a frame of its own: clients, and pages that they import, write it."""
-        text = template_of("article_frame.html").render(reading=made)
+        text = self._plugin.templates.render("article_frame.html", reading=made)
         title = f"The text of {article.title}"
         return sandboxed_frame(text, title=title, base_url=self._plugin.base_url, lang=article.language)
 

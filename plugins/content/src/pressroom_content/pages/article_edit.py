@@ -33,7 +33,7 @@ from pressroom_content.pages.article import asked_for, head, reading
 from pressroom_content.pages.article_form import BLANK, NAMES, ArticleForm, FormErrors
 from pressroom_content.pages.article_versions import FIELD_NAMES, VersionDiff, compare, origin_of
 from pressroom_content.pages.articles import PATH
-from pressroom_content.pages.connect import form_of, fragment, root_of, see_other, template_of
+from pressroom_content.pages.connect import form_of, fragment, root_of, see_other
 from pressroom_content.records import Article
 from pressroom_content.websites.store import Websites
 
@@ -238,7 +238,7 @@ class EditPages:
             return "", [f"The text cannot be shown: it {error.problem}."]
         notes = [*(f"Left out for safety: {what}" for what in made.removed), *made.warnings]
         made = made if at is None else replace(made, html=_marked(made.html, at))
-        text = template_of("article_frame.html").render(reading=made)
+        text = self._plugin.templates.render("article_frame.html", reading=made)
         frame = sandboxed_frame(text, title="Preview", base_url=self._plugin.base_url, lang=shown.language)
         return frame, notes
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from pressroom.sdk import (
     CallError,
     DashboardPage,
@@ -47,30 +45,13 @@ def fragment(
         "writes": request.role != "reader",
         "owns": request.role == "owner",
     }
-    text = template_of(template).render(values)
+    text = plugin.templates.render(template, **values)
     return HttpResponse(text.encode("utf-8", "replace"), status, headers={"Cache-Control": "no-store"})
-
-
-def template_of(name: str) -> Template:
-    """Return a template of these pages."""
-    return _templates().get_template(name)
 
 
 def see_other(plugin: PluginContext, path: str) -> HttpResponse:
     """Return a redirect to a path of this server, which is followed with GET."""
     return HttpResponse(b"", 303, headers={"Location": root_of(plugin) + path})
-
-
-@cache
-def _templates() -> Environment:
-    return Environment(
-        loader=PackageLoader(__package__),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-    )
 
 
 _MAX_PROBLEM_LENGTH = 300

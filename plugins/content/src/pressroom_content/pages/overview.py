@@ -13,7 +13,7 @@ from sqlalchemy import select
 from pressroom_content.articles import listing
 from pressroom_content.pages.articles import PATH as ARTICLES
 from pressroom_content.pages.calendar import PATH as CALENDAR
-from pressroom_content.pages.connect import WEBSITES, root_of, template_of
+from pressroom_content.pages.connect import WEBSITES, root_of
 from pressroom_content.pages.shown import Moment, moment, score_kind
 from pressroom_content.publishing.overview import ScheduleEntry, entries
 from pressroom_content.records import Website
@@ -59,7 +59,8 @@ async def _render(plugin: PluginContext, user_id: str, role: AccountRole) -> str
     ahead = [one for one in await entries(plugin, user_id, now, now + _AHEAD) if one.status in ("scheduled", "queued")]
     past = await entries(plugin, user_id, now - _LATELY, now)
     live = [one for one in reversed(past) if one.status == "published"]
-    text: str = template_of("overview.html").render(
+    return plugin.templates.render(
+        "overview.html",
         root=root,
         articles=f"{root}{ARTICLES}",
         calendar=f"{root}{CALENDAR}",
@@ -84,7 +85,6 @@ async def _render(plugin: PluginContext, user_id: str, role: AccountRole) -> str
         live=[_entry(one, known, now) for one in live[:SHOWN]],
         more_live=max(0, len(live) - SHOWN),
     )
-    return text
 
 
 def _entry(one: ScheduleEntry, websites: Mapping[str, Website], now: datetime) -> Mapping[str, Any]:

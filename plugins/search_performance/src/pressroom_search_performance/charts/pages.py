@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, NotFound, OverviewSection, PluginContext, Route
 from pressroom_content.contract import Website, WebsiteRepository, content_services
 
@@ -244,7 +242,7 @@ class PerformancePages:
 
     def _render(self, template: str, **values: Any) -> str:
         values |= {"root": root_of(self._plugin), "path": root_of(self._plugin) + PATH}
-        return _templates().get_template(template).render(values)
+        return self._plugin.templates.render(template, **values)
 
 
 def _ranked(dimension: Dimension, rows: Sequence[DimensionFigures], website: Website) -> Sequence[dict[str, Any]]:
@@ -291,15 +289,3 @@ def _notes(board: Board, missing: int, *, truncated: bool, wanted: Range) -> Seq
 
 def _number(text: str) -> int:
     return min(max(1, int(text)), _MAX_PAGES) if text.isascii() and text.isdigit() and len(text) < 6 else 1
-
-
-@cache
-def _templates() -> Environment:
-    return Environment(
-        loader=PackageLoader("pressroom_search_performance.charts"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-    )

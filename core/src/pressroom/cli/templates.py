@@ -1,0 +1,97 @@
+"""`pressroom templates`: the page templates that an operator can replace."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pressroom.cli.loading import compiled
+from pressroom.cli.options import Invocation, command_options, common_options
+from pressroom.errors import ConfigError, NotFound, PressroomError
+from pressroom.version import VERSION
+
+if TYPE_CHECKING:
+    from pressroom.host.loaded_app import LoadedApp
+
+
+@click.group()
+@common_options
+def templates() -> None:
+    """List page templates, and copy them to replace them."""
+
+
+@templates.command("list")
+@command_options
+def list_templates(invocation: Invocation) -> None:
+    """List the templates that can be replaced, and the files that replace them."""
+    rows = [(name, own) for name, _, own in compiled(invocation).templates.originals()]
+    if invocation.json:
+        invocation.output.data([{"template": name, "replacedBy": own} for name, own in rows])
+        return
+    invocation.output.table(["Template", "Replaced by"], rows)
+
+
+@templates.command()
+@click.argument("template")
+@command_options
+def show(invocation: Invocation, template: str) -> None:
+    """Print the original of TEMPLATE, as the server or a plugin brings it."""
+    source = _original(compiled(invocation), template).read_text("utf-8")
+    if invocation.json:
+        invocation.output.data({"template": template, "source": source})
+        return
+    click.echo(source, nl=False)
+
+
+@templates.command()
+@click.argument("template")
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@command_options
+def copy(invocation: Invocation, template: str, force: bool) -> None:
+    """Copy TEMPLATE into the folder of [branding] templates, to be changed there.
+
+    Its first line says of which original it is a copy, so that `pressroom doctor` can tell when that has changed.
+    """
+    from pressroom.plugins.template_folder import fingerprint  # noqa: PLC0415 - pydantic
+
+    host = compiled(invocation)
+    folder = host.settings.branding.templates
+    if folder is None:
+        raise ConfigError(
+            "[branding] templates is not set", hint="name a folder for your templates there, and make that folder"
+        )
+    source = _original(host, template).read_text("utf-8")
+    head = f"{{# Copied from {template} of pressroom {VERSION}, {fingerprint(source)} #}}\n"
+    target = folder / template
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # With O_EXCL a link of that name is not followed.
+        flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if force else os.O_EXCL)
+        with os.fdopen(os.open(target, flags, 0o644), "w", encoding="utf-8") as file:
+            file.write(head + source)
+    except FileExistsError:
+        raise PressroomError(f"there is a file {target}", hint="add --force to replace it") from None
+    except OSError as error:
+        raise PressroomError(
+            f"{target} cannot be written: {error.strerror}", hint="check that the folder is there, and its permissions"
+        ) from error
+    if invocation.json:
+        invocation.output.data({"template": template, "file": str(target)})
+        return
+    invocation.output.line(f"Copied {template} to {target}. Restart the server once you have changed it.")
+
+
+def _original(host: LoadedApp, template: str) -> Path:
+    from pressroom.validation.echo import nearest  # noqa: PLC0415 - only a typing error needs it
+
+    found = {name: path for name, path, _ in host.templates.originals()}
+    if template in found:
+        return found[template]
+    similar = nearest(template, found)
+    raise NotFound(
+        f"there is no template {template!r}; "
+        + (f"did you mean {similar}?" if similar else "`pressroom templates list` names them")
+    )

@@ -1,0 +1,314 @@
+"""What an operator puts in place of the pages' templates, from the folder that `[branding] templates` names.
+
+`base.html` there replaces that template of the host, `content/post.html` that of the plugin `content`. It is read once,
+at the start. What is wrong with a file costs no page: the file is left out, and named.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import stat
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+import pressroom
+from pressroom.config.models import BrandingSettings
+from pressroom.errors import PluginError
+from pressroom.gate.wording import one_line
+from pressroom.sdk import PageTemplates
+from pressroom.sdk.page_templates import BUILTIN_PREFIX, OperatorTemplate, TemplateOptions
+from pressroom.validation.echo import nearest
+
+log = structlog.get_logger()
+
+_PACKAGE: Final = Path(pressroom.__file__).parent
+FRAME_FOLDER: Final = _PACKAGE / "http" / "templates"
+"""The templates that every page of the host shares; they are known as `web/…` too."""
+
+HOST_FOLDERS: Final = (
+    FRAME_FOLDER,
+    *(_PACKAGE / "interfaces" / part / "templates" for part in ("tools_api/pages", "dashboard", "oauth")),
+)
+FRAME_ALIAS: Final = "web"
+HOST_FILTERS: Final = ("code", "paragraphs", "json_script")
+"""The filters that templates of the host may use besides Jinja's own."""
+
+STATIC: Final = "static"
+MEDIA_TYPES: Final[Mapping[str, str]] = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".webp": "image/webp",
+    ".ico": "image/x-icon",
+    ".woff2": "font/woff2",
+}
+"""The files in the folder `static` that are served, by the end of their names."""
+
+_MAX_TEMPLATE_BYTES: Final = 262_144
+_MAX_STATIC_BYTES: Final = 4_194_304
+_MAX_FILES: Final = 1000
+_MAX_DEPTH: Final = 4
+_STATIC_NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
+_COPIED: Final = re.compile(r"\{# Copied from (\S+) of pressroom \S+, ([0-9a-f]{16})")
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateProblem:
+    """What is wrong with a file of the operator: its path, the line where one is known, and what to do."""
+
+    path: str
+    message: str
+    hint: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        """Return the problem with the file, and the line where it is known."""
+        return f"{self.path}{f', line {self.line}' if self.line else ''}: {self.message}"
+
+
+class TemplateFolder:
+    """The operator's templates, style sheet and static files. `problems` tell what was left out, and why.
+
+    `changed` names the copies whose originals are others by now, as pairs of file and template. `failures` counts the
+    templates that failed while a page was rendered.
+    """
+
+    def __init__(self, settings: BrandingSettings) -> None:
+        self.problems: list[TemplateProblem] = []
+        self.changed: list[tuple[str, str]] = []
+        self.failures: Counter[str] = Counter()
+        self.static: dict[str, bytes] = {}
+        self.stylesheet = self._read_stylesheet(settings.stylesheet)
+        self._logged: set[tuple[str, str]] = set()
+        self._files: dict[str, dict[str, OperatorTemplate]] = {}
+        self._replaced: dict[str, dict[str, OperatorTemplate]] = {}
+        self._originals: dict[str, dict[str, Path]] = {}
+        if settings.templates is not None:
+            self._read_folder(settings.templates)
+        options = TemplateOptions(filters=dict.fromkeys(HOST_FILTERS, str), aliases={FRAME_ALIAS: FRAME_FOLDER})
+        self._check("", HOST_FOLDERS, options)
+
+    def of_plugin(self, plugin: str, folders: Sequence[Path]) -> PageTemplates:
+        """Return the templates in these folders of a plugin, with what the operator replaced of them."""
+        self._check(plugin, folders, TemplateOptions())
+        return PageTemplates(folders, self._replaced[plugin], partial(self.note, plugin))
+
+    def of_host(self, folders: Sequence[Path], options: TemplateOptions) -> PageTemplates:
+        """Return templates of the host, with what the operator replaced of them."""
+        options = replace(options, aliases={FRAME_ALIAS: FRAME_FOLDER})
+        return PageTemplates(folders, self._replaced[""], partial(self.note, ""), options)
+
+    def settle(self) -> None:
+        """Name the folders of plugins that are not there, or have no templates. All plugins are loaded by now."""
+        for owner in sorted(self._files.keys() - self._originals.keys()):
+            first = min(self._files[owner].values(), key=lambda one: one.path)
+            similar = nearest(owner, [one for one in self._originals if one])
+            known = ", ".join(sorted(filter(None, self._originals))) or "none"
+            hint = f"did you mean {similar}?" if similar else f"the plugins with templates are {known}"
+            message = f"no plugin that is loaded has the id {owner!r} and templates"
+            self.problems.append(TemplateProblem(str(Path(first.path).parent), message, hint))
+
+    def originals(self) -> Iterator[tuple[str, Path, str]]:
+        """Yield each template that can be replaced: its name, its file, and the operator's file or nothing."""
+        for owner, templates in sorted(self._originals.items()):
+            for name, path in sorted(templates.items()):
+                own = self._replaced[owner].get(name)
+                yield (f"{owner}/{name}" if owner else name), path, own.path if own else ""
+
+    def note(self, owner: str, template: str, error: BaseException) -> None:
+        """Count a template of the operator that failed, and log it once with the file and the line."""
+        lines = _lines_of(error, {one.path for one in self._replaced[owner].values()})
+        path, line = lines[-1] if lines else ("", 0)
+        name = f"{owner}/{template}" if owner else template
+        self.failures[name] += 1
+        text = one_line(error)
+        if (name, text) not in self._logged and len(self._logged) < _MAX_FILES:
+            self._logged.add((name, text))
+            log.error("a template of the operator failed", template=name, file=path, line=line, error=text)
+
+    def _check(self, owner: str, folders: Sequence[Path], options: TemplateOptions) -> None:
+        originals = {name: path for folder in reversed(folders) for name, path in _templates_in(folder)}
+        self._originals[owner] = originals
+        files = dict(self._files.get(owner, {}))
+        while broken := self._broken(files, folders, options):
+            for name, problem in broken.items():
+                self.problems.append(problem)
+                del files[name]
+        self._replaced[owner] = files
+        used = {one for file in files.values() for one in _names_in(file.source)}
+        for name, file in files.items():
+            if name not in originals and name not in used:
+                similar = nearest(name, originals)
+                hint = f"did you mean {similar}?" if similar else "`pressroom templates list` names them"
+                self.problems.append(TemplateProblem(file.path, "no template has this name", hint))
+            copied = _COPIED.match(file.source)
+            if copied and name in originals and copied[2] != fingerprint(originals[name].read_text("utf-8")):
+                self.changed.append((file.path, copied[1]))
+
+    def _broken(
+        self, files: Mapping[str, OperatorTemplate], folders: Sequence[Path], options: TemplateOptions
+    ) -> dict[str, TemplateProblem]:
+        if not files:
+            return {}
+        from jinja2 import TemplateError, TemplateSyntaxError  # noqa: PLC0415 - most operators have none
+
+        templates, found = PageTemplates(folders, files, None, options), {}
+        for name, file in files.items():
+            try:
+                missing = [one for one in templates.referenced(name) if not templates.has(one)]
+            except TemplateSyntaxError as error:
+                found[name] = TemplateProblem(file.path, error.message or "wrong syntax", "correct it", error.lineno)
+            except (TemplateError, RecursionError, ValueError) as error:
+                found[name] = TemplateProblem(file.path, one_line(error), "correct it")
+            else:
+                if missing:
+                    hint = f"write {BUILTIN_PREFIX}/{name} for the one that it replaces"
+                    message = f"it names {missing[0]!r}, which is not a template"
+                    found[name] = TemplateProblem(file.path, message, hint, _line_with(file.source, missing[0]))
+        return found
+
+    def _read_stylesheet(self, path: Path | None) -> bytes:
+        if path is None:
+            return b""
+        try:
+            content = _read(path, None, _MAX_STATIC_BYTES)
+            content.decode("utf-8")
+        except (OSError, ValueError) as error:
+            self.problems.append(TemplateProblem(str(path), _reason(error), "correct [branding] stylesheet"))
+            return b""
+        return content
+
+    def _read_folder(self, folder: Path) -> None:
+        try:
+            root = folder.resolve(strict=True)
+            os.scandir(root).close()
+        except (OSError, RuntimeError) as error:
+            hint = "make it, or correct [branding] templates"
+            self.problems.append(TemplateProblem(str(folder), f"cannot be read: {_reason(error)}", hint))
+            return
+        for number, path in enumerate(self._walk(root)):
+            if number == _MAX_FILES:
+                message = f"it has more than {_MAX_FILES} files; the others are not read"
+                self.problems.append(TemplateProblem(str(folder), message, "name a folder with templates alone"))
+                return
+            parts = path.relative_to(root).parts
+            try:
+                if parts[0] == STATIC and len(parts) > 1:
+                    self._add_static(path, root, "/".join(parts[1:]))
+                    continue
+                source = _read(path, root, _MAX_TEMPLATE_BYTES).decode("utf-8")
+            except (OSError, ValueError) as error:
+                self.problems.append(TemplateProblem(str(path), _reason(error), "correct it, or remove it"))
+                continue
+            owner, name = (parts[0], "/".join(parts[1:])) if len(parts) > 1 else ("", parts[0])
+            self._files.setdefault(owner, {})[name] = OperatorTemplate(source, str(path))
+
+    def _add_static(self, path: Path, root: Path, name: str) -> None:
+        if not _STATIC_NAME.fullmatch(name) or path.suffix.lower() not in MEDIA_TYPES:
+            ends = ", ".join(MEDIA_TYPES)
+            raise ValueError(f"it is not served: a name has letters, digits, - and _, and ends in one of {ends}")
+        self.static[name] = _read(path, root, _MAX_STATIC_BYTES)
+
+    def _walk(self, root: Path) -> Iterator[Path]:
+        def unreadable(error: OSError) -> None:
+            self.problems.append(TemplateProblem(str(error.filename), _reason(error), "check its permissions"))
+
+        for folder, folders, files in os.walk(root, onerror=unreadable):
+            folders[:] = sorted(one for one in folders if not one.startswith("."))
+            if len(Path(folder).relative_to(root).parts) >= _MAX_DEPTH:
+                folders.clear()
+            for name in folders:
+                if (Path(folder) / name).is_symlink():
+                    message = "a symbolic link to a folder is not followed"
+                    self.problems.append(TemplateProblem(str(Path(folder) / name), message, "copy the folder"))
+            yield from (Path(folder) / name for name in sorted(files) if not name.startswith("."))
+
+
+def folders_of(packages: Sequence[str]) -> tuple[Path, ...]:
+    """Return the folders `templates` of these packages.
+
+    Raises:
+        PluginError: a package is not there, or has no such folder.
+    """
+    found = []
+    for package in packages:
+        try:
+            spec = importlib.util.find_spec(package)
+        except (ImportError, ValueError):
+            spec = None
+        places = [Path(one) / "templates" for one in (spec.submodule_search_locations or ())] if spec else []
+        place = next((one for one in places if one.is_dir()), None)
+        if place is None:
+            raise PluginError(
+                f"templates names {package!r}, which is not a package with a folder `templates`",
+                hint="name a package, such as __package__, and make the folder in it",
+            )
+        found.append(place)
+    return tuple(found)
+
+
+def fingerprint(source: str) -> str:
+    """Return what tells whether a template is the same as another one."""
+    return hashlib.sha256(source.encode()).hexdigest()[:16]
+
+
+def _templates_in(folder: Path) -> Iterator[tuple[str, Path]]:
+    for path in folder.rglob("*.*"):
+        if path.is_file() and not path.name.startswith("."):
+            yield path.relative_to(folder).as_posix(), path
+
+
+def _names_in(source: str) -> Iterator[str]:
+    for match in re.finditer(r"""\{%-?\+?\s*(?:extends|include|import|from)\s+["']([^"']+)["']""", source):
+        yield match[1]
+
+
+def _line_with(source: str, text: str) -> int:
+    return source[: max(0, source.find(text))].count("\n") + 1
+
+
+def _lines_of(error: BaseException, paths: set[str]) -> list[tuple[str, int]]:
+    """Return the files of the operator that an exception came through, with the line, the innermost last."""
+    found, traceback = [], error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename in paths:
+            found.append((traceback.tb_frame.f_code.co_filename, traceback.tb_lineno))
+        traceback = traceback.tb_next
+    return found
+
+
+def _read(path: Path, root: Path | None, most: int) -> bytes:
+    """Return the content of a regular file below `root`.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is not a regular file, is too large, or is a link that leads out of the folder.
+    """
+    if root is not None and not path.resolve(strict=True).is_relative_to(root):
+        raise ValueError("it is a symbolic link that leads out of the folder")
+    # Without O_NONBLOCK the opening of a pipe waits for somebody who writes into it.
+    with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise ValueError("it is not a regular file")
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise ValueError(f"it is larger than {most // 1024} KiB")
+    return content
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8"
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

@@ -1,0 +1,166 @@
+"""The page templates of a plugin or of the host, in the operator's version where there is one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from jinja2 import BaseLoader, Environment
+    from jinja2.bccache import BytecodeCache
+
+BUILTIN_PREFIX: Final = "builtin"
+"""What an operator's template puts before the name of the one that it replaces, to extend or include that."""
+
+_RENDER_SECONDS: Final = 2.0
+_MAX_CHARACTERS: Final = 8_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorTemplate:
+    """What an operator has instead of a template: the text, and the path of the file that it is from."""
+
+    source: str
+    path: str
+
+
+class TemplateTooLong(Exception):
+    """A page of an operator's template takes too long, or gets too large."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateOptions:
+    """What templates may use besides what they are rendered with. `aliases` are prefixes of names: `web/base.html`."""
+
+    globals: Mapping[str, Any] = field(default_factory=dict)
+    filters: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    aliases: Mapping[str, Path] = field(default_factory=dict)
+    bytecode_cache: BytecodeCache | None = None
+
+
+class PageTemplates:
+    """The templates of a plugin, which are Jinja: HTML is escaped, and an undefined name is an error.
+
+    The host makes it from `Plugin(templates=…)`, and hands it out as `PluginContext.templates`. Where the operator has
+    a template of the same name in `[branding] templates`, that one is rendered. It runs in Jinja's sandbox. Where it
+    fails, the log says why, and the plugin's own is rendered.
+    """
+
+    __slots__ = ("_builtin", "_folders", "_noted", "_options", "_own", "_replaced")
+
+    def __init__(
+        self,
+        folders: Sequence[Path] = (),
+        replaced: Mapping[str, OperatorTemplate] | None = None,
+        noted: Callable[[str, BaseException], None] | None = None,
+        options: TemplateOptions | None = None,
+    ) -> None:
+        self._folders = folders
+        self._replaced = replaced or {}
+        self._noted = noted
+        self._options = options or TemplateOptions()
+        self._builtin: Environment | None = None
+        self._own: Environment | None = None
+
+    def render(self, template: str, /, **values: Any) -> str:
+        """Return what a template makes of these values.
+
+        Raises:
+            jinja2.TemplateError: there is no such template, or it is wrong.
+        """
+        if not self._replaced:
+            return self._builtin_environment().get_template(template).render(values)
+        try:
+            return self._render_own(template, values)
+        except Exception as error:  # noqa: BLE001 - an operator's template may raise anything
+            failure = error
+        text = self._builtin_environment().get_template(template).render(values)
+        if self._noted is not None:
+            self._noted(template, failure)
+        return text
+
+    def has(self, template: str) -> bool:
+        """Tell whether there is a template of this name, the plugin's own or the operator's."""
+        from jinja2 import TemplateNotFound  # noqa: PLC0415 - loads with the first page
+
+        environment = self._own_environment() if self._replaced else self._builtin_environment()
+        try:
+            environment.loader.get_source(environment, template)  # type: ignore[union-attr] # it has one
+        except TemplateNotFound:
+            return False
+        return True
+
+    def referenced(self, template: str) -> Sequence[str]:
+        """Return the names of the templates that an operator's template extends, includes or imports.
+
+        Raises:
+            jinja2.TemplateError: it cannot be compiled.
+        """
+        from jinja2 import meta  # noqa: PLC0415 - loads with the first page
+
+        environment = self._own_environment()
+        environment.get_template(template)
+        parsed = environment.parse(self._replaced[template].source)
+        return [name for name in meta.find_referenced_templates(parsed) if name is not None]
+
+    def _render_own(self, template: str, values: Mapping[str, Any]) -> str:
+        found, length, end = [], 0, time.monotonic() + _RENDER_SECONDS
+        for part in self._own_environment().get_template(template).generate(values):
+            found.append(part)
+            length += len(part)
+            if length > _MAX_CHARACTERS:
+                raise TemplateTooLong(f"it makes a page of more than {_MAX_CHARACTERS} characters")
+            if time.monotonic() > end:
+                raise TemplateTooLong(f"it takes more than {_RENDER_SECONDS:g} s")
+        return "".join(found)
+
+    def _builtin_environment(self) -> Environment:
+        if self._builtin is None:
+            from jinja2 import Environment  # noqa: PLC0415 - loads with the first page
+
+            cache = self._options.bytecode_cache
+            self._builtin = self._with_options(Environment, self._loader(), bytecode_cache=cache)
+        return self._builtin
+
+    def _own_environment(self) -> Environment:
+        if self._own is None:
+            from jinja2 import ChoiceLoader, FunctionLoader, PrefixLoader  # noqa: PLC0415
+            from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415
+
+            loader = self._loader()
+            own = FunctionLoader(self._load_own)
+            # Sandboxed code is other code, so it has no part in the cache of the others.
+            self._own = self._with_options(
+                ImmutableSandboxedEnvironment, ChoiceLoader([own, PrefixLoader({BUILTIN_PREFIX: loader}), loader])
+            )
+        return self._own
+
+    def _load_own(self, name: str) -> tuple[str, str, Callable[[], bool]] | None:
+        prefix, _, rest = name.partition("/")
+        found = self._replaced.get(rest if prefix in self._options.aliases else name)
+        return (found.source, found.path, lambda: True) if found else None
+
+    def _loader(self) -> BaseLoader:
+        from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader  # noqa: PLC0415
+
+        aliases = {name: FileSystemLoader(folder) for name, folder in self._options.aliases.items()}
+        return ChoiceLoader([*(FileSystemLoader(folder) for folder in self._folders), PrefixLoader(aliases)])
+
+    def _with_options(self, kind: type[Environment], loader: BaseLoader, **more: Any) -> Environment:
+        from jinja2 import StrictUndefined  # noqa: PLC0415
+
+        environment = kind(
+            loader=loader,
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+            **more,
+        )
+        environment.filters.update(self._options.filters)
+        environment.globals.update(self._options.globals)
+        return environment
