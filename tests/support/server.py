@@ -70,8 +70,10 @@ def serving(
     port: int = 0,
     *,
     forked: bool = True,
+    options: tuple[str, ...] = (),
 ) -> Iterator[Server]:
-    """Run the command with a configuration file, until the block ends. `prefix` is put before the command.
+    """Run the command with a configuration file, until the block ends. `prefix` is put before the command,
+    and `options` after it.
 
     `port` is where it listens; 0 is any that is free. Python itself is started for a prefix, where the environment is
     to tell it something, and where `forked` is false, as for benchmarks: else the process is forked, which is quicker.
@@ -79,7 +81,7 @@ def serving(
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "pressroom.toml").write_text(config)
     log_file = folder / "server.log"
-    arguments = ["serve", "--port", str(port), "--json", "--config", str(folder / "pressroom.toml")]
+    arguments = ["serve", "--port", str(port), "--json", "--config", str(folder / "pressroom.toml"), *options]
     env = command_environment(folder, **(environment or {}))
     process: subprocess.Popen[str] | ForkedCommand
     with log_file.open("w") as log:

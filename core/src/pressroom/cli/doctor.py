@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pressroom.cli.loading import compiled, tell_safe_mode
-from pressroom.cli.options import Invocation, command_options, safe_mode_option
+from pressroom.cli.options import Invocation, command_options, plugin_options
 from pressroom.cli.output import FINE, FOUND_WRONG, Output
 from pressroom.validation.echo import counted
 
@@ -22,7 +22,7 @@ MARKS = {"error": "ERROR", "warning": "WARNING", "ok": "ok"}
 
 @click.command()
 @click.option("-v", "--verbose", is_flag=True, help="List every check, including those without a problem.")
-@safe_mode_option
+@plugin_options
 @command_options
 def doctor(invocation: Invocation, verbose: bool) -> int:
     """Check the configuration, the plugins and the stores. The exit code is 1 if something does not work.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import update_wrapper
+from dataclasses import dataclass, field
+from functools import partial, update_wrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -24,13 +24,15 @@ R = TypeVar("R")
 class Invocation:
     """What the common options were set to, anywhere on the command line.
 
-    `own_process` tells that the process ends with the command: what is loaded stays in it.
+    `switched` has the plugins that are switched on or off. `own_process` tells that the process ends with the command:
+    what is loaded stays in it.
     """
 
     config_file: Path | None = None
     json: bool = False
     plugins_dir: Path | None = None
     safe_mode: bool = False
+    switched: dict[str, bool] = field(default_factory=dict)
     own_process: bool = False
 
     @property
@@ -43,11 +45,32 @@ class Invocation:
 
         Raises:
             InvalidConfig: something is wrong with it.
+            click.UsageError: a plugin is to be switched on or off that is not there.
         """
         from pressroom.config import load  # noqa: PLC0415 - pydantic takes longer to load than --help may take
 
-        own = {"plugins_dir": self.plugins_dir, "safe_mode": self.safe_mode or None}
-        return load(self.config_file, overrides={**own, **(overrides or {})})
+        own = {"plugins_dir": self.plugins_dir, "safe_mode": self.safe_mode or None, **(overrides or {})}
+        loaded = load(self.config_file, overrides=own)
+        if not self.switched:
+            return loaded
+        self._check_switched(loaded)
+        return load(self.config_file, overrides={**own, **self._switches()})
+
+    def _switches(self) -> dict[str, bool]:
+        return {f"plugins.{plugin}.enabled": on for plugin, on in self.switched.items()}
+
+    def _check_switched(self, loaded: LoadedConfig) -> None:
+        from pressroom.plugins.discovery import discover  # noqa: PLC0415 - reads the metadata of all packages
+        from pressroom.plugins.folder import FOLDER_ID, discover_folder  # noqa: PLC0415
+        from pressroom.validation.echo import nearest  # noqa: PLC0415 - only a typing error needs it
+
+        found = {one.id for one in (*discover(), *discover_folder(loaded.settings))} - {FOLDER_ID}
+        known = sorted(found | loaded.settings.plugins.keys())
+        for plugin in self.switched:
+            if plugin not in known:
+                similar = nearest(plugin, known)
+                meant = f"Did you mean {similar}? " if similar else ""
+                raise click.UsageError(f"There is no plugin {plugin!r}. {meant}There are {', '.join(known)}.")
 
     def config_file_path(self) -> Path:
         """Return the configuration file that `load_config` reads, or would read if it were there."""
@@ -89,8 +112,20 @@ def command_options(function: Callable[Concatenate[Invocation, P], R]) -> Callab
     return common_options(update_wrapper(invoke, function))
 
 
-def safe_mode_option(function: Callable[P, R]) -> Callable[P, R]:
-    """Add `--safe-mode`, which goes for whatever the command loads."""
+def plugin_options(function: Callable[P, R]) -> Callable[P, R]:
+    """Add `--safe-mode`, `--without` and `--with`, which go for whatever the command loads."""
+    without, with_ = (
+        click.option(
+            name,
+            multiple=True,
+            metavar="PLUGIN",
+            expose_value=False,
+            callback=partial(_switch, on=on),
+            help=f"{text} this plugin, whatever the configuration says; may be repeated.",
+        )
+        for name, text, on in (("--without", "Leave out", False), ("--with", "Load", True))
+    )
+    function = without(with_(function))
     return click.option(
         "--safe-mode",
         is_flag=True,
@@ -104,6 +139,14 @@ def _set_safe_mode(ctx: click.Context, parameter: click.Parameter, value: bool) 
     del parameter
     if value:
         ctx.ensure_object(Invocation).safe_mode = True
+
+
+def _switch(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...], *, on: bool) -> None:
+    switched = ctx.ensure_object(Invocation).switched
+    for plugin in value:
+        if switched.get(plugin, on) != on:
+            raise click.BadParameter(f"{plugin} is named with --with and --without", ctx, parameter)
+        switched[plugin] = on
 
 
 def _set_json(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:

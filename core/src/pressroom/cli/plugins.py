@@ -11,7 +11,7 @@ import click
 
 from pressroom.cli.lazy import LazyGroup
 from pressroom.cli.loading import compiled, tell_safe_mode
-from pressroom.cli.options import Invocation, command_options, common_options, safe_mode_option
+from pressroom.cli.options import Invocation, command_options, common_options, plugin_options
 from pressroom.cli.output import FINE, FOUND_WRONG
 from pressroom.errors import NotFound
 from pressroom.validation.echo import counted
@@ -43,7 +43,7 @@ def plugins() -> None:
 @click.option(
     "--requirements", is_flag=True, help="Print a requirement file of the plugins that do not come with the server."
 )
-@safe_mode_option
+@plugin_options
 @command_options
 def list_plugins(invocation: Invocation, requirements: bool) -> int:
     """List every installed plugin with its status. The exit code is 1 if one has failed.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pressroom.cli.loading import collector_paused, left_out, tell_safe_mode
-from pressroom.cli.options import Invocation, command_options, safe_mode_option
+from pressroom.cli.options import Invocation, command_options, plugin_options
 from pressroom.cli.takeover import current
 from pressroom.errors import BackendError, PluginError
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--port", type=click.IntRange(0, 65_535), help="Port to listen on.  [default: 8000]")
 @click.option("--strict", is_flag=True, help="Do not start if a plugin fails.")
 @click.option("--reload", is_flag=True, help="For development: restart when a source or the configuration changes.")
-@safe_mode_option
+@plugin_options
 @command_options
 def serve(invocation: Invocation, host: str | None, port: int | None, strict: bool, reload: bool) -> None:
     """Start the server; SIGTERM or Ctrl-C stops it."""
@@ -86,6 +86,8 @@ def _serve_and_reload(invocation: Invocation, host: str | None, port: int | None
     arguments = ["serve", *(name for name, on in flags.items() if on)]
     for name, value in options.items():
         arguments += [name, str(value)] if value is not None else []
+    for plugin, on in invocation.switched.items():
+        arguments += ["--with" if on else "--without", plugin]
     settings = invocation.load_config(overrides).settings
     listener, bound = bind(settings)
 

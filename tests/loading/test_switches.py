@@ -1,0 +1,65 @@
+"""Single plugins that the command line switches off and on, whatever the configuration says."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.commands import run_command, run_process
+from support.plugin_source import SOUND, install_plugin
+from support.server import serving
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Return an environment with a plugin whose import ends the process, and one that is not named."""
+    site = tmp_path / "site"
+    install_plugin(site, "deadly", "import os\nos.kill(os.getpid(), 9)\n")
+    install_plugin(site, "unnamed_one", SOUND)
+    (tmp_path / "pressroom.toml").write_text("[plugins.deadly]\n")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
+    return {**kept, "PYTHONPATH": str(site), "PRESSROOM_STORAGE__PATH": str(tmp_path / "data")}
+
+
+def statuses(done: Any) -> dict[str, tuple[str, str]]:
+    return {record["id"]: (record["status"], record["error"]) for record in json.loads(done.stdout)}
+
+
+def test_a_plugin_that_ends_the_process_can_be_left_out(tmp_path: Path, environment: dict[str, str]) -> None:
+    assert run_process(["plugins", "list", "--json"], cwd=tmp_path, env=environment).returncode == -9
+    done = run_process(["plugins", "list", "--without", "deadly", "--json"], cwd=tmp_path, env=environment)
+    assert (done.returncode, statuses(done)["deadly"]) == (0, ("disabled", ""))
+
+
+def test_one_that_is_not_named_is_loaded_and_what_needs_another_falls_out_with_it(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    options = ["--without", "deadly", "--with", "unnamed_one", "--without", "content"]
+    found = statuses(run_process(["plugins", "list", *options, "--json"], cwd=tmp_path, env=environment))
+    assert found["unnamed_one"][0] == "active"
+    assert found["content"][0] == "disabled"
+    assert "content" in found["images"][1]
+    done = run_command(["doctor", *options, "--json"], cwd=tmp_path, env=environment)
+    checks = {check["check"]: check["message"] for check in json.loads(done.stdout)["checks"]}
+    assert (checks["plugin deadly"], checks["plugin unnamed_one"].partition(":")[0]) == ("switched off", "active")
+
+
+def test_a_name_that_nobody_has_is_answered_with_those_that_there_are(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    done = run_command(["serve", "--without", "dedly"], cwd=tmp_path, env=environment)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "There is no plugin 'dedly'. Did you mean deadly? There are account, code_to_image, content," in done.stderr
+    done = run_command(["doctor", "--with", "deadly", "--without", "deadly"], cwd=tmp_path, env=environment)
+    assert (done.returncode, "deadly is named with --with and --without" in done.stderr) == (2, True)
+
+
+def test_the_server_starts_without_it(tmp_path: Path, environment: dict[str, str]) -> None:
+    variables = {"PYTHONPATH": environment["PYTHONPATH"]}
+    options = ("--without", "deadly", "--with", "unnamed_one")
+    with serving(tmp_path / "server", "[plugins.deadly]\n", variables, options=options) as server:
+        found = {record["id"]: record["status"] for record in server.announced["plugins"]}
+    assert (found["deadly"], found["unnamed_one"]) == ("disabled", "active")
