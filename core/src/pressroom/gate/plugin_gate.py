@@ -237,6 +237,7 @@ class PluginGate:
         passes: tuple[type[BaseException], ...] = (),
         private: bool = False,
         seconds: float | None = None,
+        interrupt: bool = False,
     ) -> Iterator[None]:
         """Contain what a plugin raises in this block, which may await. See `Extensions.calling` for the arguments.
 
@@ -247,8 +248,11 @@ class PluginGate:
         """
         through: tuple[type[BaseException], ...] = (PluginFailed, *passes)
         try:
-            with self.traced(call), time_limit(seconds) if seconds is not None else _UNTRACED:
+            with self.traced(call), _limit(call, seconds, interrupt=interrupt):
                 yield
+        except Overdue as error:
+            failure = self.failed(call, error, seconds or 0.0)
+            raise failure from TimeoutError(failure.message)
         except DeadlineExceeded as error:
             failure = self.late(self.blamed(call, error.frames), seconds or 0.0)
             raise failure from TimeoutError(failure.message)
@@ -272,10 +276,12 @@ class PluginGate:
         passes: tuple[type[BaseException], ...] = (),
         private: bool = False,
         seconds: float | None = None,
+        interrupt: bool = False,
     ) -> AbstractContextManager[None]:
         """Do what `Extensions.calling` says, for a plugin. `owner` is that of the record that it calls, where known."""
         call = PluginCall(owner or plugin, "extension", what)
-        return self.calling(call, passes=(PressroomError, *passes), private=private, seconds=seconds)
+        passes = (PressroomError, *passes)
+        return self.calling(call, passes=passes, private=private, seconds=seconds, interrupt=interrupt)
 
     @contextmanager
     def interrupting(self, call: PluginCall, seconds: float, code: CodeType) -> Iterator[None]:
@@ -321,6 +327,12 @@ def _traced(call: PluginCall) -> Iterator[None]:
 
 
 _UNTRACED: Final = nullcontext()
+
+
+def _limit(call: PluginCall, seconds: float | None, *, interrupt: bool) -> AbstractContextManager[None]:
+    if seconds is None:
+        return _UNTRACED
+    return alarm(seconds, lambda: _give_up(call, seconds), imports=False) if interrupt else time_limit(seconds)
 
 
 def ends_the_caller(error: BaseException) -> bool:

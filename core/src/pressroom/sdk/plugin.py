@@ -110,6 +110,7 @@ class Extensions:
         passes: tuple[type[BaseException], ...] = (),
         private: bool = False,
         seconds: float | None = None,
+        interrupt: bool = False,
     ) -> AbstractContextManager[None]:
         """Contain what others contributed, while you call it in a `with` block, which may await.
 
@@ -125,8 +126,11 @@ class Extensions:
             passes: further errors that come through.
             private: whether messages and tracebacks are left out, which may hold a credential.
             seconds: how long the block may take; it is cancelled then. Left out, there is no bound.
+            interrupt: whether the block awaits nothing, and is interrupted after `seconds` wherever it blocks the event
+                loop. In other threads than the main one nothing can be interrupted.
         """
-        return self._contain(self._owner_of(record), what, passes=passes, private=private, seconds=seconds)
+        bounds = {"seconds": seconds, "interrupt": interrupt}
+        return self._contain(self._owner_of(record), what, passes=passes, private=private, **bounds)
 
     def _owner_of(self, record: object) -> str:
         pairs = (pair for pairs in (self._contributed or {}).values() for pair in pairs)

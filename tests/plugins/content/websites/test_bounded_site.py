@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 from pressroom.gate import PluginGate
-from pressroom.sdk import Extensions, PluginContext
+from pressroom.sdk import Extensions, PluginContext, PluginError
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import (
     BasicSite,
@@ -24,7 +25,8 @@ from pressroom_content.contract import (
     UnknownOutcome,
     WorkingSite,
 )
-from pressroom_content.websites.bounded_site import bounded_site
+from pressroom_content.websites.bounded_site import bounded_site, opening
+from structlog.testing import capture_logs
 
 
 async def never(*_: Any, **__: Any) -> Any:
@@ -132,3 +134,53 @@ async def test_it_can_do_what_the_site_can_and_no_more(plugin: PluginContext[Con
     with pytest.raises(SiteRefused):
         await plain.redirects()
     assert not gate.failures
+
+
+def blocks() -> None:
+    time.sleep(60)
+
+
+def swallows() -> None:
+    try:
+        time.sleep(60)
+    except BaseException:  # noqa: BLE001 - as bad as a connector may be
+        return
+
+
+def turns_into_another() -> None:
+    try:
+        time.sleep(60)
+    except BaseException as error:
+        raise ValueError("secret-token") from error
+
+
+def spins() -> None:
+    while True:
+        pass
+
+
+@pytest.mark.parametrize("function", [blocks, swallows, turns_into_another, spins])
+def test_a_function_that_blocks_the_event_loop_is_interrupted(
+    plugin: PluginContext[ContentConfig], gate: PluginGate, function: Callable[[], None]
+) -> None:
+    with (
+        capture_logs() as log,
+        pytest.raises(SiteUnavailable, match=r"Silent blocked the server for 0.1 s, and was stopped"),
+        opening(plugin, CONNECTOR),
+    ):
+        function()
+
+    assert gate.failures == {("acme", "extension", "blocked"): 1}
+    assert [(one["plugin"], one["name"]) for one in log] == [("acme", "platform silent")]
+    assert "secret-token" not in repr(log)
+
+
+def test_what_a_function_raises_is_for_those_who_called_but_not_the_end_of_the_process(
+    plugin: PluginContext[ContentConfig], gate: PluginGate
+) -> None:
+    with pytest.raises(SiteRefused, match="no"), opening(plugin, CONNECTOR):
+        raise SiteRefused("no")
+    assert not gate.failures
+    with pytest.raises(PluginError, match="SystemExit"), opening(plugin, CONNECTOR):
+        raise SystemExit(3)
+    assert gate.failures == {("acme", "extension", "failed"): 1}

@@ -18,6 +18,7 @@ from pressroom.sdk import (
 )
 
 from pressroom_content.contract import ConnectionCheck, CredentialField
+from pressroom_content.websites.bounded_site import opening
 from pressroom_content.websites.connecting import Connect, ConnectionLinks, site_address
 from pressroom_content.websites.connectors import connectors
 
@@ -102,7 +103,8 @@ class ConnectPages:
         if connect.used or connector.approved is None:
             return see_other(self._plugin, back)
         try:
-            credential = connector.approved(request.query)
+            with opening(self._plugin, connector):
+                credential = connector.approved(request.query)
             website, finding = await connecting.finish(
                 token, connect, url=connect.url, name=connect.name, credential=credential
             )

@@ -23,6 +23,7 @@ from pressroom_content.contract import (
     RemotePost,
     RemoteRedirect,
     Site,
+    SiteAddress,
     SiteConnector,
     SiteUnavailable,
     Term,
@@ -32,6 +33,41 @@ from pressroom_content.contract import (
 )
 
 T = TypeVar("T")
+
+
+OPEN_SECONDS: Final = 5.0
+"""How long a function of a connector may take that awaits nothing: nobody else is answered meanwhile."""
+
+
+@contextmanager
+def opening(plugin: PluginContext[ContentConfig], connector: SiteConnector) -> Iterator[None]:
+    """Interrupt a function of a connector that awaits nothing, once it has blocked the event loop for `OPEN_SECONDS`.
+
+    Raises:
+        SiteUnavailable: it has. It counts as a failure of the connector's plugin.
+    """
+    called, seconds = f"platform {connector.platform}", min(OPEN_SECONDS, plugin.config.connector_seconds)
+    try:
+        # What it is given may be a credential, so neither messages nor frames are logged.
+        with plugin.extensions.calling(
+            called, connector, passes=(Exception,), private=True, seconds=seconds, interrupt=True
+        ):
+            yield
+    except PluginError as error:
+        if isinstance(error.__cause__, TimeoutError):
+            raise SiteUnavailable(f"{connector.title} blocked the server for {seconds:g} s, and was stopped") from error
+        raise
+
+
+def open_site(
+    plugin: PluginContext[ContentConfig], connector: SiteConnector, address: SiteAddress, credential: Mapping[str, str]
+) -> Site:
+    """Return what a connector opens for a site; see `opening` for what keeps it from blocking."""
+    with opening(plugin, connector):
+        site = connector.open(address, credential, plugin.services.fetcher)
+    if isinstance(site, WorkingSite):
+        site.workers = plugin.services.workers
+    return site
 
 
 def bounded_site(plugin: PluginContext[ContentConfig], connector: SiteConnector, site: Site) -> Site:

@@ -25,12 +25,12 @@ from pressroom_content.contract import (
     SiteError,
     SiteRejected,
     SiteUnavailable,
-    WorkingSite,
 )
 from pressroom_content.contract.control import is_on_this_server, place_of
 from pressroom_content.records import Website
 from pressroom_content.tables import ConnectRow
 from pressroom_content.vault import Vault
+from pressroom_content.websites.bounded_site import open_site
 from pressroom_content.websites.connectors import connector_of, connectors
 from pressroom_content.websites.domains import Domains
 from pressroom_content.websites.store import Websites
@@ -250,10 +250,7 @@ async def check_credential(
         # Neither messages nor frames are logged: they may hold the credential.
         called = f"platform {connector.platform}"
         with plugin.extensions.calling(called, connector, private=True, seconds=_CHECK_SECONDS):
-            site = connector.open(address, credential, plugin.services.fetcher)
-            if isinstance(site, WorkingSite):
-                site.workers = plugin.services.workers
-            return await site.check()
+            return await open_site(plugin, connector, address, credential).check()
     except CallError as error:
         return failed(error, connector.capabilities)
     except Exception as error:  # noqa: BLE001 - a connector may raise anything

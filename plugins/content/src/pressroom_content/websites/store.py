@@ -27,7 +27,6 @@ from pressroom_content.contract import (
     SiteRefused,
     SiteRejected,
     SiteUnavailable,
-    WorkingSite,
     cursor_of,
 )
 from pressroom_content.contract.control import is_on_this_server
@@ -36,7 +35,7 @@ from pressroom_content.tables import PublicationRow, WebsiteRow
 from pressroom_content.vault import Vault
 from pressroom_content.websites import domains
 from pressroom_content.websites import settings as site_settings
-from pressroom_content.websites.bounded_site import bounded_site
+from pressroom_content.websites.bounded_site import bounded_site, open_site
 from pressroom_content.websites.connectors import connectors
 from pressroom_content.websites.domain_names import server_url, site_url
 from pressroom_content.websites.findings import note_error, own_settings, take_finding
@@ -136,9 +135,7 @@ class Websites:
                 "again with a URL of its own"
             )
         address = SiteAddress(website.id, website.user_id, website.name, website.url, website.settings)
-        site = connector.open(address, credential, self._plugin.services.fetcher)
-        if isinstance(site, WorkingSite):
-            site.workers = self._plugin.services.workers
+        site = open_site(self._plugin, connector, address, credential)
         return address, bounded_site(self._plugin, connector, site)
 
     async def add(
