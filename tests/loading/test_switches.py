@@ -44,7 +44,7 @@ def test_one_that_is_not_named_is_loaded_and_what_needs_another_falls_out_with_i
     assert "content" in found["images"][1]
     done = run_command(["doctor", *options, "--json"], cwd=tmp_path, env=environment)
     checks = {check["check"]: check["message"] for check in json.loads(done.stdout)["checks"]}
-    assert (checks["plugin deadly"], checks["plugin unnamed_one"].partition(":")[0]) == ("switched off", "active")
+    assert (checks["plugin deadly"], checks["plugin unnamed_one"].partition(",")[0]) == ("switched off", "active")
 
 
 def test_a_name_that_nobody_has_is_answered_with_those_that_there_are(

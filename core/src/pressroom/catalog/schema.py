@@ -9,6 +9,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from pressroom.errors import PluginError
+from pressroom.plugins.validating import model_schema
 from pressroom.sdk import Generator, McpTool, Params
 
 RESPONSE_PARAM: Final[dict[str, Any]] = {
@@ -57,7 +58,7 @@ _FOR_PAGES: Final = ("examples", "contentMediaType", "format", "minLength", "max
 @cache
 def input_schema(params: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of a model, self-contained and without pydantic's generated titles."""
-    schema = params.model_json_schema()
+    schema = model_schema(params, "validation")
     definitions = schema.pop("$defs", {})
     cleaned: dict[str, Any] = _clean(schema, definitions, keep_null=False)
     return cleaned
@@ -70,7 +71,7 @@ def output_schema(result: type[BaseModel], *, by_alias: bool = True) -> dict[str
     Raises:
         PluginError: it is written as something other than an object, which no client could take.
     """
-    schema = result.model_json_schema(by_alias=by_alias, mode="serialization")
+    schema = model_schema(result, "serialization", by_alias=by_alias)
     definitions = schema.pop("$defs", {})
     cleaned: dict[str, Any] = _clean(schema, definitions, keep_null=True)
     if cleaned.get("type") != "object" or _COMPOSITIONS & cleaned.keys():

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import click
 from pydantic import BaseModel, ValidationError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
 
 from pressroom.errors import PluginError
 from pressroom.gate.wording import one_line, shown
@@ -181,10 +182,10 @@ def _deeper_problems(tool: Generator | McpTool) -> Iterator[str]:
     """Yield what only shows once the declaration itself is sound."""
     if tool.executor == "process":
         yield from _process_executor_problems(tool)
-    yield from _schema_problems(tool.params) or _text_type_problems(tool.params)
+    yield from _schema_problems(tool.params, "validation") or _text_type_problems(tool.params)
     output = tool.result if isinstance(tool, McpTool) else tool.details
     if output is not None:
-        yield from _schema_problems(output)
+        yield from _schema_problems(output, "serialization")
     if isinstance(tool, Generator):
         yield from _example_problems(tool)
 
@@ -203,20 +204,52 @@ def _process_executor_problems(tool: Generator | McpTool) -> Iterator[str]:
         yield f"worker processes cannot import {tool.params.__qualname__!r}; define it at the top level of its module"
 
 
-@lru_cache(maxsize=2048)
-def _schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON Schema of a model, generated once in a process, since it takes milliseconds.
+class _SchemaGenerator(GenerateJsonSchema):
+    """Generates a schema, and notes whether functions of a plugin have a part in it."""
 
-    The catalog generates its own: a model may refer to what other plugins add after this.
+    own_functions = False
+
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        metadata = schema.get("metadata") or {}
+        functions = (
+            *metadata.get("pydantic_js_functions", ()),
+            *metadata.get("pydantic_js_annotation_functions", ()),
+            metadata.get("pydantic_js_extra"),
+        )
+        for function in functions:
+            module = getattr(getattr(function, "func", function), "__module__", "") or ""
+            if callable(function) and module.partition(".")[0] != "pydantic":
+                self.own_functions = True
+        return super().generate_inner(schema)
+
+
+@lru_cache(maxsize=2048)
+def _schema(model: type[BaseModel], mode: JsonSchemaMode, by_alias: bool) -> tuple[dict[str, Any], bool]:
+    """Return the JSON Schema of a model, and whether it is always the same.
+
+    It is generated once in a process, since it takes milliseconds.
     """
-    return model.model_json_schema()
+    generators: list[_SchemaGenerator] = []
+
+    def generator(**options: Any) -> _SchemaGenerator:
+        generators.append(_SchemaGenerator(**options))
+        return generators[0]
+
+    schema = model.model_json_schema(by_alias=by_alias, schema_generator=generator, mode=mode)  # type: ignore[arg-type] # it is called, no more
+    return schema, not any(one.own_functions for one in generators)
+
+
+def model_schema(model: type[BaseModel], mode: JsonSchemaMode, *, by_alias: bool = True) -> dict[str, Any]:
+    """Return the JSON Schema of a model as it is now: functions of a plugin may add what other plugins contributed."""
+    schema, fixed = _schema(model, mode, by_alias)
+    return dict(schema) if fixed else model.model_json_schema(by_alias=by_alias, mode=mode)
 
 
 @lru_cache(maxsize=2048)
-def _schema_problems(model: type[BaseModel]) -> tuple[str, ...]:
+def _schema_problems(model: type[BaseModel], mode: JsonSchemaMode) -> tuple[str, ...]:
     """Return what is wrong with the schema of a model."""
     try:
-        schema = _schema(model)
+        schema, _ = _schema(model, mode, True)
         json.dumps(schema, allow_nan=False)
     except Exception as error:  # noqa: BLE001 - pydantic, or whatever the model adds to its schema
         return (f"{model.__name__} has no JSON Schema, {one_line(error)}",)
@@ -242,7 +275,7 @@ _NO_TEXT: Final = frozenset({"datetime_type", "date_type", "time_type", "time_de
 
 def _text_type_problems(model: type[BaseModel]) -> Iterator[str]:
     """Yield the parameters that no client can send: strict ones whose type is a text in JSON, such as a datetime."""
-    for name, declared in _schema(model).get("properties", {}).items():
+    for name, declared in _schema(model, "validation", True)[0].get("properties", {}).items():
         for kind in _formats(declared):
             try:
                 model.model_validate({name: _TEXT_SAMPLES[kind]})
