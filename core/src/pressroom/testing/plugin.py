@@ -6,7 +6,10 @@ PYTEST_DONT_REWRITE: there is no assertion in here, and pytest would warn where 
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -15,7 +18,7 @@ import pytest
 from pressroom.testing.accounts import LOOPBACK_TLS, HostAccount, SignedInBrowser
 from pressroom.testing.fake_site import FakeSite, fake_site
 from pressroom.testing.recording import RecordedHttp, recorded_http
-from pressroom.testing.running import RunningHost, settings_for_test
+from pressroom.testing.running import PluginHost, RunningHost, settings_for_test
 
 __all__ = [
     "account",
@@ -23,6 +26,7 @@ __all__ = [
     "host",
     "http",
     "other_account",
+    "plugin_host",
     "pressroom_config",
     "recording",
     "settings_for_test",
@@ -104,6 +108,21 @@ def website() -> Iterator[FakeSite]:
     """
     with fake_site() as site:
         yield site
+
+
+@pytest.fixture
+def plugin_host(tmp_path: Path) -> Iterator[Callable[..., PluginHost]]:
+    """Return a function that runs a host with a plugin from a text, until the test ends: `plugin_host(source)`.
+
+    Keywords are those of the configuration, such as `limits={…}`. See `PluginHost`.
+    """
+    with ExitStack() as stack:
+
+        def run(source: str, /, **config: Any) -> PluginHost:
+            folder = tmp_path / f"host-{secrets.token_hex(4)}"
+            return stack.enter_context(PluginHost(source, folder, config))
+
+        yield run
 
 
 @pytest.fixture

@@ -9,15 +9,18 @@ import asyncio
 import hashlib
 import json
 import os
+import secrets
 import socket
 import sqlite3
+import sys
 import tempfile
 import threading
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, MutableMapping, Sequence
 from concurrent.futures import Future
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from importlib.resources import as_file, files
 from pathlib import Path
+from textwrap import dedent
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
@@ -25,6 +28,7 @@ import structlog
 from pydantic import BaseModel
 from sanic.compat import Header
 from sqlalchemy import MetaData
+from structlog.testing import capture_logs
 
 from pressroom.config import Settings
 from pressroom.errors import BackendError, CallError, InternalError
@@ -34,6 +38,7 @@ from pressroom.host.loaded_app import LoadedApp
 from pressroom.observability.secrets import mask_secrets
 from pressroom.pipeline.context import CallRequest, ReceivedCall, RefusedCall, StoredAnswer
 from pressroom.pipeline.stages.respond import file_data
+from pressroom.plugins.discovery import PluginRecord
 from pressroom.sdk import JobStatus, Models, ToolResult
 from pressroom.server.listening import bind
 from pressroom.server.serve import serve
@@ -226,6 +231,59 @@ class RunningHost:
         thread.join(seconds)
         if thread.is_alive():
             raise RuntimeError(f"the host did not stop within {seconds:g} seconds: something blocks its event loop")
+
+
+class PluginHost(RunningHost):
+    """A server with a plugin that is written in the test, as text: for tests of how a plugin starts, and how it fails.
+
+    `source` is the text of a one-file plugin, and `folder` where the server keeps its data. `config` is what the TOML
+    file would hold. Entering raises nothing that is the plugin's fault: `plugin` has its id, `status`, `phase`, `error`
+    and `hint`, and `log` the events of the server's log so far, each a dictionary.
+    """
+
+    def __init__(self, source: str, folder: Path, config: Mapping[str, Any] | None = None) -> None:
+        self._module = f"inline_{secrets.token_hex(6)}"
+        self._plugins = folder / self._module
+        self._plugins.mkdir(parents=True)
+        (self._plugins / f"{self._module}.py").write_text(dedent(source), "utf-8")
+        super().__init__(settings_for_test({**(config or {}), "plugins_dir": self._plugins}, folder / "data"))
+        self.log: Sequence[MutableMapping[str, Any]] = ()
+        self._capturing = ExitStack()
+
+    def __enter__(self) -> Self:
+        _log_briefly()
+        self.log = self._capturing.enter_context(capture_logs())
+        try:
+            return super().__enter__()
+        except BaseException:
+            self._forget()
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            super().__exit__(kind, error, traceback)
+        finally:
+            self._forget()
+
+    @property
+    def plugin(self) -> PluginRecord:
+        """The plugin as `pressroom plugins list` shows it."""
+        records = self.host.compiled.plugins.records
+        return next(record for record in records if record.folder == str(self._plugins))
+
+    @property
+    def failures(self) -> Mapping[tuple[str, str], int]:
+        """How often the plugin failed, by extension point and reason: `failed`, `timeout` or `blocked`."""
+        failures = self.host.compiled.gate.failures
+        return {(point, why): count for (id_, point, why), count in failures.items() if id_ == self.plugin.id}
+
+    def _forget(self) -> None:
+        self._capturing.close()
+        sys.modules.pop(self._module, None)
+        with suppress(ValueError):
+            sys.path.remove(str(self._plugins))
 
 
 def _log_briefly() -> None:
