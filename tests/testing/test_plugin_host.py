@@ -61,7 +61,7 @@ def test_what_it_fails_at_is_counted_and_logged(tmp_path: Path) -> None:
     with PluginHost(HEAD + middleware, tmp_path) as host:
         answer = httpx.post(f"{host.url}/tools/qr-code-generator/api/generate", json={"text": "hello"}, timeout=30)
         failures = dict(host.failures)
-    assert answer.status_code == 500
+    assert answer.status_code == 200
     assert failures == {("middleware", "failed"): 1}
     assert [event["plugin"] for event in host.log if event["event"] == "a plugin failed"] == ["inline_one"]
 
