@@ -151,6 +151,7 @@ TESTING = [
     "FakeSite",
     "FrozenClock",
     "HostAccount",
+    "PluginHost",
     "RecordedHttp",
     "RunningHost",
     "SignedInBrowser",
