@@ -1,6 +1,7 @@
-"""Source files compiled with slipcover's marks of branches, once for all processes that measure.
+"""Source files compiled with what slipcover needs to measure branches, once for all processes that measure.
 
-Marking takes two thirds of what measuring adds to an import, and each worker imports everything. `make test` runs
+Each worker imports everything. Marking the branches takes two thirds of what measuring adds to an import, and putting
+probes into the marked code, as slipcover does before Python 3.12, six seconds in each worker. `make test` runs
 `python tests/support/marked_code.py FOLDER...` before it starts them.
 """
 
@@ -11,32 +12,42 @@ import importlib.util
 import marshal
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from importlib.metadata import version
 from pathlib import Path
-from types import CodeType
+from types import CodeType, SimpleNamespace
 from typing import Any, Final
+from unittest import mock
 
 FILE: Final = Path(__file__).parents[2] / ".cache/marked_code"
 
+_Label = int | tuple[int, int]
+"""A line, or a branch from a line to another one."""
+
+_Probes = list[tuple[int, _Label]]
+"""Where the probes of a code object are, and what for."""
+
+_Compiled = tuple[CodeType, list[_Probes], list[int], list[tuple[int, int]]]
+"""The code of a module, the probes of each of its code objects, all lines, and all branches."""
+
 _Entries = dict[str, tuple[int, int, bytes]]
-"""For each file when it was changed in nanoseconds, its size, and its code in `marshal`'s format."""
+"""For each file when it was changed in nanoseconds, its size, and what it was compiled to in `marshal`'s format."""
+
+_WITH_PROBES: Final = sys.version_info < (3, 12)
+_PROBE, _SIGNAL = "slipcover's probe", ("slipcover's signal",)
+"""They stand in stored code for what only a running process has."""
 
 
 def write(files: Iterable[Path]) -> None:
     """Compile what has changed since the last time, and forget all other files."""
-    # Tests that are not measured do without it.
-    from slipcover.branch import preinstrument  # type: ignore[import-untyped]  # noqa: PLC0415
-
     known, entries = dict(_read()), {}
     for path in files:
         state = path.stat()
         seen = known.get(str(path))
         if seen is None or seen[:2] != (state.st_mtime_ns, state.st_size):
-            code = compile(preinstrument(ast.parse(path.read_bytes())), str(path), "exec")
-            seen = (state.st_mtime_ns, state.st_size, marshal.dumps(code))
+            seen = (state.st_mtime_ns, state.st_size, marshal.dumps(_compiled(path)))
         entries[str(path)] = seen
     FILE.parent.mkdir(parents=True, exist_ok=True)
     unfinished = FILE.with_suffix(f".{os.getpid()}")
@@ -44,33 +55,87 @@ def write(files: Iterable[Path]) -> None:
     unfinished.replace(FILE)
 
 
-def code_of(path: Path) -> CodeType | None:
-    """Return the marked code of a source file, or `None` where there is none of this version of the file."""
+def _compiled(path: Path) -> _Compiled:
+    # Tests that are not measured do without it.
+    from slipcover import slipcover  # type: ignore[import-untyped]  # noqa: PLC0415
+    from slipcover.branch import preinstrument  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    code = compile(preinstrument(ast.parse(path.read_bytes())), str(path), "exec")
+    if not _WITH_PROBES:
+        return code, [], [], []
+    measured = slipcover.Slipcover(branch=True)
+    stored = SimpleNamespace(signal=_SIGNAL, new=lambda _measured, _file, label, _threshold: (_PROBE, label))
+    with mock.patch.object(slipcover, "probe", stored):
+        code = measured.instrument(code)
+    probes = [measured.code2index[one] for one in _code_objects(code)]
+    return code, probes, list(measured.code_lines[str(path)]), list(measured.code_branches[str(path)])
+
+
+def _code_objects(code: CodeType) -> Iterator[CodeType]:
+    """Yield the code objects in a code object, in order, and the object itself."""
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _code_objects(constant)
+    yield code
+
+
+def compiled_of(path: Path) -> _Compiled | None:
+    """Return what a source file was compiled to, or `None` where there is nothing of this version of the file."""
     entry = _read().get(str(path))
     if entry is None:
         return None
     state = path.stat()
     if entry[:2] != (state.st_mtime_ns, state.st_size):
         return None
-    code: CodeType = marshal.loads(entry[2])
-    return code
+    compiled: _Compiled = marshal.loads(entry[2])
+    return compiled
 
 
 def use(loader: type[Any]) -> None:
-    """Have slipcover's loader take marked code where there is some."""
+    """Have slipcover's loader take compiled code where there is some."""
     execute = loader.exec_module
 
     def exec_module(self: Any, module: Any) -> None:
-        code = None
+        compiled = None
         if self.sci.branch and isinstance(self.orig_loader, SourceFileLoader):
-            code = code_of(self.origin)
-        if code is None:
+            compiled = compiled_of(self.origin)
+        if compiled is None:
             execute(self, module)
         else:
             self.sci.register_module(module)
-            exec(self.sci.instrument(code), module.__dict__)
+            exec(_measuring(self.sci, compiled) if _WITH_PROBES else self.sci.instrument(compiled[0]), module.__dict__)
 
     loader.exec_module = exec_module
+
+
+def _measuring(measured: Any, compiled: _Compiled) -> CodeType:
+    """Return the code with probes of this process, and tell slipcover of it as its `instrument` does."""
+    from slipcover import probe  # noqa: PLC0415 - as above
+
+    code, probes, lines, branches = compiled
+    file, places = code.co_filename, iter(probes)
+
+    def with_probes(code: CodeType) -> CodeType:
+        constants: list[Any] = []
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                constants.append(with_probes(constant))
+            elif constant == _SIGNAL:
+                constants.append(probe.signal)
+            elif isinstance(constant, tuple) and constant[:1] == (_PROBE,):
+                constants.append(probe.new(measured, file, constant[1], measured.d_miss_threshold))
+            else:
+                constants.append(constant)
+        made = code.replace(co_consts=tuple(constants))
+        measured.code2index[made] = next(places)
+        return made
+
+    with measured.lock:
+        made = with_probes(code)
+        measured.code_lines[file].update(lines)
+        measured.code_branches[file].update(branches)
+        measured.instrumented[file].add(made)
+    return made
 
 
 @cache
@@ -83,8 +148,8 @@ def _read() -> Mapping[str, tuple[int, int, bytes]]:
     return found
 
 
-def _maker() -> tuple[str, bytes]:
-    return version("slipcover"), importlib.util.MAGIC_NUMBER
+def _maker() -> tuple[str, bytes, str]:
+    return version("slipcover"), importlib.util.MAGIC_NUMBER, "with probes"
 
 
 if __name__ == "__main__":
