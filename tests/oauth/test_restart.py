@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +12,7 @@ import pytest
 from support.commands import Done, run_command, run_process
 from support.needs import free_port
 from support.oauth import Flow, csrf_in
-from support.server import announced, command_environment
+from support.server import command_environment, serving
 
 EMAIL, PASSWORD = "ada@example.com", "an unusual pass phrase 47"
 
@@ -29,30 +27,16 @@ def command(folder: Path, *arguments: str, text: str = "", run: Callable[..., Do
 @contextmanager
 def running(folder: Path, port: int, flow: Flow | None = None) -> Iterator[Flow]:
     """Run the server on that port, for a flow that goes on where it was."""
-    log_file = folder / "server.log"
-    with log_file.open("a") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "pressroom", "serve", "--port", str(port), "--json"],
-            env=command_environment(folder),
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        )
-    try:
-        url = announced(process, log_file)["url"]
+    with serving(folder, "", port=port) as server:
         if flow is None:
-            flow = Flow(url, httpx.Client(), httpx.Client())
+            flow = Flow(server.url, httpx.Client(), httpx.Client())
         with (
-            httpx.Client(base_url=url, timeout=30) as http,
-            httpx.Client(base_url=url, timeout=30, cookies=flow.browser.cookies) as browser,
+            httpx.Client(base_url=server.url, timeout=30) as http,
+            httpx.Client(base_url=server.url, timeout=30, cookies=flow.browser.cookies) as browser,
         ):
             flow.http, flow.browser = http, browser
             yield flow
-    finally:
-        process.terminate()
-        assert process.wait(40) == 0
-        if process.stdout:
-            process.stdout.close()
+        assert server.terminate() == 0
 
 
 def sign_in(browser: httpx.Client) -> None:
