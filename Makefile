@@ -87,7 +87,7 @@ types:
 collect:
 	@$(BIN)/python -m pytest --collect-only -qq tests --ignore tests/bench >.cache/collected.txt || { cat .cache/collected.txt; exit 1; }
 
-# Compiles the sources with the marks of coverage once, for the same reason.
+# Compiles the sources with the probes of coverage once, for the same reason.
 marks:
 	@$(BIN)/python tests/support/marked_code.py core/src $(PLUGINS:%=%/src)
 
