@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -85,7 +86,10 @@ def targets(page: Path) -> Iterator[str]:
 
 
 def has_anchor(page: Path, name: str) -> bool:
-    return (
-        page.suffix != ".html"
-        or LexborHTMLParser(page.read_text()).css_first(f'[id="{name}"], [name="{name}"]') is not None
-    )
+    return page.suffix != ".html" or name in anchors(page)
+
+
+@cache
+def anchors(page: Path) -> frozenset[str | None]:
+    nodes = LexborHTMLParser(page.read_text()).css("[id], [name]")
+    return frozenset(node.attributes.get(kind) for node in nodes for kind in ("id", "name"))
