@@ -46,7 +46,8 @@ class FontRecipe:
 
     `weights` are the least and the greatest of the `wght` axis, `pinned` the values of the other axes. `first` tells
     that every page shows it, so that browsers may load it before the style sheet asks for it. The others are loaded by
-    pages that show text in them.
+    pages that show text in them. `heights` are an ascent and a descent in percent of the size, where a line is to have
+    others than the font's own.
     """
 
     name: str
@@ -58,7 +59,11 @@ class FontRecipe:
     pinned: Mapping[str, int]
     first: bool = True
     style: Literal["normal", "italic"] = "normal"
+    heights: tuple[int, int] | None = None
 
+
+_CODE_HEIGHTS: Final = (102, 30)
+"""Those of JetBrains Mono: images of code have the same base line in every font."""
 
 _RECIPES: Final = (
     FontRecipe(
@@ -103,6 +108,29 @@ _RECIPES: Final = (
         (400, 600),
         {},
         first=False,
+    ),
+    # For typing in an image that is drawn in them.
+    FontRecipe(
+        "fira-code.woff2",
+        "Fira Code",
+        "fontpkg_fira_code",
+        "fontpkg-fira-code",
+        "FiraCode[wght].ttf",
+        (400, 400),
+        {},
+        first=False,
+        heights=_CODE_HEIGHTS,
+    ),
+    FontRecipe(
+        "source-code-pro.woff2",
+        "Source Code Pro",
+        "fontpkg_source_code_pro",
+        "fontpkg-source-code-pro",
+        "SourceCodePro[wght].ttf",
+        (400, 400),
+        {},
+        first=False,
+        heights=_CODE_HEIGHTS,
     ),
 )
 
@@ -287,9 +315,13 @@ def _rule(font: WebFont) -> str:
     least, greatest = font.recipe.weights
     weight = f"{least}" if least == greatest else f"{least} {greatest}"
     url = f"fonts/{font.name}?v={font.version}"
+    heights = ""
+    if font.recipe.heights is not None:
+        ascent, descent = font.recipe.heights
+        heights = f"ascent-override: {ascent}%; descent-override: {descent}%; line-gap-override: 0%; "
     return (
         f'@font-face {{ font-family: "{font.recipe.family}"; font-style: {font.recipe.style}; '
-        f"font-weight: {weight}; font-display: swap; "
+        f"font-weight: {weight}; font-display: swap; {heights}"
         f'src: url("{url}") format("woff2"); unicode-range: {_ranges(font.characters)}; }}\n'
     )
 

@@ -20,7 +20,7 @@ from pressroom_code_to_image.highlight import highlighted
 from pressroom_code_to_image.highlight.detection import detected
 from pressroom_code_to_image.layout import RunKind, StyledRun, VisualRow, hides, laid_out, prepared
 from pressroom_code_to_image.looks import RowLook, alarm_color, dimmed, number_style, row_looks, visible, word_colors
-from pressroom_code_to_image.names import AUTO
+from pressroom_code_to_image.names import AUTO, FONT_FAMILIES
 from pressroom_code_to_image.params import CodeImageDetails, CodeImageParams
 from pressroom_code_to_image.themes import THEMES, CodeTheme, TokenStyle
 from pressroom_code_to_image.vector import vector_image
@@ -180,6 +180,7 @@ def _editable(params: CodeImageParams, frame: WindowFrame, rows: int, theme: Cod
         font_size=metrics.size,
         color=theme.foreground,
         background=theme.background,
+        font=FONT_FAMILIES[params.font],
     )
 
 
