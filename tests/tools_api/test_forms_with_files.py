@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 from collections.abc import Iterator
 from typing import Any
@@ -33,6 +34,16 @@ def image(kind: str = "PNG", **options: Any) -> bytes:
     return made.getvalue()
 
 
+def photo(edge: int, kind: str = "PNG", *, noise: bool = True, **options: Any) -> bytes:
+    """Return an image whose left half is red; noise makes its file large."""
+    made, drawn = io.BytesIO(), Image.new("RGB", (edge, edge // 2 if noise else edge), "#2f6f62")
+    if noise:
+        drawn = Image.effect_noise(drawn.size, 90).convert("RGB")
+        drawn.paste("#ff0000", (0, 0, edge // 2, edge // 2))
+    drawn.save(made, kind, **options)
+    return made.getvalue()
+
+
 def post(host: RunningHost, tool: str, data: dict[str, str], **files: bytes) -> tuple[int, LexborHTMLParser]:
     """Send a form with files; without any, with an empty one, as from a field in which nobody has chosen a file."""
     sent = {name: ("a.png", content) for name, content in files.items()} or {"logo": ("none", b"")}
@@ -61,10 +72,14 @@ def test_the_content_of_a_file_says_what_it_is(host: RunningHost, kind: str) -> 
     [
         (b"MZ not an image", "That file isn't a PNG, JPEG or WebP image; choose another one"),
         (image("GIF"), "That file isn't a PNG, JPEG or WebP image; choose another one"),
-        (image() + bytes(400_000), "The file may have at most 150 kB (got 400 kB); choose a smaller image"),
+        (photo(2600)[:300_000], "The image is damaged and cannot be read; choose another file"),
+        (
+            photo(8000, noise=False) + bytes(400_000),
+            "The image has 8000 by 8000 pixels; at most 50 million can be read",
+        ),
         (image()[:60], "image"),
     ],
-    ids=["no image", "of another kind", "too large", "cut off"],
+    ids=["no image", "of another kind", "too large and cut off", "of too many pixels", "cut off"],
 )
 def test_what_is_wrong_with_a_file_is_beside_its_field_and_nothing_typed_is_lost(
     host: RunningHost, content: bytes, problem: str
@@ -73,6 +88,43 @@ def test_what_is_wrong_with_a_file_is_beside_its_field_and_nothing_typed_is_lost
     assert status == 400
     assert problem in error_of(page)
     assert (value(page, "text"), value(page, "margin")) == ("hello", "7")
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+def test_an_image_that_is_too_large_is_made_smaller(host: RunningHost, kind: str) -> None:
+    content = photo(2600, kind) if kind == "PNG" else photo(2600, kind, quality=95)
+    assert len(content) > 400_000
+    status, page = post(
+        host, "image-generator", {"template": "og", "props.title": "Sea"}, **{"props.imageUrl": content}
+    )
+    assert (status, error_of(page)) == (200, "")
+    kept = value(page, "props.imageUrl")
+    assert kept.startswith("data:image/webp;base64,")
+    made = Image.open(io.BytesIO(base64.b64decode(kept.partition(",")[2])))
+    assert made.width == 2 * made.height
+    assert made.width in (2048, 1024, 512, 256, 128)
+    red, green, blue = made.convert("RGB").getpixel((made.width // 8, made.height // 2))  # type: ignore[misc]
+    assert red > 200
+    assert max(green, blue) < 60
+
+
+def test_a_photo_is_made_smaller_the_right_way_up(host: RunningHost) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6  # to be turned by 90 degrees
+    content = photo(2600, "JPEG", quality=95, exif=exif)
+    _, page = post(host, "image-generator", {"template": "og", "props.title": "Sea"}, **{"props.imageUrl": content})
+    made = Image.open(io.BytesIO(base64.b64decode(value(page, "props.imageUrl").partition(",")[2])))
+    assert made.height == 2 * made.width
+
+
+def test_an_svg_cannot_be_made_smaller(host: RunningHost) -> None:
+    drawing = b"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'><!--" + b"-" * 400_000 + b"--></svg>"
+    status, page = post(host, "favicon-generator", {"content": "P"}, image=drawing)
+    assert status == 400
+    assert "The file may have at most" in error_of(page)
+    assert "choose a smaller image" in error_of(page)
+    plain = " ".join(page.css_first("[data-param='image'], body").text().split())  # type: ignore[union-attr]
+    assert "larger images are made smaller, except SVG" in plain
 
 
 def test_a_file_is_kept_where_something_else_is_wrong(host: RunningHost) -> None:

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Sequence
 from typing import Final
 
-from PIL import Image
+from PIL import Image, ImageOps
+
+from pressroom.errors import InvalidInput
 
 _PREVIEW_QUALITY: Final = 88
+_UPLOAD_QUALITY: Final = 90
+_UPLOAD_EDGES: Final = (2048, 1024, 512, 256, 128)
+_UPLOAD_FORMATS: Final = {"image/webp": "WEBP", "image/png": "PNG", "image/jpeg": "JPEG"}
+MAX_UPLOAD_PIXELS: Final = 50_000_000
 
 
 def thumbnail(content: bytes, bounds: tuple[int, int], quality: int) -> bytes:
@@ -58,3 +65,43 @@ def within_pixels(content: bytes, max_pixels: int) -> bytes | None:
         written, "WEBP", quality=_PREVIEW_QUALITY, method=0
     )
     return written.getvalue()
+
+
+def within_bytes(content: bytes, media_types: Sequence[str], max_bytes: int) -> bytes:
+    """Return an image made smaller until it has at most that many bytes, as browsers do with a file of a form.
+
+    For files of people: run it in a worker process.
+
+    Args:
+        content: an AVIF, GIF, JPEG, PNG or WebP image.
+        media_types: those that it may have then.
+        max_bytes: how large it may be.
+
+    Raises:
+        InvalidInput: it cannot be read, has too many pixels, or cannot be made that small.
+    """
+    kind = next((name for media_type, name in _UPLOAD_FORMATS.items() if media_type in media_types), "")
+    try:
+        image = _upright(content, alpha=kind != "JPEG")
+    except InvalidInput:
+        raise
+    except Exception as error:  # decoders raise whatever a damaged file leads them to
+        raise InvalidInput("", "the image is damaged and cannot be read; choose another file") from error
+    for edge in _UPLOAD_EDGES if kind else ():
+        image.thumbnail((edge, edge), Image.Resampling.LANCZOS, reducing_gap=3.0)
+        written = io.BytesIO()
+        image.save(written, kind, quality=_UPLOAD_QUALITY)
+        if written.tell() <= max_bytes:
+            return written.getvalue()
+    raise InvalidInput("", "the image cannot be made small enough; choose one with fewer pixels")
+
+
+def _upright(content: bytes, *, alpha: bool) -> Image.Image:
+    with Image.open(io.BytesIO(content), formats=("PNG", "JPEG", "WEBP", "GIF", "AVIF")) as opened:
+        if opened.width * opened.height > MAX_UPLOAD_PIXELS:
+            most = MAX_UPLOAD_PIXELS // 10**6
+            raise InvalidInput(
+                "", f"the image has {opened.width} by {opened.height} pixels; at most {most} million can be read"
+            )
+        opened.draft("RGB", (_UPLOAD_EDGES[0], _UPLOAD_EDGES[0]))  # a JPEG is decoded at a fraction of its size
+        return ImageOps.exif_transpose(opened).convert("RGBA" if alpha and opened.has_transparency_data else "RGB")

@@ -137,7 +137,7 @@ class Host:
         )
         setup = compiled.plugins.worker_setup if settings.executors.start_plugin_processes else ()
         modules = {name for names in compiled.plugins.worker_modules.values() for name in names}
-        workers = self._workers = WorkerPool(settings.executors, settings.graphics.fonts, setup, modules, compiled.gate)
+        workers = self.workers = WorkerPool(settings.executors, settings.graphics.fonts, setup, modules, compiled.gate)
         parts: tuple[OpenableStore, ...] = (self.accounts, self.authorization_server, fetcher, workers)
         for part in parts:
             await part.open()
@@ -195,7 +195,7 @@ class Host:
         executors = Executors(settings.executors, preload=self._tool_modules(), font_folders=fonts)
         await executors.start()
         if settings.executors.start_plugin_processes and any(compiled.plugins.worker_modules.values()):
-            self._workers.start()
+            self.workers.start()
         opened.push_async_callback(self._close_executors, executors)
         contributions = compiled.plugins.contributions
         metrics = Metrics(compiled.catalog.tools, executors, lambda: self.database_probe.up, compiled)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
@@ -11,13 +11,13 @@ import orjson
 from sanic import Request
 from sanic.exceptions import PayloadTooLarge as SanicPayloadTooLarge
 
-from pressroom.errors import CallError, PayloadTooLarge, UnsupportedMediaType
+from pressroom.errors import CallError, InvalidInput, PayloadTooLarge, UnsupportedMediaType
 from pressroom.http.responses import receive_body
 from pressroom.interfaces.tools_api.pages import input_from_form, parse_form
 from pressroom.interfaces.tools_api.pages.forms import MAX_FIELDS
-from pressroom.interfaces.tools_api.pages.uploads import kilobytes, with_files
+from pressroom.interfaces.tools_api.pages.uploads import kilobytes, max_file_bytes, too_large, with_files
 from pressroom.interfaces.tools_api.routes import read_beside
-from pressroom.sdk import MultipartForm, parse_multipart
+from pressroom.sdk import MultipartForm, UploadedFile, parse_multipart
 from pressroom.validation.json import parse_object
 
 FORM: Final = "application/x-www-form-urlencoded"
@@ -32,15 +32,22 @@ _MAX_LARGE_FORMS: Final = 4
 _FILES_AND_TEXTS: Final = 4
 """How many times the largest input a form may have: files come beside those of earlier attempts, which are texts."""
 
+Shrink = Callable[[Request, bytes, Sequence[str], int], Awaitable[bytes]]
+
 ReadForm = tuple[Mapping[str, Sequence[str]], dict[str, Any] | CallError]
 """The fields of a form, as far as they can be read, and the arguments, or the error instead."""
 
 
 class FormBodies:
-    """Reads the forms of all tools. `max_body` is the largest body that the API takes, and the largest input."""
+    """Reads the forms of all tools. Files that are too large for their parameters are made smaller, if they are images.
 
-    def __init__(self, max_body: int) -> None:
+    `max_body` is the largest body that the API takes, and the largest input. `shrink` does in a worker process what
+    `pressroom.graphics.thumbnails.within_bytes` does.
+    """
+
+    def __init__(self, max_body: int, shrink: Shrink) -> None:
         self._max_body = max_body
+        self._shrink = shrink
         self._large = 0
 
     async def read(self, request: Request, descriptor: Mapping[str, Any]) -> ReadForm:
@@ -59,7 +66,31 @@ class FormBodies:
                     f"the form may have at most {kilobytes(bound)} with its files; go back, what you typed is still "
                     "there, and choose a smaller file"
                 )
-            return await read_beside(partial(self._read, media_type=media_type, descriptor=descriptor), request)
+            try:
+                sent = await read_beside(partial(self._parsed, media_type=media_type), request)
+            except CallError as error:
+                return {}, error
+            params = descriptor["endpoints"][0]["params"]
+            files, refused = await self._smaller(request, params, sent.files)
+            sent = MultipartForm(sent.texts, files)
+            return await read_beside(lambda _: self._read(sent, descriptor, refused), request)
+
+    async def _smaller(
+        self, request: Request, params: Sequence[Any], files: Mapping[str, list[UploadedFile]]
+    ) -> tuple[dict[str, list[UploadedFile]], CallError | None]:
+        """Return the files of a form, those that were too large made smaller, and why one of them could not be.
+
+        That file is left out.
+        """
+        made, refused = dict(files), None
+        for param, content in too_large(params, files):
+            name = param["name"]
+            try:
+                made[name] = [UploadedFile(await self._shrink(request, content, param["files"], max_file_bytes(param)))]
+            except CallError as error:
+                made[name] = []
+                refused = refused or (InvalidInput(name, error.problem) if isinstance(error, InvalidInput) else error)
+        return made, refused
 
     @contextmanager
     def _bound(self, request: Request, media_type: str, usual: int) -> Iterator[int]:
@@ -75,14 +106,12 @@ class FormBodies:
         finally:
             self._large -= 1
 
-    def _read(self, request: Request, media_type: str, descriptor: Mapping[str, Any]) -> ReadForm:
-        form: Mapping[str, Sequence[str]] = {}
+    def _read(self, sent: MultipartForm, descriptor: Mapping[str, Any], refused: CallError | None) -> ReadForm:
         params = descriptor["endpoints"][0]["params"]
+        form, problem = with_files(params, sent.texts, sent.files)
+        if (error := refused or problem) is not None:
+            return form, error
         try:
-            sent = self._parsed(request, media_type)
-            form, problem = with_files(params, sent.texts, sent.files)
-            if problem is not None:
-                return form, problem
             given = orjson.dumps(input_from_form(params, form, descriptor["page"]["switch"]))
             if len(given) > self._max_body:
                 raise PayloadTooLarge(
@@ -90,8 +119,8 @@ class FormBodies:
                     f"{kilobytes(self._max_body)}; choose smaller files"
                 )
             return form, parse_object(given)  # through the same door as the API's own
-        except CallError as error:
-            return form, error
+        except CallError as too_much:
+            return form, too_much
 
     @staticmethod
     def _parsed(request: Request, media_type: str) -> MultipartForm:

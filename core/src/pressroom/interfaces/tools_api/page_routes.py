@@ -109,7 +109,7 @@ class ToolPages:
         services: Sequence[OfferedService] = (),
     ) -> None:
         self._api = api
-        self._forms = FormBodies(api.max_body)
+        self._forms = FormBodies(api.max_body, api.shrink)
         self._services = services
         self._links = links
         self._gallery = gallery

@@ -143,6 +143,8 @@ DELIVERIES: Final[tuple[Delivery, ...]] = get_args(Delivery)
 
 _JSON_HEADERS: Final = encode_headers({**TOOLS_API.headers(), "Cache-Control": "no-store"})
 _FILE_HEADERS: Final = encode_headers({**TOOLS_API.headers(), "Content-Security-Policy": INERT_CONTENT})
+_SHRINK_SECONDS: Final = 10.0
+_SHRINK_MIB: Final = 512
 _JSON_SUFFIX: Final = re.compile(r"application/[a-z0-9.+-]+\+json", re.ASCII)
 
 
@@ -154,6 +156,7 @@ class ToolsApi:
 
     def __init__(self, host: Host) -> None:
         self._pipeline = host.pipeline
+        self._workers = host.workers
         self.envelopes = Envelopes(host.settings.branding.key, host.services.brand)
         self.max_body = host.settings.server.max_body_bytes
         view = host.services.catalog.plan(ANONYMOUS)
@@ -166,6 +169,29 @@ class ToolsApi:
         """`POST /tools/<slug>/api/generate`: run the tool with the body's parameters."""
         arguments, delivery = await read_beside(_read, request)
         return await self._answer(request, slug, arguments, delivery)
+
+    async def shrink(self, request: Request, content: bytes, media_types: Sequence[str], max_bytes: int) -> bytes:
+        """Return an image of a form made smaller, in a worker process that its sender shares with everybody else.
+
+        Raises:
+            InvalidInput: it cannot be made small enough.
+            CallTimeout: it takes too long.
+            Overloaded: too much is waiting already.
+            InternalError: it needs too much memory.
+        """
+        from pressroom.graphics.thumbnails import within_bytes  # noqa: PLC0415 - Pillow is an extra
+
+        owner = self._pipeline.admit(request.ip, request.headers).client_ip
+        return await self._workers.run(
+            within_bytes,
+            content,
+            tuple(media_types),
+            max_bytes,
+            owner=owner,
+            what="the image",
+            seconds=_SHRINK_SECONDS,
+            memory_mib=_SHRINK_MIB,
+        )
 
     async def refuse(self, request: Request, slug: str, error: CallError) -> HTTPResponse:
         """Answer a call whose request could not be read, with the state of the caller's limit as on any other."""

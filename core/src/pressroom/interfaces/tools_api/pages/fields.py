@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 
 from pressroom.interfaces.tools_api.pages.forms import Form, Param, field_text, is_colour, takes_empty, text_of
 from pressroom.interfaces.tools_api.pages.text_ranges import Excerpt, excerpt
-from pressroom.interfaces.tools_api.pages.uploads import file_in_words, formats_of, kilobytes, max_file_bytes
+from pressroom.interfaces.tools_api.pages.uploads import file_bounds, file_in_words
 
 NARROW_TEXT: Final = 80
 """Texts that may be longer than this take the whole width of the form."""
@@ -223,7 +223,7 @@ def build_field(
         switches=switches,
         files=",".join(param.get("files", ())),
         file_urls=bool(param.get("fileUrls")),
-        file_bounds=f"{formats_of(param)}, up to {kilobytes(max_file_bytes(param))}" if "files" in param else "",
+        file_bounds=file_bounds(param) if "files" in param else "",
         kept_file=file_in_words(value) if "files" in param else "",
     )
 

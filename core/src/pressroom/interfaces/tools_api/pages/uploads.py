@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from pressroom.errors import InvalidInput
@@ -61,6 +61,13 @@ def formats_of(param: Param) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+def file_bounds(param: Param) -> str:
+    """Return in words what a file may be: its formats, its size, and what is done where it has another size."""
+    exception = ", except SVG" if "image/svg+xml" in param["files"] else ""
+    size = kilobytes(max_file_bytes(param))
+    return f"{formats_of(param)}, up to {size}; larger images are made smaller{exception}"
+
+
 def file_in_words(text: str) -> str:
     """Return format and size of the file in a `data:` URL; empty for any other text."""
     if not text.startswith("data:"):
@@ -95,6 +102,17 @@ def with_files(
             texts[name] = [""]
             problem = problem or error
     return texts, problem
+
+
+def too_large(params: Sequence[Param], files: Mapping[str, Sequence[UploadedFile]]) -> Iterator[tuple[Param, bytes]]:
+    """Yield the parameters whose file is larger than they take, and can be made smaller, with the file."""
+    for param in form_params(params):
+        if "files" in param and (sent := files.get(param["name"])):
+            content = sent[-1].content
+            media_type = type_of_image(content)
+            can_shrink = media_type in param["files"] and media_type != "image/svg+xml"
+            if can_shrink and len(content) > max_file_bytes(param):
+                yield param, content
 
 
 def _data_url(param: Param, content: bytes) -> str:
