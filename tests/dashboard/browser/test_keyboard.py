@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, Final
 
 import httpx
@@ -15,13 +16,15 @@ from pressroom.accounts.records import User
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support.content_client import client_of
+from support.members import invite
 from support.oauth import Flow
-from support.people import EMAIL, add_person
+from support.people import EMAIL, BrowserWithoutScreen, add_person
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 TOOLS: Final = ("image-generator", "qr-code-generator", "favicon-generator", "code-to-image")
 SIZES: Final = ((1280, 800), (390, 844))
+PLATFORMS: Final = ("wordpress", "ghost", "devto", "git", "webhook")
 MAX_PRESSES: Final = 400
 BODY: Final = (
     "An engine weaves numbers.\n\n## Parts\n\n| Part | Does |\n|---|---|\n| Mill | adds |\n\n```python\nprint(1)\n```\n"
@@ -128,6 +131,17 @@ def pages(host: RunningHost) -> Pages:
         flow = Flow(host.url, http, http)
         flow.register(client_name="An editor")
         consent = f"/oauth/authorize?{flow.query()}"
+    connecting = [
+        client.data("connect_website", platform=platform)["connect_url"].removeprefix(host.url)
+        for platform in PLATFORMS
+    ]
+    with BrowserWithoutScreen(host) as operator:
+        operator.enter(host, person)
+        fields = operator.get("/dashboard/users").fields("/dashboard/users")
+        made = operator.post("/dashboard/users", fields | {"email": "new@example.net", "name": "", "plan": "free"})
+        password = made.one("#sign-in-link").removeprefix(host.url)
+    invitation = invite(host, person, "editor")
+    invited = invite(host, add_person(host, "charles@example.org"), "editor")
     post = posts[0].removeprefix(host.url)
     blog = re.match(r"/sites/[^/]+", post)[0]  # type: ignore[index]  # every post has this
     article = f"/dashboard/articles/{articles[0]}"
@@ -149,12 +163,14 @@ def pages(host: RunningHost) -> Pages:
         person=person,
         public=(
             *("/tools", *(f"/tools/{slug}" for slug in TOOLS), "/sign-in", "/sign-up"),
+            *(password, invitation),
             *(blog, post, f"{blog}/search?q=engine", f"{blog}/archive", f"{blog}/tags/engines"),
         ),
         own=(
             *(f"/dashboard{path}" for path in own),
             *(article + part for part in ("", "/edit", "/seo", "/versions", "/publications", f"/publications/{site}")),
             *(website, f"/dashboard/search/{site}", connection, consent),
+            *(*connecting, invited),
         ),
     )
 
@@ -191,6 +207,24 @@ async def test_tab_reaches_everything_in_order_and_in_sight(
         found += await faults(page, pages.host.url + path)
     await context.close()
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES, ids=["desktop", "phone"])
+async def test_the_first_account_is_made_with_the_keyboard(
+    browser: Browser, tmp_path: Path, width: int, height: int
+) -> None:
+    with RunningHost(settings_for_test({"logging": {"requests": False}}, tmp_path)) as fresh:
+        path = f"/setup?token={fresh.run(fresh.host.accounts.setup_links.create())}"
+        page = await browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
+        for opened in (path, "/sign-in"):
+            assert await faults(page, fresh.url + opened) == []
+        await page.goto(fresh.url + path)
+        for typed in (EMAIL, "Ada", "a long enough password"):
+            await page.keyboard.type(typed)
+            await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        await page.wait_for_url("**/dashboard**")
+        await page.close()
 
 
 async def test_escape_closes_an_explanation_and_keeps_the_place(browser: Browser, pages: Pages) -> None:
