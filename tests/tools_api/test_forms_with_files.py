@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -115,6 +116,20 @@ def test_a_photo_is_made_smaller_the_right_way_up(host: RunningHost) -> None:
     _, page = post(host, "image-generator", {"template": "og", "props.title": "Sea"}, **{"props.imageUrl": content})
     made = Image.open(io.BytesIO(base64.b64decode(value(page, "props.imageUrl").partition(",")[2])))
     assert made.height == 2 * made.width
+
+
+def test_making_images_smaller_has_a_limit(tmp_path: Path) -> None:
+    config = {"builtin_plugins": False, "plugins": {"image_generator": {}}, "previews": {"rate_limit": "15/hour"}}
+    form, content = {"template": "og", "props.title": "Sea"}, photo(1300, "JPEG", quality=95)
+    with RunningHost(settings_for_test(config, tmp_path)) as running:
+        pages = [post(running, "image-generator", form, **{"props.imageUrl": content}) for _ in range(3)]
+        assert [status for status, _ in pages] == [200, 200, 429]
+        failure = pages[-1][1].css_first("[data-failure]")
+        assert failure is not None
+        assert failure.text().startswith("That didn't work. The limit of 15 per hour is used up.Try again in ")
+        assert value(pages[-1][1], "props.title") == "Sea"
+        status, page = post(running, "image-generator", form, **{"props.imageUrl": image()})
+        assert (status, error_of(page)) == (200, "")
 
 
 def test_an_svg_cannot_be_made_smaller(host: RunningHost) -> None:

@@ -162,6 +162,17 @@ class Previews:
         except BackendError:
             return _unknown(self)
 
+    async def charge(self, address: str, previews: int) -> None:
+        """Count something else that the server is about to do for a client's page as this many previews.
+
+        Raises:
+            RateLimited: the client's budget is used up.
+            Overloaded: it cannot be counted, and the operator wants such requests refused.
+        """
+        await self._take(address)
+        for _ in range(previews - 1):
+            await self._take(address, refuse=False)
+
     async def _take(self, address: str, *, refuse: bool = True) -> LimitStatus:
         try:
             status = await self._limiter.take(self.rate, _key(address), 1.0)

@@ -490,10 +490,14 @@ class Tool {
       field.show(inside ? `${inside}: ${problem}` : problem.charAt(0).toUpperCase() + problem.slice(1));
       if (!quiet) field.target.focus();
     }
-    this.fail(error.message, error.retryAfter ? `Try again in ${waitingTime(error.retryAfter)}.` : "");
+    if (!error.retryAfter) this.fail(error.message);
+    else this.fail(error.message.replace(/[;,.] try again .*/is, ""), `Try again in ${waitingTime(error.retryAfter)}.`);
   }
 
-  fail(message, advice = "") {
+  fail(problem, advice = "") {
+    // The name of a parameter stays as it is.
+    const first = /^[^:\s]+: /.test(problem) ? problem.charAt(0) : problem.charAt(0).toUpperCase();
+    const message = first + problem.slice(1) + (/[.!?…]$/.test(problem) ? "" : ".");
     const lines = [element("p", element("strong", "That didn't work."), ` ${message}`)];
     if (advice) lines.push(element("p", advice));
     this.failure.replaceChildren(...lines);

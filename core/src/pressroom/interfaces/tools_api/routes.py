@@ -145,6 +145,8 @@ _JSON_HEADERS: Final = encode_headers({**TOOLS_API.headers(), "Cache-Control": "
 _FILE_HEADERS: Final = encode_headers({**TOOLS_API.headers(), "Content-Security-Policy": INERT_CONTENT})
 _SHRINK_SECONDS: Final = 10.0
 _SHRINK_MIB: Final = 512
+_SHRINK_PREVIEWS: Final = 10
+"""How many previews of a client's budget an image counts as that is made smaller, since no call is counted yet."""
 _JSON_SUFFIX: Final = re.compile(r"application/[a-z0-9.+-]+\+json", re.ASCII)
 
 
@@ -156,7 +158,7 @@ class ToolsApi:
 
     def __init__(self, host: Host) -> None:
         self._pipeline = host.pipeline
-        self._workers = host.workers
+        self._workers, self._previews = host.workers, host.previews
         self.envelopes = Envelopes(host.settings.branding.key, host.services.brand)
         self.max_body = host.settings.server.max_body_bytes
         view = host.services.catalog.plan(ANONYMOUS)
@@ -174,6 +176,7 @@ class ToolsApi:
         """Return an image of a form made smaller, in a worker process that its sender shares with everybody else.
 
         Raises:
+            RateLimited: the sender's budget for previews, which counts this too, is used up.
             InvalidInput: it cannot be made small enough.
             CallTimeout: it takes too long.
             Overloaded: too much is waiting already.
@@ -182,6 +185,7 @@ class ToolsApi:
         from pressroom.graphics.thumbnails import within_bytes  # noqa: PLC0415 - Pillow is an extra
 
         owner = self._pipeline.admit(request.ip, request.headers).client_ip
+        await self._previews.charge(owner, _SHRINK_PREVIEWS)
         return await self._workers.run(
             within_bytes,
             content,

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from pressroom.http.page_frame import safe_link
+from pressroom.http.page_frame import safe_link, sentence
 from pressroom.interfaces.tools_api.pages.fields import label_of
 from pressroom.interfaces.tools_api.pages.forms import Param, form_params, text_of
 from pressroom.interfaces.tools_api.pages.views import ToolView
@@ -19,6 +19,9 @@ IMAGES: Final = frozenset({"png", "jpeg", "jpg", "svg", "webp", "gif"})
 _OWN_FACTS: Final = frozenset(
     {"id", "url", "expiresAt", "cached", "width", "height", "size", "format", "files", "warnings"}
 )
+_NAMED: Final = re.compile(r"[^:\s]++: ")
+_WHEN: Final = re.compile(r"[;,.] try again .*", re.DOTALL | re.IGNORECASE)
+"""The end of a message that says when to try again, which a page says in minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +75,12 @@ def result_view(
     quota = _quota(answer.get("meta") or {})
     if not answer.get("ok"):
         error = answer["error"]
-        advice = f"Try again in {waiting_time(error['retryAfter'])}." if error.get("retryAfter") else ""
-        return ResultView(problem=error["message"], advice=advice, quota=quota)
+        problem, advice = error["message"], ""
+        if error.get("retryAfter"):
+            problem, advice = _WHEN.sub("", problem), f"Try again in {waiting_time(error['retryAfter'])}."
+        # The name of a parameter stays as it is.
+        said = f"{problem.rstrip('.')}." if _NAMED.match(problem) else sentence(problem)
+        return ResultView(problem=said, advice=advice, quota=quota)
     data = answer["data"]
     suffix = urlsplit(data["url"]).path.rpartition(".")[2].lower()
     kind = str(data.get("format") or suffix).lower()
