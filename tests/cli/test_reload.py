@@ -97,7 +97,7 @@ def test_it_follows_a_plugin_and_the_configuration_and_survives_errors(reloading
     reloading.config.write_text(CONFIG + "[server]\nprot = 1\n")
     reloading.wait_for_output("The new server exited (exit code 1). The server keeps running unchanged")
     assert "prot" in reloading.output
-    assert said(reloading.port) == "four"
+    assert said(reloading.port, seconds=SECONDS) == "four"
     reloading.config.write_text(CONFIG + "[branding]\nname = 'Another'\n")
     reloading.write("five")
     reloading.wait_for("five")
