@@ -180,6 +180,8 @@ async def faults(page: Page, url: str, key: str = "Tab") -> list[str]:
     response = await page.goto(url)
     assert response
     assert response.status == 200, url
+    # A field with `autofocus` has the focus before the first frame is drawn, and not always before that.
+    await page.evaluate("() => new Promise(requestAnimationFrame)")
     count = await page.evaluate(WATCH, key != "Tab")
     for _ in range(count + 2):
         await page.keyboard.press(key)
