@@ -26,7 +26,7 @@ SECONDS = 2
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(("delivery", "at_most"), [("url", 4.6), ("binary", 4.6)])
+@pytest.mark.parametrize(("delivery", "at_most"), [("url", 4.4), ("binary", 4.4)])
 def test_a_cached_request_beside_a_bare_handler(tmp_path: Path, delivery: str, at_most: float) -> None:
     body = f'{{"text":"https://example.com","response":"{delivery}"}}'
     headers = {"Content-Type": "application/json"}

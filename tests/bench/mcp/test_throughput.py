@@ -62,7 +62,7 @@ def peers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Peer]]:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("message", "times_fastmcp", "times_bare"),
-    [(LIST, 5, 2.0), (CALL, 3, 4.0)],
+    [(LIST, 5, 1.7), (CALL, 3, 3.8)],
     ids=["tools/list", "tools/call"],
 )
 def test_load(
