@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pressroom.sdk import PluginContext
@@ -17,7 +18,7 @@ from pressroom_content.contract import (
 )
 
 if TYPE_CHECKING:
-    from pressroom_seo.scoring import ScoringCheck, ScoringReport, SnippetPreview
+    from pressroom_seo.scoring import ScoringArticle, ScoringCheck, ScoringReport, SnippetPreview, World
     from pressroom_seo.scoring.snippet import Line
     from pressroom_seo.stored import ScoringInput
 
@@ -44,12 +45,12 @@ def score_article(scored: ScoredArticle) -> Score:
     of the stored article knows more.
     """
     # Word lists and parsers load with the first score.
-    from pressroom_seo.scoring import ScoringArticle as Judgeable  # noqa: PLC0415
+    from pressroom_seo.scoring import ScoringArticle as Judged  # noqa: PLC0415
     from pressroom_seo.scoring import score  # noqa: PLC0415
 
     known: dict[str, Any] = {"featured_image": "featured"} if scored.featured_image else {}
     report = score(
-        Judgeable(
+        Judged(
             body=scored.body,
             format="html" if scored.body_format == "html" else "markdown",
             title=scored.title,
@@ -69,9 +70,16 @@ def score_article(scored: ScoredArticle) -> Score:
 
 async def rate_article(plugin: PluginContext, article: Article) -> Score:
     """Return the score of a version of an article, before or after it is stored."""
-    from pressroom_seo.stored import judged_as  # noqa: PLC0415
+    from pressroom_seo.stored import in_worker, judged_as, world_of  # noqa: PLC0415
 
-    return _summary(await _judgement(plugin, await judged_as(plugin, article)))
+    one = await judged_as(plugin, article)
+    return await in_worker(plugin, partial(_rated, one.scored, await world_of(plugin, one)), article.user_id)
+
+
+def _rated(article: ScoringArticle, world: World) -> Score:
+    from pressroom_seo.scoring import score  # noqa: PLC0415
+
+    return _summary(score(article, world=world))
 
 
 async def report_article(plugin: PluginContext, user_id: str, content_id: str) -> ScoreReport:
