@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pressroom.http.precompressed import PrecompressedText
 from pressroom.testing import RunningHost
@@ -359,6 +359,7 @@ def test_the_list_is_sent_compressed_for_every_id(full: RunningHost, ada: Accoun
 
 @settings(max_examples=100)
 @given(st.binary(max_size=2000), st.binary(max_size=300), st.binary(max_size=300))
+@example(b"a" * 32 + b"b", b"a" * 32 + b"c", b"a" * 40)  # begins twice
 def test_a_precompressed_text_is_one_member_of_gzip(text: bytes, before: bytes, after: bytes) -> None:
     body = before + text + after
 

@@ -83,7 +83,8 @@ class Compression:
         if ready is None and not is_public_text(request, response):
             return
         _add(response, "Vary", "Accept-Encoding")
-        if not prefers_gzip(",".join(request.headers.getall("accept-encoding", []))):
+        accepted = request.headers.getall("accept-encoding", None)
+        if not accepted or not prefers_gzip(",".join(accepted)):
             return
         compressed = ready.gzip(body) if ready is not None else None
         if compressed is None:
@@ -143,11 +144,16 @@ def _keep_weak(request: Request, response: HTTPResponse) -> None:
         response.headers["ETag"] = f"W/{etag}"
 
 
+@lru_cache(maxsize=16)
+def _encoded(name: str, value: str) -> tuple[bytes, bytes]:
+    return name.encode("ascii"), value.encode("ascii")
+
+
 def _add(response: HTTPResponse, name: str, value: str) -> None:
     """Add a value to a header that is a list."""
     headers: Any = response.headers
     if isinstance(response, RawResponse):
-        response.encoded = (*response.encoded, (name.encode("ascii"), value.encode("ascii")))
+        response.encoded = (*response.encoded, _encoded(name, value))
     elif present := headers.get(name):
         headers[name] = f"{present}, {value}"
     else:

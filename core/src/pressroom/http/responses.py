@@ -221,7 +221,8 @@ def begin(request: Request) -> None:
         if stream is not None:
             # Sanic never again looks at the time of a connection that asks for a websocket, and this server has none.
             stream.upgrade_websocket = False
-        context.request_id = accept_request_id(request.headers.get("x-request-id", "")) or new_request_id()
+        sent = request.headers.get("x-request-id")
+        context.request_id = (accept_request_id(sent) if sent else None) or new_request_id()
 
 
 def receive_body(request: Request, max_bytes: int = 0) -> Awaitable[None]:

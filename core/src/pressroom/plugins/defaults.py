@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from pressroom.config.models import Settings
 from pressroom.config.values import parse_rate
@@ -51,7 +51,8 @@ class OwnServices(HostServices):
 
 
 def _own(plugin: PluginContext) -> OwnServices:
-    return cast("OwnServices", plugin.services)
+    services: Any = plugin.services
+    return services  # type: ignore[no-any-return]
 
 
 @hookimpl

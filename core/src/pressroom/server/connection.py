@@ -21,7 +21,7 @@ from sanic.server.protocols.http_protocol import HttpProtocol
 from pressroom.config.models import ServerSettings
 from pressroom.errors import Overloaded
 from pressroom.http.responses import BODY_LIMIT
-from pressroom.server.virtual_hosts import entering, is_for_server
+from pressroom.server.virtual_hosts import VIRTUAL_HOSTS, VirtualHostTable
 from pressroom.validation.client_ip import UNKNOWN_IP, client_ip_of
 
 _NO_HEADERS: Final = Header({})
@@ -133,21 +133,23 @@ class ClientConnection(HttpProtocol):
     """
 
     HTTP_CLASS = StrictHttp
-    __slots__ = ("_bounds", "_client", "_reads_body")
+    __slots__ = ("_bounds", "_client", "_reads_body", "_virtual_hosts")
 
     def _setup(self) -> None:
         super()._setup()  # type: ignore[no-untyped-call]
         self._bounds: ClientBounds = getattr(self.app.ctx, CLIENT_BOUNDS)
+        self._virtual_hosts: VirtualHostTable = getattr(self.app.ctx, VIRTUAL_HOSTS)
         self._client: str | None = ""
         self._reads_body = False
         self.request_handler = self._handle_counted if self._bounds.behind_proxies else self._handle
 
     def _handle(self, request: Request) -> Awaitable[None]:
         # Not a coroutine of its own: nearly every request is for the server's own name.
-        return self.app.handle_request(request) if is_for_server(request) else self._handle_elsewhere(request)
+        own = self._virtual_hosts.leave(request)
+        return self.app.handle_request(request) if own else self._handle_elsewhere(request)
 
     async def _handle_elsewhere(self, request: Request) -> None:
-        await entering(request)
+        await self._virtual_hosts.enter(request)
         await self.app.handle_request(request)
 
     async def _handle_counted(self, request: Request) -> None:

@@ -73,9 +73,19 @@ class VirtualHostTable:
         self._reading: asyncio.Task[None] | None = None
         self._began = 0.0
 
-    def is_own(self, request: Request) -> bool:
-        """Tell whether a request is certainly for no virtual host."""
-        return not self._contributions or (not self._secret and request.headers.get("host") == self._usual)
+    def leave(self, request: Request) -> bool:
+        """Note that a request is for no virtual host, before it is routed; `False` where `enter` has to look."""
+        if self._contributions and (self._secret or request.headers.get("host") != self._usual):
+            return False
+        _here.set("")
+        return True
+
+    async def enter(self, request: Request) -> None:
+        """Note which virtual host a request is for, before it is routed. Raises `CallTimeout` where nobody can tell."""
+        name = await self.name_of(request)
+        _here.set(name)
+        if name:
+            request.ctx.virtual_host = name
 
     async def name_of(self, request: Request) -> str:
         """Return the virtual host that a request is for, or nothing. Raises `CallTimeout` where nobody can tell."""
@@ -159,7 +169,7 @@ class HostRouter(Router):
     def get(  # type: ignore[override] # Sanic's own is a method inside a cache
         self, path: str, method: str, host: str | None
     ) -> tuple[SanicRoute, Callable[..., Any], dict[str, Any]]:
-        """Return route, handler and path parameters for the request that `entering` is about."""
+        """Return route, handler and path parameters for the request that `VirtualHostTable.enter` has looked at."""
         if not _here.get() or self._rest is None:
             return super().get(path, method, host)
         try:
@@ -188,24 +198,6 @@ def _added(router: Router, path: str, methods: Iterable[str], handler: Callable[
     route.extra.websocket = False
     route.extra.request_middleware, route.extra.response_middleware = deque(), deque()
     return route
-
-
-def is_for_server(request: Request) -> bool:
-    """Note that a request is certainly for no virtual host, before it is routed; or say that `entering` has to look."""
-    table: VirtualHostTable = getattr(request.app.ctx, VIRTUAL_HOSTS)
-    if not table.is_own(request):
-        return False
-    _here.set("")
-    return True
-
-
-async def entering(request: Request) -> None:
-    """Note which virtual host a request is for, before it is routed. Raises `CallTimeout` where nobody can tell."""
-    table: VirtualHostTable = getattr(request.app.ctx, VIRTUAL_HOSTS)
-    name = await table.name_of(request)
-    _here.set(name)
-    if name:
-        request.ctx.virtual_host = name
 
 
 def _may_be_virtual(name: str) -> bool:

@@ -56,11 +56,7 @@ class Authenticate(CallStage[AdmittedCall, IdentifiedCall]):
         """
         authorization = headers.get("authorization", "")
         bearer = authorization[len(BEARER) :].strip() if authorization[: len(BEARER)].lower() == BEARER else ""
-        credentials = Credentials(
-            bearer=bearer,
-            client_ip=anonymous.client_ip,
-            headers=_LowerCase(headers),
-        )
+        credentials = Credentials(bearer, anonymous.client_ip, _LowerCase(headers))
         for authenticator in self._authenticators:
             identity = await authenticator.authenticate(credentials)
             if identity is not None:
