@@ -199,7 +199,7 @@ def test_access_and_sets_are_changed_together_with_the_switches(
     page = signed_in.get(one)
     sets = [str(box.attributes["value"]) for box in page.tree.css("input[name=set]")]
     names = [str(box.attributes["value"]) for box in page.tree.css("input[name=on]")]
-    assert len(names) == len(set(names)) == len(host.host.compiled.catalog.plan("free").mcp_tools)
+    assert len(names) == len(set(names)) == len(host.host.compiled.catalog.plans["free"].mcp_tools)
     fields = {"csrf": page.fields(one, "tools")["csrf"], "action": "tools"}
     chosen = {"access": "full", "shown_set": sets, "set": ["account"], "shown": names, "on": names[1:]}
     page = signed_in.post(one, {**fields, **chosen})

@@ -20,14 +20,14 @@ async def test_what_runs_and_what_waits_is_finished_and_nothing_new_is_taken(
 ) -> None:
     files = [tmp_path / str(number) for number in range(3)]
     calls = [
-        asyncio.create_task(executors.run(executor, work(executor_tools.touch_and_wait, path=str(file))))
+        asyncio.create_task(executors.by_name[executor].run(work(executor_tools.touch_and_wait, path=str(file))))
         for file in files
     ]
     await until(lambda: files[0].exists() and files[1].exists())
     closing = asyncio.create_task(executors.close(30))
     await asyncio.sleep(0)
     with pytest.raises(Overloaded, match="shutting down"):
-        await executors.run(executor, work(executor_tools.echo))
+        await executors.by_name[executor].run(work(executor_tools.echo))
     for file in files:
         await until(file.exists)
         file.unlink()
@@ -38,13 +38,13 @@ async def test_what_runs_and_what_waits_is_finished_and_nothing_new_is_taken(
 async def test_what_does_not_finish_within_the_grace_is_cut_off(executors: Executors, tmp_path: Path) -> None:
     file = tmp_path / "running"
     stuck = [
-        asyncio.create_task(executors.run("process", work(executor_tools.touch_and_wait, path=str(file)))),
-        asyncio.create_task(executors.run("process", work(executor_tools.loop_in_c))),
-        asyncio.create_task(executors.run("process", work(executor_tools.echo))),
+        asyncio.create_task(executors.by_name["process"].run(work(executor_tools.touch_and_wait, path=str(file)))),
+        asyncio.create_task(executors.by_name["process"].run(work(executor_tools.loop_in_c))),
+        asyncio.create_task(executors.by_name["process"].run(work(executor_tools.echo))),
         asyncio.create_task(
-            executors.run("thread", work(executor_tools.touch_and_wait, path=str(tmp_path / "thread")))
+            executors.by_name["thread"].run(work(executor_tools.touch_and_wait, path=str(tmp_path / "thread")))
         ),
-        asyncio.create_task(executors.run("async", work(executor_tools.wait_for_ever))),
+        asyncio.create_task(executors.by_name["async"].run(work(executor_tools.wait_for_ever))),
     ]
     await until(lambda: file.exists() and bool(file.read_text()) and (tmp_path / "thread").exists())
     await executors.close(0.05)
@@ -56,7 +56,7 @@ async def test_what_does_not_finish_within_the_grace_is_cut_off(executors: Execu
 
 async def test_a_call_cut_off_before_its_first_step_is_told_that_the_server_shuts_down(executors: Executors) -> None:
     await executors.ready()
-    call = asyncio.create_task(executors.run("process", work(executor_tools.loop_for_ever)))
+    call = asyncio.create_task(executors.by_name["process"].run(work(executor_tools.loop_for_ever)))
     await asyncio.sleep(0)
     await executors.close(0)
     with pytest.raises(Overloaded, match="shutting down"):
@@ -68,7 +68,7 @@ async def test_closing_twice_and_closing_what_never_started_are_no_errors() -> N
     await executors.close(0)
     await executors.close(0)
     with pytest.raises(Overloaded, match="shutting down"):
-        await executors.run("process", work(executor_tools.echo))
+        await executors.by_name["process"].run(work(executor_tools.echo))
 
 
 async def test_closing_while_the_workers_start_leaves_none_behind() -> None:

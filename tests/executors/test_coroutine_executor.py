@@ -11,18 +11,18 @@ from support.executor_tools import assert_timeout_is_logged, until, work
 
 
 async def test_the_result_of_a_coroutine_comes_back(executors: Executors) -> None:
-    assert await executors.run("async", work(executor_tools.echo_soon, text="hello")) == "hello"
+    assert await executors.by_name["async"].run(work(executor_tools.echo_soon, text="hello")) == "hello"
 
 
 async def test_a_tool_that_runs_out_of_time_is_cancelled(executors: Executors) -> None:
     with capture_logs() as logs, pytest.raises(CallTimeout, match=r"0\.05 s"):
-        await executors.run("async", work(executor_tools.wait_for_ever, timeout=0.05))
+        await executors.by_name["async"].run(work(executor_tools.wait_for_ever, timeout=0.05))
     assert_timeout_is_logged(logs, "async", 0.05)
     assert executors.running("async") == 0
 
 
 async def test_a_tool_whose_caller_is_cancelled_is_cancelled(executors: Executors) -> None:
-    call = asyncio.create_task(executors.run("async", work(executor_tools.wait_for_ever)))
+    call = asyncio.create_task(executors.by_name["async"].run(work(executor_tools.wait_for_ever)))
     await until(lambda: executors.running("async") == 1)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -32,18 +32,18 @@ async def test_a_tool_whose_caller_is_cancelled_is_cancelled(executors: Executor
 
 async def test_a_call_that_is_cancelled_before_its_first_step_gives_its_place_back(executors: Executors) -> None:
     for _ in range(5):
-        call = asyncio.create_task(executors.run("async", work(executor_tools.echo_soon)))
+        call = asyncio.create_task(executors.by_name["async"].run(work(executor_tools.echo_soon)))
         await asyncio.sleep(0)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-    assert await executors.run("async", work(executor_tools.echo_soon, text="still")) == "still"
+    assert await executors.by_name["async"].run(work(executor_tools.echo_soon, text="still")) == "still"
     assert executors.running("async") == 0
 
 
 async def test_what_a_tool_refuses_comes_back_as_it_was(executors: Executors) -> None:
     with pytest.raises(InvalidInput, match="text: must not be empty"):
-        await executors.run("async", work(executor_tools.refuse_soon))
+        await executors.by_name["async"].run(work(executor_tools.refuse_soon))
 
 
 @pytest.mark.parametrize(
@@ -51,17 +51,17 @@ async def test_what_a_tool_refuses_comes_back_as_it_was(executors: Executors) ->
 )
 async def test_a_tool_that_fails_inside_fails_alone(executors: Executors, tool: executor_tools.Tool) -> None:
     with capture_logs() as logs, pytest.raises(InternalError):
-        await executors.run("async", work(tool))
+        await executors.by_name["async"].run(work(tool))
     (entry,) = logs
     assert (entry["tool"], entry["executor"]) == (tool.__name__, "async")
     assert executors.running("async") == 0
 
 
 async def test_calls_beyond_the_queue_are_turned_away_at_once(executors: Executors) -> None:
-    calls = [asyncio.create_task(executors.run("async", work(executor_tools.wait_for_ever))) for _ in range(4)]
+    calls = [asyncio.create_task(executors.by_name["async"].run(work(executor_tools.wait_for_ever))) for _ in range(4)]
     await until(lambda: executors.queue_length("async") == 2)
     with pytest.raises(Overloaded):
-        await executors.run("async", work(executor_tools.echo_soon))
+        await executors.by_name["async"].run(work(executor_tools.echo_soon))
     for call in calls:
         call.cancel()
     await asyncio.gather(*calls, return_exceptions=True)

@@ -22,22 +22,22 @@ from support.executor_tools import Tool, assert_timeout_is_logged, ended, until,
 
 async def workers(executors: Executors) -> set[int]:
     """Return the ids of the two worker processes: they take turns."""
-    return {await executors.run("process", work(executor_tools.process_id)) for _ in range(2)}
+    return {await executors.by_name["process"].run(work(executor_tools.process_id)) for _ in range(2)}
 
 
 async def test_a_tool_runs_in_another_process_and_its_result_comes_back(executors: Executors) -> None:
-    assert await executors.run("process", work(executor_tools.echo, text="ἀρχή")) == "ἀρχή"
+    assert await executors.by_name["process"].run(work(executor_tools.echo, text="ἀρχή")) == "ἀρχή"
     assert os.getpid() not in await workers(executors)
 
 
 async def test_a_declared_tool_is_found_by_its_reference(executors: Executors) -> None:
-    result = await executors.run("process", work(executor_tools.shout, text="hello"))
+    result = await executors.by_name["process"].run(work(executor_tools.shout, text="hello"))
     assert result == Artifact(b"HELLO", "text/plain")
 
 
 async def test_large_results_come_back_whole(executors: Executors) -> None:
     results = await asyncio.gather(
-        *(executors.run("process", work(executor_tools.return_much, number=5_000_000)) for _ in range(3))
+        *(executors.by_name["process"].run(work(executor_tools.return_much, number=5_000_000)) for _ in range(3))
     )
     assert [len(result) for result in results] == [5_000_000] * 3
 
@@ -45,7 +45,7 @@ async def test_large_results_come_back_whole(executors: Executors) -> None:
 async def test_a_hundred_quick_calls_all_get_their_own_answer() -> None:
     executors = Executors(ExecutorsSettings(processes=2, process_queue=100, recycle_after=0))
     answers = await asyncio.gather(
-        *(executors.run("process", work(executor_tools.echo, text=str(number))) for number in range(100))
+        *(executors.by_name["process"].run(work(executor_tools.echo, text=str(number))) for number in range(100))
     )
     await executors.close(0)
     assert answers == [str(number) for number in range(100)]
@@ -53,7 +53,7 @@ async def test_a_hundred_quick_calls_all_get_their_own_answer() -> None:
 
 async def test_what_a_tool_refuses_comes_back_as_it_was(executors: Executors) -> None:
     with pytest.raises(InvalidInput) as caught:
-        await executors.run("process", work(executor_tools.refuse))
+        await executors.by_name["process"].run(work(executor_tools.refuse))
     assert (caught.value.field, caught.value.message) == ("text", "text: must not be empty")
 
 
@@ -76,7 +76,7 @@ async def test_a_tool_that_fails_inside_tells_the_log_why_and_the_client_nothing
 ) -> None:
     before = await workers(executors)
     with capture_logs() as logs, pytest.raises(InternalError) as caught:
-        await executors.run("process", work(tool))
+        await executors.by_name["process"].run(work(tool))
     assert "req-1" in caught.value.message
     assert "secret" not in caught.value.message
     (entry,) = logs
@@ -93,7 +93,7 @@ async def test_a_tool_that_fails_inside_tells_the_log_why_and_the_client_nothing
 
 async def test_the_log_has_the_traceback_of_a_tool_that_fails(executors: Executors) -> None:
     with capture_logs() as logs, pytest.raises(InternalError):
-        await executors.run("process", work(executor_tools.fail))
+        await executors.by_name["process"].run(work(executor_tools.fail))
     assert "in fail\n" in logs[0]["exception"]
     assert "ValueError: secret path /srv/private" in logs[0]["exception"]
 
@@ -103,16 +103,16 @@ async def test_a_tool_that_the_worker_cannot_import_fails_alone(executors: Execu
     template = work(executor_tools.echo)
     lost = ExecutionRequest(reference, template.function, template.params, template.call, 5, 512)
     with capture_logs() as logs, pytest.raises(InternalError):
-        await executors.run("process", lost)
+        await executors.by_name["process"].run(lost)
     assert "Error" in logs[0]["exception"]
-    assert await executors.run("process", work(executor_tools.echo, text="on")) == "on"
+    assert await executors.by_name["process"].run(work(executor_tools.echo, text="on")) == "on"
 
 
 async def test_a_call_that_cannot_be_sent_to_a_worker_fails_alone(executors: Executors) -> None:
     with capture_logs() as logs, pytest.raises(InternalError):
-        await executors.run("process", work(executor_tools.echo, config=executor_tools.Unsendable()))
+        await executors.by_name["process"].run(work(executor_tools.echo, config=executor_tools.Unsendable()))
     assert isinstance(logs[0]["exc_info"], TypeError)
-    assert await executors.run("process", work(executor_tools.echo, text="on")) == "on"
+    assert await executors.by_name["process"].run(work(executor_tools.echo, text="on")) == "on"
 
 
 @pytest.mark.parametrize("memory_mib", [64, 300])
@@ -121,7 +121,7 @@ async def test_a_tool_that_eats_memory_is_stopped_at_its_limit_and_its_worker_re
 ) -> None:
     before = await workers(executors)
     with capture_logs() as logs, pytest.raises(InternalError, match="more memory than the tool is allowed"):
-        await executors.run("process", work(executor_tools.eat_memory, memory_mib=memory_mib))
+        await executors.by_name["process"].run(work(executor_tools.eat_memory, memory_mib=memory_mib))
     assert (logs[0]["event"], logs[0]["memory_mib"]) == ("tool ran out of memory", memory_mib)
     assert "MemoryError" in logs[0]["exception"]
     after = await workers(executors)
@@ -134,20 +134,22 @@ async def test_the_memory_limit_is_each_calls_own(executors: Executors) -> None:
     for _ in range(2):
         for memory_mib, number in ((100, 20), (400, 200)):
             answers = [
-                await executors.run("process", work(executor_tools.allocate, number=number, memory_mib=memory_mib))
+                await executors.by_name["process"].run(
+                    work(executor_tools.allocate, number=number, memory_mib=memory_mib)
+                )
                 for _ in before
             ]
             assert answers == [number * 2**20] * 2
     assert await workers(executors) == before
     with capture_logs(), pytest.raises(InternalError, match="more memory"):
-        await executors.run("process", work(executor_tools.allocate, number=200, memory_mib=100))
+        await executors.by_name["process"].run(work(executor_tools.allocate, number=200, memory_mib=100))
 
 
 @pytest.mark.parametrize("tool", [executor_tools.loop_for_ever, executor_tools.loop_in_c, executor_tools.loop_deaf])
 async def test_a_tool_that_never_returns_is_killed_and_replaced(executors: Executors, tool: Tool) -> None:
     before = await workers(executors)
     with capture_logs() as logs, pytest.raises(CallTimeout) as caught:
-        await executors.run("process", work(tool, timeout=0.3))
+        await executors.by_name["process"].run(work(tool, timeout=0.3))
     assert_timeout_is_logged(logs, "process", 0.3)
     assert "0.3 s" in caught.value.message
     assert caught.value.retry_after >= 1
@@ -160,7 +162,7 @@ async def test_a_tool_that_never_returns_is_killed_and_replaced(executors: Execu
 
 async def test_a_suspended_worker_is_killed_when_its_call_runs_out_of_time(executors: Executors) -> None:
     with pytest.raises(CallTimeout):
-        await executors.run("process", work(executor_tools.stop_itself, timeout=0.3))
+        await executors.by_name["process"].run(work(executor_tools.stop_itself, timeout=0.3))
     assert len(await workers(executors)) == 2
 
 
@@ -177,11 +179,13 @@ async def test_a_tool_that_ends_its_process_takes_only_its_own_call_along(
     executors: Executors, tmp_path: Path, tool: Tool, number: int
 ) -> None:
     file = tmp_path / "running"
-    bystander = asyncio.create_task(executors.run("process", work(executor_tools.touch_and_wait, path=str(file))))
+    bystander = asyncio.create_task(
+        executors.by_name["process"].run(work(executor_tools.touch_and_wait, path=str(file)))
+    )
     await until(file.exists)
     for _ in range(3):
         with capture_logs() as logs, pytest.raises(InternalError, match="ended before it answered"):
-            await executors.run("process", work(tool, number=number))
+            await executors.by_name["process"].run(work(tool, number=number))
         assert logs[0]["event"] == "worker process lost"
         assert "exit status" in logs[0]["reason"]
     file.unlink()
@@ -195,7 +199,8 @@ async def test_a_worker_that_ends_between_two_calls_is_replaced(executors: Execu
         os.kill(pid, signal.SIGKILL)
     with capture_logs():
         answers = await asyncio.gather(
-            *(executors.run("process", work(executor_tools.process_id)) for _ in range(2)), return_exceptions=True
+            *(executors.by_name["process"].run(work(executor_tools.process_id)) for _ in range(2)),
+            return_exceptions=True,
         )
     assert all(isinstance(answer, int | InternalError) for answer in answers)
     after = await workers(executors)
@@ -211,7 +216,7 @@ async def test_a_worker_that_takes_no_calls_any_more_is_given_up_and_killed(
         os.kill(pid, signal.SIGSTOP)
     monkeypatch.setattr("pressroom.pipeline.executors.process._STUCK_AFTER", 0.1)
     with capture_logs() as logs, pytest.raises(InternalError):
-        await executors.run("process", work(executor_tools.echo, timeout=0.1))
+        await executors.by_name["process"].run(work(executor_tools.echo, timeout=0.1))
     monkeypatch.undo()
     assert logs[0]["reason"] == "it stopped answering"
     await until(lambda: sum(ended(pid) for pid in before) == 1)
@@ -224,12 +229,12 @@ async def test_a_worker_that_takes_no_calls_any_more_is_given_up_and_killed(
 async def test_calls_beyond_the_queue_are_turned_away_at_once(executors: Executors, tmp_path: Path) -> None:
     files = [tmp_path / str(number) for number in range(4)]
     calls = [
-        asyncio.create_task(executors.run("process", work(executor_tools.touch_and_wait, path=str(file))))
+        asyncio.create_task(executors.by_name["process"].run(work(executor_tools.touch_and_wait, path=str(file))))
         for file in files
     ]
     await until(lambda: executors.queue_length("process") == 2)
     with pytest.raises(Overloaded) as caught:
-        await executors.run("process", work(executor_tools.echo))
+        await executors.by_name["process"].run(work(executor_tools.echo))
     assert caught.value.retry_after == 1
     for file in files:
         await until(file.exists)
@@ -242,7 +247,9 @@ async def test_a_call_that_is_cancelled_in_the_queue_never_begins(executors: Exe
     files = [tmp_path / "first", tmp_path / "second", tmp_path / "cancelled"]
     calls = []
     for file in files:
-        calls.append(asyncio.create_task(executors.run("process", work(executor_tools.touch_and_wait, path=str(file)))))
+        calls.append(
+            asyncio.create_task(executors.by_name["process"].run(work(executor_tools.touch_and_wait, path=str(file))))
+        )
         await asyncio.sleep(0)
     await until(lambda: files[0].exists() and files[1].exists())
     calls[2].cancel()
@@ -259,7 +266,7 @@ async def test_a_call_that_is_cancelled_while_it_runs_goes_on_and_keeps_its_plac
 ) -> None:
     file = tmp_path / "running"
     before = await workers(executors)
-    call = asyncio.create_task(executors.run("process", work(executor_tools.touch_and_wait, path=str(file))))
+    call = asyncio.create_task(executors.by_name["process"].run(work(executor_tools.touch_and_wait, path=str(file))))
     await until(file.exists)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -272,7 +279,7 @@ async def test_a_call_that_is_cancelled_while_it_runs_goes_on_and_keeps_its_plac
 
 async def test_a_worker_is_replaced_after_as_many_calls_as_the_operator_says() -> None:
     executors = Executors(ExecutorsSettings(processes=1, recycle_after=2))
-    pids = [await executors.run("process", work(executor_tools.process_id)) for _ in range(6)]
+    pids = [await executors.by_name["process"].run(work(executor_tools.process_id)) for _ in range(6)]
     await executors.close(0)
     assert pids[0::2] == pids[1::2]
     assert len(set(pids)) == 3
@@ -304,7 +311,7 @@ async def run_and_crash(times: int) -> set[int]:
                 executor_tools.kill_itself,
             ):
                 try:
-                    pids.add(await executors.run("process", work(tool)))
+                    pids.add(await executors.by_name["process"].run(work(tool)))
                 except InternalError:
                     continue
     await executors.close(0)
@@ -314,9 +321,9 @@ async def run_and_crash(times: int) -> set[int]:
 async def test_two_servers_in_one_process_do_not_disturb_each_other(executors: Executors, tmp_path: Path) -> None:
     other = Executors(ExecutorsSettings(processes=1), preload=["support.executor_tools"])
     file = tmp_path / "running"
-    call = asyncio.create_task(executors.run("process", work(executor_tools.touch_and_wait, path=str(file))))
+    call = asyncio.create_task(executors.by_name["process"].run(work(executor_tools.touch_and_wait, path=str(file))))
     await until(file.exists)
-    pid = await other.run("process", work(executor_tools.process_id))
+    pid = await other.by_name["process"].run(work(executor_tools.process_id))
     await other.close(0)
     assert ended(pid)
     file.unlink()
@@ -334,19 +341,19 @@ async def test_a_system_that_cannot_start_processes_is_reported_and_tried_again(
         patch.setattr("pebble.pool.process.channels", no_pipe)
         patch.setattr("pressroom.pipeline.executors.process._START_PAUSES", (0.0,))
         with pytest.raises(InternalError):
-            await broken.run("process", work(executor_tools.echo))
+            await broken.by_name["process"].run(work(executor_tools.echo))
         with pytest.raises(OSError, match="Too many open files"):
             await broken.ready()
     assert all("Too many open files" in entry["reason"] for entry in logs)
     assert "worker process lost" in [entry["event"] for entry in logs]
-    assert await broken.run("process", work(executor_tools.echo, text="again")) == "again"
+    assert await broken.by_name["process"].run(work(executor_tools.echo, text="again")) == "again"
     await broken.close(0)
 
 
 async def test_calls_may_come_before_the_workers_are_ready() -> None:
     executors = Executors(ExecutorsSettings(processes=2))
     await executors.start()
-    early = asyncio.create_task(executors.run("process", work(executor_tools.echo, text="early")))
+    early = asyncio.create_task(executors.by_name["process"].run(work(executor_tools.echo, text="early")))
     await executors.ready()
     assert await early == "early"
     await executors.close(0)

@@ -17,7 +17,7 @@ async def test_a_tool_runs_beside_the_event_loop_and_its_result_comes_back(
     executors: Executors, tmp_path: Path
 ) -> None:
     file = tmp_path / "running"
-    call = asyncio.create_task(executors.run("thread", work(executor_tools.touch_and_wait, path=str(file))))
+    call = asyncio.create_task(executors.by_name["thread"].run(work(executor_tools.touch_and_wait, path=str(file))))
     await until(file.exists)
     file.unlink()
     assert await call == "finished"
@@ -25,12 +25,12 @@ async def test_a_tool_runs_beside_the_event_loop_and_its_result_comes_back(
 
 async def test_a_tool_sees_the_context_variables_of_its_call(executors: Executors) -> None:
     executor_tools.REQUEST.set("req-7")
-    assert await executors.run("thread", work(executor_tools.request_in_context)) == "req-7"
+    assert await executors.by_name["thread"].run(work(executor_tools.request_in_context)) == "req-7"
 
 
 async def test_what_a_tool_refuses_comes_back_as_it_was(executors: Executors) -> None:
     with pytest.raises(InvalidInput, match="text: must not be empty"):
-        await executors.run("thread", work(executor_tools.refuse))
+        await executors.by_name["thread"].run(work(executor_tools.refuse))
 
 
 @pytest.mark.parametrize("tool", [executor_tools.fail, executor_tools.exit_politely, executor_tools.raise_odd_things])
@@ -38,7 +38,7 @@ async def test_a_tool_that_fails_inside_tells_the_log_why_and_the_client_nothing
     executors: Executors, tool: executor_tools.Tool
 ) -> None:
     with capture_logs() as logs, pytest.raises(InternalError) as caught:
-        await executors.run("thread", work(tool))
+        await executors.by_name["thread"].run(work(tool))
     assert "secret" not in caught.value.message
     (entry,) = logs
     assert (entry["tool"], entry["executor"]) == (tool.__name__, "thread")
@@ -51,7 +51,7 @@ async def test_a_tool_that_runs_out_of_time_keeps_its_place_until_it_returns(
 ) -> None:
     file = tmp_path / "running"
     with pytest.raises(CallTimeout, match=r"0\.2 s"):
-        await executors.run("thread", work(executor_tools.touch_and_wait, path=str(file), timeout=0.2))
+        await executors.by_name["thread"].run(work(executor_tools.touch_and_wait, path=str(file), timeout=0.2))
     assert executors.running("thread") == 1
     await until(file.exists)
     file.unlink()
@@ -64,7 +64,7 @@ async def test_a_failure_after_the_time_is_over_is_logged_once(
     file = tmp_path / "running"
     with capture_logs() as logs:
         with pytest.raises(CallTimeout):
-            await executors.run("thread", work(executor_tools.wait_and_fail, path=str(file), timeout=0.2))
+            await executors.by_name["thread"].run(work(executor_tools.wait_and_fail, path=str(file), timeout=0.2))
         await until(file.exists)
         file.unlink()
         await until(lambda: executors.running("thread") == 0)
@@ -78,7 +78,7 @@ async def test_a_call_that_is_cancelled_keeps_its_place_until_the_thread_is_done
     executors: Executors, tmp_path: Path
 ) -> None:
     file = tmp_path / "running"
-    call = asyncio.create_task(executors.run("thread", work(executor_tools.touch_and_wait, path=str(file))))
+    call = asyncio.create_task(executors.by_name["thread"].run(work(executor_tools.touch_and_wait, path=str(file))))
     await until(file.exists)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -91,12 +91,12 @@ async def test_a_call_that_is_cancelled_keeps_its_place_until_the_thread_is_done
 async def test_calls_beyond_the_queue_are_turned_away_at_once(executors: Executors, tmp_path: Path) -> None:
     files = [tmp_path / str(number) for number in range(4)]
     calls = [
-        asyncio.create_task(executors.run("thread", work(executor_tools.touch_and_wait, path=str(file))))
+        asyncio.create_task(executors.by_name["thread"].run(work(executor_tools.touch_and_wait, path=str(file))))
         for file in files
     ]
     await until(lambda: executors.queue_length("thread") == 2)
     with pytest.raises(Overloaded):
-        await executors.run("thread", work(executor_tools.echo))
+        await executors.by_name["thread"].run(work(executor_tools.echo))
     for file in files:
         await until(file.exists)
         file.unlink()
@@ -104,5 +104,5 @@ async def test_calls_beyond_the_queue_are_turned_away_at_once(executors: Executo
 
 
 async def test_no_thread_is_left_when_the_calls_are_done(executors: Executors) -> None:
-    await asyncio.gather(*(executors.run("thread", work(executor_tools.echo)) for _ in range(4)))
+    await asyncio.gather(*(executors.by_name["thread"].run(work(executor_tools.echo)) for _ in range(4)))
     await until(lambda: not [thread for thread in threading.enumerate() if thread.name.startswith("thread executor")])

@@ -39,7 +39,7 @@ def test_a_broken_plugin_is_taken_out_alone_and_whole(name: str, tmp_path: Path,
     compiled = compile_with(broken, healthy(tmp_path / "site"))
     assert_told(compiled, broken.expected)
     assert {record.id for record in compiled.plugins.failed} == {one.id for one in broken.expected}
-    assert sorted(compiled.catalog.plan("anonymous").tools) == ["healthy", "qr-code-generator"]
+    assert sorted(compiled.catalog.plans["anonymous"].tools) == ["healthy", "qr-code-generator"]
     contributors = {contribution.plugin for contribution in compiled.plugins.contributions.of(object)}
     assert contributors == {"pressroom", "healthy", "qr_code_generator"}
 

@@ -102,7 +102,7 @@ def test_a_generator_may_have_its_slug_as_its_mcp_name(tmp_path: Path, compile_w
     module = SOUND.replace('executor="async",', 'executor="async", mcp=Mcp("$slug"),')
     compiled = compile_with(install_plugin(tmp_path, "plain", module))
     assert statuses(compiled) == {"plain": "active"}
-    assert compiled.catalog.plan("anonymous").mcp_tools["plain"].tool.name == "plain"
+    assert compiled.catalog.plans["anonymous"].mcp_tools["plain"].tool.name == "plain"
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_rate_limits_of_two_plugins_count_apart_even_if_they_are_called_alike(
 ) -> None:
     hook = "\n@hookimpl\ndef pressroom_rate_limits():\n    yield RateLimit('default', lambda tool, plan: per_day(9))\n"
     compiled = compile_with(*(install_plugin(tmp_path, id_, SOUND + hook) for id_ in ("first", "second")))
-    limits = compiled.catalog.plan("anonymous").tools["first"].limits
+    limits = compiled.catalog.plans["anonymous"].tools["first"].limits
     assert [(limit.name, str(limit.rate)) for limit in limits] == [
         ("default", "60 per hour"),
         ("first: default", "9 per day"),

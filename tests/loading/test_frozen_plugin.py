@@ -44,7 +44,7 @@ with RunningHost(settings_for_test(config, Path(sys.argv[1]))) as running:
     said["badges"] = [
         http.post(generate, json={"text": "x"}, headers={"x-frozen-badge": badge}).status_code for badge in badges
     ]
-    tool = running.host.services.catalog.plan("anonymous").tools["frozen-shout"]
+    tool = running.host.services.catalog.plans["anonymous"].tools["frozen-shout"]
     said["rules"] = [[rule.name for rule in tool.limits], tool.cache.seconds]
     page = http.get("/frozen/page")
     said["page"] = [page.text, page.headers["x-frozen"]]

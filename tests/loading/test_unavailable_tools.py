@@ -46,7 +46,7 @@ def test_a_tool_without_what_it_needs_is_in_no_list(tmp_path: Path, compile_with
 
     assert dict(catalog.unavailable) == {"count": "the operator has not set key"}
     assert "count" not in catalog.tools
-    assert set(catalog.plan("free").mcp_tools) & {"count", "guess"} == {"guess"}
+    assert set(catalog.plans["free"].mcp_tools) & {"count", "guess"} == {"guess"}
     summary = catalog.summary("free")
     assert (summary.unavailable_tools["count"], "count" in summary.hidden_tools) == (
         "the operator has not set key",
@@ -58,7 +58,7 @@ def test_it_is_listed_once_the_operator_configured_it(tmp_path: Path, compile_wi
     catalog = compile_with(counting(tmp_path), plugins={"words": {"config": {"key": "k"}}}).catalog
 
     assert dict(catalog.unavailable) == {}
-    assert {"count", "guess"} <= set(catalog.plan("free").mcp_tools)
+    assert {"count", "guess"} <= set(catalog.plans["free"].mcp_tools)
 
 
 def test_a_tool_that_is_switched_off_has_no_reason(tmp_path: Path, compile_with: Compile) -> None:

@@ -84,7 +84,7 @@ def test_every_tool_says_once_what_a_call_costs(tmp_path_factory: pytest.TempPat
     with RunningHost(settings) as host:
         catalog = host.host.compiled.catalog
         counted = {one.mcp_name: one.quota for one in catalog.tools.values() if one.quota}
-        limited = {name for name, one in catalog.plan("free").mcp_tools.items() if one.advertised_rate}
+        limited = {name for name, one in catalog.plans["free"].mcp_tools.items() if one.advertised_rate}
         tools = Peer(host, account(host, "free")).tools()
     assert {tool["name"] for tool in tools} == set(catalog.mcp_tools)
     for tool in tools:
@@ -133,7 +133,7 @@ def test_a_plan_that_is_gone_sees_what_strangers_see(start: Start) -> None:
     one = account(host)
     everything = {tool["name"] for tool in Peer(host, one).tools()}
     host.host.services.catalog.plans.keys()  # the account's plan is one of them
-    view = host.host.services.catalog.plan("long gone")
+    view = host.host.services.catalog.plans["long gone"]
 
     assert view.plan == "anonymous"
     assert set(view.mcp_tools) < everything

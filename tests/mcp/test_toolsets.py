@@ -66,7 +66,7 @@ def sets_of(host: RunningHost, name: str) -> tuple[str, ...]:
 def test_get_account_usage_names_what_is_beyond_the_access_of_a_connection(full: RunningHost) -> None:
     one = account(full)
     full.run(full.host.accounts.connections.set_access(one.user_id, one.connection.id, "publish", None))
-    tools = full.host.services.catalog.plan("free").mcp_tools.items()
+    tools = full.host.services.catalog.plans["free"].mcp_tools.items()
     destructive = {name for name, entry in tools if entry.tool.access == "full"}
     writing = {name for name, entry in tools if entry.tool.access != "read"}
 

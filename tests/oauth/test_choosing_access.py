@@ -155,7 +155,7 @@ def test_names_are_one_line_of_printable_characters() -> None:
     ],
 )
 def test_many_websites_are_counted(host: RunningHost, count: int, ending: str) -> None:
-    plan = host.host.compiled.catalog.plan("free")
+    plan = host.host.compiled.catalog.plans["free"]
     options = level_options(plan, "read", [f"site{number}.example" for number in range(count)])
     assert options[2].description.endswith(ending)
     assert [option.chosen for option in options] == [True, False, False, False]

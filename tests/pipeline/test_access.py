@@ -128,7 +128,7 @@ async def test_a_connection_may_use_what_its_level_allows_and_nothing_else(
 
 @pytest.mark.parametrize("access", get_args(Access))
 def test_a_list_of_tools_can_ask_the_same(host: Host, access: Access) -> None:
-    tools = host.services.catalog.plan("free").mcp_tools
+    tools = host.services.catalog.plans["free"].mcp_tools
     assert {name for name in EVERYTHING if allows(access, tools[name].tool)} == ALLOWED[access]
 
 

@@ -29,18 +29,20 @@ async def describe(executors: Executors) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.set_inheritable(True)
         await executors.start()
-        say(json.dumps(await executors.run("process", executor_tools.work(executor_tools.surroundings))))
+        say(json.dumps(await executors.by_name["process"].run(executor_tools.work(executor_tools.surroundings))))
 
 
 async def be_busy(executors: Executors) -> None:
     """Keep one worker busy in C, another in Python, and a third idle, until somebody ends this process."""
     await executors.start()
     await executors.ready()
-    first = asyncio.create_task(executors.run("process", executor_tools.work(executor_tools.loop_in_c, path=PATHS[0])))
-    second = asyncio.create_task(
-        executors.run("process", executor_tools.work(executor_tools.touch_and_wait, path=PATHS[1]))
+    first = asyncio.create_task(
+        executors.by_name["process"].run(executor_tools.work(executor_tools.loop_in_c, path=PATHS[0]))
     )
-    third = await executors.run("process", executor_tools.work(executor_tools.process_id))
+    second = asyncio.create_task(
+        executors.by_name["process"].run(executor_tools.work(executor_tools.touch_and_wait, path=PATHS[1]))
+    )
+    third = await executors.by_name["process"].run(executor_tools.work(executor_tools.process_id))
     say(str(third))
     await asyncio.gather(first, second)
 
@@ -53,7 +55,7 @@ async def end_on_signal(executors: Executors) -> None:
         loop.add_signal_handler(number, asked.set)
     await executors.start()
     call = asyncio.create_task(
-        executors.run("process", executor_tools.work(executor_tools.touch_and_wait, path=PATHS[0]))
+        executors.by_name["process"].run(executor_tools.work(executor_tools.touch_and_wait, path=PATHS[0]))
     )
     await asked.wait()
     closing = asyncio.create_task(executors.close(30))
@@ -65,7 +67,7 @@ async def end_on_signal(executors: Executors) -> None:
 async def leave_a_thread(executors: Executors) -> None:
     """End while a thread is stuck."""
     try:
-        await executors.run("thread", executor_tools.work(executor_tools.loop_for_ever, timeout=0.05))
+        await executors.by_name["thread"].run(executor_tools.work(executor_tools.loop_for_ever, timeout=0.05))
     except CallTimeout:
         say("timed out")
 
@@ -73,7 +75,7 @@ async def leave_a_thread(executors: Executors) -> None:
 async def start_anyway(executors: Executors) -> None:
     """Run a call although a module that should be preloaded cannot be."""
     await executors.start()
-    say(await executors.run("process", executor_tools.work(executor_tools.echo, text="here")))
+    say(await executors.by_name["process"].run(executor_tools.work(executor_tools.echo, text="here")))
 
 
 async def load_a_slow_plugin(executors: Executors) -> None:
@@ -84,8 +86,8 @@ async def load_a_slow_plugin(executors: Executors) -> None:
     pool.start()
     of_plugin = asyncio.create_task(pool.run(slow_plugin.loaded_by, seconds=60))
     await executors.start()
-    say(await executors.run("process", executor_tools.work(executor_tools.echo, text="the tool is done")))
-    tool = await executors.run("process", executor_tools.work(executor_tools.surroundings))
+    say(await executors.by_name["process"].run(executor_tools.work(executor_tools.echo, text="the tool is done")))
+    tool = await executors.by_name["process"].run(executor_tools.work(executor_tools.surroundings))
     say(f"the tool has the plugin's module: {'support.slow_plugin' in tool['modules']}")
     say(f"the plugin is done: {of_plugin.done()}")
     say(f"the plugin has its module by {await of_plugin}")

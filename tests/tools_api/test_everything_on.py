@@ -58,7 +58,7 @@ def test_an_article_goes_from_a_draft_to_a_page(host: RunningHost) -> None:
 
 def test_what_needs_a_credential_says_so_where_it_is_used(host: RunningHost) -> None:
     catalog = host.host.compiled.catalog
-    assert "get_keyword_data" not in catalog.plan("free").mcp_tools
+    assert "get_keyword_data" not in catalog.plans["free"].mcp_tools
     [hidden] = host.call_tool("get_account_usage")["hidden_tools"]
     assert hidden["tools"] == ["get_keyword_data"]
     assert "not available" in hidden["reason"]

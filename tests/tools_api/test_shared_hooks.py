@@ -450,7 +450,7 @@ def pressroom_rate_limits():
     limiter = host.host.services.limiter
     (rule,) = (
         rule
-        for rule in host.host.services.catalog.plan("anonymous").tools["shout"].limits
+        for rule in host.host.services.catalog.plans["anonymous"].tools["shout"].limits
         if rule.name.endswith("a day")
     )
 
@@ -481,7 +481,7 @@ def pressroom_rate_limits():
     plugins.module.BROKEN.clear()
 
     assert shout(host, "after").json()["meta"]["rateLimit"]["remaining"] == 48
-    default = host.host.services.catalog.plan("anonymous").tools["shout"].limits[0]
+    default = host.host.services.catalog.plans["anonymous"].tools["shout"].limits[0]
     assert host.run(host.host.services.limiter.peek(default.rate, "default\nshout\n127.0.0.1")).remaining == 98
 
 
@@ -517,7 +517,7 @@ def test_a_limit_and_a_cache_rule_of_a_plugin_replace_those_of_the_host(plugins:
     host = plugins.start(LONG_AND_GENEROUS, limits={"default_limit": "generous"}, cache={"default_rule": "long"})
 
     assert shout(host).json()["meta"]["rateLimit"]["limit"] == 5000
-    tool = host.host.services.catalog.plan("anonymous").tools["shout"]
+    tool = host.host.services.catalog.plans["anonymous"].tools["shout"]
     assert [rule.name.partition(": ")[2] for rule in tool.limits] == ["generous", "daily"]
     assert tool.cache.seconds == 200_000
 
@@ -526,7 +526,7 @@ def test_a_limit_and_a_cache_rule_that_nobody_chose_add_to_those_of_the_host(plu
     host = plugins.start(LONG_AND_GENEROUS)
 
     assert shout(host).json()["meta"]["rateLimit"]["limit"] == 100
-    tool = host.host.services.catalog.plan("anonymous").tools["shout"]
+    tool = host.host.services.catalog.plans["anonymous"].tools["shout"]
     assert (len(tool.limits), tool.cache.seconds) == (3, 75_600)
 
 

@@ -37,7 +37,7 @@ async def ping(_: Request) -> HTTPResponse:
 async def render(_: Request) -> HTTPResponse:
     if PLACE == "inline":
         return text(RENDER.function(RENDER.params, RENDER.call))
-    return text(await executors.run("process", RENDER))
+    return text(await executors.by_name["process"].run(RENDER))
 
 
 if __name__ == "__main__":

@@ -37,10 +37,10 @@ async def test_a_call_through_the_process_executor_costs_no_more_than_a_few_thro
         ways: dict[str, Callable[[], Awaitable[Any]]] = {
             "standard pool": lambda: loop.run_in_executor(executor, small.function, small.params, small.call),
             "standard pool, 1 MB": lambda: loop.run_in_executor(executor, large.function, large.params, large.call),
-            "process executor": lambda: executors.run("process", small),
-            "process executor, 1 MB": lambda: executors.run("process", large),
-            "thread executor": lambda: executors.run("thread", small),
-            "async executor": lambda: executors.run("async", work(executor_tools.echo_soon)),
+            "process executor": lambda: executors.by_name["process"].run(small),
+            "process executor, 1 MB": lambda: executors.by_name["process"].run(large),
+            "thread executor": lambda: executors.by_name["thread"].run(small),
+            "async executor": lambda: executors.by_name["async"].run(work(executor_tools.echo_soon)),
         }
         for way in ways.values():
             await microseconds(way)

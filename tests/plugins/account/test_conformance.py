@@ -14,7 +14,9 @@ def test_the_plugin_conforms() -> None:
 
 
 def test_every_account_has_its_tools(host: RunningHost) -> None:
-    assert {"get_account_usage", "get_job", "list_activity"} <= host.host.compiled.catalog.plan("free").mcp_tools.keys()
+    assert {"get_account_usage", "get_job", "list_activity"} <= host.host.compiled.catalog.plans[
+        "free"
+    ].mcp_tools.keys()
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, Field, create_model
 
 from pressroom.catalog.schema import file_schema, mcp_schema, output_schema, parameter_list
-from pressroom.catalog.tool import ANONYMOUS, Catalog, LimitRule, PlanTool, PlanView, Tool, needed_access
+from pressroom.catalog.tool import ANONYMOUS, Catalog, LimitRule, PlanTool, PlanView, PlanViews, Tool, needed_access
 from pressroom.config.models import PlanSettings, Settings, ToolSettings
 from pressroom.config.values import parse_rate
 from pressroom.errors import PluginError
@@ -71,9 +71,7 @@ def compile_catalog(
     return Catalog(
         tools=MappingProxyType(on),
         mcp_tools=MappingProxyType({tool.mcp_name: tool for tool in on.values() if tool.mcp_name}),
-        plans=MappingProxyType(
-            {plan: _plan_view(plan, of_plan, on.values(), rules) for plan, of_plan in plans.items()}
-        ),
+        plans=PlanViews({plan: _plan_view(plan, of_plan, on.values(), rules) for plan, of_plan in plans.items()}),
         unavailable=MappingProxyType({name: unavailable[name] for name in switched_on if name in unavailable}),
         warnings=(*_unknown_names(settings, tools), *_without_effect(settings, limits, cache_rules)),
     )
@@ -128,8 +126,15 @@ def _tool(
         timeout=own.timeout or declaration.timeout,
         content_salt=_content_salt(name, context, revision + fonts),
         access=needed_access(declaration),
+        extensions=_extensions(declaration),
         quota=quota,
     )
+
+
+def _extensions(declaration: Generator | McpTool) -> Mapping[str, str]:
+    if not isinstance(declaration, Generator):
+        return MappingProxyType({})
+    return MappingProxyType({one: declaration.extension_of(one) for one in declaration.produces})
 
 
 def _toolsets(declaration: Generator | McpTool, plugin: str) -> tuple[str, ...]:

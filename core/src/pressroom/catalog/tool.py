@@ -23,7 +23,8 @@ class Tool:
     `name` is the generator's slug or the MCP tool's name; `mcp_name` is empty for a generator that is not an MCP tool.
     `context` is that of the plugin that it came from. `params` is the model that its arguments are validated with: the
     declared one, with the choices that this server has; `mcp_schema` is the JSON Schema that models see. `content_salt`
-    begins what is hashed to the id of a result. `access` is the least level that a connection needs to use it.
+    begins what is hashed to the id of a result. `extensions` are those of the media types that a generator produces.
+    `access` is the least level that a connection needs to use it.
     `timeout` is in seconds.
     """
 
@@ -38,6 +39,7 @@ class Tool:
     timeout: float
     content_salt: bytes
     access: Access
+    extensions: Mapping[str, str] = field(default_factory=dict)
     quota: str = ""
 
     @property
@@ -98,6 +100,16 @@ class PlanView:
         return tuple(entry for entry in self.tools.values() if entry.tool.kind == "generator")
 
 
+class PlanViews(dict[str, PlanView]):
+    """The view of each plan, by its name. A plan that is not configured sees what `anonymous` sees.
+
+    An account may carry a plan that the operator has since removed: it must not see more than an anonymous caller does.
+    """
+
+    def __missing__(self, plan: str) -> PlanView:
+        return self[ANONYMOUS]
+
+
 @dataclass(frozen=True, slots=True)
 class Catalog:
     """What all plugins came to. It never changes while the process lives.
@@ -108,18 +120,10 @@ class Catalog:
     """
 
     tools: Mapping[str, Tool]
-    plans: Mapping[str, PlanView]
+    plans: PlanViews
     mcp_tools: Mapping[str, Tool] = field(default_factory=dict)
     unavailable: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-
-    def plan(self, name: str) -> PlanView:
-        """Return a plan's view; a plan that is not configured sees what `anonymous` sees.
-
-        An account may carry a plan that the operator has since removed: it must not see more than an anonymous
-        caller does.
-        """
-        return self.plans.get(name) or self.plans[ANONYMOUS]
 
     def plans_with(self, mcp_name: str) -> tuple[str, ...]:
         """Return the titles of the plans that have a tool, by its MCP name."""
@@ -134,11 +138,11 @@ class Catalog:
             return f"{mcp_name} cannot be used: {gone}; ask the operator"
         others = self.plans_with(mcp_name)
         where = f"it is in {_enumerated(others)}" if others else "no plan of this server has it"
-        return f"{mcp_name} is not in the plan {self.plan(plan).title}; {where}"
+        return f"{mcp_name} is not in the plan {self.plans[plan].title}; {where}"
 
     def summary(self, plan: str) -> PlanSummary:
         """Return what accounts on a plan are told of it."""
-        view = self.plan(plan)
+        view = self.plans[plan]
         counted = {entry.tool.quota for entry in view.mcp_tools.values() if entry.tool.quota}
         return PlanSummary(
             title=view.title,

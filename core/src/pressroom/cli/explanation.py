@@ -44,7 +44,7 @@ def _authenticate(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
 
 
 def _plan(compiled: LoadedApp, _entry: PlanTool, plan: str) -> str:
-    view = compiled.catalog.plan(plan)
+    view = compiled.catalog.plans[plan]
     return f"{view.plan} sees {len(view.tools)} of {len(compiled.catalog.tools)} tools, this one among them"
 
 

@@ -27,9 +27,6 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _WEIGHT = re.compile(r"[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)")
 _SPACE = " \t"
 
-MIN_BYTES: Final = 1024
-"""What is smaller fits into a packet or two anyway."""
-
 _LEVEL: Final = 6
 _QUICK_BYTES: Final = 16_384
 """What takes less than a millisecond is compressed on the event loop."""
@@ -74,7 +71,7 @@ class Compression:
     async def apply(self, request: Request, response: HTTPResponse) -> None:
         """Compress the body of an answer, or leave it as it is, and say in its headers what it depends on."""
         body = response.body or b""
-        if response.status != 200 or len(body) < MIN_BYTES:
+        if response.status != 200:
             if response.status == 304:
                 _keep_weak(request, response)
             return

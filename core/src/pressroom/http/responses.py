@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,7 +20,7 @@ from sanic.response.types import BaseHTTPResponse
 from pressroom.errors import InternalError, PressroomError
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
 from pressroom.http.precompressed import PrecompressedText
-from pressroom.observability.logs import accept_request_id, new_request_id, request_log
+from pressroom.observability.logs import request_log
 from pressroom.observability.secrets import SecretPaths
 from pressroom.sdk import HttpResponse
 
@@ -49,6 +51,12 @@ class Endpoint:
 
 _HEALTH_CHECKS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 _FAILED: Final = 400
+
+_random = random.Random()  # noqa: S311 - an id names a request; it is not a secret
+_ACCEPTED = re.compile(r"[A-Za-z0-9._-]{8,64}", re.ASCII)
+
+MIN_ENCODED_BYTES: Final = 1024
+"""From this size on answers are compressed. What is smaller fits into a packet or two anyway."""
 
 BODY_LIMIT: Final = "max_body_bytes"
 """Where the context of a request holds the bound on its body, if that is below the one of its endpoint."""
@@ -163,13 +171,14 @@ class HandlerWrapper:
 
         What only `reads` may find that the client has its answer already.
         """
-        steps = [step for step in (self._confirm if reads else None, self._encode) if step is not None]
 
         async def wrapped(request: Request, **path: Any) -> HTTPResponse:
             begin(request)
             response = await handler(request, **path)
-            for step in steps:
-                await step(request, response)
+            if reads and self._confirm is not None:
+                await self._confirm(request, response)
+            if self._encode is not None and (response.status == 304 or len(response.body or b"") >= MIN_ENCODED_BYTES):
+                await self._encode(request, response)
             return self.finish(request, response)
 
         return wrapped
@@ -223,6 +232,19 @@ def begin(request: Request) -> None:
             stream.upgrade_websocket = False
         sent = request.headers.get("x-request-id")
         context.request_id = (accept_request_id(sent) if sent else None) or new_request_id()
+
+
+def new_request_id() -> str:
+    """Return a new id of 32 lower-case hex digits, the form of a trace id in W3C Trace Context.
+
+    The first 12 digits are the time in milliseconds, so that ids sort by age; the other 80 bits are random.
+    """
+    return (time.time_ns() // 1_000_000).to_bytes(6, "big").hex() + _random.randbytes(10).hex()
+
+
+def accept_request_id(header: str | None) -> str | None:
+    """Return the id that a client sent as `X-Request-Id`, or `None` where it is not 8 to 64 of `[A-Za-z0-9._-]`."""
+    return header if header and _ACCEPTED.fullmatch(header) else None
 
 
 def receive_body(request: Request, max_bytes: int = 0) -> Awaitable[None]:

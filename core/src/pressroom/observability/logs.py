@@ -13,11 +13,9 @@ import json
 import logging
 import math
 import os
-import random
 import re
 import sys
 import threading
-import time
 from collections.abc import MutableMapping
 from datetime import UTC, datetime
 from typing import Any, Final, TextIO, cast
@@ -42,9 +40,6 @@ _OPTIONS: Final = (
 # What JSON leaves as it is, and a terminal or a viewer acts on: C1 controls, line separators, changes of direction.
 _ACTIVE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 _TRACEBACKS: Final = frozenset({"exception", "stack"})
-
-_random = random.Random()  # noqa: S311 - an id names a request; it is not a secret
-_ACCEPTED = re.compile(r"[A-Za-z0-9._-]{8,64}", re.ASCII)
 OWN_HANDLERS: Final = ("sanic.root", "sanic.error", "sanic.access", "sanic.server", "sanic.websockets")
 """Loggers that bring handlers of their own; their records take the common way instead."""
 
@@ -129,19 +124,6 @@ def _shown(value: object) -> str:
     except Exception as error:  # noqa: BLE001 - a foreign object may do anything; the line is written all the same
         text = f"<{type(value).__name__} without a repr: {type(error).__name__}>"
     return cut(masked_text(text), MAX_VALUE_LENGTH)
-
-
-def new_request_id() -> str:
-    """Return a new id of 32 lower-case hex digits, the form of a trace id in W3C Trace Context.
-
-    The first 12 digits are the time in milliseconds, so that ids sort by age; the other 80 bits are random.
-    """
-    return (time.time_ns() // 1_000_000).to_bytes(6, "big").hex() + _random.randbytes(10).hex()
-
-
-def accept_request_id(header: str | None) -> str | None:
-    """Return the id that a client sent as `X-Request-Id`, or `None` where it is not 8 to 64 of `[A-Za-z0-9._-]`."""
-    return header if header and _ACCEPTED.fullmatch(header) else None
 
 
 class _Output:

@@ -218,24 +218,20 @@ Outcome = ValidatedCall | RefusedCall
 
 
 class SingleFlight:
-    """The renders in flight, by content id.
+    """The renders in flight. `joinable` are those that later calls of the same content can join, by content id.
 
     A render continues when the call that began it is cancelled, since others may be waiting for it, and since its
     result is worth keeping.
     """
 
     def __init__(self) -> None:
-        self._tasks: dict[str, asyncio.Task[RenderedFile]] = {}
+        self.joinable: dict[str, asyncio.Task[RenderedFile]] = {}
         self._alone: set[asyncio.Task[RenderedFile]] = set()
-
-    def current(self, content_id: str) -> asyncio.Task[RenderedFile] | None:
-        """Return the render of that content, if one is in flight."""
-        return self._tasks.get(content_id)
 
     def start(self, content_id: str, render: Coroutine[Any, Any, RenderedFile]) -> asyncio.Task[RenderedFile]:
         """Begin a render that later calls can join."""
         task = asyncio.get_running_loop().create_task(render)
-        self._tasks[content_id] = task
+        self.joinable[content_id] = task
         task.add_done_callback(lambda done: self._forget(content_id, done))
         return task
 
@@ -248,7 +244,7 @@ class SingleFlight:
 
     async def settle(self, seconds: float) -> None:
         """Wait at most this long until every render in flight has ended, successfully or not."""
-        if in_flight := {*self._tasks.values(), *self._alone}:
+        if in_flight := {*self.joinable.values(), *self._alone}:
             await asyncio.wait(in_flight, timeout=seconds)
 
     def _forget_alone(self, task: asyncio.Task[RenderedFile]) -> None:
@@ -257,8 +253,8 @@ class SingleFlight:
             task.exception()
 
     def _forget(self, content_id: str, task: asyncio.Task[RenderedFile]) -> None:
-        if self._tasks.get(content_id) is task:
-            del self._tasks[content_id]
+        if self.joinable.get(content_id) is task:
+            del self.joinable[content_id]
         if not task.cancelled():
             task.exception()  # marks it as seen: every call that waited may have gone
 

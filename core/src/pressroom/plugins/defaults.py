@@ -60,12 +60,15 @@ def pressroom_authenticators(plugin: PluginContext) -> Iterable[Authenticator]:
     """Recognise API keys and access tokens."""
 
     async def api_key(credentials: Credentials) -> Identity | None:
-        return await _own(plugin).accounts.api_keys.authenticate(credentials) if credentials.bearer else None
+        return await _own(plugin).accounts.api_keys.authenticate(credentials)
 
     async def access_token(credentials: Credentials) -> Identity | None:
-        return await _own(plugin).authorization_server.authenticate(credentials) if credentials.bearer else None
+        return await _own(plugin).authorization_server.authenticate(credentials)
 
-    return [Authenticator("api_key", api_key), Authenticator("access_token", access_token)]
+    return [
+        Authenticator("api_key", api_key, bearer_only=True),
+        Authenticator("access_token", access_token, bearer_only=True),
+    ]
 
 
 @hookimpl

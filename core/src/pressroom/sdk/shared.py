@@ -86,12 +86,13 @@ class Authenticator:
     """Recognises one kind of credential.
 
     `authenticate` returns the identity, or `None` for a credential of another kind and if absent: it is asked
-    for every call, also for those without `Authorization`. It raises
+    for every call, also for those without `Authorization`, unless it is `bearer_only`. It raises
     `Rejected` for one of its own kind that is not valid: no other authenticator is asked then.
     """
 
     name: str
     authenticate: Callable[[Credentials], Awaitable[Identity | None]]
+    bearer_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ class _Application:
             settings.public_url,
             _file_origins(host),
             offers_mcp=settings.mcp.enabled,
-            offers_cards=CARDS in host.services.catalog.plan(ANONYMOUS).tools,
+            offers_cards=CARDS in host.services.catalog.plans[ANONYMOUS].tools,
             fonts=WebFonts(settings.storage.path / "fonts"),
             replaced=host.compiled.templates,
         )

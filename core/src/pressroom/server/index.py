@@ -57,7 +57,7 @@ class TextIndex:
         self._gate = host.compiled.gate
         self._base_url = host.settings.public_url
         self._providers = [(one.plugin, one.record) for one in host.compiled.plugins.contributions.of(IndexEntries)]
-        tools = [generator_of(entry) for entry in host.services.catalog.plan(ANONYMOUS).generators]
+        tools = [generator_of(entry) for entry in host.services.catalog.plans[ANONYMOUS].generators]
         self._own = {
             "Docs": [IndexEntry("Documentation", self._branding.docs_url, "how to use this service")],
             "Tools": [IndexEntry(tool.name, f"/tools/{tool.slug}", tool.summary, tool.description) for tool in tools],

@@ -47,7 +47,7 @@ class ServerFiles:
         self._host = host
         self._site = site
         self._branding = host.compiled.branding
-        self._tools = {one.slug: one for one in map(generator_of, host.services.catalog.plan(ANONYMOUS).generators)}
+        self._tools = {one.slug: one for one in map(generator_of, host.services.catalog.plans[ANONYMOUS].generators)}
         self._made: dict[str, bytes] = {}
         self._failed: dict[str, float] = {}
         self._turn = asyncio.Lock()

@@ -116,7 +116,7 @@ class AccountPage:
         user = visit.user
         sessions = await self._accounts.sessions.list(user.id, limit=SESSIONS + 1)
         rows = session_rows(sessions, visit.session, datetime.now(UTC))
-        plan = self._catalog.plan(user.plan)
+        plan = self._catalog.plans[user.plan]
         return self._frame.page(
             visit,
             "account.html",

@@ -105,7 +105,7 @@ class ActivityPage:
         )
 
     def _tools(self, visit: DashboardRequest, chosen: str) -> Sequence[tuple[str, str]]:
-        names = {*self._host.compiled.catalog.plan(visit.user.plan).mcp_tools, *([chosen] if chosen else [])}
+        names = {*self._host.compiled.catalog.plans[visit.user.plan].mcp_tools, *([chosen] if chosen else [])}
         return [("", "All tools"), *((name, name) for name in sorted(names))]
 
     async def _connections(self, visit: DashboardRequest, chosen: str) -> Sequence[tuple[str, str]]:

@@ -130,7 +130,7 @@ class ConnectionPages:
         pages = max(1, -(-total // PAGE))
         page = min(_page_number(visit.request.args.get("page", "")), pages)
         found = await self._accounts.connections.list(visit.user.id, limit=PAGE, offset=(page - 1) * PAGE)
-        plan, now = self._host.compiled.catalog.plan(visit.user.plan), datetime.now(UTC)
+        plan, now = self._host.compiled.catalog.plans[visit.user.plan], datetime.now(UTC)
         return self._frame.page(
             visit,
             "connections.html",
@@ -165,7 +165,7 @@ class ConnectionPages:
         name_error: str = "",
     ) -> HTTPResponse:
         now = datetime.now(UTC)
-        plan = self._host.compiled.catalog.plan(visit.user.plan)
+        plan = self._host.compiled.catalog.plans[visit.user.plan]
         uses = await self._accounts.activity_log.last_uses(visit.user.id, connection.id)
         groups = tool_groups(plan, connection, self._default_toolsets(visit), uses, now)
         switches = [switch for group in groups for switch in group.switches]
@@ -188,7 +188,7 @@ class ConnectionPages:
         )
 
     def _default_toolsets(self, visit: DashboardRequest) -> frozenset[str]:
-        return default_toolsets(self._host.compiled.catalog.plan(visit.user.plan), self._host.settings.mcp)
+        return default_toolsets(self._host.compiled.catalog.plans[visit.user.plan], self._host.settings.mcp)
 
     async def _targets(self, visit: DashboardRequest) -> list[str]:
         return await publishing_targets(self._host.compiled.plugins.contributions, visit.user.id)

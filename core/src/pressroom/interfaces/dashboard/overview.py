@@ -55,7 +55,7 @@ class Overview:
             current=DASHBOARD,
             sections=[] if only_errors or before is not None else await self._of_plugins(user.id, visit.role),
             usage=usage,
-            tools=len(self._host.compiled.catalog.plan(user.plan).mcp_tools),
+            tools=len(self._host.compiled.catalog.plans[user.plan].mcp_tools),
             meters=[meter(use) for use in usage.quotas],
             storage=storage_meter(usage.storage) if usage.storage and usage.storage.kinds else None,
             calls=call_rows(shown, datetime.now(UTC)),

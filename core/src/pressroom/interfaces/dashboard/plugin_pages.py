@@ -93,7 +93,7 @@ class PluginPages:
     async def _charged(self, visit: DashboardRequest, tool: str) -> AsyncIterator[Callable[[], None]]:
         """Count what a page does against the quota of the tool that does the same. See `HttpRequest.charge`."""
         host, user = self._frame.host, visit.user
-        plan_tool = host.compiled.catalog.plan(user.plan).mcp_tools.get(tool)
+        plan_tool = host.compiled.catalog.plans[user.plan].mcp_tools.get(tool)
         if plan_tool is None:
             raise Forbidden(f"your plan does not include this: {host.compiled.catalog.why_not(tool, user.plan)}")
         quota, quotas, counts = plan_tool.tool.quota, host.accounts.quotas, True
@@ -124,5 +124,5 @@ class PluginPages:
         # A handler may read any of several values of one name.
         for action in fields.get("do", [""]):
             tool = page.tools.get(action, page.tools.get("", ""))
-            if tool and tool not in catalog.plan(visit.user.plan).mcp_tools:
+            if tool and tool not in catalog.plans[visit.user.plan].mcp_tools:
                 raise Forbidden(f"your plan does not include this: {catalog.why_not(tool, visit.user.plan)}")

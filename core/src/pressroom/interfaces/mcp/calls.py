@@ -275,7 +275,7 @@ class ToolCalls:
         """Return the name of the tool that is meant, which may be an alias. Raises `RpcError` if it does not exist."""
         name = self._aliases.get(name, name)
         if name not in self._catalog.mcp_tools and name not in self._catalog.unavailable:
-            similar = nearest(name, self._catalog.plan(caller.plan).mcp_tools)
+            similar = nearest(name, self._catalog.plans[caller.plan].mcp_tools)
             hint = f"; did you mean {similar}?" if similar else f"; {FIND_TOOLS} finds tools by words"
             raise RpcError(INVALID_PARAMS, f"Unknown tool: {printable(cut(name, _MAX_NAME_LENGTH))}{hint}")
         return name

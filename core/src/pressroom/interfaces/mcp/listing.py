@@ -170,7 +170,7 @@ class ToolLists:
         Raises:
             RpcError: it asks for a set that this server, or the caller's plan, does not have.
         """
-        plan = self._catalog.plan(caller.plan).plan
+        plan = self._catalog.plans[caller.plan].plan
         disabled = caller.disabled_tools
         if disabled:
             off = {self._slugs.get(name, name) for name in disabled}
@@ -194,7 +194,7 @@ class ToolLists:
             where = f"; the plans with them: {', '.join(sorted(others))}" if others else ""
             raise RpcError(
                 INVALID_PARAMS,
-                f"the plan {self._catalog.plan(plan).title} has no tool of {' and '.join(missing)}{where}. "
+                f"the plan {self._catalog.plans[plan].title} has no tool of {' and '.join(missing)}{where}. "
                 f"It has {', '.join(sorted(own))}",
             )
 
@@ -204,7 +204,7 @@ class ToolLists:
 
     def _compiled(self, plan: str, asked: frozenset[str], disabled: frozenset[str], access: Access) -> ToolListView:
         index, encoded = self._indexes[plan], self._encoded[plan]
-        entries = self._catalog.plan(plan).mcp_tools
+        entries = self._catalog.plans[plan].mcp_tools
         allowed = frozenset(name for name in encoded if name not in disabled and allows(access, entries[name].tool))
         listed = frozenset(name for name in allowed if ALL in asked or asked & set(index.tools[name].toolsets))
         definitions = {name: definition for name, definition in encoded.items() if name in listed}

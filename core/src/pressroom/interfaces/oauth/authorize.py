@@ -154,7 +154,7 @@ class AuthorizationEndpoint:
 
     async def _consent(self, request: Request, authorization: AuthorizationRequest, user: User) -> HTTPResponse:
         name = self._site.branding.name
-        view = self._catalog.plan(user.plan)
+        view = self._catalog.plans[user.plan]
         current = await self._server.grants.choice(user.id, authorization.client.id)
         choice = current or PRESELECTED
         targets = await publishing_targets(self._contributions, user.id)
@@ -180,7 +180,7 @@ class AuthorizationEndpoint:
         return private_page(body, self._site.redirecting_security_policy)
 
     def _default_toolsets(self, user: User) -> frozenset[str]:
-        return default_toolsets(self._catalog.plan(user.plan), self._mcp)
+        return default_toolsets(self._catalog.plans[user.plan], self._mcp)
 
     def _redirect(self, redirect_uri: str, parameters: dict[str, str], state: str) -> HTTPResponse:
         """Send the person's browser back to the client."""

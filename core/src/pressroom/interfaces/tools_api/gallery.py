@@ -88,7 +88,7 @@ class Gallery:
         self._orders: dict[tuple[str, str], _Order] = {}
         self._made: dict[tuple[str, str], asyncio.Task[ExampleImage]] = {}
         self._failed: dict[tuple[str, str], float] = {}
-        entries = host.services.catalog.plan(ANONYMOUS).generators
+        entries = host.services.catalog.plans[ANONYMOUS].generators
         self.urls: Mapping[str, ImageUrls] = {
             entry.tool.name: self._urls(entry, declaration)
             for entry in entries

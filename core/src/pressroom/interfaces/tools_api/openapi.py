@@ -44,7 +44,7 @@ _REASONS: Final = {
 def openapi_document(compiled: LoadedApp) -> dict[str, Any]:
     """Return the OpenAPI document of what callers without a credential can use."""
     branding = compiled.branding
-    entries = compiled.catalog.plan(ANONYMOUS).generators
+    entries = compiled.catalog.plans[ANONYMOUS].generators
     paths: dict[str, Any] = {
         "/tools/api": {
             "get": {

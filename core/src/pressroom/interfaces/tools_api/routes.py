@@ -161,7 +161,7 @@ class ToolsApi:
         self._workers, self._previews = host.workers, host.previews
         self.envelopes = Envelopes(host.settings.branding.key, host.services.brand)
         self.max_body = host.settings.server.max_body_bytes
-        view = host.services.catalog.plan(ANONYMOUS)
+        view = host.services.catalog.plans[ANONYMOUS]
         self.generators = {entry.tool.name: generator_of(entry) for entry in view.generators}
         self.descriptors = {entry.tool.name: describe_generator(entry) for entry in view.generators}
         self._catalog = self.envelopes.branded(describe_catalog(view, host.compiled.branding, host.settings.public_url))

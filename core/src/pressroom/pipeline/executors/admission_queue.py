@@ -147,11 +147,14 @@ class BaseExecutor(ABC):
     async def run(self, work: ExecutionRequest) -> Any:
         """Run a tool and return what it returned.
 
+        A call that has to wait waits at most `work.timeout` seconds, which do not count against its own time.
+
         Raises:
             Overloaded: the queue is full, the call waited too long, or the server shuts down.
             CallTimeout: the tool ran out of time.
             PressroomError: whatever of this tree the tool raised, as it was.
-            InternalError: the tool raised anything else, or its process ended.
+            InternalError: the tool raised anything else, needed too much memory, ended its process, or returned
+                something that cannot be pickled. The log has the reason.
         """
 
     async def close(self) -> None:

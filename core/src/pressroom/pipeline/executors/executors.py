@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import types
-from collections.abc import Awaitable, Coroutine, Generator, Sequence
+from collections.abc import Awaitable, Coroutine, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import FrameType
@@ -150,8 +150,8 @@ class ThreadExecutor(TaskExecutor):
 class Executors:
     """Runs tools on the event loop, on threads and in worker processes, this many at once and no more.
 
-    `preload` names modules that worker processes should have imported before their first call: those of the plugins.
-    `font_folders` are the operator's, for what worker processes draw.
+    `by_name` holds the executors. `preload` names modules that worker processes should have imported before their first
+    call: those of the plugins. `font_folders` are the operator's, for what worker processes draw.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class Executors:
             preload=preload,
             font_folders=font_folders,
         )
-        self._executors: dict[ExecutorName, BaseExecutor] = {
+        self.by_name: Mapping[ExecutorName, BaseExecutor] = {
             "async": CoroutineExecutor(settings.coroutines, settings.coroutine_queue),
             "thread": ThreadExecutor(settings.threads, settings.thread_queue),
             "process": self._process,
@@ -189,39 +189,25 @@ class Executors:
         A call that comes now, or is cut off, ends with `Overloaded`. Worker processes are gone afterwards; a thread
         that is still busy is left behind, and ends with the server.
         """
-        for executor in self._executors.values():
+        for executor in self.by_name.values():
             executor.gate.close()
-        drained = [asyncio.create_task(executor.gate.drained()) for executor in self._executors.values()]
+        drained = [asyncio.create_task(executor.gate.drained()) for executor in self.by_name.values()]
         _, late = await asyncio.wait(drained, timeout=grace)
         for task in late:
             task.cancel()
-        await asyncio.gather(*(executor.close() for executor in self._executors.values()))
-
-    def run(self, executor: ExecutorName, work: ExecutionRequest) -> Coroutine[Any, Any, Any]:
-        """Run a tool in an executor and return what it returned.
-
-        A call that has to wait waits at most `work.timeout` seconds, which do not count against its own time.
-
-        Raises:
-            Overloaded: the queue is full, the call waited too long, or the server shuts down.
-            CallTimeout: the tool ran out of time.
-            PressroomError: whatever of this tree the tool raised, as it was.
-            InternalError: the tool raised anything else, needed too much memory, ended its process, or returned
-                something that cannot be pickled. The log has the reason.
-        """
-        return self._executors[executor].run(work)
+        await asyncio.gather(*(executor.close() for executor in self.by_name.values()))
 
     def expecting(self, executor: ExecutorName) -> AbstractContextManager[None]:
         """Keep a place in an executor's queue while a call is prepared for its run; leave it just before `run`.
 
         Entering raises `Overloaded` where the queue is full: what could not run anyway is not prepared.
         """
-        return self._executors[executor].gate.expecting()
+        return self.by_name[executor].gate.expecting()
 
     def queue_length(self, executor: ExecutorName) -> int:
         """Return how many calls wait in an executor."""
-        return self._executors[executor].gate.waiting
+        return self.by_name[executor].gate.waiting
 
     def running(self, executor: ExecutorName) -> int:
         """Return how many calls run in an executor."""
-        return self._executors[executor].gate.running
+        return self.by_name[executor].gate.running

@@ -36,7 +36,8 @@ class Admit(CallStage[ReceivedCall, AdmittedCall]):
 class Authenticate(CallStage[AdmittedCall, IdentifiedCall]):
     """Asks the authenticators, in the operator's order, whom the request's credential belongs to.
 
-    It is a bearer (RFC 6750), or whatever header an authenticator looks at, so each is asked for every call.
+    It is a bearer (RFC 6750), or whatever header an authenticator looks at: those that look at bearers only are asked
+    where there is one, all others for every call.
     Fails closed: what an authenticator raises refuses the call.
     """
 
@@ -44,6 +45,7 @@ class Authenticate(CallStage[AdmittedCall, IdentifiedCall]):
 
     def __init__(self, services: Services) -> None:
         self._authenticators = services.authenticators
+        self._without_bearer = tuple(one for one in services.authenticators if not one.bearer_only)
 
     async def enter(self, call: AdmittedCall) -> IdentifiedCall:
         """Return the call with the identity that the first authenticator recognises. Raises `Rejected`."""
@@ -57,7 +59,7 @@ class Authenticate(CallStage[AdmittedCall, IdentifiedCall]):
         authorization = headers.get("authorization", "")
         bearer = authorization[len(BEARER) :].strip() if authorization[: len(BEARER)].lower() == BEARER else ""
         credentials = Credentials(bearer, anonymous.client_ip, _LowerCase(headers))
-        for authenticator in self._authenticators:
+        for authenticator in self._authenticators if bearer else self._without_bearer:
             identity = await authenticator.authenticate(credentials)
             if identity is not None:
                 return _caller(identity, anonymous.client_ip)

@@ -25,7 +25,7 @@ class Plan(CallStage[IdentifiedCall, ResolvedCall]):
 
     async def enter(self, call: IdentifiedCall) -> ResolvedCall:
         """Return the call with its tool. Raises `NotFound`, or `Forbidden` for a tool of other plans."""
-        view = self._catalog.plan(call.caller.plan)
+        view = self._catalog.plans[call.caller.plan]
         by_mcp_name = call.request.interface == "mcp"
         found = (view.mcp_tools if by_mcp_name else view.tools).get(call.request.tool_name)
         if found is None or (not by_mcp_name and found.tool.info.kind != "generator"):

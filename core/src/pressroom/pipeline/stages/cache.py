@@ -14,7 +14,7 @@ class _ResultStage(CallStage[ValidatedCall, ValidatedCall]):
     def __init__(self, services: Services) -> None:
         self._index = services.cache
         self._files = services.files
-        self._single_flight = services.single_flight
+        self._joinable = services.single_flight.joinable
         self._metrics = services.metrics
 
     def applies(self, plan_tool: PlanTool, interface: Interface) -> bool:
@@ -30,7 +30,7 @@ class _ResultStage(CallStage[ValidatedCall, ValidatedCall]):
         """
         call.file = await self._stored(call)
         if call.file is None:
-            call.render = self._single_flight.current(call.content_id)
+            call.render = self._joinable.get(call.content_id)
         call.cached = call.file is not None or call.render is not None
 
     async def _stored(self, call: ValidatedCall) -> RenderedFile | None:
@@ -84,7 +84,7 @@ class Join(_ResultStage):
         if call.quota_use is not None:
             await self._look_up(call)
         else:
-            call.render = self._single_flight.current(call.content_id)
+            call.render = self._joinable.get(call.content_id)
             call.cached = call.render is not None
         if call.cached:
             for give_back in reversed(call.when_shared):

@@ -44,6 +44,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
     def __init__(self, services: Services) -> None:
         self._base_url = services.settings.public_url
         self._executors = services.executors
+        self._by_name = services.executors.by_name
         self._single_flight = services.single_flight
         self._places = _RunPlaces(services.settings)
         self._metrics = services.metrics
@@ -93,6 +94,8 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
     async def _run(self, call: ValidatedCall) -> Any:
         declaration = call.plan_tool.tool.declaration
         told = call.for_tool(self._base_url)
+        if isinstance(declaration, Generator) and declaration.prepare is None and declaration.executor == "process":
+            return await self._run_in_executor(call, told)  # it fetches nothing here
         with _share_of(call.caller) as share:
             if isinstance(declaration, Generator) and declaration.prepare is not None:
                 try:
@@ -105,6 +108,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
     async def _run_in_executor(self, call: ValidatedCall, told: Call) -> Any:
         tool = call.plan_tool.tool
         declaration = tool.declaration
+        executor = self._by_name[declaration.executor]
         work = ExecutionRequest(
             reference=declaration.reference,
             function=declaration.function,
@@ -118,8 +122,8 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         try:
             if self._gate.traces:
                 with self._gate.traced(PluginCall(tool.info.plugin, "tool", tool.name)):
-                    return await self._executors.run(declaration.executor, work)
-            return await self._executors.run(declaration.executor, work)
+                    return await executor.run(work)
+            return await executor.run(work)
         except BackendError as error:
             log.warning("a tool met an outage", tool=tool.name, request_id=told.request_id, error=error.message)
             raise Overloaded(
@@ -168,7 +172,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         """
         tool, preview = call.plan_tool.tool, artifact.preview
         entry = CacheEntry(
-            key=f"{tool.name}/{call.content_id}.{_extension(tool, artifact)}",
+            key=f"{tool.name}/{call.content_id}.{tool.extensions[artifact.media_type]}",
             media_type=artifact.media_type,
             size=len(artifact.content),
             details=artifact.details.model_dump_json().encode() if artifact.details is not None else b"{}",
@@ -189,13 +193,6 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
             except BackendError:
                 self._metrics.backend_failure("cache")
         return RenderedFile(entry, artifact.content)
-
-
-def _extension(tool: Tool, artifact: Artifact) -> str:
-    declaration = tool.declaration
-    if isinstance(declaration, Generator):
-        return declaration.extension_of(artifact.media_type)
-    return EXTENSIONS[artifact.media_type]
 
 
 def storage_failure(message: str, error: BackendError) -> CallError:

@@ -161,7 +161,7 @@ async def _decides(one: RecordInHost[Authorizer]) -> None:
 )
 async def _reason(one: RecordInHost[Authorizer]) -> None:
     local = Caller("127.0.0.1")
-    for entry in one.running.host.compiled.catalog.plan("anonymous").generators:
+    for entry in one.running.host.compiled.catalog.plans["anonymous"].generators:
         declaration = entry.tool.declaration
         reason = await _decision(one, local, entry.tool.name)
         if reason is None or not isinstance(declaration, Generator) or not declaration.examples:

@@ -134,7 +134,7 @@ def media_type(answer: httpx.Response) -> str:
 
 
 def _is_cached(one: Subject) -> bool:
-    tools = one.running.host.compiled.catalog.plan("anonymous").tools
+    tools = one.running.host.compiled.catalog.plans["anonymous"].tools
     return one.record.slug in tools and tools[one.record.slug].cache.seconds > 0
 
 

@@ -2,7 +2,7 @@ import re
 import time
 
 import pytest
-from pressroom.observability.logs import accept_request_id, new_request_id
+from pressroom.http.responses import accept_request_id, new_request_id
 
 
 def test_new_ids_differ_and_are_accepted_as_a_clients() -> None:
