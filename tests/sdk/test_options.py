@@ -36,7 +36,7 @@ def test_one_media_type_is_not_taken_for_its_letters() -> None:
 
 def test_a_misspelt_option_of_an_mcp_tool_is_named() -> None:
     with pytest.raises(TypeError, match=r"mcp_tool\(\) takes no option 'colour'; known are aliases, annotations"):
-        mcp_tool(name="x", title="X", colour=1)  # type: ignore[call-arg]
+        mcp_tool(name="x", title="X", colour=1)  # type: ignore[call-overload]
 
 
 PLUGIN = """

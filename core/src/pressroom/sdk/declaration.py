@@ -29,21 +29,6 @@ def check_options(decorator: str, given: Iterable[str], known: Collection[str]) 
             raise TypeError(f"{decorator}() takes no option {name!r}; {hint}")
 
 
-def first_argument_type(function: Callable[..., Any]) -> Any:
-    """Return the type that the first of a tool function's two arguments is annotated with.
-
-    Raises:
-        TypeError: the function has no two positional arguments, or the first has no annotation.
-    """
-    arguments = list(inspect.signature(function).parameters)
-    if len(arguments) != 2:
-        raise TypeError(f"{function.__qualname__} must take (params, call), it takes ({', '.join(arguments)})")
-    hints = typing.get_type_hints(function)
-    if arguments[0] not in hints:
-        raise TypeError(f"{function.__qualname__}: annotate {arguments[0]!r} with its parameter model")
-    return hints[arguments[0]]
-
-
 def is_model(kind: object, base: type) -> bool:
     """Tell whether `kind` is a class derived from `base`; plugins may have declared anything."""
     return isinstance(kind, type) and issubclass(kind, base)

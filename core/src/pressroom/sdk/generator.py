@@ -17,7 +17,6 @@ from pressroom.sdk.declaration import (
     ExecutorName,
     Params,
     check_options,
-    first_argument_type,
     is_model,
     mcp_name_problems,
     params_problems,
@@ -25,6 +24,7 @@ from pressroom.sdk.declaration import (
     toolset_problems,
 )
 from pressroom.sdk.page import Page, Preview, form_problems
+from pressroom.sdk.plain_functions import with_params
 
 _MEDIA_TYPE: Final = re.compile(
     r"(application|audio|font|image|model|text|video)/[a-z0-9][a-z0-9!#$&^_.+-]{0,62}", re.ASCII
@@ -43,7 +43,7 @@ _RUN_BY_BROWSERS: Final = frozenset(
     {"css", "htm", "js", "cjs", "mjs", "mht", "mhtml", "shtml", "svgz", "wasm", "xht", "xhtml", "xsl", "xslt"}
 )
 
-GenerateFunction = Callable[[Any, Call], Artifact | Awaitable[Artifact]]
+GenerateFunction = Callable[..., Artifact | Awaitable[Artifact]]
 PrepareFunction = Callable[[Any, Call], Awaitable[Any]]
 SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
 
@@ -258,13 +258,12 @@ def generator(
 ) -> Callable[[GenerateFunction], Generator]:
     """Return a decorator that turns a function `(params, call) -> Artifact` into a `Generator`.
 
-    The parameter model is read from the annotation of the function's first argument. The remaining
-    options are the fields of `Generator`. The function must be at the top level of its module,
-    under the name that it is decorated as, so that a worker process can import it.
+    The parameter model is read from the annotation of the function's first argument. In any other function each
+    argument is a parameter, as with `mcp_tool`. The remaining options are the fields of `Generator`. The function must
+    be at the top level of its module, under the name that it is decorated as, so that a worker process can import it.
 
     Raises:
-        TypeError: the function does not take an annotated `params` and a `call`, an option is unknown, or `produces` is
-            one text.
+        TypeError: an argument of the function cannot be a parameter, an option is unknown, or `produces` is one text.
     """
     check_options("generator", options, GeneratorOptions.__annotations__)
     given: object = produces
@@ -272,13 +271,14 @@ def generator(
         raise TypeError(f"the generator {slug}: produces must be a tuple of media types: ({produces!r},)")
 
     def decorate(function: GenerateFunction) -> Generator:
+        params, run = with_params(function)
         return Generator(
             slug=slug,
             name=name,
             summary=summary,
             description=description or inspect.getdoc(function) or summary,
-            params=first_argument_type(function),
-            function=function,
+            params=params,
+            function=run,
             produces=tuple(produces),
             rate_limit=rate_limit,
             reference=f"{function.__module__}:{function.__qualname__}",

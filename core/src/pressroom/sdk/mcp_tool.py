@@ -18,7 +18,6 @@ from pressroom.sdk.declaration import (
     ExecutorName,
     Params,
     check_options,
-    first_argument_type,
     is_model,
     is_repeatable,
     mcp_name_problems,
@@ -26,11 +25,12 @@ from pressroom.sdk.declaration import (
     run_problems,
     toolset_problems,
 )
+from pressroom.sdk.plain_functions import in_words, with_params, with_result
 from pressroom.sdk.plugin import PluginContext
 
 MAX_INSTRUCTIONS_LENGTH: Final = 1500
 
-McpFunction = Callable[[Any, Call], BaseModel | ToolResult | Awaitable[BaseModel | ToolResult]]
+McpFunction = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,8 @@ class McpTool:
 
     def __call__(self, params: Params, call: Call) -> BaseModel | ToolResult | Awaitable[BaseModel | ToolResult]:
         """Run the tool's function, without the host around it."""
-        return self.function(params, call)
+        returned: BaseModel | ToolResult | Awaitable[BaseModel | ToolResult] = self.function(params, call)
+        return returned
 
     @property
     def repeatable(self) -> bool:
@@ -191,35 +192,62 @@ class McpToolOptions(TypedDict, total=False):
     choices: Mapping[str, Callable[[PluginContext], Iterable[str]]]
 
 
+@typing.overload
+def mcp_tool(function: McpFunction, /) -> McpTool: ...
+
+
+@typing.overload
 def mcp_tool(
     *,
-    name: str,
-    title: str,
+    name: str = "",
+    title: str = "",
     description: str = "",
     result: type[BaseModel] | None = None,
     **options: Unpack[McpToolOptions],
-) -> Callable[[McpFunction], McpTool]:
-    """Return a decorator that turns a function `(params, call)` into an `McpTool`.
+) -> Callable[[McpFunction], McpTool]: ...
+
+
+def mcp_tool(
+    function: McpFunction | None = None,
+    /,
+    *,
+    name: str = "",
+    title: str = "",
+    description: str = "",
+    result: type[BaseModel] | None = None,
+    **options: Unpack[McpToolOptions],
+) -> McpTool | Callable[[McpFunction], McpTool]:
+    """Turn a function into an `McpTool`, as `@mcp_tool` or `@mcp_tool(…)`.
+
+    The name is that of the function, the title the name in words, the description the docstring, where they are left
+    out. A function `(params, call)` declares its parameters as a subclass of `Params`. In any other function, such as
+    `async def add(a: int, b: int) -> int`, each argument is a parameter, but for one that is annotated with `Call`.
+    `Annotated[int, "The first number."]` describes one, and `Annotated[int, Field(ge=0, description=…)]` bounds it too.
 
     The function returns a pydantic model, or a `ToolResult` where the text for the model differs
-    from the data; then `result` names the data's model.
+    from the data; then `result` names the data's model. Anything else that it is annotated with becomes the member
+    `result` of an object.
 
     Raises:
-        TypeError: the function does not take an annotated `params` and a `call`, or an option is unknown.
+        TypeError: an argument of the function cannot be a parameter, or an option is unknown.
     """
     check_options("mcp_tool", options, McpToolOptions.__annotations__)
+    if function is not None and not inspect.isroutine(function):
+        raise TypeError(f"write @mcp_tool above a function, or @mcp_tool(name={function!r}, …)")
 
     def decorate(function: McpFunction) -> McpTool:
-        returned: Any = result or typing.get_type_hints(function).get("return")
+        params, run = with_params(function)
+        returned, run = with_result(function, run, result)
+        own_name = name or function.__name__
         return McpTool(
-            name=name,
-            title=title,
+            name=own_name,
+            title=title or in_words(own_name),
             description=description or inspect.getdoc(function) or "",
-            params=first_argument_type(function),
+            params=params,
             result=returned,
-            function=function,
+            function=run,
             reference=f"{function.__module__}:{function.__qualname__}",
             **options,
         )
 
-    return decorate
+    return decorate if function is None else decorate(function)

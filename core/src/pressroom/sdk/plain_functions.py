@@ -1,0 +1,146 @@
+"""Models that are made from the annotations of a tool's function, where its author declares none.
+
+`async def add(a: int, b: int) -> int` becomes a tool with the parameters `a` and `b` and the result `{"result": …}`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import typing
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_model
+from pydantic.fields import FieldInfo
+
+from pressroom.sdk.call import Call, ToolResult
+from pressroom.sdk.declaration import Params, is_model
+
+RESULT: Final = "result"
+"""The member that holds what a function returns, where that is not a model."""
+
+_NAMED: Final = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+def in_words(name: str) -> str:
+    """Return the name of a function, parameter or module as people write it: `word_count` is `Word count`."""
+    return name.replace("_", " ").strip().capitalize()
+
+
+def with_params(function: Callable[..., Any]) -> tuple[Any, Callable[..., Any]]:
+    """Return the parameter model of a tool's function, and the function `(params, call)` that the host calls.
+
+    A function `(params, call)` whose first argument is a model, or is called `params`, is returned as it is. In all
+    others each argument is a parameter, but for one that is annotated with `Call`.
+
+    Raises:
+        TypeError: an argument cannot be a parameter; the message names all of them.
+    """
+    arguments = inspect.signature(function).parameters
+    hints = typing.get_type_hints(function, include_extras=True)
+    names = list(arguments)
+    first = hints.get(names[0]) if names else None
+    with_call = len(names) == 2 and (names[1] == "call" or hints.get(names[1], Call) is Call)
+    if with_call and first is not None and (is_model(first, BaseModel) or names[0] == "params"):
+        return first, function
+    if len(names) == 1 and is_model(first, BaseModel):
+        return first, _adapted(function, lambda params, _call: {names[0]: params})
+    given = {name: one for name, one in arguments.items() if hints.get(name) is not Call}
+    problems = [problem for one in given.values() for problem in _argument_problems(one, hints.get(one.name))]
+    if problems:
+        raise TypeError(f"{function.__qualname__}: {'; '.join(problems)}")
+    fields: dict[str, Any] = {name: _field(name, hints[name], one.default) for name, one in given.items()}
+    # A worker process finds the model as a member of the tool, by this name.
+    model = create_model(f"{_camel(function)}Params", __base__=Params, __module__=function.__module__, **fields)
+    model.__qualname__ = f"{function.__qualname__}.params"
+    calls = [name for name in names if name not in given]
+
+    def passed(params: Any, call: Call) -> dict[str, Any]:
+        return {**{name: getattr(params, name) for name in given}, **dict.fromkeys(calls, call)}
+
+    return model, _adapted(function, passed)
+
+
+def with_result(
+    function: Callable[..., Any], run: Callable[..., Any], declared: type[BaseModel] | None
+) -> tuple[Any, Callable[..., Any]]:
+    """Return the model of what a tool returns, and the function that returns one, where `function` returns no model.
+
+    `run` is what the host calls; see `with_params`.
+    """
+    returned: Any = declared or typing.get_type_hints(function, include_extras=True).get("return")
+    if returned in (None, type(None), ToolResult) or is_model(returned, BaseModel):
+        return returned, run
+    field = _field(RESULT, returned, inspect.Parameter.empty, described="What the tool returns.")
+    model = create_model(f"{_camel(function)}Result", __module__=function.__module__, **{RESULT: field})
+    model.__qualname__ = f"{function.__qualname__}.result"
+
+    def wrapped(value: Any) -> Any:
+        try:
+            return model(**{RESULT: value})
+        except ValidationError as error:
+            reason = error.errors(include_url=False, include_input=False)[0]["msg"]
+            raise TypeError(
+                f"{function.__qualname__} returned something else than it is annotated with: {reason}"
+            ) from None
+
+    if inspect.iscoroutinefunction(run):
+
+        async def awaited(params: Any, call: Call) -> Any:
+            return wrapped(await run(params, call))
+
+        return model, functools.wraps(function)(awaited)
+    return model, functools.wraps(function)(lambda params, call: wrapped(run(params, call)))
+
+
+def _adapted(function: Callable[..., Any], passed: Callable[[Any, Call], dict[str, Any]]) -> Callable[..., Any]:
+    """Return a function `(params, call)` that calls the tool's own, asynchronously if that is."""
+    if inspect.iscoroutinefunction(function):
+
+        async def run(params: Any, call: Call) -> Any:
+            return await function(**passed(params, call))
+
+        return functools.wraps(function)(run)
+    return functools.wraps(function)(lambda params, call: function(**passed(params, call)))
+
+
+def _argument_problems(argument: inspect.Parameter, hint: Any) -> Iterator[str]:
+    name = str(argument).partition(":")[0].partition("=")[0]
+    if argument.kind not in _NAMED:
+        kind = "is positional only" if argument.kind is inspect.Parameter.POSITIONAL_ONLY else "takes any number"
+        yield f"{name} {kind}; a parameter of a tool is passed by its name"
+    elif hint is None:
+        yield f"annotate {name} with its type" + (", or as Call" if name == "call" else "")
+    elif name.startswith("_") or hasattr(Params, name):
+        yield f"no parameter can have the name {name}; choose another, or declare a subclass of Params with an alias"
+    else:
+        yield from _type_problems(name, hint, argument.default)
+
+
+def _type_problems(name: str, hint: Any, default: Any) -> Iterator[str]:
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(hint)
+    except Exception as error:  # noqa: BLE001 - pydantic, or a type of the plugin's own
+        yield f"{name} cannot be taken: {str(error).splitlines()[0] or type(error).__name__}"
+        return
+    if default is inspect.Parameter.empty:
+        return
+    try:
+        adapter.validate_python(default, strict=True)
+    except ValidationError as error:
+        hint = "; write `| None` behind its type" if default is None else ""
+        yield f"the default of {name} does not fit its annotation: {error.errors()[0]['msg']}{hint}"
+
+
+def _field(name: str, hint: Any, default: Any, described: str = "") -> Any:
+    """Return the definition of a field. `Annotated[int, "The length."]` is short for a `Field` with a description."""
+    extras = getattr(hint, "__metadata__", ())
+    if not any(isinstance(one, FieldInfo) and one.description for one in extras):
+        text = next((one for one in extras if isinstance(one, str)), "") or described or f"{in_words(name)}."
+        hint = Annotated[hint, Field(description=text)]
+    return hint, ... if default is inspect.Parameter.empty else default
+
+
+def _camel(function: Callable[..., Any]) -> str:
+    return "".join(word.capitalize() for word in function.__name__.split("_"))
