@@ -13,7 +13,7 @@ from pressroom.cli.weak_settings import weaknesses
 from pressroom.plugins.discovery import PluginRecord
 from pressroom.plugins.folder import writable_by_others
 from support.compiling import Compile
-from support.plugin_source import SOUND, filled, install_plugin
+from support.plugin_source import SHOUT, SOUND, filled, install_plugin
 from support.server import serving
 
 
@@ -96,7 +96,7 @@ def test_modules_that_begin_with_an_underscore_are_for_the_plugins_to_import(
     [
         ("one_file_bad.py", "def (", "SyntaxError: invalid syntax (one_file_bad.py, line 1)", "correct "),
         ("one_file_null.py", "\0", "", "correct "),
-        ("one_file_bare.py", "import os\n", "one_file_bare.py has no PLUGIN", 'add PLUGIN = Plugin(id="one_file_bare"'),
+        ("one_file_bare.py", "import os\n", "one_file_bare.py has no PLUGIN, no hook and no tool", "put @mcp_tool or "),
         ("my-tool.py", SOUND, "my-tool.py is not a name that Python can import", "rename it to my_tool.py"),
         ("json.py", SOUND, "json.py has the name of another module, json of Python itself", "rename it"),
         ("httpx.py", SOUND, "httpx.py has the name of another module, ", "rename it"),
@@ -125,6 +125,145 @@ def test_what_is_wrong_with_a_file_is_said_and_the_others_continue(
     assert record.status == "broken"
     assert record.error.startswith(error)
     assert record.hint.startswith(hint)
+
+
+DECORATED = '''"""Arithmetic for AI clients,
+done with care.
+
+It adds.
+"""
+
+from pressroom.sdk import *
+from pydantic import Field
+
+
+@mcp_tool
+async def $id(a: int, b: int) -> int:
+    """Adds two whole numbers."""
+    return a + b
+'''
+
+
+def test_a_file_with_a_decorated_function_is_a_plugin(folder: Path, compile_with: Compile) -> None:
+    write(folder, "decorated_sums.py", module=DECORATED)
+    write(folder, "decorated_undocumented.py", module=DECORATED.partition('"""\n\n')[2])
+    compiled = compile_with(plugins_dir=str(folder))
+    first, second = records(compiled).values()
+    assert (first.id, first.status, first.api, first.warnings) == ("decorated_sums", "active", "1", ())
+    assert (first.title, first.summary) == ("Decorated sums", "Arithmetic for AI clients, done with care.")
+    assert first.contributes == ("tool decorated_sums",)
+    assert (second.title, second.summary) == ("Decorated undocumented", "Decorated undocumented")
+
+
+def test_a_hook_decides_alone_which_tools_of_its_kind_are_offered(folder: Path, compile_with: Compile) -> None:
+    nothing = "\n\n@hookimpl\ndef pressroom_mcp_tools():\n    return []\n"
+    write(folder, "decorated_hooked.py", module=f"{DECORATED}{nothing}{SHOUT}")
+    (record,) = records(compile_with(plugins_dir=str(folder))).values()
+    assert (record.status, record.contributes) == ("active", ("generator decorated-hooked",))
+
+
+def test_a_plugin_with_a_declaration_needs_no_hook_for_its_tools(folder: Path, compile_with: Compile) -> None:
+    declaration = "\nPLUGIN = Plugin(id='declared_tools', title='Tools', summary='For tests.')\n"
+    write(folder, "decorated_declared.py", module=f"{DECORATED}{declaration}{SHOUT.partition('@hookimpl')[0]}")
+    (record,) = records(compile_with(plugins_dir=str(folder))).values()
+    assert (record.id, record.title, record.api) == ("declared_tools", "Tools", "1")
+    assert record.contributes == ("generator decorated-declared", "tool decorated_declared")
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "error", "hint"),
+    [
+        (
+            "decorated_idle.py",
+            "import pressroom.sdk\n",
+            "decorated_idle.py has no PLUGIN, no hook and no tool",
+            "put @mcp",
+        ),
+        (
+            "decorated_private.py",
+            f"{DECORATED}\n_kept = decorated_private\ndel decorated_private\n",
+            "decorated_private.py has no PLUGIN, no hook and no tool",
+            "put @mcp_tool or @generator above a function",
+        ),
+        (
+            "decorated_borrowed.py",
+            "import pressroom.sdk\nfrom one_file_sound import shout\n",
+            "decorated_borrowed.py has no PLUGIN, no hook and no tool",
+            "put @mcp_tool or @generator above a function",
+        ),
+        (
+            "decorated_unmarked.py",
+            f"{DECORATED}\ndef pressroom_checks():\n    return []\n",
+            "pressroom_checks is not marked as a hook",
+            "put @hookimpl above it",
+        ),
+        (
+            "decorated_lower_case.py",
+            f"{DECORATED}\nplugin = Plugin(id='shoes', title='Shoes', summary='')\n",
+            "its Plugin is named plugin",
+            "name it PLUGIN",
+        ),
+        (
+            "decorated_exits.py",
+            f"{DECORATED}\nraise SystemExit(3)",
+            "SystemExit: 3 (decorated_exits.py",
+            "correct deco",
+        ),
+        (
+            "decorated_untyped.py",
+            DECORATED.replace("a: int", "a"),
+            "TypeError: decorated_untyped: annotate a with its type (decorated_untyped.py",
+            "correct decorated_untyped.py",
+        ),
+        (
+            "decorated_plain.py",
+            DECORATED.replace("async def", "def"),
+            'tool decorated_plain: executor \'async\' needs an async function; use executor="process" or "thread"',
+            "correct decorated_plain.py",
+        ),
+        (
+            "Decorated.py",
+            DECORATED,
+            "its id would be 'Decorated', which must be 2 to 32 lower-case letters, digits and underscores",
+            "rename it, or give it a PLUGIN",
+        ),
+        ("x.py", DECORATED, "its id would be 'x', which must be 2 to 32 lower-case", "rename it, or give it a PLUGIN"),
+        ("my tool.py", DECORATED, "my tool.py is not a name that Python can import", "rename it to my_tool.py"),
+        ("pressroom.py", DECORATED, "pressroom.py has the name of another module, ", "rename it"),
+        (
+            "qr_code_generator.py",
+            DECORATED,
+            "pressroom-qr-code-generator, which is built in, offers the id 'qr_code_generator' too",
+            "choose another id",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_file_without_a_declaration_is_said(
+    folder: Path, compile_with: Compile, name: str, module: str, error: str, hint: str
+) -> None:
+    write(folder, name, module=module.replace("$id", Path(name).stem.replace(" ", "_")))
+    write(folder, "one_file_sound.py")
+    found = records(compile_with(plugins_dir=str(folder)))
+    assert found["one_file_sound.py"].status == "active"
+    record = found[name]
+    assert (record.status in ("broken", "conflict"), record.contributes) == (True, ())
+    assert record.error.startswith(error)
+    assert record.hint.startswith(hint)
+
+
+def test_two_files_with_one_tool_are_a_conflict(folder: Path, compile_with: Compile) -> None:
+    write(folder, "decorated_one.py", "same_sums", DECORATED)
+    write(folder, "decorated_two.py", "same_sums", DECORATED)
+    found = records(compile_with(plugins_dir=str(folder)))
+    assert {(one.status, one.contributes) for one in found.values()} == {("conflict", ())}
+    assert found["decorated_one.py"].error == "the tool name same_sums is offered by decorated_two too"
+
+
+def test_a_package_offers_the_tools_of_its_modules_that_it_imports(folder: Path, compile_with: Compile) -> None:
+    write(folder, "decorated_package/__init__.py", module="from .sums import *\n")
+    write(folder, "decorated_package/sums.py", "package_sums", DECORATED)
+    (record,) = records(compile_with(plugins_dir=str(folder))).values()
+    assert (record.id, record.status, record.contributes) == ("decorated_package", "active", ("tool package_sums",))
 
 
 def test_a_file_and_a_folder_of_the_same_name_are_both_refused(folder: Path, compile_with: Compile) -> None:

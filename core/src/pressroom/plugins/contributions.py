@@ -249,10 +249,34 @@ _DECORATORS: Final = {
 }
 
 
+DECORATED: Final[Mapping[str, type[Generator | McpTool]]] = MappingProxyType(
+    {"pressroom_generators": Generator, "pressroom_mcp_tools": McpTool}
+)
+"""The hooks that a plugin may leave out: what is decorated in its module is offered then."""
+
+
+def decorated_in(module: types.ModuleType, record_type: type[Any]) -> list[Any]:
+    """Return the tools of a kind that a module holds under public names, and that its own package defines."""
+    package = module.__name__.partition(".")[0]
+    found = {
+        id(value): value
+        for name, value in vars(module).items()
+        if isinstance(value, record_type)
+        and not name.startswith("_")
+        and value.reference.partition(":")[0].partition(".")[0] == package
+    }
+    return list(found.values())
+
+
 def collect(
-    manager: pluggy.PluginManager, context: PluginContext, hooks: Mapping[str, type[Any]] = RECORD_TYPES
+    manager: pluggy.PluginManager,
+    context: PluginContext,
+    hooks: Mapping[str, type[Any]] = RECORD_TYPES,
+    module: types.ModuleType | None = None,
 ) -> dict[str, list[Any]]:
     """Call hooks of one plugin and return the records of each. `hooks` holds the type that each must yield.
+
+    For a hook of `DECORATED` that the plugin leaves out, these are the tools in its `module`.
 
     Raises:
         PluginError: a hook returned something else than an iterable of its record type.
@@ -261,8 +285,12 @@ def collect(
     others = [plugin for name, plugin in manager.list_name_plugin() if name != context.id]
     records: dict[str, list[Any]] = {}
     for hook, record_type in hooks.items():
+        implementations = _implementations(manager, hook, context.id)
+        if not implementations and module is not None and hook in DECORATED:
+            records[hook] = decorated_in(module, record_type)
+            continue
         answers = manager.subset_hook_caller(hook, others)(plugin=context)
-        if len(answers) < _implementations(manager, hook, context.id):
+        if len(answers) < implementations:
             # pluggy leaves out what is None: most likely a `return` was forgotten.
             raise PluginError(f"{hook} must return {_expected(record_type)}, it returned None", hint="return a list")
         records[hook] = [record for answer in answers for record in _records(hook, answer, record_type)]

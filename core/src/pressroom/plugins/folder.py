@@ -22,9 +22,16 @@ from typing import Final
 from pressroom.config.models import Settings
 from pressroom.gate.wording import one_line
 from pressroom.plugins.discovery import Candidate
+from pressroom.sdk.plugin import PLUGIN_ID
 
 FOLDER_ID: Final = "plugins_dir"
 """The id of the record that says what is wrong with the folder itself."""
+
+NOTHING_OFFERED: Final = "has no PLUGIN, no hook and no tool"
+OFFER_SOMETHING: Final = (
+    "put @mcp_tool or @generator above a function, or begin the file's name with _ if others import it"
+)
+"""What is wrong with a module that offers nothing, and what to do."""
 
 _MAX_BYTES: Final = 4_194_304
 _MAX_FILES: Final = 10_000
@@ -124,11 +131,15 @@ def _may_be_plugin(path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What the source of a plugin says without being run: whether it has a `PLUGIN`, and the id in that, if literal."""
+    """What the source of a plugin says without being run.
+
+    That is whether it has a `PLUGIN`, the id in that, if literal, and whether it imports anything of Pressroom.
+    """
 
     content: bytes
     has_plugin: bool
     plugin_id: str = ""
+    uses_host: bool = False
 
 
 def _candidate(file: Path) -> Candidate:
@@ -140,12 +151,13 @@ def _candidate(file: Path) -> Candidate:
     except OSError as error:
         reason = error.strerror or str(error)
         return replace(found, problem=f"{file} cannot be read: {reason}", hint="check that the server may read it")
-    if not source.has_plugin:
-        return replace(
-            found,
-            problem=f"{file.name} has no PLUGIN",
-            hint=f'add PLUGIN = Plugin(id="{file.stem}", …), or begin the file\'s name with _ if others import it',
-        )
+    # Whatever it offers it declares with names of Pressroom, so without any it need not be run.
+    if not source.has_plugin and not source.uses_host:
+        return replace(found, problem=f"{file.name} {NOTHING_OFFERED}", hint=OFFER_SOMETHING)
+    if not source.has_plugin and file.stem.isidentifier() and not PLUGIN_ID.fullmatch(file.stem):
+        rule = "must be 2 to 32 lower-case letters, digits and underscores, and begin with a letter"
+        hint = 'rename it, or give it a PLUGIN = Plugin(id="…", title="…", summary="…")'
+        return replace(found, problem=f"its id would be {file.stem!r}, which {rule}", hint=hint)
     version = hashlib.sha256(source.content).hexdigest()[:_VERSION_LENGTH]
     return replace(found, id=source.plugin_id or file.stem, module=module, version=version)
 
@@ -174,7 +186,15 @@ def _parsed(file: Path) -> _Source:
         raise ValueError(f"{file.name} is larger than {_MAX_BYTES} bytes")
     tree = ast.parse(content, filename=str(file))
     value = next((value for names, value in _bound(tree.body) if "PLUGIN" in names), None)
-    return _Source(content, value is not None, _literal_id(value) if value is not None else "")
+    return _Source(content, value is not None, _literal_id(value) if value is not None else "", _uses_host(tree.body))
+
+
+def _uses_host(body: Sequence[ast.stmt]) -> bool:
+    """Tell whether a module imports anything of Pressroom, or another module of its package, which may."""
+    imported = [alias.name for one in body if isinstance(one, ast.Import) for alias in one.names]
+    imported += [one.module or "" for one in body if isinstance(one, ast.ImportFrom)]
+    inside = any(one.level for one in body if isinstance(one, ast.ImportFrom))
+    return inside or any(name.partition(".")[0] == "pressroom" for name in imported)
 
 
 def _bound(body: Sequence[ast.stmt]) -> Iterator[tuple[set[str], ast.AST]]:

@@ -311,7 +311,7 @@ def _collect(
         register(manager, plugin.module, id_)
     if plugin.sound:
         with plugin.phase("collect", undo):
-            collected = collect(manager, plugin.context)
+            collected = collect(manager, plugin.context, module=plugin.module)
             plugin.records = tuple(record for found in collected.values() for record in found)
             plugin.extensions = collect(manager, plugin.context, offered)
     if plugin.sound:

@@ -21,11 +21,12 @@ from pressroom import hookspecs, sdk
 from pressroom.errors import PluginError, PressroomError
 from pressroom.gate import PluginFailed
 from pressroom.gate.wording import one_line, squeezed
-from pressroom.plugins.contributions import RECORD_TYPES, shape_problems
+from pressroom.plugins.contributions import DECORATED, RECORD_TYPES, decorated_in, shape_problems
 from pressroom.plugins.discovery import Candidate, Phase, PluginRecord, Status, editable_folder
-from pressroom.plugins.folder import make_importable
+from pressroom.plugins.folder import NOTHING_OFFERED, OFFER_SOMETHING, make_importable
 from pressroom.plugins.validating import Reason
 from pressroom.sdk.deprecation import Deprecation, uses_of, watch
+from pressroom.sdk.plain_functions import in_words
 from pressroom.sdk.plugin import API, FIRST_API, Plugin
 from pressroom.validation.echo import nearest
 
@@ -40,7 +41,7 @@ class IncompatibleApi(PluginError):
 
 
 def import_plugin(candidate: Candidate) -> tuple[ModuleType, Plugin]:
-    """Import the module of a plugin and return it with its `PLUGIN`.
+    """Import the module of a plugin and return it with its `PLUGIN`, which a plugin of one file may leave out.
 
     Where that fails, the modules that the plugin's package brought are forgotten. What fails later leaves them: another
     plugin of the same package may work with them by then.
@@ -91,6 +92,8 @@ _STATE_API: Final = 'add api="{}" to its PLUGIN'
 
 def _declaration(module: ModuleType, attribute: str, candidate: Candidate) -> Plugin:
     plugin = getattr(module, attribute, None)
+    if plugin is None and candidate.folder is not None:
+        plugin = _implied(module, candidate)
     if not isinstance(plugin, Plugin):
         raise PluginError(
             f"{candidate.module.partition(':')[0]} has no {attribute}",
@@ -99,6 +102,9 @@ def _declaration(module: ModuleType, attribute: str, candidate: Candidate) -> Pl
     problems = list(shape_problems(plugin))
     if problems:
         raise PluginError(f"{attribute}: {'; '.join(problems)}", hint=f"correct {attribute}, or tell the authors")
+    if candidate.folder is not None and not plugin.api:
+        # Who writes a file for a server of their own writes it for the interface of that server.
+        plugin = replace(plugin, api=API)
     if plugin.id != candidate.id and candidate.folder is not None:
         raise PluginError(
             f"its {attribute} has the id {plugin.id!r}, which {candidate.distribution} tells only when it is run",
@@ -115,6 +121,23 @@ def _declaration(module: ModuleType, attribute: str, candidate: Candidate) -> Pl
             hint="upgrade pressroom, or install an older version of the plugin",
         )
     return plugin
+
+
+def _implied(module: ModuleType, candidate: Candidate) -> Plugin:
+    """Return what a module in the folder of plugins says of itself, where it has no `PLUGIN`.
+
+    Raises:
+        PluginError: it offers nothing either, or its `Plugin` has another name.
+    """
+    name = next((name for name, value in vars(module).items() if isinstance(value, Plugin)), "")
+    if name:
+        raise PluginError(f"its Plugin is named {name}", hint="name it PLUGIN")
+    hooks = [name for name, value in vars(module).items() if inspect.isfunction(value) and _is_hook(name, value)]
+    if not hooks and not any(decorated_in(module, kind) for kind in DECORATED.values()):
+        raise PluginError(f"{candidate.distribution} {NOTHING_OFFERED}", hint=OFFER_SOMETHING)
+    title, documented = in_words(candidate.id), module.__doc__ if isinstance(module.__doc__, str) else ""
+    summary = squeezed(inspect.cleandoc(documented).partition("\n\n")[0]) or title
+    return Plugin(id=candidate.id, api=API, title=title, summary=summary)
 
 
 def _forget(module_name: str, before: set[str]) -> None:
@@ -219,11 +242,14 @@ def _hook_functions(
     for name, value in sorted(vars(module).items()):
         function = value.__func__ if isinstance(value, MethodType) else value
         if inspect.isfunction(function):
-            options = getattr(function, _MARK, None)
-            if isinstance(options, dict) or name.startswith(HOOK_PREFIX):
-                yield name, value, options
+            if _is_hook(name, function):
+                yield name, value, getattr(function, _MARK, None)
         elif name in known:
             raise PluginError(f"{name} is not a function", hint=f"write `def {name}(plugin)`")
+
+
+def _is_hook(name: str, function: Any) -> bool:
+    return name.startswith(HOOK_PREFIX) or isinstance(getattr(function, _MARK, None), dict)
 
 
 def _check_function(name: str, function: Any, options: Mapping[str, Any]) -> None:
