@@ -5,13 +5,17 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import pwd
 import socket
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from pressroom.cli import installing
+from pressroom.cli.weak_settings import weaknesses
+from pressroom.config import Settings
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.host.server_status import FOLDER, ServerStatusFile, running_servers
 from pressroom.plugins.folder import writable_by_others
@@ -84,6 +88,72 @@ def test_the_operator_is_told_of_every_file_that_others_may_change_and_the_serve
     assert list(writable_by_others(plugins)) == [plugins / "mine" / "inner" / "work.py", tmp_path / "shared"]
     (tmp_path / "shared").chmod(0o1777)
     assert list(writable_by_others(plugins)) == [plugins / "mine" / "inner" / "work.py"]
+
+
+@pytest.fixture
+def branding(tmp_path: Path) -> Settings:
+    """Return the settings of an operator with templates and a style sheet that nobody else may change."""
+    templates = tmp_path / "look" / "templates"
+    (templates / "static").mkdir(parents=True)
+    (templates / "base.html").write_text("")
+    (templates / "static" / "wave.svg").write_text("")
+    (tmp_path / "look" / "shop.css").write_text("")
+    for path in (tmp_path / "look", *(tmp_path / "look").rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    stylesheet = tmp_path / "look" / "shop.css"
+    return Settings.model_validate({"branding": {"templates": str(templates), "stylesheet": str(stylesheet)}})
+
+
+def test_the_operator_is_told_of_templates_and_a_style_sheet_that_others_may_change(
+    branding: Settings, tmp_path: Path
+) -> None:
+    assert list(weaknesses(branding)) == []
+    (tmp_path / "look" / "templates" / "base.html").chmod(0o646)
+    (tmp_path / "look" / "templates" / "static").chmod(0o777)
+    (tmp_path / "look" / "shop.css").chmod(0o666)
+    templates, stylesheet = weaknesses(branding)
+    folder = tmp_path / "look" / "templates"
+    assert templates.message.startswith(
+        f"[branding] templates: other users of this machine may write to {folder / 'base.html'} and 1 more: "
+    )
+    assert templates.hint == f"run: chown -R {os.geteuid()} {folder} && chmod -R go-w {folder}"
+    subprocess.run(["sh", "-c", templates.hint.removeprefix("run: ")], check=True)
+    assert list(weaknesses(branding)) == [stylesheet]
+    assert stylesheet.status == "warning"
+    assert f"{tmp_path / 'look' / 'shop.css'}: what they put there is on the server's pages" in stylesheet.message
+
+
+def test_a_folder_above_the_templates_that_others_may_change_is_named_with_another_remedy(
+    branding: Settings, tmp_path: Path
+) -> None:
+    (tmp_path / "look").chmod(0o777)
+    templates, stylesheet = weaknesses(branding)
+    assert f"may write to {tmp_path / 'look'}: " in templates.message
+    assert templates.hint.startswith(f"move {tmp_path / 'look' / 'templates'} to a folder above which only root")
+    assert stylesheet.hint.startswith(f"move {tmp_path / 'look' / 'shop.css'} to a folder above which only root")
+    (tmp_path / "look").chmod(0o1777)
+    assert list(weaknesses(branding)) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_templates_of_another_user_or_of_a_group_with_other_members_are_named(
+    branding: Settings, tmp_path: Path
+) -> None:
+    base = tmp_path / "look" / "templates" / "base.html"
+    os.chown(base, 54_321, -1)
+    assert [one.status for one in weaknesses(branding)] == ["warning"]
+    somebody = next(one for one in pwd.getpwall() if one.pw_uid != 0 and one.pw_gid != 0)
+    os.chown(base, 0, somebody.pw_gid)
+    assert list(weaknesses(branding)) == []
+    base.chmod(0o664)
+    assert [one.status for one in weaknesses(branding)] == ["warning"]
+    os.chown(base, 0, 0)
+    assert list(weaknesses(branding)) == []
+
+
+def test_templates_that_are_not_there_are_no_weakness(tmp_path: Path) -> None:
+    gone = {"templates": str(tmp_path / "gone"), "stylesheet": str(tmp_path / "gone.css")}
+    assert list(weaknesses(Settings.model_validate({"branding": gone}))) == []
 
 
 def test_the_operator_is_told_of_a_data_folder_that_somebody_else_made(

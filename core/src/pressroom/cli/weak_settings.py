@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from pressroom.config import Settings
 from pressroom.plugins.folder import writable_by_others
+from pressroom.plugins.permissions import changeable
+from pressroom.plugins.template_folder import MAX_FILES
 from pressroom.sdk import CheckResult
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -20,6 +24,7 @@ def weaknesses(settings: Settings) -> Iterator[CheckResult]:
     yield from _of_bounds(settings)
     yield from _of_clients(settings)
     yield from _of_plugins_dir(settings)
+    yield from _of_pages(settings)
     if settings.safe_mode:
         yield CheckResult(
             "warning",
@@ -110,3 +115,29 @@ def _of_plugins_dir(settings: Settings) -> Iterator[CheckResult]:
             if above
             else f"run: chown {os.geteuid()} {quoted} && chmod o-w {quoted}",
         )
+
+
+def _of_pages(settings: Settings) -> Iterator[CheckResult]:
+    branding = settings.branding
+    for name, path in (("templates", branding.templates), ("stylesheet", branding.stylesheet)):
+        found = list(changeable(_read_with(path), above=path)) if path is not None else []
+        if path is None or not found:
+            continue
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        outside = found[0] in path.absolute().parents
+        quoted = shlex.quote(str(path))
+        yield CheckResult(
+            "warning",
+            f"[branding] {name}: other users of this machine may write to {found[0]}{more}: what they put there is on "
+            "the server's pages, that of the sign-in too",
+            f"move {path} to a folder above which only root and the server may write"
+            if outside
+            else f"run: chown -R {os.geteuid()} {quoted} && chmod -R go-w {quoted}",
+        )
+
+
+def _read_with(path: Path) -> Iterator[Path]:
+    """Yield a file or folder, and what the server reads in it."""
+    yield path
+    if path.is_dir():
+        yield from islice((one for one in sorted(path.rglob("*")) if not one.is_symlink()), MAX_FILES)

@@ -10,7 +10,6 @@ import hashlib
 import importlib.machinery
 import importlib.util
 import os
-import stat
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,6 +21,7 @@ from typing import Final
 from pressroom.config.models import Settings
 from pressroom.gate.wording import one_line
 from pressroom.plugins.discovery import Candidate
+from pressroom.plugins.permissions import changeable
 from pressroom.sdk.plugin import PLUGIN_ID
 
 FOLDER_ID: Final = "plugins_dir"
@@ -74,39 +74,19 @@ def make_importable(folder: Path) -> None:
 
 
 def writable_by_others(folder: Path) -> Iterator[Path]:
-    """Yield the folder, what is run of it, and the folders above it, that others than root and the server may change.
-
-    What a group may do is not looked at. What cannot be read is left out, and so are folders above that are shared
-    (sticky), such as `/tmp`: nobody may replace there what belongs to somebody else.
-    """
-    if os.name != "posix":
-        return
+    """Yield the folder, what is run of it, and the folders above it, that others may change: not root or the server."""
     try:
         inside = sorted(filter(_may_be_plugin, folder.iterdir()))
     except OSError:
         inside = []
-    for path in (folder, *inside, *islice((one for plugin in inside for one in _modules(plugin)), _MAX_FILES)):
-        if _is_writable_by_others(path):
-            yield path
-    for path in folder.absolute().parents:
-        if _is_writable_by_others(path, shared=True):
-            yield path
+    modules = islice((one for plugin in inside for one in _modules(plugin)), _MAX_FILES)
+    return changeable((folder, *inside, *modules), above=folder)
 
 
 def _modules(plugin: Path) -> Iterator[Path]:
     """Yield the files and folders of a package, none for a file."""
     if plugin.is_dir():
         yield from (one for one in plugin.rglob("*") if one.is_dir() or one.suffix == ".py")
-
-
-def _is_writable_by_others(path: Path, *, shared: bool = False) -> bool:
-    try:
-        found = path.stat()
-    except OSError:
-        return False
-    if shared and found.st_mode & stat.S_ISVTX:
-        return False
-    return bool(found.st_mode & stat.S_IWOTH) or found.st_uid not in (0, os.geteuid())
 
 
 def _folder_problem(folder: Path, storage: Path) -> tuple[str, str] | None:

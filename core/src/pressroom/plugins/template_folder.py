@@ -58,7 +58,7 @@ MEDIA_TYPES: Final[Mapping[str, str]] = {
 
 _MAX_TEMPLATE_BYTES: Final = 262_144
 _MAX_STATIC_BYTES: Final = 4_194_304
-_MAX_FILES: Final = 1000
+MAX_FILES: Final = 1000
 _MAX_DEPTH: Final = 4
 _STATIC_NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
 _COPIED: Final = re.compile(r"\{# Copied from (\S+) of pressroom \S+, ([0-9a-f]{16})")
@@ -134,7 +134,7 @@ class TemplateFolder:
         name = f"{owner}/{template}" if owner else template
         self.failures[name] += 1
         text = one_line(error)
-        if (name, text) not in self._logged and len(self._logged) < _MAX_FILES:
+        if (name, text) not in self._logged and len(self._logged) < MAX_FILES:
             self._logged.add((name, text))
             log.error("a template of the operator failed", template=name, file=path, line=line, error=text)
 
@@ -199,8 +199,8 @@ class TemplateFolder:
             self.problems.append(TemplateProblem(str(folder), f"cannot be read: {_reason(error)}", hint))
             return
         for number, path in enumerate(self._walk(root)):
-            if number == _MAX_FILES:
-                message = f"it has more than {_MAX_FILES} files; the others are not read"
+            if number == MAX_FILES:
+                message = f"it has more than {MAX_FILES} files; the others are not read"
                 self.problems.append(TemplateProblem(str(folder), message, "name a folder with templates alone"))
                 return
             parts = path.relative_to(root).parts

@@ -1,0 +1,56 @@
+"""Whether other users of the machine may change a file that the server relies on."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+
+
+def changeable(paths: Iterable[Path], *, above: Path) -> Iterator[Path]:
+    """Yield those of some paths, and of the folders above another one, that others than root and the server may change.
+
+    What cannot be read is left out, and so are folders above that are shared (sticky), such as `/tmp`: nobody may
+    replace there what belongs to somebody else.
+    """
+    if os.name != "posix":
+        return
+    for path in paths:
+        if _is_changeable(path):
+            yield path
+    for path in above.absolute().parents:
+        if _is_changeable(path, shared=True):
+            yield path
+
+
+def _is_changeable(path: Path, *, shared: bool = False) -> bool:
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    if shared and found.st_mode & stat.S_ISVTX:
+        return False
+    if found.st_mode & stat.S_IWOTH or found.st_uid not in (0, os.geteuid()):
+        return True
+    return bool(found.st_mode & stat.S_IWGRP) and _has_other_members(found.st_gid, os.geteuid())
+
+
+@lru_cache(maxsize=64)
+def _has_other_members(group: int, server: int) -> bool:
+    """Tell whether anybody but root and the server's user is in a group: most users have a group to themselves."""
+    import grp  # noqa: PLC0415 - not on Windows
+    import pwd  # noqa: PLC0415
+
+    if group == 0:
+        return False
+    trusted = (0, server)
+    if any(one.pw_gid == group and one.pw_uid not in trusted for one in pwd.getpwall()):
+        return True
+    try:
+        members = grp.getgrgid(group).gr_mem
+    except KeyError:
+        return True  # a group without a name is one that this machine does not know
+    names = {one.pw_name for one in pwd.getpwall() if one.pw_uid in trusted}
+    return not names.issuperset(members)
