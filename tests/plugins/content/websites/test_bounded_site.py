@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pressroom.config.models import ExecutorsSettings
 from pressroom.gate import PluginGate
+from pressroom.pipeline.executors.workers import WorkerPool
 from pressroom.sdk import Extensions, PluginContext, PluginError
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import (
@@ -27,6 +28,18 @@ from pressroom_content.contract import (
 )
 from pressroom_content.websites.bounded_site import bounded_site, opening
 from structlog.testing import capture_logs
+from support.hostile_codec import (
+    HostileCodec,
+    blocks,
+    encode_with,
+    exits,
+    join_with,
+    raises,
+    spins,
+    split_with,
+    swallows,
+    turns_into_another,
+)
 
 
 async def never(*_: Any, **__: Any) -> Any:
@@ -136,29 +149,6 @@ async def test_it_can_do_what_the_site_can_and_no_more(plugin: PluginContext[Con
     assert not gate.failures
 
 
-def blocks() -> None:
-    time.sleep(60)
-
-
-def swallows() -> None:
-    try:
-        time.sleep(60)
-    except BaseException:  # noqa: BLE001 - as bad as a connector may be
-        return
-
-
-def turns_into_another() -> None:
-    try:
-        time.sleep(60)
-    except BaseException as error:
-        raise ValueError("secret-token") from error
-
-
-def spins() -> None:
-    while True:
-        pass
-
-
 @pytest.mark.parametrize("function", [blocks, swallows, turns_into_another, spins])
 def test_a_function_that_blocks_the_event_loop_is_interrupted(
     plugin: PluginContext[ContentConfig], gate: PluginGate, function: Callable[[], None]
@@ -184,3 +174,89 @@ def test_what_a_function_raises_is_for_those_who_called_but_not_the_end_of_the_p
     with pytest.raises(PluginError, match="SystemExit"), opening(plugin, CONNECTOR):
         raise SystemExit(3)
     assert gate.failures == {("acme", "extension", "failed"): 1}
+
+
+class HostileSite(SilentSite):
+    """A site whose methods that await nothing do what they are told."""
+
+    def __init__(self, does: Callable[[], Any], codec: HostileCodec | None = None) -> None:
+        self.does = does
+        self.kept = codec
+
+    def recall(self, post_id: str, url: str, revision: str) -> None:
+        self.does()
+
+    @property
+    def codec(self) -> Any:  # type: ignore[override]
+        return self.kept or self.does()
+
+
+@pytest.mark.parametrize("function", [blocks, swallows, turns_into_another, spins])
+def test_what_recalls_a_post_is_interrupted_where_it_blocks_the_event_loop(
+    plugin: PluginContext[ContentConfig], gate: PluginGate, function: Callable[[], None]
+) -> None:
+    site: Any = bounded_site(plugin, CONNECTOR, HostileSite(function, HostileCodec(raises)))  # type: ignore[arg-type]
+    with pytest.raises(SiteUnavailable, match=r"Silent blocked the server for 0.1 s, and was stopped"):
+        site.recall("1", "https://a.example/1", "r")
+    assert gate.failures == {("acme", "extension", "blocked"): 1}
+
+
+def test_what_recalls_a_post_may_raise_but_not_end_the_process(
+    plugin: PluginContext[ContentConfig], gate: PluginGate
+) -> None:
+    codec = HostileCodec(raises)
+    site: Any = bounded_site(plugin, CONNECTOR, HostileSite(raises, codec))  # type: ignore[arg-type]
+    with pytest.raises(LookupError, match="the codec is broken"):
+        site.recall("1", "https://a.example/1", "r")
+    assert not gate.failures
+    site = bounded_site(plugin, CONNECTOR, HostileSite(exits, codec))  # type: ignore[arg-type]
+    with pytest.raises(PluginError, match="SystemExit"):
+        site.recall("1", "https://a.example/1", "r")
+    assert gate.failures == {("acme", "extension", "failed"): 1}
+
+
+@pytest.mark.parametrize("function", [blocks, swallows, turns_into_another, spins])
+@pytest.mark.parametrize("where", ["the property", "pickling"])
+def test_a_codec_that_blocks_the_event_loop_is_interrupted(
+    plugin: PluginContext[ContentConfig], gate: PluginGate, function: Callable[[], None], where: str
+) -> None:
+    codec = HostileCodec(raises, function) if where == "pickling" else None
+    with pytest.raises(SiteUnavailable, match=r"Silent blocked the server for 0.1 s, and was stopped"):
+        _ = bounded_site(plugin, CONNECTOR, HostileSite(function, codec)).codec  # type: ignore[arg-type,attr-defined]
+    assert gate.failures == {("acme", "extension", "blocked"): 1}
+
+
+@pytest.fixture
+async def workers(gate: PluginGate) -> AsyncIterator[WorkerPool]:
+    pool = WorkerPool(ExecutorsSettings(plugin_processes=1, niceness=0), gate=gate)
+    yield pool
+    await pool.close()
+
+
+@pytest.mark.parametrize("call", [split_with, join_with, encode_with])
+@pytest.mark.parametrize(
+    ("function", "reason", "message"),
+    [
+        (raises, "failed", "LookupError: the codec is broken"),
+        (exits, "failed", "SystemExit: 3"),
+        (blocks, "timeout", "platform silent did not end within 0.5 s"),
+        (spins, "timeout", "platform silent did not end within 0.5 s"),
+        (swallows, "timeout", "platform silent did not end within 0.5 s"),
+    ],
+)
+async def test_a_codec_that_fails_in_a_worker_process_is_a_failure_of_its_plugin(
+    plugin: PluginContext[ContentConfig],
+    gate: PluginGate,
+    workers: WorkerPool,
+    monkeypatch: pytest.MonkeyPatch,
+    call: Callable[[Any], Any],
+    function: Callable[[], Any],
+    reason: str,
+    message: str,
+) -> None:
+    monkeypatch.setattr("pressroom_content.websites.bounded_site.CODEC_SECONDS", 0.5)
+    site: Any = bounded_site(plugin, CONNECTOR, HostileSite(raises, HostileCodec(function)))  # type: ignore[arg-type]
+    with pytest.raises(PluginError, match=message):
+        await workers.run(call, site.codec)
+    assert gate.failures == {("acme", "extension", reason): 1}
+    assert await workers.run(len, "others work") == 11

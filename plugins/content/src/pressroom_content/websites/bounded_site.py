@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cache
 from typing import Any, Final, Literal, TypeVar, cast
 
-from pressroom.sdk import PluginContext, PluginError, Workers
+from pressroom.sdk import PluginContext, PluginError, Workers, calling_in_worker
 
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import (
     BlockSite,
+    BodyBlock,
     BodyCodec,
     ConnectionReport,
     MediaFile,
@@ -38,19 +40,23 @@ T = TypeVar("T")
 OPEN_SECONDS: Final = 5.0
 """How long a function of a connector may take that awaits nothing: nobody else is answered meanwhile."""
 
+CODEC_SECONDS: Final = 10.0
+"""How long one call of a connector's codec may take in a worker process, which has 20 s for a whole body."""
+
 
 @contextmanager
-def opening(plugin: PluginContext[ContentConfig], connector: SiteConnector) -> Iterator[None]:
+def opening(plugin: PluginContext[ContentConfig], connector: SiteConnector, *, private: bool = True) -> Iterator[None]:
     """Interrupt a function of a connector that awaits nothing, once it has blocked the event loop for `OPEN_SECONDS`.
+
+    With `private` it is given what may be a credential, so that neither messages nor frames are logged.
 
     Raises:
         SiteUnavailable: it has. It counts as a failure of the connector's plugin.
     """
     called, seconds = f"platform {connector.platform}", min(OPEN_SECONDS, plugin.config.connector_seconds)
     try:
-        # What it is given may be a credential, so neither messages nor frames are logged.
         with plugin.extensions.calling(
-            called, connector, passes=(Exception,), private=True, seconds=seconds, interrupt=True
+            called, connector, passes=(Exception,), private=private, seconds=seconds, interrupt=True
         ):
             yield
     except PluginError as error:
@@ -65,8 +71,8 @@ def open_site(
     """Return what a connector opens for a site; see `opening` for what keeps it from blocking."""
     with opening(plugin, connector):
         site = connector.open(address, credential, plugin.services.fetcher)
-    if isinstance(site, WorkingSite):
-        site.workers = plugin.services.workers
+        if isinstance(site, WorkingSite):
+            site.workers = plugin.services.workers
     return site
 
 
@@ -76,7 +82,9 @@ def bounded_site(plugin: PluginContext[ContentConfig], connector: SiteConnector,
     A call that takes longer counts as a failure of the connector's plugin. It raises `UnknownOutcome` where it may have
     changed something, else `SiteUnavailable`.
     """
-    parts = tuple(part for protocol, part in _PARTS if isinstance(site, protocol))
+    with opening(plugin, connector):
+        # Up to Python 3.11 this reads the site's properties.
+        parts = tuple(part for protocol, part in _PARTS if isinstance(site, protocol))
     return cast("Site", _class(parts)(plugin, connector, site))
 
 
@@ -163,7 +171,8 @@ class _BoundedSite:
 
 class _Recalling(_BoundedSite):
     def recall(self, post_id: str, url: str, revision: str) -> None:
-        self._site.recall(post_id, url, revision)
+        with opening(self._plugin, self._connector, private=False):
+            self._site.recall(post_id, url, revision)
 
 
 class _WithMedia(_BoundedSite):
@@ -171,10 +180,48 @@ class _WithMedia(_BoundedSite):
         return await self._told(lambda: self._site.remove_media(media))
 
 
+class _BoundedCodec:
+    """A codec whose every call ends in the worker process that it is pickled for; see `calling_in_worker`."""
+
+    def __init__(self, pickled: bytes, plugin: str, called: str, seconds: float) -> None:
+        self._pickled = pickled
+        self._plugin = plugin
+        self._called = called
+        self._seconds = seconds
+        self._codec: BodyCodec | None = None
+
+    @contextmanager
+    def _calling(self) -> Iterator[BodyCodec]:
+        with calling_in_worker(self._plugin, self._called, seconds=self._seconds):
+            if self._codec is None:
+                self._codec = cast("BodyCodec", pickle.loads(self._pickled))  # noqa: S301 - pickled by this server
+            yield self._codec
+
+    def split(self, raw: str) -> Sequence[BodyBlock]:
+        with self._calling() as codec:
+            return tuple(codec.split(raw))
+
+    def join(self, sources: Sequence[str], original: str = "") -> str:
+        with self._calling() as codec:
+            return codec.join(sources, original)
+
+    def encode(self, html: str, markdown: str) -> Sequence[str]:
+        with self._calling() as codec:
+            return tuple(codec.encode(html, markdown))
+
+
 class _InBlocks(_BoundedSite):
+    _codec: BodyCodec | None = None
+
     @property
     def codec(self) -> BodyCodec:
-        return cast("BodyCodec", self._site.codec)
+        if self._codec is None:
+            with opening(self._plugin, self._connector, private=False):
+                pickled = pickle.dumps(self._site.codec, pickle.HIGHEST_PROTOCOL)
+            connectors = self._plugin.extensions.of("pressroom_site_connectors")
+            owner = next((id_ for id_, one in connectors if one is self._connector), self._plugin.id)
+            self._codec = _BoundedCodec(pickled, owner, f"platform {self._connector.platform}", CODEC_SECONDS)
+        return self._codec
 
     async def locate(self, url: str) -> RemotePost | None:
         return await self._asked(lambda: self._site.locate(url))
