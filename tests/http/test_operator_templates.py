@@ -8,6 +8,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from pressroom.config.models import BrandingSettings
+from pressroom.plugins.template_folder import TemplateFolder
 from pressroom.testing import RunningHost, settings_for_test
 from structlog.testing import capture_logs
 from support.commands import run_command
@@ -106,6 +108,44 @@ def test_one_that_fails_costs_no_page_and_is_named_and_counted(
     assert [line for line in metrics.splitlines() if "template_failures_total{" in line] == [
         'pressroom_template_failures_total{template="error.html"} 2.0'
     ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "\n{% for one in range(99999) %}{% for other in range(99999) %}{% endfor %}{% endfor %}",
+        "{% macro twice(n) %}\n{% if n %}{{ twice(n - 1) }}{{ twice(n - 1) }}{% endif %}{% endmacro %}{{ twice(60) }}",
+        "\n{% for one in range(99999) recursive %}{{ loop(range(99999)) if loop.depth < 4 }}{% endfor %}",
+        "{% set all %}\n{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}{% endset %}",
+        "\n{% for one in range(99999) if one == range(99999)|sum %}{% endfor %}",
+    ],
+    ids=["nested loops", "recursive macro", "recursive loop", "block that is kept", "filter of a loop"],
+)
+def test_one_that_writes_nothing_for_ever_is_interrupted(templates: Path, tmp_path: Path, source: str) -> None:
+    originals = tmp_path / "originals"
+    put(originals, "page.html", "the original")
+    put(templates, "shop/page.html", source)
+    put(templates, "shop/other.html", "still {{ word }}")
+    put(originals, "other.html", "")
+    folder = TemplateFolder(BrandingSettings(templates=templates))
+    pages = folder.of_plugin("shop", [originals])
+    assert folder.problems == []
+    with capture_logs() as log:
+        assert pages.render("page.html") == "the original"
+    (failed,) = log
+    assert (failed["file"], failed["line"]) == (str(templates / "shop" / "page.html"), 2)
+    assert failed["error"] == "TemplateTooLong: it takes more than 2 s"
+    assert folder.failures == {"shop/page.html": 1}
+    assert pages.render("other.html", word="here") == "still here"
+
+
+def test_a_server_answers_on_after_a_template_that_never_ends(tmp_path: Path, templates: Path) -> None:
+    put(templates, "error.html", "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}")
+    with serving(tmp_path / "server", config_of(templates)) as server, httpx.Client(base_url=server.url) as http:
+        missing = http.get("/nothing", headers={"Accept": "text/html"}, timeout=60)
+        assert (missing.status_code, "site-header" in missing.text) == (404, True)
+        assert http.get("/tools").status_code == 200
+    assert "it takes more than 2 s" in server.log
 
 
 def test_broken_files_are_named_at_the_start_and_the_originals_serve(tmp_path: Path, templates: Path) -> None:

@@ -13,6 +13,7 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,9 +24,10 @@ import structlog
 import pressroom
 from pressroom.config.models import BrandingSettings
 from pressroom.errors import PluginError
+from pressroom.gate.deadlines import Overdue, alarm
 from pressroom.gate.wording import one_line
 from pressroom.sdk import PageTemplates
-from pressroom.sdk.page_templates import BUILTIN_PREFIX, OperatorTemplate, TemplateOptions
+from pressroom.sdk.page_templates import BUILTIN_PREFIX, OperatorTemplate, TemplateOptions, TemplateTooLong
 from pressroom.validation.echo import nearest
 
 log = structlog.get_logger()
@@ -103,12 +105,12 @@ class TemplateFolder:
     def of_plugin(self, plugin: str, folders: Sequence[Path]) -> PageTemplates:
         """Return the templates in these folders of a plugin, with what the operator replaced of them."""
         self._check(plugin, folders, TemplateOptions())
-        return PageTemplates(folders, self._replaced[plugin], partial(self.note, plugin))
+        return PageTemplates(folders, self._replaced[plugin], partial(self.note, plugin), interrupting=_interrupting)
 
     def of_host(self, folders: Sequence[Path], options: TemplateOptions) -> PageTemplates:
         """Return templates of the host, with what the operator replaced of them."""
         options = replace(options, aliases={FRAME_ALIAS: FRAME_FOLDER})
-        return PageTemplates(folders, self._replaced[""], partial(self.note, ""), options)
+        return PageTemplates(folders, self._replaced[""], partial(self.note, ""), options, _interrupting)
 
     def settle(self) -> None:
         """Name the folders of plugins that are not there, or have no templates. All plugins are loaded by now."""
@@ -284,9 +286,30 @@ def _lines_of(error: BaseException, paths: set[str]) -> list[tuple[str, int]]:
     found, traceback = [], error.__traceback__
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename in paths:
-            found.append((traceback.tb_frame.f_code.co_filename, traceback.tb_lineno))
+            # Jinja corrects the lines of its generated code for an `Exception` alone.
+            compiled, line = traceback.tb_frame.f_globals.get("__jinja_template__"), traceback.tb_lineno
+            line = compiled.get_corresponding_lineno(line) if compiled is not None else line
+            found.append((traceback.tb_frame.f_code.co_filename, line))
         traceback = traceback.tb_next
-    return found
+    return found or (_lines_of(error.__cause__, paths) if error.__cause__ is not None else [])
+
+
+@contextmanager
+def _interrupting(seconds: float) -> Iterator[None]:
+    """Interrupt the rendering of a template, wherever it is, once it has kept the event loop that many seconds.
+
+    Raises:
+        TemplateTooLong: it has.
+    """
+
+    def give_up() -> None:
+        log.error("a template of the operator cannot be interrupted; the process is ended", seconds=seconds)
+
+    try:
+        with alarm(seconds, give_up):
+            yield
+    except Overdue as error:
+        raise TemplateTooLong(f"it takes more than {seconds:g} s") from error
 
 
 def _read(path: Path, root: Path | None, most: int) -> bytes:

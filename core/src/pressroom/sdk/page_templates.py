@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,8 +16,15 @@ if TYPE_CHECKING:
 BUILTIN_PREFIX: Final = "builtin"
 """What an operator's template puts before the name of the one that it replaces, to extend or include that."""
 
-_RENDER_SECONDS: Final = 2.0
+RENDER_SECONDS: Final = 2.0
+"""How long an operator's template may take for a page."""
+
 _MAX_CHARACTERS: Final = 8_000_000
+
+
+def _uninterrupted(_seconds: float) -> AbstractContextManager[None]:
+    """Interrupt nothing, where no host runs."""
+    return nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +57,7 @@ class PageTemplates:
     fails, the log says why, and the plugin's own is rendered.
     """
 
-    __slots__ = ("_builtin", "_folders", "_noted", "_options", "_own", "_replaced")
+    __slots__ = ("_builtin", "_folders", "_interrupting", "_noted", "_options", "_own", "_replaced")
 
     def __init__(
         self,
@@ -57,11 +65,13 @@ class PageTemplates:
         replaced: Mapping[str, OperatorTemplate] | None = None,
         noted: Callable[[str, BaseException], None] | None = None,
         options: TemplateOptions | None = None,
+        interrupting: Callable[[float], AbstractContextManager[None]] = _uninterrupted,
     ) -> None:
         self._folders = folders
         self._replaced = replaced or {}
         self._noted = noted
         self._options = options or TemplateOptions()
+        self._interrupting = interrupting
         self._builtin: Environment | None = None
         self._own: Environment | None = None
 
@@ -74,7 +84,9 @@ class PageTemplates:
         if not self._replaced:
             return self._builtin_environment().get_template(template).render(values)
         try:
-            return self._render_own(template, values)
+            # What writes nothing, such as an empty loop, is stopped by this alone.
+            with self._interrupting(RENDER_SECONDS):
+                return self._render_own(template, values)
         except Exception as error:  # noqa: BLE001 - an operator's template may raise anything
             failure = error
         text = self._builtin_environment().get_template(template).render(values)
@@ -107,14 +119,14 @@ class PageTemplates:
         return [name for name in meta.find_referenced_templates(parsed) if name is not None]
 
     def _render_own(self, template: str, values: Mapping[str, Any]) -> str:
-        found, length, end = [], 0, time.monotonic() + _RENDER_SECONDS
+        found, length, end = [], 0, time.monotonic() + RENDER_SECONDS
         for part in self._own_environment().get_template(template).generate(values):
             found.append(part)
             length += len(part)
             if length > _MAX_CHARACTERS:
                 raise TemplateTooLong(f"it makes a page of more than {_MAX_CHARACTERS} characters")
             if time.monotonic() > end:
-                raise TemplateTooLong(f"it takes more than {_RENDER_SECONDS:g} s")
+                raise TemplateTooLong(f"it takes more than {RENDER_SECONDS:g} s")
         return "".join(found)
 
     def _builtin_environment(self) -> Environment:
