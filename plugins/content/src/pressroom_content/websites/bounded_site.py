@@ -32,6 +32,7 @@ from pressroom_content.contract import (
     TermKind,
     UnknownOutcome,
     WorkingSite,
+    site_connectors,
 )
 
 T = TypeVar("T")
@@ -218,8 +219,7 @@ class _InBlocks(_BoundedSite):
         if self._codec is None:
             with opening(self._plugin, self._connector, private=False):
                 pickled = pickle.dumps(self._site.codec, pickle.HIGHEST_PROTOCOL)
-            connectors = self._plugin.extensions.of("pressroom_site_connectors")
-            owner = next((id_ for id_, one in connectors if one is self._connector), self._plugin.id)
+            owner = next((id_ for id_, one in site_connectors(self._plugin) if one is self._connector), self._plugin.id)
             self._codec = _BoundedCodec(pickled, owner, f"platform {self._connector.platform}", CODEC_SECONDS)
         return self._codec
 
