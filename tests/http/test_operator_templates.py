@@ -79,7 +79,7 @@ def test_a_template_of_a_plugin_is_replaced_by_its_id(templates: Path, tmp_path:
     [
         ("<p>\n\n{{ 1 / 0 }}</p>", 3, "division by zero"),
         ("\n{{ nobody.knows }}", 2, "'nobody' is undefined"),
-        ("{% for one in range(99999) %}{% for other in range(99999) %}x{% endfor %}{% endfor %}", 0, "takes more than"),
+        ("{% for one in range(99999) %}{{ range(99999)|sum }}{% endfor %}", 0, "takes more than"),
         ("{{ 'x' * 9000000 }}", 0, "more than 8000000 characters"),
         ('{% include "error.html" %}', 1, "recursion"),
         ("{{ ''.__class__.__mro__ }}", 1, "unsafe"),
