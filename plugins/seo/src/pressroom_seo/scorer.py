@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -32,10 +33,7 @@ def article_scorer(plugin: PluginContext) -> ArticleScorer:
     async def report(user_id: str, content_id: str) -> ScoreReport:
         return await report_article(plugin, user_id, content_id)
 
-    async def rate(article: Article) -> Score:
-        return await rate_article(plugin, article)
-
-    return ArticleScorer("seo", score_article, report, rate)
+    return ArticleScorer("seo", score_article, report, partial(scoring_of, plugin))
 
 
 def score_article(scored: ScoredArticle) -> Score:
@@ -68,12 +66,12 @@ def score_article(scored: ScoredArticle) -> Score:
     return _summary(report)
 
 
-async def rate_article(plugin: PluginContext, article: Article) -> Score:
-    """Return the score of a version of an article, before or after it is stored."""
-    from pressroom_seo.stored import in_worker, judged_as, world_of  # noqa: PLC0415
+async def scoring_of(plugin: PluginContext, article: Article) -> Callable[[], Score]:
+    """Return what scores a version of an article, before or after it is stored, with all that is known around it."""
+    from pressroom_seo.stored import judged_as, world_of  # noqa: PLC0415
 
     one = await judged_as(plugin, article)
-    return await in_worker(plugin, partial(_rated, one.scored, await world_of(plugin, one)), article.user_id)
+    return partial(_rated, one.scored, await world_of(plugin, one))
 
 
 def _rated(article: ScoringArticle, world: World) -> Score:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final
 
 from pressroom.sdk import BackendError, NotFound, PluginContext
 from pressroom_content.contract import Article as StoredArticle
@@ -22,8 +22,6 @@ from pressroom_seo.scoring import (
     World,
     score,
 )
-
-T = TypeVar("T")
 
 MAX_COMPARED_ARTICLES: Final = 2000
 """How many other articles an article is compared with, the last changed first."""
@@ -56,11 +54,6 @@ async def judgement(
 ) -> ScoringReport:
     """Return how an article is judged, worked out in a worker process. Raises `InvalidInput` for unknown checks."""
     judge = partial(score, article, profile, world=world, checks=checks)
-    return await in_worker(plugin, judge, user_id)
-
-
-async def in_worker(plugin: PluginContext, judge: Callable[[], T], user_id: str) -> T:
-    """Return what judging an article of an account comes to, worked out in a worker process."""
     return await run_with_languages(plugin.services.workers, judge, owner=user_id, what="the article", seconds=60)
 
 

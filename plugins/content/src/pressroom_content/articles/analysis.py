@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeVar
 
 import structlog
 from pressroom.sdk import (
@@ -29,6 +30,8 @@ from pressroom_content.text_index.corpus import Fingerprint, fingerprint_of
 
 log = structlog.get_logger()
 
+T = TypeVar("T")
+
 _SECONDS: Final = 40.0
 """How long it may take; an honest article of two megabytes takes a quarter of it."""
 
@@ -51,31 +54,25 @@ async def analyse(plugin: PluginContext[ContentConfig], article: Article) -> Ana
     Raises:
         InvalidInput: the body is too large, nested too deep, or too intricate to be rendered in time.
     """
-    draft, owner = Draft.of(article), article.user_id
+    draft = Draft.of(article)
     check_size(plugin, draft.body)
-    scorer, workers = scorer_of(plugin), plugin.services.workers
-    options: dict[str, Any] = {"owner": owner, "what": "the article", "seconds": _SECONDS}
-    if scorer is not None and scorer.rate is None:
-        known = _TextScorer(_owner_of(plugin, scorer), scorer.name, scorer.score)
-        try:
-            return await run_with_languages(workers, _analysed, draft, known, **options)
-        except CallError as error:
-            if not isinstance(error.__cause__, PluginError):
-                raise
-            # Code of a plugin took the process along; what somebody has written must not be lost for its sake.
-            return await run_with_languages(workers, _analysed, draft, None, **options)
-    analysing = run_with_languages(workers, _analysed, draft, None, **options)
-    if scorer is None:
-        return await analysing
-    # Meanwhile what is known around the article can be read.
-    rating = asyncio.create_task(rated(plugin, scorer, article), name="rate an article")
+    scorer = scorer_of(plugin)
+    scoring = await _scoring(plugin, scorer, article) if scorer is not None else None
     try:
-        found = await analysing
-    except BaseException:
-        rating.cancel()
-        await asyncio.wait({rating})
-        raise
-    return _with_score(found, await rating)
+        return await _in_worker(plugin, article.user_id, _analysed, draft, scoring)
+    except CallError as error:
+        if scoring is None or not isinstance(error.__cause__, PluginError):
+            raise
+        # Code of a plugin took the process along; what somebody has written must not be lost for its sake.
+        return await _in_worker(plugin, article.user_id, _analysed, draft, None)
+
+
+async def _in_worker(
+    plugin: PluginContext[ContentConfig], owner: str, function: Callable[..., T], *arguments: object
+) -> T:
+    workers = plugin.services.workers
+    options: dict[str, Any] = {"owner": owner, "what": "the article", "seconds": _SECONDS}
+    return await run_with_languages(workers, function, *arguments, **options)
 
 
 def check_size(plugin: PluginContext[ContentConfig], body: str) -> None:
@@ -97,11 +94,24 @@ async def counted(plugin: PluginContext[ContentConfig], older: Article) -> Artic
 
 async def rated(plugin: PluginContext[ContentConfig], scorer: ArticleScorer, article: Article) -> Score | None:
     """Return the score of an article with all that is known around it; `None` where its scorer fails."""
-    if scorer.rate is None:
+    scoring = await _scoring(plugin, scorer, article)
+    if scoring is None:
         return None
     try:
+        return await _in_worker(plugin, article.user_id, _scored, scoring)
+    except CallError as error:
+        log.warning("an article could not be scored", scorer=scorer.name, error=error.message)
+        return None
+
+
+async def _scoring(plugin: PluginContext[ContentConfig], scorer: ArticleScorer, article: Article) -> _Scoring | None:
+    """Return what scores an article in a worker process; `None` where its scorer fails."""
+    owner = _owner_of(plugin, scorer)
+    if scorer.prepare is None:
+        return _Scoring(owner, scorer.name, pickle.dumps(partial(scorer.score, _as_scored(article))))
+    try:
         with plugin.extensions.calling(f"scorer {scorer.name}", scorer, seconds=_SCORE_SECONDS):
-            return await scorer.rate(article)
+            return _Scoring(owner, scorer.name, pickle.dumps(await scorer.prepare(article)))
     except BackendError:
         raise
     except Exception:
@@ -110,56 +120,55 @@ async def rated(plugin: PluginContext[ContentConfig], scorer: ArticleScorer, art
         return None
 
 
-def _with_score(found: Analysis, score: Score | None) -> Analysis:
-    words = found.word_count if score is None or score.words is None else score.words
-    return replace(found, word_count=words, score=score)
-
-
 def plain_text(draft: Draft) -> str:
     """Return the text of an article without its title. Raises `InvalidInput`."""
     return text_of(render(draft.body, draft.body_format).html)
 
 
 @dataclass(frozen=True, slots=True)
-class _TextScorer:
-    """What scores a text alone, with the plugin that it is of and its name: all that a worker process needs."""
+class _Scoring:
+    """A function that returns the score of an article, pickled, with the plugin that it is of and its scorer's name."""
 
     plugin: str
     name: str
-    score: Callable[[ScoredArticle], Score]
+    function: bytes
 
 
-def _analysed(draft: Draft, scorer: _TextScorer | None) -> Analysis:
+def _analysed(draft: Draft, scoring: _Scoring | None) -> Analysis:
     text = plain_text(draft)
-    found = Analysis(count_words(text), fingerprint_of(draft.title, text, draft.language), None)
-    return found if scorer is None else _with_score(found, _scored(draft, scorer))
+    score = None if scoring is None else _scored(scoring)
+    words = count_words(text) if score is None or score.words is None else score.words
+    return Analysis(words, fingerprint_of(draft.title, text, draft.language), score)
 
 
-def _scored(draft: Draft, scorer: _TextScorer) -> Score | None:
-    article = ScoredArticle(
-        title=draft.title,
-        body=draft.body,
-        body_format=draft.body_format,
-        slug=draft.slug,
-        excerpt=draft.excerpt,
-        keyphrase=draft.keyphrase,
-        synonyms=draft.synonyms,
-        meta_title=draft.meta_title,
-        meta_description=draft.meta_description,
-        language=draft.language,
-        canonical_url=draft.canonical_url,
-        featured_image=bool(draft.featured_media_id),
-    )
+def _scored(scoring: _Scoring) -> Score | None:
     try:
-        with calling_in_worker(scorer.plugin, f"scorer {scorer.name}", seconds=_SCORE_SECONDS):
-            score = scorer.score(article)
+        with calling_in_worker(scoring.plugin, f"scorer {scoring.name}", seconds=_SCORE_SECONDS):
+            score = pickle.loads(scoring.function)()  # noqa: S301 - pickled by this server
             if not isinstance(score, Score):
                 raise TypeError(f"it returned {type(score).__name__} instead of a Score")
             return score
     except PressroomError:
         # It belongs to another plugin; what somebody has written must not be lost for its sake.
-        log.exception("an article could not be scored", scorer=scorer.name, plugin=scorer.plugin)
+        log.exception("an article could not be scored", scorer=scoring.name, plugin=scoring.plugin)
         return None
+
+
+def _as_scored(article: Article) -> ScoredArticle:
+    return ScoredArticle(
+        title=article.title,
+        body=article.body,
+        body_format=article.body_format,
+        slug=article.slug,
+        excerpt=article.excerpt,
+        keyphrase=article.keyphrase,
+        synonyms=article.synonyms,
+        meta_title=article.meta_title,
+        meta_description=article.meta_description,
+        language=article.language,
+        canonical_url=article.canonical_url,
+        featured_image=bool(article.featured_media_id),
+    )
 
 
 def _owner_of(plugin: PluginContext, scorer: ArticleScorer) -> str:

@@ -189,7 +189,7 @@ class Articles:
     async def rescored(self, article: Article) -> None:
         """Do what `rescore` does with the newest version of an article."""
         scorer = scorer_of(self._plugin)
-        if scorer is None or scorer.rate is None:
+        if scorer is None or scorer.prepare is None:
             return
         score = await rated(self._plugin, scorer, article)
         if score is not None:

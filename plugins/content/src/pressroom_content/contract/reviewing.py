@@ -249,11 +249,12 @@ class ArticleScorer:
     there is one, judges a stored article of an account for the dashboard: the account's id comes first, then the
     article's. It raises `NotFound`.
 
-    `rate`, where there is one, is used instead of `score`. It knows the account and the article's website, and may run
-    before the article is stored: then its `id` is empty. It has to give the score that `report` gives afterwards.
+    `prepare`, where there is one, is used instead of `score`. It knows the account and the article's website, and
+    returns a function without arguments, which is pickled, runs in a worker process and returns the score. The article
+    may not be stored yet: then its `id` is empty. The score has to be the one that `report` gives afterwards.
     """
 
     name: str
     score: Callable[[ScoredArticle], Score]
     report: Callable[[str, str], Awaitable[ScoreReport]] | None = None
-    rate: Callable[[Article], Awaitable[Score]] | None = None
+    prepare: Callable[[Article], Awaitable[Callable[[], Score]]] | None = None
