@@ -45,7 +45,8 @@ hookspec = pluggy.HookspecMarker("pressroom")
 def pressroom_generators(plugin: PluginContext) -> Iterable[Generator]:
     """Offer generators: tools that make a file.
 
-    All plugins' generators are joined; each slug exists once.
+    All plugins' generators are joined; each slug exists once. A plugin that leaves out this hook offers the generators
+    at the top level of its module, but for those whose names begin with an underscore.
 
     Example:
         ```python
@@ -71,7 +72,8 @@ def pressroom_generators(plugin: PluginContext) -> Iterable[Generator]:
 def pressroom_mcp_tools(plugin: PluginContext) -> Iterable[McpTool]:
     """Offer tools for AI clients.
 
-    All plugins' tools are joined with the generators that have an MCP name; each name exists once.
+    All plugins' tools are joined with the generators that have an MCP name; each name exists once. A plugin that leaves
+    out this hook offers the tools at the top level of its module, but for those whose names begin with an underscore.
 
     Example:
         ```python

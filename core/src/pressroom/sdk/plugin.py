@@ -46,10 +46,10 @@ class Plugin:
 
     `id` is the name of the entry point. `api` is the plugin interface that the plugin is written for, as a text of your
     own such as `"1"`: never the host's `API`, which would fit every host. State it: left out, it counts as `"1"`, and
-    operators are warned. `requires` lists the ids of plugins without which this one cannot work. `hookspecs` is a
-    module or class of further hooks that this plugin offers to others. `unique` maps hooks of those to the member that
-    names their records, such as `{"acme_stores": "name"}`: plugins that offer the same name are in conflict, as with
-    names of the host.
+    operators are warned; in a plugin of one file it counts as that of the host. `requires` lists the ids of plugins
+    without which this one cannot work. `hookspecs` is a module or class of further hooks that this plugin offers to
+    others. `unique` maps hooks of those to the member that names their records, such as `{"acme_stores": "name"}`:
+    plugins that offer the same name are in conflict, as with names of the host.
 
     `worker_modules` names the modules whose functions it runs in worker processes: they are imported there before the
     first call, and before that of its tools that run in such processes. `worker_setup` names functions without
