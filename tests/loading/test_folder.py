@@ -262,6 +262,7 @@ def test_two_files_with_one_tool_are_a_conflict(folder: Path, compile_with: Comp
 def test_a_package_offers_the_tools_of_its_modules_that_it_imports(folder: Path, compile_with: Compile) -> None:
     write(folder, "decorated_package/__init__.py", module="from .sums import *\n")
     write(folder, "decorated_package/sums.py", "package_sums", DECORATED)
+    write(folder, "decorated_package/plugin.py", module="WORDS = 7\n")
     (record,) = records(compile_with(plugins_dir=str(folder))).values()
     assert (record.id, record.status, record.contributes) == ("decorated_package", "active", ("tool package_sums",))
 

@@ -65,6 +65,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 def test_arguments_are_parameters_and_the_result_is_a_member(host: RunningHost) -> None:
     assert host.call_tool("add", {"a": 2, "b": 3}) == {"result": 5}
     assert host.call_tool("add", {"a": 2}) == {"result": 3}
+    assert host.call_tool("add", {"a": 2.0, "b": 1.0}) == {"result": 3}
     assert host.call_tool("who_adds", {"loud": True}) == {"result": "WHO_ADDS"}
     assert host.call_tool("squares", {"numbers": [2, 3]}) == {"result": {"2": 4, "3": 9}}
 

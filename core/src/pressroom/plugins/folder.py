@@ -155,7 +155,9 @@ def _read(file: Path) -> tuple[str, _Source]:
     whole = b"".join(one.read_bytes() for one in sorted(file.rglob("*.py")))
     init, inner = _parsed(file / "__init__.py"), file / "plugin.py"
     if not init.has_plugin and inner.is_file():
-        return f"{file.name}.plugin", replace(_parsed(inner), content=whole)
+        found = _parsed(inner)
+        if found.uses_host or not init.uses_host:
+            return f"{file.name}.plugin", replace(found, content=whole)
     return file.name, replace(init, content=whole)
 
 

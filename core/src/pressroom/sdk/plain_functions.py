@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_mode
 from pydantic.fields import FieldInfo
 
 from pressroom.sdk.call import Call, ToolResult
-from pressroom.sdk.declaration import Params, is_model
+from pressroom.sdk.declaration import Integer, Params, is_model
 
 RESULT: Final = "result"
 """The member that holds what a function returns, where that is not a model."""
@@ -136,6 +136,8 @@ def _type_problems(name: str, hint: Any, default: Any) -> Iterator[str]:
 def _field(name: str, hint: Any, default: Any, described: str = "") -> Any:
     """Return the definition of a field. `Annotated[int, "The length."]` is short for a `Field` with a description."""
     extras = getattr(hint, "__metadata__", ())
+    if getattr(hint, "__origin__", hint) is int:
+        hint = Annotated[(Integer, *extras)] if extras else Integer
     if not any(isinstance(one, FieldInfo) and one.description for one in extras):
         text = next((one for one in extras if isinstance(one, str)), "") or described or f"{in_words(name)}."
         hint = Annotated[hint, Field(description=text)]
