@@ -16,6 +16,8 @@ import support.executor_server
 from support.executor_tools import ended, until
 
 SCRIPT = Path(support.executor_server.__file__)
+HIGHEST_NICENESS = 19
+"""Reached where the tests themselves run under `nice`."""
 
 
 @contextlib.asynccontextmanager
@@ -72,7 +74,7 @@ async def test_a_worker_is_nice_and_inherits_neither_sockets_nor_the_hosts_setti
     async with server("describe", PRESSROOM_SECRET_KEY="hush", PLUGIN_TOKEN="needed") as process:
         worker = json.loads(await line(process))
         assert worker["process"] != process.pid
-    assert worker["niceness"] == os.nice(0) + 10
+    assert worker["niceness"] == min(os.nice(0) + 10, HIGHEST_NICENESS)
     assert "PRESSROOM_SECRET_KEY" not in worker["environment"]
     assert worker["environment"]["PLUGIN_TOKEN"] == "needed"
     assert [name for name in worker["descriptors"] if name.startswith("socket:")] == []
