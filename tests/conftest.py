@@ -69,6 +69,8 @@ TEARDOWN = 300
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
+    # A host that ends leaves cycles. With Python's thresholds the collector walks all imported plugins for every third.
+    gc.set_threshold(10_000, 20, 10)
     gc.enable()
 
 
