@@ -94,11 +94,11 @@ def test_it_follows_a_plugin_and_the_configuration_and_survives_errors(reloading
     reloading.wait_for("four")
 
     # So it does where what is new cannot be configured.
-    reloading.config.write_text(CONFIG + "[server]\nprot = 1\n")
+    reloading.configure(CONFIG + "[server]\nprot = 1\n")
     reloading.wait_for_output("The new server exited (exit code 1). The server keeps running unchanged")
     assert "prot" in reloading.output
     assert said(reloading.port, seconds=SECONDS) == "four"
-    reloading.config.write_text(CONFIG + "[branding]\nname = 'Another'\n")
+    reloading.configure(CONFIG + "[branding]\nname = 'Another'\n")
     reloading.write("five")
     reloading.wait_for("five")
 

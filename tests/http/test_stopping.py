@@ -6,12 +6,15 @@ import asyncio
 import gc
 import json
 import signal
+import socket
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
 import pytest
+from pressroom.server import connection
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support.databases import postgresql_url
@@ -59,6 +62,21 @@ def test_without_a_delay_the_port_closes_at_once(tmp_path: Path) -> None:
     with serving(tmp_path, "") as server:
         assert server.terminate() == 0
     assert "about to shut down" not in server.log
+
+
+def test_the_first_request_of_a_new_connection_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "FIRST_REQUEST_SECONDS", 100.0)
+    with RunningHost(settings_for_test({"builtin_plugins": False}, tmp_path)) as host, ThreadPoolExecutor() as threads:
+        address = ("127.0.0.1", host.settings.server.port)
+        with socket.create_connection(address, 60) as new, socket.create_connection(address, 60) as kept:
+            kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert kept.recv(1000).startswith(b"HTTP/1.1 200 OK")
+            stopped = threads.submit(host.__exit__, None, None, None)
+            while kept.recv(1000):
+                pass  # the rest of the answer, until the server closes what is idle
+            new.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert new.recv(1000).startswith(b"HTTP/1.1 200 OK")
+        stopped.result()
 
 
 def test_a_stopped_host_leaves_no_connection_open(tmp_path: Path) -> None:

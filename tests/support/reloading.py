@@ -53,6 +53,7 @@ class Reloading:
         self.config = folder / "pressroom.toml"
         self.plugin = folder / "plugins" / "said.py"
         self._output = folder / "output"
+        self._written = folder / "written"
 
     @property
     def output(self) -> str:
@@ -61,7 +62,16 @@ class Reloading:
 
     def write(self, word: str, *, after: str = "") -> None:
         """Have the plugin's page say another word; `after` is more source code."""
-        self.plugin.write_text(PLUGIN.replace("$WORD", word) + after)
+        self._replace(self.plugin, PLUGIN.replace("$WORD", word) + after)
+
+    def configure(self, text: str) -> None:
+        """Write the configuration anew."""
+        self._replace(self.config, text)
+
+    def _replace(self, file: Path, text: str) -> None:
+        """Write a file in one step, as editors do: on a busy machine the command may look at it while it is empty."""
+        self._written.write_text(text)
+        self._written.replace(file)
 
     def wait_for(self, word: str, path: str = "/said") -> None:
         """Return once the page says the word."""

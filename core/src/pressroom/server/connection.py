@@ -100,6 +100,10 @@ _TOO_MANY: Final = (
 )
 
 
+FIRST_REQUEST_SECONDS = 1.0
+"""How old a connection without a request must be for a server that stops to close it: the request may be on its way."""
+
+
 class StrictHttp(Http):
     """Reads the heads of chunks as RFC 9112, section 7.1, writes them; a proxy may have read another request.
 
@@ -133,13 +137,14 @@ class ClientConnection(HttpProtocol):
     """
 
     HTTP_CLASS = StrictHttp
-    __slots__ = ("_bounds", "_client", "_reads_body", "_virtual_hosts")
+    __slots__ = ("_asked", "_bounds", "_client", "_reads_body", "_virtual_hosts")
 
     def _setup(self) -> None:
         super()._setup()  # type: ignore[no-untyped-call]
         self._bounds: ClientBounds = getattr(self.app.ctx, CLIENT_BOUNDS)
         self._virtual_hosts: VirtualHostTable = getattr(self.app.ctx, VIRTUAL_HOSTS)
         self._client: str | None = ""
+        self._asked = False
         self._reads_body = False
         self.request_handler = self._handle_counted if self._bounds.behind_proxies else self._handle
 
@@ -175,11 +180,18 @@ class ClientConnection(HttpProtocol):
         """Take bytes. Only the first of a request begin a time."""
         if self._client is None:
             return
-        began = self._time
+        began, self._asked = self._time, True
         super().data_received(data)
         http = self.http
         if http is not None and (http.stage is not Stage.IDLE or _is_unread(http)):
             self._time = began
+
+    def close_if_idle(self) -> bool:
+        """Close the connection, unless a request is under way, or may be: the first one of a connection that is new."""
+        if not self._asked and monotonic() - self._time < FIRST_REQUEST_SECONDS:
+            return False
+        closed: bool = super().close_if_idle()
+        return closed
 
     def begin_body(self) -> None:
         """Leave the time to whoever reads the body now; `end_body` begins that of the answer."""
