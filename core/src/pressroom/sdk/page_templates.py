@@ -19,6 +19,9 @@ BUILTIN_PREFIX: Final = "builtin"
 RENDER_SECONDS: Final = 2.0
 """How long an operator's template may take for a page."""
 
+REST_SECONDS: Final = 60.0
+"""How long an operator's template that took too long is not tried again: meanwhile nobody else was answered."""
+
 _MAX_CHARACTERS: Final = 8_000_000
 
 
@@ -57,7 +60,7 @@ class PageTemplates:
     fails, the log says why, and the plugin's own is rendered.
     """
 
-    __slots__ = ("_builtin", "_folders", "_interrupting", "_noted", "_options", "_own", "_replaced")
+    __slots__ = ("_builtin", "_folders", "_interrupting", "_noted", "_options", "_own", "_replaced", "_resting_until")
 
     def __init__(
         self,
@@ -74,6 +77,7 @@ class PageTemplates:
         self._interrupting = interrupting
         self._builtin: Environment | None = None
         self._own: Environment | None = None
+        self._resting_until: dict[str, float] = {}
 
     def render(self, template: str, /, **values: Any) -> str:
         """Return what a template makes of these values.
@@ -81,7 +85,7 @@ class PageTemplates:
         Raises:
             jinja2.TemplateError: there is no such template, or it is wrong.
         """
-        if not self._replaced:
+        if not self._replaced or time.monotonic() < self._resting_until.get(template, 0.0):
             return self._builtin_environment().get_template(template).render(values)
         try:
             # What writes nothing, such as an empty loop, is stopped by this alone.
@@ -89,6 +93,8 @@ class PageTemplates:
                 return self._render_own(template, values)
         except Exception as error:  # noqa: BLE001 - an operator's template may raise anything
             failure = error
+        if isinstance(failure, TemplateTooLong):
+            self._resting_until[template] = time.monotonic() + REST_SECONDS
         text = self._builtin_environment().get_template(template).render(values)
         if self._noted is not None:
             self._noted(template, failure)
