@@ -37,6 +37,7 @@ pytest_plugins = (
     "support.ordering",
     "support.probes",
     "support.quick",
+    "support.routing",
     "support.sizes",
 )
 
