@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -69,23 +69,23 @@ def test_the_content_of_a_file_says_what_it_is(host: RunningHost, kind: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("content", "problem"),
+    ("make", "problem"),
     [
-        (b"MZ not an image", "That file isn't a PNG, JPEG or WebP image; choose another one"),
-        (image("GIF"), "That file isn't a PNG, JPEG or WebP image; choose another one"),
-        (photo(2600)[:300_000], "The image is damaged and cannot be read; choose another file"),
+        (lambda: b"MZ not an image", "That file isn't a PNG, JPEG or WebP image; choose another one"),
+        (lambda: image("GIF"), "That file isn't a PNG, JPEG or WebP image; choose another one"),
+        (lambda: photo(2600)[:300_000], "The image is damaged and cannot be read; choose another file"),
         (
-            photo(8000, noise=False) + bytes(400_000),
+            lambda: photo(8000, noise=False) + bytes(400_000),
             "The image has 8000 by 8000 pixels; at most 50 million can be read",
         ),
-        (image()[:60], "image"),
+        (lambda: image()[:60], "image"),
     ],
     ids=["no image", "of another kind", "too large and cut off", "of too many pixels", "cut off"],
 )
 def test_what_is_wrong_with_a_file_is_beside_its_field_and_nothing_typed_is_lost(
-    host: RunningHost, content: bytes, problem: str
+    host: RunningHost, make: Callable[[], bytes], problem: str
 ) -> None:
-    status, page = post(host, "qr-code-generator", {"text": "hello", "margin": "7"}, logo=content)
+    status, page = post(host, "qr-code-generator", {"text": "hello", "margin": "7"}, logo=make())
     assert status == 400
     assert problem in error_of(page)
     assert (value(page, "text"), value(page, "margin")) == ("hello", "7")
