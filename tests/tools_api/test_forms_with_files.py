@@ -126,7 +126,11 @@ def test_making_images_smaller_has_a_limit(tmp_path: Path) -> None:
         assert [status for status, _ in pages] == [200, 200, 429]
         failure = pages[-1][1].css_first("[data-failure]")
         assert failure is not None
-        assert failure.text().startswith("That didn't work. The limit of 15 per hour is used up.Try again in ")
+        assert failure.text().startswith(
+            "That didn't work. This image is too large, and making it smaller counts as 10 previews. Your limit of 15 "
+            "per hour is used up. Choose an image of at most 150 kB, or turn on JavaScript: your browser then makes it "
+            "smaller.Try again in "
+        )
         assert value(pages[-1][1], "props.title") == "Sea"
         status, page = post(running, "image-generator", form, **{"props.imageUrl": image()})
         assert (status, error_of(page)) == (200, "")

@@ -40,7 +40,7 @@ class PreviewsSettings(Section):
 
     rate_limit: RateText = Field(
         "1200/hour",
-        description="Previews that one IP address gets; one counts as ten with fetched images, and as more if slow.",
+        description="Previews that one IP address gets. Fetched or shrunk images count as ten, slow ones as more.",
     )
     slots: WholeNumber = Field(
         0, ge=0, le=256, description="Previews drawn at once; 0 means half as many as worker processes, at least one."

@@ -312,7 +312,7 @@ class Tool {
 
   pausePreviews(seconds) {
     this.pausedUntil = Date.now() + seconds * 1000;
-    this.fail(`Previews pause for ${waitingTime(seconds)}: their limit is used up. Downloads still work.`);
+    this.fail(`Previews pause for ${waitingTime(seconds)}: your limit is used up. Large images that the server made smaller count as ten each. Downloads still work.`);
     setTimeout(() => this.refresh(), seconds * 1000);
   }
 

@@ -38,6 +38,7 @@ from pressroom.http.responses import (
     mark_public_text,
 )
 from pressroom.interfaces.tools_api.openapi_parts import VERSION
+from pressroom.interfaces.tools_api.pages.uploads import kilobytes
 from pressroom.pipeline.context import (
     CallRequest,
     Delivery,
@@ -50,7 +51,7 @@ from pressroom.pipeline.context import (
 from pressroom.pipeline.stages.respond import file_data, iso_time
 from pressroom.sdk import CacheEntry, LimitStatus
 from pressroom.storage.files.signing import disposition_type, extension_of
-from pressroom.validation.echo import nearest, shown
+from pressroom.validation.echo import counted, nearest, shown
 from pressroom.validation.json import QUICK_BYTES, Parsed, parse_object
 
 _MAX_WARNING_LENGTH: Final = 300
@@ -185,7 +186,15 @@ class ToolsApi:
         from pressroom.graphics.thumbnails import within_bytes  # noqa: PLC0415 - Pillow is an extra
 
         owner = self._pipeline.admit(request.ip, request.headers).client_ip
-        await self._previews.charge(owner, _SHRINK_PREVIEWS)
+        try:
+            await self._previews.charge(owner, _SHRINK_PREVIEWS)
+        except RateLimited as error:
+            raise RateLimited(
+                f"this image is too large, and making it smaller counts as {_SHRINK_PREVIEWS} previews. Your limit of "
+                f"{self._previews.rate} is used up. Choose an image of at most {kilobytes(max_bytes)}, or turn on "
+                f"JavaScript: your browser then makes it smaller. Try again in {counted(error.retry_after, 'second')}",
+                retry_after=error.retry_after,
+            ) from error
         return await self._workers.run(
             within_bytes,
             content,
