@@ -242,3 +242,60 @@ async def test_links_of_a_menu_are_moved_with_the_keyboard(browser: Browser, hos
     await page.set_viewport_size({"width": 320, "height": 800})
     assert await page.evaluate("document.documentElement.scrollWidth") == 320
     await context.close()
+
+
+@pytest.mark.parametrize("touch", [False, True], ids=["mouse on a desktop", "touch on a phone"])
+async def test_links_of_a_menu_are_dragged(browser: Browser, host: RunningHost, work: Work, *, touch: bool) -> None:
+    made = await asyncio.to_thread(work.client.data, "connect_website", platform="builtin", name="Dragged menu")
+    size = {"width": 390, "height": 844} if touch else {"width": 1280, "height": 800}
+    context = await signed_in(browser, host, work.client.user_id)
+    page = await context.new_page()
+    await page.set_viewport_size(size)  # type: ignore[arg-type]
+    session = await context.new_cdp_session(page)
+    await page.goto(f"{host.url}/dashboard/websites/{made['website_id']}")
+    for number, label in enumerate(("Imprint", "About", "Contact"), start=1):
+        await page.get_by_label(f"Label of link {number}").fill(label)
+        await page.get_by_label(f"URL of link {number}").fill(f"/{label.lower()}")
+    rows = page.locator("[data-rows] > li")
+    await rows.nth(2).scroll_into_view_if_needed()
+
+    async def point(kind: str, x: float = 0, y: float = 0) -> None:
+        if touch:
+            points = [{"x": x, "y": y}] if kind != "Released" else []
+            names = {"Pressed": "touchStart", "Moved": "touchMove", "Released": "touchEnd"}
+            await session.send("Input.dispatchTouchEvent", {"type": names[kind], "touchPoints": points})
+        elif kind == "Moved":
+            await page.mouse.move(x, y)
+        else:
+            await (page.mouse.down() if kind == "Pressed" else page.mouse.up())
+
+    async def begin(source: int, target: int) -> None:
+        start, end = [await rows.nth(row).locator(".row-handle").bounding_box() for row in (source, target)]
+        assert start
+        assert end
+        x = start["x"] + start["width"] / 2
+        if not touch:
+            await point("Moved", x, start["y"] + start["height"] / 2)
+        await point("Pressed", x, start["y"] + start["height"] / 2)
+        for y in (start["y"], end["y"] + 1):
+            await point("Moved", x, y)
+        await expect(rows.nth(source)).to_have_class("dragged")
+        await expect(rows.nth(target)).to_have_class("drop-before")
+
+    await begin(2, 0)
+    await page.keyboard.press("Escape")
+    await expect(page.locator(".dragged, .drop-before, .drop-after")).to_have_count(0)
+    await point("Released")
+    await expect(page.get_by_label("Label of link 3")).to_have_value("Contact")
+    await begin(2, 0)
+    await point("Released")
+    await expect(page.get_by_label("Label of link 1")).to_have_value("Contact")
+    await expect(page.get_by_label("URL of link 2")).to_have_value("/imprint")
+    await expect(page.get_by_role("button", name="Move link 1 up", include_hidden=True)).to_be_disabled()
+    await page.get_by_role("button", name="Save the appearance").click()
+    await expect(page.locator("p.notice[role=status]")).to_contain_text("The settings are saved")
+    saved = await asyncio.to_thread(work.client.data, "get_website", website_id=made["website_id"])
+    assert [link["label"] for link in saved["website"]["settings"]["menu"]] == ["Contact", "Imprint", "About"]
+    await page.set_viewport_size({"width": 320, "height": 800})
+    assert await page.evaluate("document.documentElement.scrollWidth") == 320
+    await context.close()

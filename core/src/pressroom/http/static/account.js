@@ -75,29 +75,6 @@ for (const picker of $$("[data-picks]")) {
   follow();
 }
 
-// Rows of a form are moved without loading the page; saving keeps the order.
-
-for (const list of $$("[data-rows]")) {
-  list.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-way]");
-    if (!button) return;
-    event.preventDefault();
-    const row = button.closest("li");
-    if (button.dataset.way === "up") row.previousElementSibling?.before(row);
-    else row.nextElementSibling?.after(row);
-    for (const [index, one] of [...list.children].entries()) {
-      const number = (text) => text.replace(/\d+/, index + 1);
-      for (const control of $$("[name]", one)) {
-        if (control.dataset.way) control.value = number(control.value);
-        else control.name = number(control.name);
-      }
-      for (const text of $$(".visually-hidden", one)) text.textContent = number(text.textContent);
-      for (const way of $$("[data-way]", one)) way.disabled = way.dataset.way === "up" ? !index : !one.nextElementSibling;
-    }
-    (button.disabled ? $("[data-way]:enabled", row) : button).focus();
-  });
-}
-
 // Where a credential is made: a page of the site whose URL is typed in the same form.
 
 for (const line of $$("[data-site-page]")) {
@@ -129,7 +106,7 @@ if (current) {
   if (place.bottom > Math.min(bounds.bottom, innerHeight)) column.scrollTop += place.top - bounds.top - (column.clientHeight - place.height) / 2;
 }
 
-// Writing, the calendar and the media library have a script of their own.
+// Writing, the calendar, the media library and lists that are dragged have a script of their own.
 
 const frame = $("[data-writing-script]");
-if (frame && $("[data-writing], [data-draft-saved], [data-follow], [data-move], [data-drop]", frame)) import(frame.dataset.writingScript);
+if (frame && $("[data-writing], [data-draft-saved], [data-follow], [data-move], [data-drop], [data-rows]", frame)) import(frame.dataset.writingScript);

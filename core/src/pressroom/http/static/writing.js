@@ -337,3 +337,71 @@ for (const day of $$("[data-day]")) {
     form.requestSubmit($("button", form));
   });
 }
+
+// Rows of a form are moved without loading the page, by buttons or by a handle; saving keeps the order.
+// Pointer events also work on touch screens, unlike the drag and drop of the calendar.
+
+function renumber(list) {
+  for (const [index, one] of [...list.children].entries()) {
+    const number = (text) => text.replace(/\d+/, index + 1);
+    for (const control of $$("[name]", one)) {
+      if (control.dataset.way) control.value = number(control.value);
+      else control.name = number(control.name);
+    }
+    for (const text of $$(".visually-hidden", one)) text.textContent = number(text.textContent);
+    for (const way of $$("[data-way]", one)) way.disabled = way.dataset.way === "up" ? !index : !one.nextElementSibling;
+  }
+}
+
+// The row stays where it is until it is dropped: a line shows the place. Escape, or a second finger, drops it nowhere.
+function dragRow(list, row, event) {
+  const handle = event.currentTarget;
+  const ends = new AbortController();
+  const listen = (target, type, action) => target.addEventListener(type, action, { signal: ends.signal });
+  let before = row;
+  const mark = () => {
+    for (const one of list.children) one.classList.remove("drop-before", "drop-after");
+    if (before === row || before === row.nextElementSibling) return;
+    (before ?? list.lastElementChild).classList.add(before ? "drop-before" : "drop-after");
+  };
+  const end = (moves) => {
+    ends.abort();
+    if (moves && before !== row) list.insertBefore(row, before);
+    if (moves) renumber(list);
+    before = row;
+    mark();
+    row.classList.remove("dragged");
+  };
+  event.preventDefault();
+  handle.setPointerCapture(event.pointerId);
+  row.classList.add("dragged");
+  listen(handle, "pointermove", ({ clientY }) => {
+    before = [...list.children].find((one) => {
+      const { top, height } = one.getBoundingClientRect();
+      return clientY < top + height / 2;
+    }) ?? null;
+    if (clientY < 40 || clientY > innerHeight - 40) scrollBy(0, clientY < 40 ? -12 : 12);
+    mark();
+  });
+  listen(handle, "pointerup", () => end(true));
+  listen(handle, "lostpointercapture", () => end(false));
+  listen(document, "keydown", ({ key }) => key === "Escape" && end(false));
+}
+
+for (const list of $$("[data-rows]")) {
+  for (const row of list.children) {
+    const handle = $(".row-handle", row);
+    handle.hidden = false;
+    handle.addEventListener("pointerdown", (event) => event.isPrimary && !event.button && dragRow(list, row, event));
+  }
+  list.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-way]");
+    if (!button) return;
+    event.preventDefault();
+    const row = button.closest("li");
+    if (button.dataset.way === "up") row.previousElementSibling?.before(row);
+    else row.nextElementSibling?.after(row);
+    renumber(list);
+    (button.disabled ? $("[data-way]:enabled", row) : button).focus();
+  });
+}
