@@ -15,6 +15,7 @@ from playwright.async_api import Browser, Page, expect
 from pressroom.accounts.records import User
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
+from support.axe import violations
 from support.content_client import client_of
 from support.members import invite
 from support.oauth import Flow
@@ -94,6 +95,50 @@ WATCH: Final = """(backwards) => {
     return elements.length;
 }"""
 
+# Says what is wrong with how a page tells of errors: where the focus is, and which fields they belong to.
+ERRORS: Final = """() => {
+    const shown = (element) => element.checkVisibility({ visibilityProperty: true }) && element.textContent.trim();
+    const name = (element) => element.outerHTML.slice(0, 120);
+    const describing = (element) => (element.getAttribute("aria-describedby") ?? "").split(" ").filter(Boolean);
+    const all = (selector) => [...document.querySelectorAll(selector)];
+    const described = (id) => all("[aria-describedby]").filter((one) => describing(one).includes(id));
+    const notices = all(".notice.wrong, [data-refused], [data-failure], [aria-labelledby=found]").filter(shown);
+    const told = all(".field-error").filter(shown);
+    const wrong = all("[aria-invalid=true]");
+    const at = document.activeElement;
+    const faults = [];
+    if (!notices.length && !told.length) faults.push("nothing says what is wrong");
+    const first = wrong.find((one) => one.checkVisibility());
+    const summary = notices.find((one) => one === at || (at.matches("[tabindex='-1']") && at.contains(one)));
+    const group = at.matches("fieldset") && told.some((one) => at.contains(one));
+    if (at !== first && !summary && !group) faults.push(`the focus is at ${name(at)}`);
+    for (const error of told) {
+        const fields = described(error.id);
+        if (!error.id || !fields.length) faults.push(`no field is described by ${name(error)}`);
+        for (const field of fields)
+            if (!field.matches("fieldset, [aria-invalid=true]")) faults.push(`${name(field)} is not marked as invalid`);
+    }
+    for (const field of wrong) {
+        const texts = describing(field).map((id) => document.getElementById(id));
+        if (!texts.length || texts.some((one) => !one || !one.textContent.trim()))
+            faults.push(`${name(field)} does not say what is wrong`);
+    }
+    const box = at.getBoundingClientRect();
+    if (box.bottom < 0 || box.top > innerHeight) faults.push(`${name(at)} has the focus, and is out of sight`);
+    return faults;
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class WrongForm:
+    """A form that is filled in wrongly: the fields with what is typed in them, and the button that sends it."""
+
+    path: str
+    button: str
+    typed: tuple[tuple[str, str], ...] = ()
+    opens: str = ""  # the disclosure that it is in
+    by_person: bool = True
+
 
 @dataclass(frozen=True, slots=True)
 class Pages:
@@ -103,6 +148,7 @@ class Pages:
     person: User
     public: tuple[str, ...]
     own: tuple[str, ...]
+    wrong: tuple[WrongForm, ...]
 
 
 @pytest.fixture(scope="module")
@@ -172,14 +218,55 @@ def pages(host: RunningHost) -> Pages:
             *(website, f"/dashboard/search/{site}", connection, consent),
             *(*connecting, invited),
         ),
+        wrong=(
+            WrongForm("/sign-in", "Sign in", (("E-mail", EMAIL), ("Password", "not this one")), by_person=False),
+            WrongForm(
+                "/sign-up",
+                "Create account",
+                (("E-mail", "new@example.com"), ("Your name", "A"), ("Password", "short")),
+                by_person=False,
+            ),
+            WrongForm(password, "Save and sign in", (("Password", "short"),), by_person=False),
+            WrongForm(
+                invitation,
+                "Create account and accept",
+                (("E-mail", EMAIL), ("Password", "violet harbour lantern moss")),
+                by_person=False,
+            ),
+            WrongForm("/tools/qr-code-generator", "Download", (("Background", "none"),), "Colours", by_person=False),
+            WrongForm(
+                "/dashboard/account", "Change password", (("Current password", "wrong"), ("New password", "short"))
+            ),
+            WrongForm("/dashboard/users", "Create account", (("E-mail address", EMAIL),)),
+            WrongForm("/dashboard/activity?day=never", "", ()),
+            WrongForm("/dashboard/calendar?tz=Nowhere", "", ()),
+            WrongForm("/dashboard/calendar", "Save the idea", (("Topic", " "),)),
+            WrongForm(f"{article}/edit", "Save", (("Title", " "), ("Slug", "not a slug /"), ("Language", "??"))),
+            WrongForm(
+                f"/dashboard/articles/{articles[2]}/publications/{site}",
+                "Reschedule",
+                (("Day and time (UTC)", "01012020"),),
+            ),
+            WrongForm(website, "Save", (("Time zone", "Nowhere"),)),
+            WrongForm(website, "Save the domain", (("Domain", "no domain"),)),
+            WrongForm(website, "Save the appearance", (("Accent colour", "red"),)),
+            WrongForm(website, "Save the appearance", (("Label of link 1", "About"),)),
+            WrongForm(f"/dashboard/search/{site}", "Connect", opens="Connect"),
+            *(WrongForm(path, "Check and connect") for path in connecting),
+        ),
     )
 
 
 async def faults(page: Page, url: str, key: str = "Tab") -> list[str]:
-    """Press a key until the page is at its end, and return what is wrong."""
+    """Open a page, press a key until it is at its end, and return what is wrong."""
     response = await page.goto(url)
     assert response
     assert response.status == 200, url
+    return await faults_of_walk(page, key)
+
+
+async def faults_of_walk(page: Page, key: str = "Tab") -> list[str]:
+    """Press a key until the page that is open is at its end, and return what is wrong."""
     # A field with `autofocus` has the focus before the first frame is drawn, and not always before that.
     await page.evaluate("() => new Promise(requestAnimationFrame)")
     count = await page.evaluate(WATCH, key != "Tab")
@@ -241,3 +328,63 @@ async def test_escape_closes_an_explanation_and_keeps_the_place(browser: Browser
     await expect(explanation).to_be_hidden()
     await expect(opener).to_be_focused()
     await page.close()
+
+
+async def send_wrongly(page: Page, url: str, form: WrongForm, *, scripts: bool) -> None:
+    """Fill in a form with the keyboard alone, send it, and wait for what comes of it."""
+    await page.goto(url + form.path)
+    if not form.button:
+        return
+    if form.opens:
+        closed = page.locator("details:not([open]) > summary", has_text=form.opens).filter(visible=True)
+        if await closed.count():
+            await closed.first.press("Enter")
+    button = page.get_by_role("button", name=form.button, exact=True).filter(visible=True).first
+    if tool := form.path.startswith("/tools/"):
+        button = page.locator(":is([data-download], [data-generate])").filter(visible=True)
+    sent = page.locator("form").filter(has=button)
+    for label, text in form.typed:
+        field = sent.get_by_label(label).filter(visible=True).first
+        await field.focus()
+        if await field.get_attribute("type") != "datetime-local":
+            await page.keyboard.press("Control+A")
+        await page.keyboard.type(text)
+    missing = sent.locator(":is(input, textarea):required:invalid")
+    while await missing.count():
+        await missing.first.focus()
+        await page.keyboard.type("wrong")
+    await button.focus()
+    if scripts and tool:
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".field-error").filter(visible=True).first).to_be_visible()
+        await expect(page.locator("[aria-invalid=true]").first).to_be_focused()
+        return
+    async with page.expect_navigation():
+        await page.keyboard.press("Enter")
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
+@pytest.mark.parametrize(("width", "height"), SIZES, ids=["desktop", "phone"])
+async def test_a_form_that_is_wrong_shows_where_with_the_keyboard(
+    browser: Browser, pages: Pages, width: int, height: int, scripts: bool
+) -> None:
+    token = pages.host.run(pages.host.host.accounts.sessions.start(pages.person.id))
+    found: list[str] = []
+    for form in pages.wrong:
+        if form.path.startswith("/tools/") and not scripts:
+            continue  # the answer opens at the result, which says what is wrong
+        context = await browser.new_context(
+            viewport={"width": width, "height": height}, reduced_motion="reduce", java_script_enabled=scripts
+        )
+        if form.by_person:
+            await context.add_cookies([{"name": "pressroom_session", "value": token, "url": pages.host.url}])
+        page = await context.new_page()
+        await send_wrongly(page, pages.host.url, form, scripts=scripts)
+        # A field with `autofocus` gets the focus with the first frame.
+        await expect(page.locator(":focus"), f"{form.path} ({form.button})").not_to_have_count(0)
+        found += [f"{form.path} ({form.button}): {fault}" for fault in await page.evaluate(ERRORS)]
+        if scripts:
+            found += [f"{form.path} ({form.button}): {fault}" for fault in await violations(page)]
+            found += await faults_of_walk(page)
+        await context.close()
+    assert not found, "\n".join(found)

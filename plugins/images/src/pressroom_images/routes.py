@@ -136,8 +136,8 @@ def _refusal(request: HttpRequest, error: CallError) -> HttpResponse:
     status = 404 if isinstance(error, NotFound) else 400
     if _is_plain(request):
         return HttpResponse(f"{error.message}\n".encode(), status, "text/plain; charset=utf-8")
-    notice = f'<p class="notice" role="alert">{escape(error.message)}</p>'
-    return _page("That didn't work", notice + ("" if status == 404 else _form()), status)
+    notice = f'<p class="notice" id="problem" role="alert">{escape(error.message)}</p>'
+    return _page("That didn't work", notice + ("" if status == 404 else _form(refused=True)), status)
 
 
 def _is_plain(request: HttpRequest) -> bool:
@@ -155,11 +155,12 @@ def _sent(request: HttpRequest) -> tuple[bytes, str]:
     return (sent[0].content, sent[0].name) if sent else (b"", "")
 
 
-def _form() -> str:
+def _form(*, refused: bool = False) -> str:
+    told = ' aria-describedby="problem" aria-invalid="true" autofocus' if refused else ""
     return (
         "<p>Choose one JPEG, PNG, GIF, WebP or AVIF file. It is added to your media library, and is not published.</p>"
         '<form method="post" enctype="multipart/form-data"><label for="file">Image</label>'
-        '<input id="file" type="file" name="file" accept="image/*" required><button>Upload</button></form>'
+        f'<input id="file" type="file" name="file" accept="image/*" required{told}><button>Upload</button></form>'
     )
 
 

@@ -182,10 +182,12 @@ class SearchPages:
         if offer.summary:
             parts.append(f'<p class="muted">{escape(offer.summary)}</p>')
         if error is not None:
-            parts.append(f'<p class="notice wrong" role="alert">{escape(_told(offer, error))}</p>')
+            focus = "" if error.field in _field_names(offer) else ' tabindex="-1" autofocus'
+            told = escape(_told(offer, error))
+            parts.append(f'<p class="notice wrong" id="{_problem_id(offer)}" role="alert"{focus}>{told}</p>')
         if connection is not None:
             parts.append(self._connected(target, offer, connection, days))
-        form = _form(target, offer, connection, typed)
+        form = _form(target, offer, connection, typed, error.field if error is not None else "")
         opening = "Change the connection" if connection is not None else "Connect"
         if choices:
             parts.append(_choice(target, offer, choices))
@@ -230,13 +232,16 @@ def _posting(target: _Target, offer: Offer, do: str, content: str, attributes: s
     return f'<form method="post" action="{target.action}"{attributes}>{hidden}{content}</form>'
 
 
-def _form(target: _Target, offer: Offer, connection: SourceConnection | None, typed: Mapping[str, str]) -> str:
+def _form(
+    target: _Target, offer: Offer, connection: SourceConnection | None, typed: Mapping[str, str], wrong: str
+) -> str:
+    """Return the form for a credential. `wrong` is the name of the field that the problem of the panel is about."""
     value = typed.get("property", connection.property if connection else "")
     site = CredentialField("property", offer.label, offer.hint, secret=False)
-    fields = [_input(offer, site, value)]
+    fields = [_input(offer, site, value, wrong)]
     if offer.operators:
         fields.append(_operators(offer))
-    fields += [_input(offer, one, "" if one.secret else typed.get(one.name, "")) for one in offer.fields]
+    fields += [_input(offer, one, "" if one.secret else typed.get(one.name, ""), wrong) for one in offer.fields]
     content = f'{"".join(fields)}<p class="actions"><button class="button">Connect</button></p>'
     return _posting(target, offer, "connect", content, ' autocomplete="off"')
 
@@ -294,15 +299,26 @@ def _told(offer: Offer, error: InvalidInput) -> str:
     return f"{label}: {error.problem}" if label else _sentence(error.problem)
 
 
+def _field_names(offer: Offer) -> frozenset[str]:
+    return frozenset({"property", *(one.name for one in offer.fields)})
+
+
+def _problem_id(offer: Offer) -> str:
+    return f"{offer.name}-problem"
+
+
 def _sentence(text: str) -> str:
     """Return a message with a capital at the beginning and a stop at the end."""
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
 
 
-def _input(offer: Offer, field: CredentialField, value: str) -> str:
+def _input(offer: Offer, field: CredentialField, value: str, wrong: str) -> str:
     id_ = f"{offer.name}-{field.name}"
     hint = f'<p class="help" id="{id_}-hint">{escape(field.hint)}</p>' if field.hint else ""
-    described = f' aria-describedby="{id_}-hint"' if field.hint else ""
+    texts = [_problem_id(offer)] if field.name == wrong else []
+    texts += [f"{id_}-hint"] if field.hint else []
+    described = f' aria-describedby="{" ".join(texts)}"' if texts else ""
+    described += ' aria-invalid="true" autofocus' if field.name == wrong else ""
     required = " required" if field.required else ""
     common = f'class="input" id="{id_}" name="{escape(field.name)}"{described}{required}'
     if field.multiline:
