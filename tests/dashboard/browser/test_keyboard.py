@@ -372,7 +372,7 @@ async def test_a_form_that_is_wrong_shows_where_with_the_keyboard(
     found: list[str] = []
     for form in pages.wrong:
         if form.path.startswith("/tools/") and not scripts:
-            continue  # the answer opens at the result, which says what is wrong
+            continue  # its page opens at #result, which has the message; Chromium does not always give that the focus
         context = await browser.new_context(
             viewport={"width": width, "height": height}, reduced_motion="reduce", java_script_enabled=scripts
         )
