@@ -1,10 +1,11 @@
-"""Counting the transactions that a process opens on its databases."""
+"""Counting the transactions that a thread opens on its databases."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import get_ident
 from typing import Any
 
 from sqlalchemy import Engine, event
@@ -20,14 +21,14 @@ class TransactionCount:
 
 @contextmanager
 def counted_transactions() -> Iterator[TransactionCount]:
-    """Count the transactions of all engines of this process until the block ends."""
-    count = TransactionCount()
+    """Count the transactions that this thread opens until the block ends; other hosts have threads of their own."""
+    count, own = TransactionCount(), get_ident()
 
     def begin(_connection: Any) -> None:
-        count.begun += 1
+        count.begun += get_ident() == own
 
     def commit(_connection: Any) -> None:
-        count.committed += 1
+        count.committed += get_ident() == own
 
     event.listen(Engine, "begin", begin)
     event.listen(Engine, "commit", commit)
