@@ -1,8 +1,8 @@
 """Measuring coverage at little cost: to be imported before whatever is measured.
 
 On Python 3.11 slipcover rewrites bytecode: a probe at each line, which it takes out again once a line was passed some
-dozens of times. Taking probes out walks every module: as often as that, it would cost a fifth of a run. `probes.py` has
-it happen now and then.
+dozens of times. Taking probes out walks every module: as often as that, it would cost a fifth of a run. `probes.py`
+does it in another way.
 """
 
 from __future__ import annotations
