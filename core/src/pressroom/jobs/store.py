@@ -21,6 +21,7 @@ import structlog
 from sqlalchemy import CursorResult, Row, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.sql.dml import ReturningInsert
 
 from pressroom.columns import as_id
 from pressroom.errors import NotFound
@@ -106,8 +107,9 @@ class JobStore:
 
         The id is `None` where a job with that key was forgotten at this moment: then this can be repeated.
         """
-        due_at = run_at or await _now(session)
-        added = await self._insert(session, kind, payload, subject=subject, key=key, due_at=due_at)
+        now = await _now(session)
+        row = _queued(kind, payload, subject=subject, key=key, created_at=now, due_at=run_at or now)
+        added: str | None = await session.scalar(self._insert(row))
         if added is not None:
             return added, True
         same = select(JobRow.id).where(JobRow.kind == kind, JobRow.subject == subject, JobRow.key == key)
@@ -122,6 +124,7 @@ class JobStore:
         Raises `BackendError`.
         """
         left: dict[str, float] = {}
+        rows = []
         async with self._database.writing() as session:
             now = await _now(session)
             # In one order on all hosts: two that add the same jobs at once would wait for each other.
@@ -129,8 +132,10 @@ class JobStore:
                 if job.every is not None:
                     period = math.floor(now.timestamp() / job.every)
                     key = f"every:{job.every:g}:{period}"
-                    await self._insert(session, job.kind, {}, subject="", key=key, due_at=now)
+                    rows.append(_queued(job.kind, {}, subject="", key=key, created_at=now, due_at=now))
                     left[job.kind] = (period + 1) * job.every - now.timestamp()
+            if rows:
+                await session.execute(self._insert(rows))
         return left
 
     async def status(self, job_id: str, subject: str | None) -> JobStatus:
@@ -329,29 +334,26 @@ class JobStore:
         # A periodic job has to stay while its period lasts: its row says that the period has been claimed.
         return now + timedelta(seconds=max(self._retention, 2 * (every or 0)))
 
-    async def _insert(
-        self,
-        session: AsyncSession,
-        kind: str,
-        payload: Mapping[str, Any],
-        *,
-        subject: str,
-        key: str,
-        due_at: datetime,
-    ) -> str | None:
-        """Return the new job's id, or `None` where there is one with that key."""
+    def _insert(self, rows: dict[str, Any] | list[dict[str, Any]]) -> ReturningInsert[tuple[str]]:
+        """Return the statement that adds jobs, and yields the ids of those whose key no other job has."""
         insert = sqlite.insert if self._database.dialect == "sqlite" else postgresql.insert
-        values = {
-            "id": f"j_{secrets.token_urlsafe(16)}",
-            "kind": kind,
-            "subject": subject,
-            "key": key or None,
-            "payload": dict(payload),
-            "state": "queued",
-            "created_at": await _now(session),
-            "due_at": due_at,
-        }
-        return await session.scalar(insert(JobRow).values(values).on_conflict_do_nothing().returning(JobRow.id))
+        return insert(JobRow).values(rows).on_conflict_do_nothing().returning(JobRow.id)
+
+
+def _queued(
+    kind: str, payload: Mapping[str, Any], *, subject: str, key: str, created_at: datetime, due_at: datetime
+) -> dict[str, Any]:
+    """Return the row of a new job."""
+    return {
+        "id": f"j_{secrets.token_urlsafe(16)}",
+        "kind": kind,
+        "subject": subject,
+        "key": key or None,
+        "payload": dict(payload),
+        "state": "queued",
+        "created_at": created_at,
+        "due_at": due_at,
+    }
 
 
 def lock_of(job: Job, payload: Mapping[str, Any]) -> str:
