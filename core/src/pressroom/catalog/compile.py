@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
@@ -52,6 +53,8 @@ def compile_catalog(
     tools, unavailable = {}, {}
 
     def contained(plugin: str, point: str, name: str) -> AbstractContextManager[None]:
+        if plugin == HOST_ID:
+            return nullcontext()
         return gate.loading(PluginCall(plugin, point, name), settings.server.start_timeout)
 
     limits = in_force(contributions, RateLimit, settings.limits.default_limit)
@@ -152,9 +155,20 @@ def _params(declaration: Generator | McpTool, context: PluginContext) -> type[Pa
     choices = declaration.choices if isinstance(declaration, McpTool) else {}
     if not choices:
         return model
+    return _with_choices(
+        model,
+        tuple(
+            (name, _choices(f"choices of {declaration.name}, {name},", choose(context)))
+            for name, choose in choices.items()
+        ),
+    )
+
+
+@lru_cache(maxsize=256)
+def _with_choices(model: type[Params], choices: tuple[tuple[str, tuple[str, ...]], ...]) -> type[Params]:
+    """Return the model with the values that some of its fields accept, the same class for the same values."""
     fields: dict[str, Any] = {}
-    for name, choose in choices.items():
-        values = _choices(f"choices of {declaration.name}, {name},", choose(context))
+    for name, values in choices:
         declared = model.model_fields[name]
         default = ... if declared.is_required() else declared.default
         accepted: Any = Literal[values]

@@ -14,10 +14,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.machinery import ExtensionFileLoader
+from itertools import takewhile
 from types import CodeType, FrameType
 from typing import Any, Final, Generic, TypeVar
 
@@ -166,7 +167,9 @@ def alarm(
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    armed, rings, began, imported = True, 0, time.monotonic(), set(sys.modules) if imports else None
+    armed, rings, began = True, 0, time.monotonic()
+    # Not a copy of all names: this runs hundreds of times for a start.
+    latest = next(reversed(sys.modules)) if imports else None
 
     def ring(_number: int, frame: FrameType | None) -> None:
         nonlocal rings
@@ -195,21 +198,22 @@ def alarm(
         armed = False
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
-        if rings and imported is not None:
-            _forget_half_imported(imported)
+        if rings and latest is not None:
+            _forget_half_imported(latest)
         if left:
             signal.setitimer(signal.ITIMER_REAL, max(0.001, left - (time.monotonic() - began)), interval)
     if rings and within is None:
         raise Overdue  # it was swallowed, and it took too long all the same
 
 
-def _forget_half_imported(before: Collection[str]) -> None:
+def _forget_half_imported(latest: str) -> None:
     """Remove what is left of packages whose import was interrupted, so that others can import them anew.
 
     Python removes the package itself, and leaves those of its modules that were ready: a second import finds them, and
-    not what they are attributes of. Native modules stay, since some can be loaded only once.
+    not what they are attributes of. Native modules stay, since some can be loaded only once. `latest` is the module
+    that came last before: `sys.modules` is in the order of the imports.
     """
-    for name in sorted(sys.modules.keys() - set(before)):
+    for name in sorted(takewhile(lambda name: name != latest, reversed(list(sys.modules)))):
         parent = name.rpartition(".")[0]
         if parent and parent not in sys.modules:
             spec = getattr(sys.modules[name], "__spec__", None)

@@ -12,9 +12,9 @@ import inspect
 import re
 import types
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final, Generic, Literal, TypeVar, Union, cast
@@ -182,52 +182,65 @@ def shape_problems(record: Any, path: str = "") -> Iterator[str]:
     kind = _sdk_type(record)
     if kind is None:
         return
-    for name, (hint, annotation) in _fields(kind).items():
-        value, field = getattr(record, name), f"{path}{name}"
-        if not fits(value, hint):
-            yield f"{field} must be {annotation}, not {shown(value)}"
+    for name, fits, annotation in _fields(kind):
+        value = getattr(record, name)
+        if not fits(value):
+            yield f"{path}{name} must be {annotation}, not {shown(value)}"
             continue
         for one in value if isinstance(value, tuple) else (value,):
-            yield from shape_problems(one, f"{field}.")
+            if _sdk_type(one) is not None:
+                yield from shape_problems(one, f"{path}{name}.")
 
 
-def fits(value: Any, hint: Any) -> bool:
-    """Tell whether a value is what a type hint says. An `int` fits a `float`, a `bool` fits neither."""
+_Fits = Callable[[Any], bool]
+"""Tells whether a value is what a type hint says. An `int` fits a `float`, a `bool` fits neither."""
+
+
+def _fitting(hint: Any) -> _Fits:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any:
-        return True
+        return lambda _value: True
     if origin in (Union, types.UnionType):
-        return any(fits(value, one) for one in arguments)
+        choices = [_fitting(one) for one in arguments]
+        return lambda value: any(fits(value) for fits in choices)
     if origin is Literal:
-        return isinstance(value, str) and value in arguments
+        return lambda value: isinstance(value, str) and value in arguments
     if origin is tuple:
-        return isinstance(value, tuple) and all(fits(one, arguments[0]) for one in value)
+        member = _fitting(arguments[0])
+        return lambda value: isinstance(value, tuple) and all(map(member, value))
     if origin is type:
-        return isinstance(value, type) and issubclass(value, arguments[0])
+        return lambda value: isinstance(value, type) and issubclass(value, arguments[0])
     if origin is collections.abc.Callable:
-        return callable(value)
-    if origin is collections.abc.Mapping:
-        return isinstance(value, Mapping)
+        return callable
     if hint in (int, float):
-        return isinstance(value, int if hint is int else int | float) and not isinstance(value, bool)
-    return isinstance(value, hint)
+        numbers = int if hint is int else (int, float)
+        return lambda value: isinstance(value, numbers) and not isinstance(value, bool)
+    kind = Mapping if origin is collections.abc.Mapping else hint
+    return lambda value: isinstance(value, kind)
 
 
 def _sdk_type(record: Any) -> type | None:
     """Return the SDK's dataclass that a record is one of; a plugin may have derived its own from it."""
+    kind: type = type(record)
+    return _sdk_base(kind)
+
+
+@lru_cache(maxsize=1024)
+def _sdk_base(kind: type) -> type | None:
     return next(
-        (kind for kind in type(record).__mro__ if kind.__module__.startswith(_SDK) and dataclasses.is_dataclass(kind)),
+        (one for one in kind.__mro__ if one.__module__.startswith(_SDK) and dataclasses.is_dataclass(one)),
         None,
     )
 
 
 @cache
-def _fields(kind: type) -> Mapping[str, tuple[Any, str]]:
-    """Return the type hint of each field, and how an error words it."""
+def _fields(kind: type) -> Sequence[tuple[str, _Fits, str]]:
+    """Return the name of each field, what fits it, and how an error words its type."""
     hints = typing.get_type_hints(kind)
-    return {
-        field.name: (hints[field.name], _worded(hints[field.name], field.type)) for field in dataclasses.fields(kind)
-    }
+    return [
+        (field.name, _fitting(hints[field.name]), _worded(hints[field.name], field.type))
+        for field in dataclasses.fields(kind)
+    ]
 
 
 def _worded(hint: Any, annotation: Any) -> str:

@@ -78,6 +78,8 @@ def editable_folder(distribution: str) -> str:
 
 def _entry_points(distribution: importlib.metadata.Distribution) -> list[importlib.metadata.EntryPoint]:
     try:
+        if ENTRY_POINT_GROUP not in (distribution.read_text("entry_points.txt") or ""):
+            return []  # most packages: nothing needs to be parsed
         return [one for one in distribution.entry_points if one.group == ENTRY_POINT_GROUP]
     except Exception:  # noqa: BLE001 - any installed package may have damaged metadata
         return []

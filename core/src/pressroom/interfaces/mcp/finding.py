@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import orjson
@@ -74,8 +75,14 @@ class ToolIndex:
 
     def __init__(self, tools: Iterable[FindableTool]) -> None:
         self.tools = {tool.name: tool for tool in tools}
-        self._weights = {name: _weights(tool) for name, tool in self.tools.items()}
-        self._frequencies = Counter(word for words in self._weights.values() for word in words)
+
+    @cached_property
+    def _weights(self) -> Mapping[str, Mapping[str, float]]:
+        return {name: _weights(tool) for name, tool in self.tools.items()}
+
+    @cached_property
+    def _frequencies(self) -> Mapping[str, int]:
+        return Counter(word for words in self._weights.values() for word in words)
 
     def search(self, query: str, among: Collection[str], limit: int) -> list[FindableTool]:
         """Return the tools of `among` that fit the words of a query best, the best first, at most `limit`."""
