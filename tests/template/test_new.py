@@ -37,7 +37,7 @@ def test_it_says_what_it_made_and_what_to_do_next(tmp_path: Path) -> None:
     done = new_process("my-tool", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
-        "Made pressroom-my-tool. Next:",
+        "Created pressroom-my-tool. Next:",
         "  cd pressroom-my-tool",
         "  python -m pip install -e '.[test]'",
         "  python -m pytest",

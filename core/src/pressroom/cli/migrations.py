@@ -72,9 +72,9 @@ def migrations() -> None:
 @click.argument("plugin", required=False)
 @command_options
 def check(invocation: Invocation, plugin: str | None) -> int:
-    """Compare tables with what the migrations make. The exit code is 1 if they differ.
+    """Compare the declared tables with those that the migrations create. The exit code is 1 if they differ.
 
-    PLUGIN is its id; left out, all enabled plugins are compared, and the server. The migrations run in an empty SQLite
+    PLUGIN is an ID. Without it, the server and all enabled plugins are compared. The migrations run in an empty SQLite
     database that is removed afterwards. CHECK constraints are not compared.
     """
     import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
@@ -107,10 +107,11 @@ def check(invocation: Invocation, plugin: str | None) -> int:
 @click.argument("message")
 @command_options
 def new(invocation: Invocation, plugin: str, message: str) -> int:
-    """Write a migration that brings the database to the tables of PLUGIN. MESSAGE says what it does, in a few words.
+    """Write a migration that brings the database up to date with the tables of PLUGIN. MESSAGE is a short summary.
 
-    Read it before you release it: a column that was renamed looks like one removed and another one added, and what
-    happens to rows is not known. The plugin must be installed as editable, or be in the folder of one-file plugins.
+    Review it before you release it: a renamed column looks like one column removed and another one added, and the
+    command cannot know what should happen to existing rows. The plugin must be installed in editable mode, or be in the
+    folder of one-file plugins.
     """
     import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
 

@@ -23,7 +23,7 @@ from pressroom.cli.options import Invocation, command_options
     "--kind",
     type=click.Choice(["generator", "tools", "connector", "backend"]),
     default="generator",
-    help="Files over HTTP and MCP, tools with a table, a platform to publish on, or a store.",
+    help="Files over HTTP and MCP, tools with a table, a platform to publish to, or a store.",
     show_default=True,
 )
 @command_options
@@ -38,7 +38,7 @@ def new(invocation: Invocation, name: str, into: Path, kind: str) -> None:
     if invocation.json:
         invocation.output.data({"folder": str(made), "plugin": plugin_id(name)})
         return
-    invocation.output.line(f"Made {made}. Next:")
+    invocation.output.line(f"Created {made}. Next:")
     for command in (
         f"cd {shlex.quote(str(made))}",
         "python -m pip install -e '.[test]'",

@@ -34,9 +34,9 @@ _MYPY_CRASH: Final = "error: INTERNAL ERROR"
 
 @click.command("check")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(exists=True, path_type=Path))
-@click.option("--postgresql", metavar="URL", envvar="PRESSROOM_CHECK_POSTGRESQL", help="Check on this server too.")
+@click.option("--postgresql", metavar="URL", envvar="PRESSROOM_CHECK_POSTGRESQL", help="Also check on this server.")
 @click.option("--junit", metavar="FILE", type=click.Path(path_type=Path), help="Write a JUnit report, for CI.")
-@click.option("--timeout", type=click.FloatRange(1), default=900.0, help="Seconds for the whole.  [default: 900]")
+@click.option("--timeout", type=click.FloatRange(1), default=900.0, help="Seconds for all checks.  [default: 900]")
 @command_options
 def check(
     invocation: Invocation, paths: tuple[Path, ...], postgresql: str | None, junit: Path | None, timeout: float
@@ -44,8 +44,8 @@ def check(
     """Check the plugin of a project, a wheel or a single file: its package, its types, and every record that it offers.
 
     PATH, by default the current folder, is built, installed into a clean environment, and started there. The exit code
-    is 1 if it breaks a promise. pressroom.toml beside it, or --config, is the configuration of the server. Several
-    projects or wheels are installed together, so that a plugin may need another one of them.
+    is 1 if it breaks a promise. The server is configured by the pressroom.toml next to it, or by --config. Several
+    projects or wheels are installed together, so that a plugin may require another one of them.
     """
     if postgresql:
         _try_postgresql(postgresql)

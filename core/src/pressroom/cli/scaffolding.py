@@ -24,7 +24,7 @@ RESERVED: Final = {
 """Names that would form a valid project but not a plugin that works, and why."""
 
 KINDS: Final = ("generator", "tools", "connector", "backend")
-"""What a new plugin can be: a generator of files, tools for AI clients, a platform to publish on, or a backend."""
+"""What a new plugin can be: a generator of files, tools for AI clients, a platform to publish to, or a backend."""
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--host", help="IP address or host name to listen on.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65_535), help="Port to listen on.  [default: 8000]")
 @click.option("--strict", is_flag=True, help="Do not start if a plugin fails.")
-@click.option("--reload", is_flag=True, help="For development: restart when a source or the configuration changes.")
+@click.option("--reload", is_flag=True, help="For development: restart when source code or the configuration changes.")
 @plugin_options
 @command_options
 def serve(invocation: Invocation, host: str | None, port: int | None, strict: bool, reload: bool) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.group()
 @common_options
 def templates() -> None:
-    """List page templates, and copy them to replace them."""
+    """List page templates, and copy them to customise them."""
 
 
 @templates.command("list")
@@ -38,7 +38,7 @@ def list_templates(invocation: Invocation) -> None:
 @click.argument("template")
 @command_options
 def show(invocation: Invocation, template: str) -> None:
-    """Print the original of TEMPLATE, as the server or a plugin brings it."""
+    """Print the original of TEMPLATE from the server or a plugin."""
     source = _original(compiled(invocation), template).read_text("utf-8")
     if invocation.json:
         invocation.output.data({"template": template, "source": source})
@@ -48,12 +48,12 @@ def show(invocation: Invocation, template: str) -> None:
 
 @templates.command()
 @click.argument("template")
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 @command_options
 def copy(invocation: Invocation, template: str, force: bool) -> None:
-    """Copy TEMPLATE into the folder of [branding] templates, to be changed there.
+    """Copy TEMPLATE into the folder of [branding] templates, where you can change it.
 
-    Its first line says of which original it is a copy, so that `pressroom doctor` can tell when that has changed.
+    The first line of the copy names the original, so that `pressroom doctor` can tell when the original has changed.
     """
     from pressroom.plugins.template_folder import fingerprint  # noqa: PLC0415 - pydantic
 

@@ -1,4 +1,4 @@
-"""The plugin: a platform to publish on."""
+"""The plugin: a platform to publish to."""
 
 from __future__ import annotations
 
