@@ -1,4 +1,4 @@
-"""Every setting of the host: its name, its bounds, its default and what it means."""
+"""Every setting of the host: its name, its limits, its default and its meaning."""
 
 from __future__ import annotations
 
@@ -36,71 +36,75 @@ from pressroom.config.values import (
 
 
 class ServerSettings(Section):
-    """`[server]`: where the server listens and how patient it is."""
+    """`[server]`: where the server listens, and its timeouts."""
 
     host: str = Field("127.0.0.1", min_length=1, description="IP address or host name to listen on.")
-    port: WholeNumber = Field(8000, ge=0, le=65535, description="Port to listen on; 0 lets the system choose.")
+    port: WholeNumber = Field(8000, ge=0, le=65535, description="Port to listen on; 0 lets the system choose one.")
     trusted_proxies: WholeNumber = Field(
-        0, ge=0, le=16, description="How many reverse proxies in front append to X-Forwarded-For; 0 trusts none."
+        0, ge=0, le=16, description="Number of reverse proxies in front that append to X-Forwarded-For; 0 trusts none."
     )
     forwarded_secret: SecretStr | None = Field(
-        None, min_length=1, description="Shared secret that a trusted proxy puts into the Forwarded header (RFC 7239)."
+        None, min_length=1, description="Shared secret that a trusted proxy puts in the Forwarded header (RFC 7239)."
     )
-    max_body_bytes: Size = Field(262_144, ge=1024, le=67_108_864, description="Largest body of a Tools API request.")
+    max_body_bytes: Size = Field(
+        262_144, ge=1024, le=67_108_864, description="Maximum size of the body of a Tools API request."
+    )
     request_timeout: Duration = Field(
-        15, gt=0, le=600, description="Time a client has to send the head of a request, and as long again for its body."
+        15, gt=0, le=600, description="Time that a client has to send the head of a request, and again for its body."
     )
     connections_per_client: WholeNumber = Field(
         256,
         ge=0,
         le=1_000_000,
         description=(
-            "Connections that one IP address may have open to one process; behind trusted proxies, requests under way "
-            "for one forwarded address. 0 means no bound."
+            "Connections that one IP address may have open to one process; behind trusted proxies, requests in "
+            "progress for one forwarded address. 0 means no limit."
         ),
     )
-    response_timeout: Duration = Field(60, gt=0, le=600, description="Time the server has to answer.")
-    keep_alive_timeout: Duration = Field(65, gt=0, le=3600, description="How long an idle connection is kept.")
+    response_timeout: Duration = Field(60, gt=0, le=600, description="Time that the server has to respond.")
+    keep_alive_timeout: Duration = Field(65, gt=0, le=3600, description="How long an idle connection is kept open.")
     shutdown_delay: Duration = Field(
         0,
         ge=0,
         le=600,
         description=(
-            "Time at shutdown in which /readyz answers 503 and everything else is served as before, so that load "
+            "Time at shutdown during which /readyz returns 503 while everything else is served as before, so that load "
             "balancers notice."
         ),
     )
     start_timeout: Duration = Field(
-        60, gt=0, le=3600, description="Time that each plugin and each store gets to open what it needs at the start."
+        60, gt=0, le=3600, description="Time that each plugin and each store has to open what it needs at the start."
     )
-    compression: bool = Field(True, description="Whether public texts are sent compressed to clients that take gzip.")
-    shutdown_timeout: Duration = Field(20, ge=0, le=600, description="Time that calls in flight get at shutdown.")
+    compression: bool = Field(True, description="Whether public texts are compressed for clients that accept gzip.")
+    shutdown_timeout: Duration = Field(
+        20, ge=0, le=600, description="Time that calls in progress have to finish at shutdown."
+    )
 
 
 class BrandingSettings(Section):
-    """`[branding]`: the name and look that every page, image and answer carries."""
+    """`[branding]`: the name and look of every page, image and response."""
 
-    brander: str = Field("default", description="Name of the brander that makes the promotional block.")
+    brander: str = Field("default", description="Name of the brander that creates the promotional block.")
     key: str = Field(
-        "pressroom", pattern=r"^[a-z][a-zA-Z0-9_]{0,31}$", description="Key of the promotional block in answers."
+        "pressroom", pattern=r"^[a-z][a-zA-Z0-9_]{0,31}$", description="Key of the promotional block in responses."
     )
     name: str = Field("Pressroom", min_length=1, max_length=60, description="Name of the service.")
     tagline: str = Field(
         "Publishing tools for people and AI clients.", max_length=160, description="One sentence about the service."
     )
-    url: HttpUrl | None = Field(None, description="Home page; left out, it is base_url.")
-    docs_url: HttpUrl | None = Field(None, description="Documentation; left out, it is base_url followed by /tools.")
+    url: HttpUrl | None = Field(None, description="Home page; by default base_url.")
+    docs_url: HttpUrl | None = Field(None, description="Documentation; by default base_url followed by /tools.")
     accent: HexColour = Field("#b9502a", description="Accent colour on light backgrounds.")
     accent_dark: HexColour = Field("#e0764c", description="Accent colour on dark backgrounds.")
-    logo_url: str = Field("", max_length=500, description="URL of a logo; empty shows the name.")
+    logo_url: str = Field("", max_length=500, description="URL of a logo; if empty, the name is shown.")
     stylesheet: Folder | None = Field(
-        None, description="File with CSS that pages of the server load after their own, at most 4 MiB."
+        None, description="CSS file that pages of the server load after their own CSS, at most 4 MiB."
     )
     templates: Folder | None = Field(
         None,
         description=(
-            "Folder of page templates that replace the server's, such as `base.html`, and those of plugins, such as "
-            "`content/post.html`; files in its folder `static` are served."
+            "Folder of page templates that replace those of the server, such as `base.html`, and of plugins, such as "
+            "`content/post.html`; files in its subfolder `static` are served."
         ),
     )
 
@@ -108,49 +112,51 @@ class BrandingSettings(Section):
 class S3Settings(Section):
     """`[storage.s3]`: how to reach the bucket that `files = "s3://…"` names."""
 
-    endpoint_url: HttpUrl | None = Field(None, description="Endpoint as the server reaches it; empty means AWS.")
+    endpoint_url: HttpUrl | None = Field(None, description="Endpoint that the server uses; by default that of AWS.")
     public_endpoint_url: HttpUrl | None = Field(
-        None, description="Endpoint as clients reach it, used in signed URLs; empty means endpoint_url."
+        None, description="Endpoint that clients use, for signed URLs; by default endpoint_url."
     )
     region: str = Field("us-east-1", description="Region that requests are signed for.")
-    access_key_id: SecretStr | None = Field(None, description="Key id; empty uses the environment's credentials.")
+    access_key_id: SecretStr | None = Field(
+        None, description="ID of the access key; if empty, the credentials of the environment are used."
+    )
     secret_access_key: SecretStr | None = Field(None, description="Secret key that belongs to access_key_id.")
     addressing_style: Literal["auto", "path", "virtual"] = Field("auto", description="How the bucket is addressed.")
     timeout: Duration = Field(10, gt=0, le=120, description="Time that one storage call may take.")
 
 
 class StorageSettings(Section):
-    """`[storage]`: where files and state live."""
+    """`[storage]`: where files and state are stored."""
 
     path: Folder = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("pressroom", appauthor=False)),
-        description="Folder of the embedded storage.",
+        description="Data folder: local files, the SQLite database and keys.",
     )
     files: str = Field("local", pattern=r"^([a-z][a-z0-9_]*|s3://.+)$", description="`local`, or s3://bucket/prefix.")
     s3: S3Settings = S3Settings()
     database: Annotated[SecretStr, AfterValidator(database_url)] | None = Field(
-        None, description="postgresql://… for accounts of many hosts; left out, an SQLite file in `path`."
+        None, description="postgresql://… to share accounts between hosts; by default an SQLite file in `path`."
     )
     database_timeout: Duration = Field(10, gt=0, le=60, description="Time that one database statement may take.")
     database_connections: WholeNumber = Field(
-        10, ge=1, le=200, description="Connections that the calls of one process open to the database at most."
+        10, ge=1, le=200, description="Maximum number of database connections for the calls of one process."
     )
     database_pooler: Literal["none", "transaction"] = Field(
         "none",
         description=(
-            "`transaction` where a pooler such as PgBouncer lends a connection for each transaction: then no prepared "
-            "statement is kept."
+            "`transaction` if a pooler such as PgBouncer assigns a connection to each transaction: prepared statements "
+            "are then not kept."
         ),
     )
     redis: Annotated[SecretStr, AfterValidator(redis_url)] | None = Field(
-        None, description="redis://… for limits and the cache index of many hosts."
+        None, description="redis://… to share limits and the cache index between hosts."
     )
     redis_timeout: Duration = Field(0.2, gt=0, le=5, description="Time that one Redis call may take.")
     retention: Duration = Field(86_400, ge=10_800, description="Local files older than this are removed; at least 3h.")
     max_total_bytes: Size = Field(
-        5_368_709_120, ge=0, description="Local files are removed, oldest first, above this; 0 means no bound."
+        5_368_709_120, ge=0, description="Total size above which the oldest local files are removed; 0 means no limit."
     )
-    prune_interval: Duration = Field(600, ge=1, description="Time between two prunings of local files.")
+    prune_interval: Duration = Field(600, ge=1, description="How often local files are pruned.")
 
     @property
     def files_backend(self) -> str:
@@ -159,16 +165,20 @@ class StorageSettings(Section):
 
 
 class CacheSettings(Section):
-    """`[cache]`: which results are remembered."""
+    """`[cache]`: which results are cached."""
 
-    backend: str = Field("auto", description="`memory`, `redis`, a plugin's, or `auto`: redis where it is configured.")
-    seconds: Duration = Field(75_600, ge=0, description="How long a result is served again; 0 switches it off.")
+    backend: str = Field(
+        "auto", description="`memory`, `redis`, a plugin's backend, or `auto`: `redis` if it is configured."
+    )
+    seconds: Duration = Field(
+        75_600, ge=0, description="How long a result is served from the cache; 0 switches the cache off."
+    )
     default_rule: str = Field(
         "default",
         min_length=1,
-        description="Name of the cache rule that applies instead of the server's own, `default`; others add to it.",
+        description="Name of the cache rule that replaces the server's own, `default`; other rules apply as well.",
     )
-    max_entries: WholeNumber = Field(50_000, ge=1, description="How many results the memory backend remembers.")
+    max_entries: WholeNumber = Field(50_000, ge=1, description="Maximum number of results in the memory backend.")
 
 
 class ExecutorsSettings(Section):
@@ -179,10 +189,10 @@ class ExecutorsSettings(Section):
     )
     process_queue: WholeNumber = Field(64, ge=1, le=10_000, description="Calls that may wait for a worker process.")
     plugin_processes: WholeNumber = Field(
-        0, ge=0, le=256, description="Worker processes for texts and files of accounts; 0 means two, with one core one."
+        0, ge=0, le=256, description="Worker processes for texts and files of accounts; 0: two, or one on one core."
     )
     start_plugin_processes: bool = Field(
-        True, description="Start these processes with the server, rather than with the first work for them."
+        True, description="Whether these processes start with the server instead of when they are first needed."
     )
     threads: WholeNumber = Field(8, ge=1, le=256, description="Worker threads.")
     thread_queue: WholeNumber = Field(64, ge=1, le=10_000, description="Calls that may wait for a thread.")
@@ -190,15 +200,15 @@ class ExecutorsSettings(Section):
     coroutine_queue: WholeNumber = Field(256, ge=1, le=100_000, description="Calls that may wait for the event loop.")
     niceness: WholeNumber = Field(10, ge=0, le=19, description="Nice value of worker processes (0 to 19).")
     recycle_after: WholeNumber = Field(
-        1000, ge=0, description="Calls after which a worker process is replaced; 0 means never."
+        1000, ge=0, description="Number of calls after which a worker process is replaced; 0 means never."
     )
 
 
 class GraphicsSettings(Section):
-    """`[graphics]`: what images are drawn with."""
+    """`[graphics]`: how images are drawn."""
 
     fonts: tuple[Folder, ...] = Field(
-        (), description="Folders of fonts (.ttf, .otf, .ttc) that are preferred to those of packages."
+        (), description="Folders of fonts (.ttf, .otf, .ttc) that take precedence over those of packages."
     )
 
 
@@ -207,14 +217,16 @@ class McpSettings(Section):
 
     enabled: bool = Field(True, description="Whether /api/mcp is served.")
     protocol_versions: tuple[Literal["2025-11-25", "2025-06-18", "2025-03-26"], ...] = Field(
-        ("2025-06-18", "2025-03-26"), min_length=1, description="Protocol versions that clients may speak."
+        ("2025-06-18", "2025-03-26"), min_length=1, description="Protocol versions that clients may use."
     )
-    instructions: str = Field("", max_length=4000, description="What models are told of the server; empty: a summary.")
+    instructions: str = Field(
+        "", max_length=4000, description="What models are told about the server; by default a summary."
+    )
     toolsets: tuple[str, ...] = Field(
         ("core",),
         min_length=1,
         description=(
-            "Toolsets that are listed where neither the client nor the owner of its connection chose any; `all` lists "
+            "Toolsets that are listed if neither the client nor the owner of its connection chose any; `all` lists "
             "every tool."
         ),
     )
@@ -222,47 +234,49 @@ class McpSettings(Section):
         26,
         ge=0,
         le=1000,
-        description="A plan with at most this many tools lists them all where nobody chose toolsets.",
+        description="If nobody chose toolsets, a plan with at most this many tools lists them all.",
     )
     allowed_origins: tuple[str, ...] = Field(
         (), description="Origins of web pages that may call the endpoint, besides the server's own; `*` allows all."
     )
-    max_body_bytes: Size = Field(4_194_304, ge=1024, le=67_108_864, description="Largest body of a request.")
-    max_nesting: WholeNumber = Field(64, ge=8, le=512, description="How deep JSON may be nested.")
+    max_body_bytes: Size = Field(
+        4_194_304, ge=1024, le=67_108_864, description="Maximum size of the body of a request."
+    )
+    max_nesting: WholeNumber = Field(64, ge=8, le=512, description="Maximum nesting depth of JSON.")
     concurrency: WholeNumber = Field(
-        8, ge=1, le=1000, description="Calls that one connection may have under way in one process."
+        8, ge=1, le=1000, description="Calls that one connection may have in progress in one process."
     )
     repeat_retention: Duration = Field(
-        604_800, ge=3600, description="How long the answer of a call with a client_request_id is kept for repeats."
+        604_800, ge=3600, description="How long the result of a call with a client_request_id is kept for repeats."
     )
 
 
 class JobsSettings(Section):
-    """`[jobs]`: background work that plugins leave to the server."""
+    """`[jobs]`: background jobs of plugins."""
 
     concurrency: WholeNumber = Field(
         4,
         ge=0,
         le=1000,
         description=(
-            "Jobs that one process runs at once; urgent ones, such as publishing, have as many places of their own. "
-            "One account and one kind hold at most half of them. 0 leaves jobs to other processes."
+            "Jobs that one process runs at once. Urgent jobs, such as publishing, have the same number of their own "
+            "slots. One account or one kind may use at most half of them. 0 leaves jobs to other processes."
         ),
     )
     poll_interval: Duration = Field(
-        5, ge=0.1, le=3600, description="How often a process looks for jobs that others enqueued."
+        5, ge=0.1, le=3600, description="How often a process looks for jobs that other processes enqueued."
     )
     retention: Duration = Field(604_800, ge=3600, description="How long finished jobs are kept.")
 
 
 class FetchSettings(Section):
-    """`[fetch]`: URLs that people name, such as those of their sites."""
+    """`[fetch]`: requests to URLs that users enter, such as those of their sites."""
 
     private_networks: tuple[IPv4Network | IPv6Network, ...] = Field(
         (),
         description=(
-            "Networks of the operator's own, such as 10.1.0.0/16, that may be connected to on any port and by plain "
-            "http. Everybody with an account can then reach what listens there. Elsewhere only https to public "
+            "The operator's own networks, such as 10.1.0.0/16, to which the server may connect on any port and with "
+            "plain http. Everybody with an account can then reach the services there. Otherwise, only https to public "
             "URLs is allowed, and SSH to public hosts on ports 22 and 443."
         ),
     )
@@ -270,40 +284,44 @@ class FetchSettings(Section):
         134_217_728,
         ge=0,
         description=(
-            "Bytes of images fetched for callers without an account that are held at once while their calls wait; one "
-            "caller may hold half of them. 0 means no bound."
+            "Total size of images fetched for callers without an account that are held in memory while their calls "
+            "wait; one caller may use half of it. 0 means no limit."
         ),
     )
 
 
 class PlanSettings(Section):
-    """`[plans.<name>]`: which tools a plan has, and its limits and quotas."""
+    """`[plans.<name>]`: the tools, limits and quotas of a plan."""
 
-    title: str = Field("", description="Name that people see.")
+    title: str = Field("", description="Name that users see.")
     tools: tuple[str, ...] = Field(("*",), description="Tools of the plan: slugs or MCP names, with * and ?.")
     rate_limits: dict[ToolName, RateText] = Field(
-        default_factory=dict, description="Limits of this plan, by tool; they replace the tool's own."
+        default_factory=dict, description="Limits of this plan, by tool; they replace the tool's own limits."
     )
     quotas: dict[QuotaName, WholeNumber] = Field(
-        default_factory=dict, description="How much a month, by quota class; a class that is left out has no bound."
+        default_factory=dict, description="Monthly amount by quota class; a class that is left out has no limit."
     )
     storage: Size = Field(
         5_000_000_000,
         ge=0,
         description=(
-            "Bytes that an account may store: articles with their versions, images, exports and what other plugins "
-            "keep for it, together; 0 means no bound."
+            "Total bytes that an account may store, including articles with their versions, images, exports and what "
+            "other plugins keep for it; 0 means no limit."
         ),
     )
 
 
 class ToolSettings(Section):
-    """`[tools.<slug>]`: what the operator changes about one tool."""
+    """`[tools.<slug>]`: changes to one tool."""
 
     enabled: bool = Field(True, description="Whether the tool can be used at all.")
-    rate_limit: RateText | None = Field(None, description='Such as "300/hour"; replaces the tool\'s own.')
+    rate_limit: RateText | None = Field(
+        None, description='Rate limit, such as "300/hour"; replaces the tool\'s own limit.'
+    )
     timeout: Duration | None = Field(None, gt=0, le=600, description="Time that one run may take.")
-    cache_seconds: Duration | None = Field(None, ge=0, description="How long results are served again; 0 means never.")
+    cache_seconds: Duration | None = Field(
+        None, ge=0, description="How long results are served from the cache; 0 means never."
+    )
 
 
 class PluginSettings(Section):
@@ -311,30 +329,32 @@ class PluginSettings(Section):
 
     enabled: bool = Field(True, description="Whether the plugin is loaded.")
     required: bool = Field(False, description="Whether /readyz fails while the plugin does not work.")
-    distribution: str = Field("", description="Which distribution is meant where two offer this id.")
+    distribution: str = Field("", description="The distribution to use if two offer this ID.")
     config: dict[str, Any] = Field(default_factory=dict, description="The plugin's own configuration.")
 
 
 class LoggingSettings(Section):
     """`[logging]`: what is logged, and how."""
 
-    level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged.")
-    format: Literal["auto", "text", "json"] = Field("auto", description="`auto` is text on a terminal, else JSON.")
+    level: Literal["debug", "info", "warning", "error"] = Field("info", description="The lowest level that is logged.")
+    format: Literal["auto", "text", "json"] = Field(
+        "auto", description="`auto` means text on a terminal and JSON otherwise."
+    )
     requests: bool = Field(True, description="Whether every request is logged.")
     health_checks: bool = Field(
         True,
-        description="Whether requests for /healthz, /readyz and /metrics are logged too; those that fail always are.",
+        description="Whether requests for /healthz, /readyz and /metrics are logged; failed ones are always logged.",
     )
 
 
 class MetricsSettings(Section):
-    """`[metrics]`: who may read `/metrics`. Without a port and a token there is no such URL."""
+    """`[metrics]`: who may read `/metrics`. Without a port or a token, the server has no such URL."""
 
     port: WholeNumber | None = Field(
         None, ge=0, le=65535, description="Separate port, on server.host, that serves /metrics."
     )
     token: SecretStr | None = Field(
-        None, min_length=1, description="Bearer token that /metrics asks for on the public port."
+        None, min_length=1, description="Bearer token that /metrics requires on the public port."
     )
 
 
@@ -342,27 +362,27 @@ class Settings(Section):
     """The whole configuration."""
 
     base_url: Annotated[HttpUrl, AfterValidator(without_trailing_slash)] | None = Field(
-        None, description="The server's public URL, without a slash at the end; empty means host and port."
+        None, description="The server's public URL, without a slash at the end; by default made from host and port."
     )
     builtin_plugins: bool = Field(
-        True, description="Whether plugins that come with the server are on unless switched off."
+        True, description="Whether plugins that come with the server are enabled unless they are switched off."
     )
     safe_mode: bool = Field(
         False,
-        description="Whether only built-in plugins are loaded, whatever else is named; for troubleshooting.",
+        description="Whether to load only built-in plugins, whatever else is configured; for troubleshooting.",
     )
     plugins_dir: Folder | None = Field(
         None,
         description=(
-            "Folder of one-file plugins: every *.py file and every package in it is on unless switched off by its id. "
-            "Whoever may write there runs code on the server."
+            "Folder of one-file plugins: every *.py file and every package in it is enabled unless its ID is switched "
+            "off. Whoever can write there can run code on the server."
         ),
     )
     secret_key: SecretStr | None = Field(
         None,
         description=(
-            "Signs file URLs and forms, and encrypts the keys that sign access tokens. Empty: made once and kept in "
-            "[storage] path. All hosts of a database need the same one."
+            "Signs file URLs and forms, and encrypts the keys that sign access tokens. By default, it is created once "
+            "and stored in [storage] path. All hosts that share a database need the same one."
         ),
     )
     server: ServerSettings = ServerSettings()

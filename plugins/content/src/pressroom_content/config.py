@@ -35,30 +35,37 @@ DnsServer = Annotated[str, AfterValidator(_dns_server)]
 
 
 class ContentConfig(PluginConfig):
-    """Keys, and bounds on what an account may keep."""
+    """Keys, and limits for what an account may store."""
 
     credential_keys: tuple[Annotated[SecretStr, Field(min_length=32)], ...] = Field(
         (),
         description=(
-            "Keys that sites' credentials are encrypted with, at least 32 characters each. The first one encrypts, all "
-            "of them decrypt: to change keys, put the new one first. Empty: a key is made in the plugin's data folder."
+            "Keys that encrypt the credentials of sites, at least 32 characters each. The first one encrypts, all of "
+            "them decrypt: to change keys, put the new one first. By default, a key is created in the plugin's data "
+            "folder."
         ),
     )
-    max_websites: int = Field(50, ge=1, le=10_000, description="Websites that an account may connect.")
-    max_articles: int = Field(20_000, ge=1, le=1_000_000, description="Articles that an account may keep.")
-    max_body_bytes: int = Field(2_097_152, ge=10_000, le=16_777_216, description="Largest body of an article.")
-    max_versions: int = Field(
-        100, ge=10, le=10_000, description="Versions of an article that are kept, besides those that are published."
+    max_websites: int = Field(
+        50, ge=1, le=10_000, description="Maximum number of websites that an account may connect."
     )
-    trash_days: int = Field(30, ge=1, le=365, description="Days after which trashed articles are gone.")
+    max_articles: int = Field(
+        20_000, ge=1, le=1_000_000, description="Maximum number of articles that an account may have."
+    )
+    max_body_bytes: int = Field(
+        2_097_152, ge=10_000, le=16_777_216, description="Maximum size of the body of an article, in bytes."
+    )
+    max_versions: int = Field(
+        100, ge=10, le=10_000, description="Versions of an article that are kept, in addition to published ones."
+    )
+    trash_days: int = Field(30, ge=1, le=365, description="Days after which articles in the trash are deleted.")
     connect_minutes: int = Field(30, ge=5, le=1440, description="Minutes for which a link to connect a site works.")
     settle_seconds: float = Field(
         60,
         ge=0,
         le=3600,
         description=(
-            "Seconds after which a site has surely acted on a request that it never answered, or never will. Until "
-            "then it is only looked whether it did; nothing is sent twice."
+            "Seconds after which a site that did not respond to a request has either acted on it or never will. Until "
+            "then, the server only checks whether it did, and does not send the request again."
         ),
     )
     lease_seconds: float = Field(
@@ -66,7 +73,7 @@ class ContentConfig(PluginConfig):
         ge=0.2,
         le=600,
         description=(
-            "Lease in seconds: how long a process may be silent before another one takes over its publication."
+            "Lease in seconds: how long a process may be unresponsive before another one takes over its publication."
         ),
     )
     connector_seconds: float = Field(
@@ -81,14 +88,15 @@ class ContentConfig(PluginConfig):
         "",
         max_length=64,
         description=(
-            "Name of what scores articles, such as seo, where plugins offer several. Empty: the first by plugin id."
+            "Name of the article scorer to use, such as seo, if plugins offer several. By default, the first by plugin "
+            "ID."
         ),
     )
     robots_txt: bool = Field(
         True,
         description=(
-            "Whether `/robots.txt` names the sitemaps of built-in sites, beside that of the server's own pages. "
-            "`false` leaves it to another plugin, or to the server."
+            "Whether `/robots.txt` lists the sitemaps of built-in sites, in addition to that of the server's "
+            "own pages. `false` leaves it to another plugin, or to the server."
         ),
     )
     domains: dict[str, str] = Field(
@@ -103,8 +111,8 @@ class ContentConfig(PluginConfig):
         (),
         max_length=10,
         description=(
-            'DNS servers that are asked for the TXT records of domains, such as `["192.0.2.53", "192.0.2.54:5353"]`. '
-            "Empty: those of the system."
+            'DNS servers to query for the TXT records of domains, such as `["192.0.2.53", "192.0.2.54:5353"]`. '
+            "By default, those of the system."
         ),
     )
-    index_items: int = Field(50, ge=1, le=1000, description="Newest articles whose text /llms-full.txt holds.")
+    index_items: int = Field(50, ge=1, le=1000, description="Number of newest articles in /llms-full.txt.")

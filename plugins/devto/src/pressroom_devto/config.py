@@ -7,7 +7,7 @@ from pydantic import Field
 
 
 class DevtoConfig(PluginConfig):
-    """Where the API is, and how fast it may be written to."""
+    """The URL of the API, and how often the server may write to it."""
 
     api_url: str = Field(
         "https://dev.to/api",
@@ -15,5 +15,5 @@ class DevtoConfig(PluginConfig):
         description="URL of Forem's API, without a slash at its end.",
     )
     write_interval: float = Field(
-        1.0, ge=0, le=60, description="Seconds between two writes with one API key, in each process."
+        1.0, ge=0, le=60, description="Minimum number of seconds between two writes with one API key, in each process."
     )

@@ -14,21 +14,21 @@ FolderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-
 
 
 class GitConfig(PluginConfig):
-    """Which repositories there are, and who commits."""
+    """The available repositories, and the author of commits."""
 
     repositories: Mapping[RepositoryName, Path] = Field(
         default_factory=dict,
         description=(
-            "Repositories on this server's disk, by the names that people choose them by. Every account may publish in "
-            "every one of them."
+            "Repositories on this server's disk, by the names that users select them by. Every account may publish to "
+            "each of them."
         ),
     )
     folders: Mapping[RepositoryName, Annotated[tuple[FolderName, ...], Field(min_length=1)]] = Field(
         default_factory=dict,
         description=(
-            "Folders of listed repositories below which posts may be written, by the names of the repositories. For "
-            "others: `content` (Hugo), `_posts` and `_drafts` (Jekyll), `src/content` (Astro). What a "
-            "generator runs, such as templates, must not be below them."
+            "Folders in which posts may be written, by the name of the repository. For repositories that are not "
+            "listed: `content` (Hugo), `_posts` and `_drafts` (Jekyll), `src/content` (Astro). Files that a "
+            "generator runs, such as templates, must not be in these folders."
         ),
     )
     github_api: str = Field(
@@ -39,5 +39,5 @@ class GitConfig(PluginConfig):
     author: str = Field(
         "Pressroom <pressroom@localhost>",
         pattern=r"^[^<>\x00-\x1f]{1,100} <[^<>\s\x00-\x1f]{1,100}>$",
-        description="Who commits, unless people name an author. On GitHub it is the owner of the token.",
+        description="Author of commits, unless users name one. On GitHub, it is the owner of the token.",
     )

@@ -11,30 +11,30 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 
 class SearchPerformanceConfig(PluginConfig):
-    """Access to the sources of figures, and how long they are kept."""
+    """Access to the sources of figures, and how long figures are kept."""
 
     google_service_account: SecretStr | None = Field(
         None,
         description=(
             "Key file (JSON) of a Google service account, for websites whose owners add its e-mail address to their "
-            "Search Console property. Left out, they enter a credential of their own."
+            "Search Console property. Without it, owners enter their own credential."
         ),
     )
     google_client_id: str = Field(
         "",
         max_length=256,
         description=(
-            "ID of an OAuth client of Google, of the type web application, with which people sign in to connect "
-            "Search Console. Its redirect URI is the server's URL with /dashboard/search/google/callback."
+            "ID of a Google OAuth client, of the type web application, with which users sign in to connect Search "
+            "Console. Its redirect URI is the server's URL followed by /dashboard/search/google/callback."
         ),
     )
     google_client_secret: SecretStr | None = Field(None, description="Secret of that OAuth client.")
     google_url: str = Field("https://searchconsole.googleapis.com", description="URL of the Search Console API.")
     google_token_url: str = Field(
-        "https://oauth2.googleapis.com/token", description="URL at which Google gives out access tokens."
+        "https://oauth2.googleapis.com/token", description="URL at which Google issues access tokens."
     )
     google_authorization_url: str = Field(
-        "https://accounts.google.com/o/oauth2/v2/auth", description="URL at which people sign in with Google."
+        "https://accounts.google.com/o/oauth2/v2/auth", description="URL at which users sign in with Google."
     )
     google_revocation_url: str = Field(
         "https://oauth2.googleapis.com/revoke", description="URL at which such a sign-in is revoked."
@@ -44,15 +44,15 @@ class SearchPerformanceConfig(PluginConfig):
     )
     bing_url: str = Field("https://ssl.bing.com/webmaster/api.svc/json", description="URL of the Bing Webmaster API.")
     plausible_url: str = Field(
-        "https://plausible.io", description="URL of Plausible, for people who name no server of their own."
+        "https://plausible.io", description="URL of Plausible, for users who do not enter their own server."
     )
     umami_url: str = Field(
-        "https://api.umami.is/v1", description="URL of Umami Cloud, for people who name no server of their own."
+        "https://api.umami.is/v1", description="URL of Umami Cloud, for users who do not enter their own server."
     )
     dataforseo_login: str = Field(
         "",
         max_length=256,
-        description="Login for the API of DataForSEO, which get_keyword_data asks; the operator pays.",
+        description="Login for the API of DataForSEO, which get_keyword_data uses; the operator pays for it.",
     )
     dataforseo_password: SecretStr | None = Field(None, description="Password for the API of DataForSEO.")
     dataforseo_url: str = Field("https://api.dataforseo.com", description="URL of the API of DataForSEO.")
@@ -60,38 +60,40 @@ class SearchPerformanceConfig(PluginConfig):
         "",
         max_length=32,
         description=(
-            "Name of the provider of keyword data that get_keyword_data asks, such as dataforseo, where plugins offer "
-            "several. Empty: the first one by plugin id."
+            "Name of the provider of keyword data that get_keyword_data uses, such as dataforseo, if plugins offer "
+            "several. By default, the first one by plugin ID."
         ),
     )
     keyword_country: str = Field(
-        "US", pattern=r"^[A-Z]{2}$", description="Country of keyword data (ISO 3166-1) where a call names none."
+        "US", pattern=r"^[A-Z]{2}$", description="Default country of keyword data (ISO 3166-1)."
     )
     keyword_language: str = Field(
-        "en", pattern=r"^[a-z]{2}$", description="Language of keyword data (ISO 639-1) where a call names none."
+        "en", pattern=r"^[a-z]{2}$", description="Default language of keyword data (ISO 639-1)."
     )
     keyword_days: int = Field(
         30,
         ge=1,
         le=365,
-        description="Days for which keyword data is kept; in that time a phrase is not paid for again.",
+        description="Days for which keyword data is kept; during that time, no phrase is paid for again.",
     )
     search_types: tuple[SearchType, ...] = Field(
-        ("web",), min_length=1, description="Kinds of results that are fetched nightly. Others are asked for live."
+        ("web",),
+        min_length=1,
+        description="Kinds of results that are fetched every night. Others are fetched on request.",
     )
-    history_days: int = Field(480, ge=7, le=480, description="Days that are fetched when a website is connected.")
-    slice_days: int = Field(30, ge=1, le=120, description="Days that are fetched in one run of the job.")
+    history_days: int = Field(480, ge=7, le=480, description="Number of past days to fetch for a new website.")
+    slice_days: int = Field(30, ge=1, le=120, description="Number of days that one run of the job fetches.")
     max_rows: int = Field(
-        5_000, ge=100, le=50_000, description="Rows of a day that are kept of each grain, those with the most clicks."
+        5_000, ge=100, le=50_000, description="Rows to keep for each day and grain, those with the most clicks."
     )
     source_seconds: float = Field(
         120,
         ge=0.1,
         le=3000,
-        description="Seconds that one question to a source, to analytics or to a provider of keyword data may take.",
+        description="Seconds that one query to a source, to analytics or to a provider of keyword data may take.",
     )
     sweep_seconds: int = Field(
-        900, ge=1, le=86_400, description="Seconds after which the server looks again for websites that are due."
+        900, ge=1, le=86_400, description="How often the server looks for websites that are due, in seconds."
     )
 
     @model_validator(mode="after")
