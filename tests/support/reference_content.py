@@ -39,7 +39,7 @@ def article_checks() -> str:
     lines: list[str] = []
     for group, members in groupby(rules.rules.values(), key=lambda rule: rule.group):
         lines += [f"## {group.capitalize()}", ""]
-        lines += ["| Check | What it asks | Good | Weight | Gain | Limit from |", "|---|---|---|---|---|---|"]
+        lines += ["| Check | Question | Good | Weight | Gain | Source of the limit |", "|---|---|---|---|---|---|"]
         lines += [_check(rule, whole) for rule in members]
         lines.append("")
     return "\n".join([*lines, *_gates(), *_profiles()])
@@ -52,7 +52,7 @@ def _check(rule: Rule, whole: int) -> str:
 
 
 def _gates() -> Iterator[str]:
-    yield from ("## Gates", "", "| Gate | What holds | The score is at most | Lifted by |", "|---|---|---|---|")
+    yield from ("## Gates", "", "| Gate | Condition | Maximum score | Lifted by |", "|---|---|---|---|")
     for gate in rule_set().gates:
         lifted = ", ".join(f"`{name}`" for name in gate.lifted_by)
         yield f"| `{gate.id}` | {cell(gate.message)} | {gate.cap} | {lifted} |"
@@ -95,10 +95,10 @@ def _tool(tool: McpTool, plans: Mapping[str, list[str]]) -> Iterator[str]:
     hints = [
         text
         for given, text in (
-            (tool.annotations.read_only, "reads only"),
-            (tool.annotations.destructive, "destroys or replaces"),
+            (tool.annotations.read_only, "read-only"),
+            (tool.annotations.destructive, "destructive"),
             (tool.annotations.idempotent, "safe to repeat"),
-            (tool.annotations.open_world, "asks other servers"),
+            (tool.annotations.open_world, "contacts other servers"),
         )
         if given
     ]
@@ -114,7 +114,7 @@ def _tool(tool: McpTool, plans: Mapping[str, list[str]]) -> Iterator[str]:
     required = set(schema.get("required", ()))
     for name, field in schema["properties"].items():
         default = "required" if name in required else _default(field)
-        kind = "what this server has" if name in tool.choices else _kind(field, schema)
+        kind = "depends on the server" if name in tool.choices else _kind(field, schema)
         yield f"| `{name}` | {kind} | {default} | {cell(_description(field, schema))} |"
     yield ""
 
@@ -164,6 +164,8 @@ def _name(field: Mapping[str, Any], root: Mapping[str, Any]) -> str:
         return f"`{field['const']}`"
     if "enum" in field:
         return ", ".join(f"`{value}`" for value in field["enum"])
+    if isinstance(field.get("type"), list):
+        return " or ".join(field["type"])
     kind = str(field.get("type", "any"))
     if kind == "array":
         return f"list of {_kind(field.get('items', {}), root)}"

@@ -12,8 +12,8 @@ PAGE = Path(__file__).parents[4] / "docs/reference/site-checks.md"
 
 _HEAD = """# Site checks
 
-What `get_seo_report` looks for on a website, and `check_page_seo` on one page. Every URL loses {loss}
-that is found there; [how a site is crawled](../explanation/crawling.md) says what that comes to.
+This page lists what `get_seo_report` checks on a website, and `check_page_seo` on a single page. Every URL loses {loss}
+that is found there; [how a site is crawled](../explanation/crawling.md) explains how this becomes a score.
 """
 
 
@@ -22,7 +22,8 @@ def checks_page() -> str:
     loss = ", ".join(f"{LOSS[severity]:g} for each {severity}" for severity in SEVERITIES)
     lines = [_HEAD.format(loss=loss)]
     for group, checks in groupby(sorted(CHECKS.values(), key=lambda one: one.group), key=lambda one: one.group):
-        lines += [f"## {group.replace('_', ' ').capitalize()}", "", "| Check | Severity | What is wrong | What to do |"]
+        title = group.replace("_", " ").capitalize().replace("Urls", "URLs")
+        lines += [f"## {title}", "", "| Check | Severity | What is wrong | What to do |"]
         lines.append("|---|---|---|---|")
         for check in sorted(checks, key=lambda one: (SEVERITIES.index(one.severity), one.id)):
             cap = f"; the score is at most {CAPS[check.id]}" if check.id in CAPS else ""

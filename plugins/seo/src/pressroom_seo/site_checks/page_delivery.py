@@ -80,7 +80,7 @@ CHECKS: Final = (
         "csp_missing",
         "notice",
         "security",
-        "Nothing says which scripts may run (Content-Security-Policy).",
+        "Nothing restricts which scripts may run (Content-Security-Policy).",
         "Send a Content-Security-Policy.",
         lambda record, page: when(not _sends(record, page, "content-security-policy")),
     ),
@@ -131,7 +131,7 @@ CHECKS: Final = (
         "notice",
         "speed",
         "The page's HTML is larger than 500 kB.",
-        "Leave out what is not needed at first, such as images and scripts inside the page.",
+        "Remove what is not needed at first, such as inline images and scripts.",
         lambda record, page: when(record.size > _LARGE_PAGE, size=record.size),
     ),
     PageCheck(
@@ -147,7 +147,7 @@ CHECKS: Final = (
         "notice",
         "speed",
         f"More than {_MAX_BLOCKING} scripts and styles must load before anything is shown.",
-        "Load scripts with defer, and join styles.",
+        "Load scripts with defer, and combine styles.",
         lambda record, page: when(page.blocking > _MAX_BLOCKING, count=page.blocking),
     ),
 )

@@ -39,8 +39,8 @@ RECORD_CHECKS: Final = (
         "no_answer",
         "critical",
         "status",
-        "The server gives no answer.",
-        "Check that the server is up, its certificate is valid and it answers within 10 seconds.",
+        "The server does not respond.",
+        "Check that the server is up, its certificate is valid and it responds within 10 seconds.",
         lambda record: when(record.failure == "failed", message=record.message),
     ),
     RecordCheck(
@@ -88,7 +88,7 @@ RECORD_CHECKS: Final = (
         "notice",
         "status",
         "The redirect says that it is temporary (302, 303 or 307).",
-        "Use 301 or 308 where the page has moved for good.",
+        "Use 301 or 308 if the page has moved permanently.",
         lambda record: when(record.status in _TEMPORARY and record.location, status=record.status, to=record.location),
     ),
     RecordCheck(
@@ -113,8 +113,8 @@ RECORD_CHECKS: Final = (
         "content_cut",
         "warning",
         "speed",
-        "The answer is larger than 10 MB, or never ends.",
-        "Split the page, and load large files from pages of their own.",
+        "The response is larger than 10 MB, or never ends.",
+        "Split the page, and move large files to their own URLs.",
         lambda record: when(not record.whole and not record.message, size=record.size),
     ),
     RecordCheck(
@@ -129,7 +129,7 @@ RECORD_CHECKS: Final = (
         "media_type_missing",
         "notice",
         "status",
-        "The answer has no Content-Type.",
+        "The response has no Content-Type.",
         "Send Content-Type: text/html; charset=utf-8 with pages.",
         lambda record: when(record.status == 200 and record.size and not record.media_type),
     ),
@@ -192,7 +192,7 @@ PAGE_CHECKS: Final = (
         "warning",
         "status",
         "The page says that it does not exist, but the status says that it does (200).",
-        "Answer with the status 404 or 410.",
+        "Respond with the status 404 or 410.",
         _soft_404,
     ),
     PageCheck(

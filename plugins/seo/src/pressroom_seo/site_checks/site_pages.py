@@ -164,8 +164,8 @@ CHECKS: Final = (
         "page_too_deep",
         "notice",
         "links",
-        f"The page is more than {MAX_DEPTH} links away from the first page.",
-        "Link to it from a page nearer to the first one.",
+        f"The page is more than {MAX_DEPTH} links away from the home page.",
+        "Link to it from a page closer to the home page.",
         _deep,
     ),
     SiteCheck(
@@ -265,7 +265,7 @@ CONTENT_CHECKS: Final = (
         "warning",
         "titles",
         "Several pages have the same title.",
-        "Give every page a title of its own.",
+        "Give every page its own title.",
         _same(lambda entry: entry.title),
     ),
     SiteCheck(
@@ -297,7 +297,7 @@ CONTENT_CHECKS: Final = (
         "notice",
         "content",
         "Several pages have almost the same text.",
-        "Join them, or say in each what is different.",
+        "Merge them, or say in each one what is different.",
         _near_body,
     ),
     SiteCheck(
@@ -321,7 +321,7 @@ CONTENT_CHECKS: Final = (
         "warning",
         "languages",
         "The page names a version in another language that search engines cannot index.",
-        "Name pages that answer with 200, may be indexed and name themselves as canonical.",
+        "Name pages that respond with 200, may be indexed and name themselves as canonical.",
         _bad_alternates,
     ),
 )

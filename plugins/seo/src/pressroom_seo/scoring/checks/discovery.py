@@ -27,7 +27,7 @@ _MARKS = "?？؟;⸮՞"  # noqa: RUF001
 
 @check
 def markdown_twin(context: Context, rule: Rule) -> Verdict:
-    """Is the article there as Markdown, too?"""
+    """Is the article also available as Markdown?"""
     twin = context.world.markdown_twin
     if twin is None:
         return skipped("It is not known whether the article is available as Markdown.")
@@ -48,7 +48,7 @@ def markdown_twin(context: Context, rule: Rule) -> Verdict:
 
 @check
 def llms_entry(context: Context, rule: Rule) -> Verdict:
-    """Is the article in the site's list for language models?"""
+    """Is the article in the site's index for language models?"""
     listed = context.world.listed
     if listed is not None:
         fix = "Publish the article; only the newest ones are listed."
@@ -87,7 +87,7 @@ def _leads_to(link: str, host: str, path: str) -> bool:
 
 @check
 def answer_first(context: Context, rule: Rule) -> Verdict:
-    """Do question headings get a short answer at once?"""
+    """Is each question in a heading followed by a short answer?"""
     blocks = context.document.blocks
     questions = [(at, one) for at, one in enumerate(blocks) if _is_question(context, one)]
     if not questions:

@@ -40,7 +40,7 @@ def keyphrase_set(context: Context, rule: Rule) -> Verdict:
 
 @keyphrase_check
 def keyphrase_length(context: Context, rule: Rule) -> Verdict:
-    """Has it a length that people search for?"""
+    """Is it as long as typical search phrases?"""
     number = len(context.keyphrase.content)
     return graded(
         at_most(number, rule["good"], rule["ok"]),
@@ -53,7 +53,7 @@ def keyphrase_length(context: Context, rule: Rule) -> Verdict:
 
 @keyphrase_check
 def keyphrase_function_words(context: Context, rule: Rule) -> Verdict:
-    """Has it any word that carries meaning?"""
+    """Does it contain any meaningful word?"""
     del rule
     if context.pack is None:
         return unsupported(context, "function words")
@@ -118,7 +118,7 @@ def _evidence(context: Context) -> list[Evidence]:
 
 @keyphrase_check
 def keyphrase_distribution(context: Context, rule: Rule) -> Verdict:
-    """Does it run through the whole text?"""
+    """Does it appear throughout the text?"""
     text = context.text
     if len(text.sentences) < rule["from"]:
         return skipped(f"The text has under {rule['from']} sentences; in short texts distances say little.")
@@ -163,7 +163,7 @@ def _sentence_at(sentences: list[Sentence], word: int) -> Sentence:
 
 @keyphrase_check
 def keyphrase_unique(context: Context, rule: Rule) -> Verdict:
-    """Does another article of the site compete for it?"""
+    """Does another article on the site target the same keyphrase?"""
     others = context.world.others
     if others is None:
         return skipped("The site's other articles are not known.")
@@ -183,7 +183,7 @@ _HALF = 0.5
 
 @keyphrase_check
 def keyphrase_in_title(context: Context, rule: Rule) -> Verdict:
-    """Is it in the title, and first?"""
+    """Is it in the title, preferably at the start?"""
     del rule
     phrase, words = context.keyphrase, context.words_of(context.title)
     evidence = [Evidence(context.title, "title")] if context.title else []
@@ -267,7 +267,7 @@ def keyphrase_in_slug(context: Context, rule: Rule) -> Verdict:
 
 @keyphrase_check
 def keyphrase_in_subheadings(context: Context, rule: Rule) -> Verdict:
-    """Do some subheadings carry it, but not most?"""
+    """Is it in some subheadings, but not in most?"""
     blocks = context.document.blocks
     found = [block for block in blocks if block.kind is BlockKind.HEADING and block.level in {2, 3}]
     if not found:
@@ -289,7 +289,7 @@ def keyphrase_in_subheadings(context: Context, rule: Rule) -> Verdict:
 
 @keyphrase_check
 def keyphrase_in_alt(context: Context, rule: Rule) -> Verdict:
-    """Do alt texts carry it?"""
+    """Is it in the alt texts?"""
     alts = [image.alt or "" for image in context.images]
     if context.article.featured_image and context.article.featured_image_alt is not None:
         alts.append(context.article.featured_image_alt)
@@ -311,7 +311,7 @@ def keyphrase_in_alt(context: Context, rule: Rule) -> Verdict:
 
 @keyphrase_check
 def competing_links(context: Context, rule: Rule) -> Verdict:
-    """Does the article send readers elsewhere for its own topic?"""
+    """Does any link have the keyphrase itself as its text?"""
     del rule
     links = [one for one in context.document.links if context.is_internal(one) or context.is_outbound(one)]
     same = [one for one in links if one.text and context.keyphrase.same_as(one.text)]

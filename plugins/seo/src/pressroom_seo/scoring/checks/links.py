@@ -34,7 +34,7 @@ _LOCAL = (".localhost", ".local", ".internal", ".test", ".invalid", ".example")
 
 @check
 def internal_links(context: Context, rule: Rule) -> Verdict:
-    """Does it lead readers on within the site?"""
+    """Does it link to other pages of the site?"""
     found = [one for one in context.document.links if context.is_internal(one)]
     followed = [one for one in found if one.followed]
     due = 2 if context.text.words >= rule["long"] else 1
@@ -52,7 +52,7 @@ def internal_links(context: Context, rule: Rule) -> Verdict:
 
 @article_check
 def outbound_links(context: Context, rule: Rule) -> Verdict:
-    """Does it name its sources?"""
+    """Does it link to its sources?"""
     del rule
     found = [one for one in context.document.links if context.is_outbound(one)]
     followed = [one for one in found if one.followed]
@@ -68,7 +68,7 @@ def outbound_links(context: Context, rule: Rule) -> Verdict:
 
 @check
 def link_text(context: Context, rule: Rule) -> Verdict:
-    """Do link texts say where they lead?"""
+    """Do link texts describe the page they link to?"""
     del rule
     links = _pages(context)
     if not links:
@@ -133,7 +133,7 @@ def _is_private(host: str) -> bool:
 
 @check
 def broken_links(context: Context, rule: Rule) -> Verdict:
-    """Do they answer, and the canonical URL too?"""
+    """Do the links work, and does the canonical URL?"""
     del rule
     statuses = context.world.link_status
     if statuses is None:
@@ -185,7 +185,7 @@ _NO_IMAGES = "There are no images."
 
 @article_check
 def image_count(context: Context, rule: Rule) -> Verdict:
-    """Is there something to look at?"""
+    """Is there an image or a video?"""
     number = len(context.images) + len(context.document.videos)
     featured = context.article.featured_image
     if featured and all(image.src != featured for image in context.images):
@@ -197,7 +197,7 @@ def image_count(context: Context, rule: Rule) -> Verdict:
 
 @check
 def image_alt(context: Context, rule: Rule) -> Verdict:
-    """Can people who do not see the images know what they show?"""
+    """Do people who cannot see the images learn what they show?"""
     if not context.images:
         return skipped(_NO_IMAGES)
     missing = [image for image in context.images if not (image.alt or "").strip()]
@@ -218,7 +218,7 @@ def image_alt(context: Context, rule: Rule) -> Verdict:
 
 @check
 def image_dimensions(context: Context, rule: Rule) -> Verdict:
-    """Does the page keep the images' room while they load?"""
+    """Does the page reserve space for images while they load?"""
     del rule
     images = context.images
     if not images:
@@ -246,7 +246,7 @@ def _is_sized(image: Image, facts: ImageFacts | None) -> bool:
 
 @check
 def image_weight(context: Context, rule: Rule) -> Verdict:
-    """Are the images light?"""
+    """Are the image files small?"""
     known = [(one, facts.weight) for one, facts in _with_facts(context) if facts.weight is not None]
     if not known:
         return skipped("The weight of the images is not known.")
@@ -263,7 +263,7 @@ def image_weight(context: Context, rule: Rule) -> Verdict:
 
 @check
 def image_credit(context: Context, rule: Rule) -> Verdict:
-    """Do licensed images carry the credit that is owed?"""
+    """Do licensed images have the credit that their licence requires?"""
     del rule
     owed = [(source, facts) for source, facts in _with_facts(context) if facts.credit_required]
     if not owed:

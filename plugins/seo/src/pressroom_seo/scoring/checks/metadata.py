@@ -45,7 +45,7 @@ def title_present(context: Context, rule: Rule) -> Verdict:
 
 @check
 def title_width(context: Context, rule: Rule) -> Verdict:
-    """Is it shown whole in search results, and does it use the room?"""
+    """Is it shown in full in search results, and does it use the space?"""
     if not context.title:
         return bad("There is no title.", 0, fix="Give the article a title.")
     width = round(pixel_width(context.title, DESKTOP.title.font_size))
@@ -63,14 +63,14 @@ def title_width(context: Context, rule: Rule) -> Verdict:
 
 @check
 def title_unique(context: Context, rule: Rule) -> Verdict:
-    """Has another article of the site the same title?"""
+    """Does another article on the site have the same title?"""
     del rule
     return _unique(context, context.title, "title")
 
 
 @check
 def meta_description_length(context: Context, rule: Rule) -> Verdict:
-    """Does the meta description fill its room in search results, and not more?"""
+    """Does the meta description fill the space in search results without being cut off?"""
     length = len(context.description)
     if not length:
         fix = f"Write a meta description of {rule['low']} to {rule['high']} characters."
@@ -90,7 +90,7 @@ def meta_description_length(context: Context, rule: Rule) -> Verdict:
 
 @check
 def meta_description_unique(context: Context, rule: Rule) -> Verdict:
-    """Has another article of the site the same meta description?"""
+    """Does another article on the site have the same meta description?"""
     del rule
     return _unique(context, context.description, "description")
 
@@ -153,7 +153,7 @@ def _slug_weakness(context: Context, slug: str, rule: Rule) -> str:
 
 @check
 def canonical(context: Context, rule: Rule) -> Verdict:
-    """Does the canonical URL name the page to be indexed?"""
+    """Does the canonical URL point to the page to index?"""
     del rule
     given = [one.strip() for one in context.article.canonicals if one.strip()]
     if not given:
@@ -233,7 +233,7 @@ def is_noindex(context: Context) -> bool:
 
 @check
 def language(context: Context, rule: Rule) -> Verdict:
-    """Does the page say its language, and rightly?"""
+    """Does the page declare its language correctly?"""
     del rule
     tag, detected = context.article.language.strip(), context.detected
     if not tag:
@@ -292,7 +292,7 @@ def _number(text: str | None) -> int | None:
 
 @article_check
 def structured_data(context: Context, rule: Rule) -> Verdict:
-    """Does the page say in JSON-LD what it is?"""
+    """Does the page describe itself in JSON-LD?"""
     del rule
     documents = context.article.structured_data
     if documents is None:

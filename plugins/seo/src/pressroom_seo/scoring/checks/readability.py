@@ -84,7 +84,7 @@ def paragraph_length(context: Context, rule: Rule) -> Verdict:
 
 @check
 def reading_ease(context: Context, rule: Rule) -> Verdict:
-    """Is it easy to read, by the language's own formula?"""
+    """Is it easy to read, according to the formula for its language?"""
     del rule
     pack, sentences = context.pack, [one for one in context.text.spoken if not _is_label(one)]
     if pack is None:
@@ -149,7 +149,7 @@ def word_complexity(context: Context, rule: Rule) -> Verdict:
 
 @check
 def text_alignment(context: Context, rule: Rule) -> Verdict:
-    """Is text set left, where the eye finds the next line?"""
+    """Is text left-aligned, so that it is easy to find the next line?"""
     kinds = {BlockKind.PARAGRAPH, BlockKind.QUOTE, BlockKind.LIST_ITEM}
     blocks = enumerate(context.document.blocks)
     centred = [(at, one) for at, one in blocks if one.centred and one.kind in kinds and len(one.text) > rule["longest"]]
@@ -184,7 +184,7 @@ def passive_voice(context: Context, rule: Rule) -> Verdict:
 
 @check
 def transition_words(context: Context, rule: Rule) -> Verdict:
-    """Do words such as “because” and “however” tie the sentences together?"""
+    """Do words such as “because” and “however” connect the sentences?"""
     pack, sentences = context.pack, context.text.running
     if pack is None:
         return unsupported(context, "transition words")
@@ -239,7 +239,7 @@ def _beginning(sentence: Sentence, articles: frozenset[str]) -> tuple[str, ...]:
 
 @check
 def inclusive_language(context: Context, rule: Rule) -> Verdict:
-    """Do its words leave anybody out? Advice, and only when asked for."""
+    """Does it use words that exclude people? Advice, only on request."""
     del rule
     if "inclusive_language" not in context.asked:
         return skipped("Off by default; list it in “checks” to run it.")

@@ -77,7 +77,7 @@ def heading_order(context: Context, rule: Rule) -> Verdict:
 
 @check
 def subheading_distribution(context: Context, rule: Rule) -> Verdict:
-    """Is every stretch of text short enough for one heading?"""
+    """Are there enough subheadings for the length of the text?"""
     if not context.text.words:
         return skipped("There is no text.")
     longest, start = max(_stretches(context), key=lambda stretch: stretch[0])
@@ -109,7 +109,7 @@ def _stretches(context: Context) -> list[tuple[int, int | None]]:
 
 @article_check
 def intro_length(context: Context, rule: Rule) -> Verdict:
-    """Is the first paragraph long enough to say something, and short enough to be read?"""
+    """Is the first paragraph neither too short nor too long?"""
     first = context.text.first_paragraph
     if not first:
         return bad("There is no first paragraph.", 0, fix="Begin with a paragraph that says what readers get.")
@@ -126,7 +126,7 @@ def intro_length(context: Context, rule: Rule) -> Verdict:
 
 @check
 def scannable(context: Context, rule: Rule) -> Verdict:
-    """Do lists, tables and short headings let the eye rest?"""
+    """Do lists, tables and short headings make the text easy to scan?"""
     words = context.text.words
     if words < rule["from"]:
         return good(f"The text has {plural(words, 'word')}: short enough to take in at once.", words)
