@@ -124,7 +124,7 @@ BOXES: Final = Group(
             "position",
             ("static", "relative", "absolute", "fixed", "sticky"),
             frame("position:relative", box("position:absolute;right:10px;bottom:10px;width:110px", "absolute")),
-            "`fixed` is as `absolute` in the canvas, `sticky` as `relative`: nothing scrolls.",
+            "`fixed` works like `absolute` in the canvas, and `sticky` like `relative`: nothing scrolls.",
         ),
         Entry(
             "inset top right bottom left inset-block inset-inline inset-block-start inset-block-end",
@@ -147,7 +147,7 @@ BOXES: Final = Group(
                 "overflow:hidden;background:#e7e0d5;border-radius:16px",
                 box("margin:24px 0 0 90px;width:170px;height:90px"),
             ),
-            "`auto` and `scroll` cut off, as `hidden` does.",
+            "`auto` and `scroll` clip the content, as `hidden` does.",
         ),
         Entry(
             "visibility",
@@ -158,7 +158,7 @@ BOXES: Final = Group(
             "direction",
             ("ltr", "rtl"),
             flexed("direction:rtl;align-items:center", ONE, TWO, THREE),
-            "The attribute `dir` does the same.",
+            "The attribute `dir` has the same effect.",
         ),
         Entry(
             "opacity",
@@ -211,7 +211,7 @@ SIZES: Final = Group(
             "margin-block-end",
             ("8px", "8px 16px", "auto", "-4px", "10%"),
             frame("display:flex", box("margin:20px 0 0 60px;width:120px;height:44px", "20 0 0 60")),
-            "Margins of blocks collapse as in browsers. `auto` takes the space that is left.",
+            "Margins of blocks collapse as in browsers. `auto` takes the remaining space.",
         ),
         Entry(
             "padding padding-top padding-right padding-bottom padding-left padding-block padding-inline "

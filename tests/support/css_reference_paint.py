@@ -34,7 +34,7 @@ from support.css_reference_text import DECORATION, FONTS, TEXT
 BACKGROUNDS: Final = Group(
     "backgrounds",
     "Backgrounds",
-    "Images in styles are gradients or `data:` URLs. Several layers are divided by commas, the first one on top.",
+    "Images in styles are gradients or `data:` URLs. Separate several layers with commas; the first one is on top.",
     (
         Entry(
             "background",
@@ -61,7 +61,7 @@ BACKGROUNDS: Final = Group(
             panel(
                 "border-radius:12px;background-image:conic-gradient(from 45deg,#b9502a,#e0a458,#2f6f62,#3f5f8f,#b9502a)"
             ),
-            "Gradients may mix `in oklch` and in the other colour spaces of CSS Color 4.",
+            "Gradients may interpolate `in oklch` and in the other colour spaces of CSS Color 4.",
         ),
         Entry(
             "background-size",
@@ -179,7 +179,7 @@ EFFECTS: Final = Group(
             "image-rendering",
             ("auto", "pixelated", "crisp-edges", "smooth"),
             panel("", f'<img src="{few_pixels()}" style="width:200px;height:84px;image-rendering:pixelated">'),
-            "Read over: images are always made larger smoothly.",
+            "Ignored: images are always enlarged smoothly.",
         ),
         Entry(
             "transform -webkit-transform",
@@ -192,7 +192,7 @@ EFFECTS: Final = Group(
                 "none",
             ),
             panel("background:#b9502a;border-radius:10px;transform:rotate(-6deg) skewX(-8deg)"),
-            "In two dimensions.",
+            "Two-dimensional transforms only.",
         ),
         Entry(
             "translate",
@@ -293,7 +293,7 @@ EFFECTS: Final = Group(
                 + "</div>"
                 + circle(170, "#3f8fbf", "mix-blend-mode:multiply"),
             ),
-            "The first circle mixes only with what is in its own element.",
+            "The first circle blends only with the content of its own element.",
         ),
         Entry(
             "mix-blend-mode",

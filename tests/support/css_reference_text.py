@@ -18,8 +18,8 @@ LONG = "A headline that is longer than the line it has"
 FONTS: Final = Group(
     "fonts",
     "Fonts",
-    "`Inter` is the default; `serif` is Source Serif 4, `mono` is JetBrains Mono. Other scripts and emoji take "
-    "the fonts that have them. A family that is not there is replaced without a warning.",
+    "`Inter` is the default; `serif` is Source Serif 4, `mono` is JetBrains Mono. Other scripts and emoji use "
+    "fonts that contain them. An unknown family is replaced without a warning.",
     (
         Entry(
             "font-family",
@@ -92,7 +92,7 @@ FONTS: Final = Group(
 TEXT: Final = Group(
     "text",
     "Text",
-    "Texts are shaped, broken into lines and ordered as Unicode asks for, right-to-left scripts too.",
+    "Text is shaped, broken into lines and ordered according to Unicode, including right-to-left scripts.",
     (
         Entry(
             "line-height",
