@@ -192,7 +192,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Done:
         ("types", "its types are right in mypy's strict mode", "acme_broken_one"),
         ("contracts", "it states its plugin API", ""),
         ("contracts", "", "ZeroDivisionError"),
-        ("outages", "a call is answered in words while nothing can be fetched", "internal_error"),
+        ("outages", "a call gets an explanation while nothing can be fetched", "internal_error"),
     ],
 )
 def test_a_broken_promise_is_named_with_what_was_seen_and_the_fix(

@@ -23,8 +23,9 @@ def _fixtures() -> Iterator[tuple[str, str, str]]:
         if isinstance(node, ast.FunctionDef) and any("fixture" in ast.unparse(one) for one in node.decorator_list):
             kind = ast.unparse(node.returns) if node.returns else "Any"
             doc = (ast.get_docstring(node) or "").partition("\n\n")[0]
-            # The table has no room for "Return": what a fixture is can begin the sentence.
+            # What a fixture is begins the sentence: the table has no room for "Return".
             doc = doc.removeprefix("Return ").partition(": `")[0].rstrip(".") + "."
+            doc = doc[:1].upper() + doc[1:]
             yield node.name, kind.removeprefix("Iterator[").removesuffix("]" * kind.startswith("Iterator[")), doc
 
 

@@ -148,7 +148,7 @@ def sdk_names() -> str:
         doc = inspect.getdoc(sys.modules[module]) or ""
         lines += [f"## {_TITLES[module]}", "", code_brackets(doc.partition("\n\n")[0]), ""]
         if module == errors.__name__:
-            lines[-2] = "What a plugin raises or catches. To refuse a call, raise a `CallError` of the kind that fits."
+            lines[-2] = "The errors that a plugin raises or catches. To refuse a call, raise a suitable `CallError`."
         for name in by_module[module]:
             lines += [f"### {name}", "", *_entry(name, getattr(sdk, name), module)]
     return _skip_signatures("\n".join(lines))
@@ -158,20 +158,20 @@ _TITLES: Final = {
     "pressroom.sdk.plugin": "Plugins",
     "pressroom.sdk.generator": "Generators",
     "pressroom.sdk.page": "Pages of generators",
-    "pressroom.sdk.page_templates": "Templates of pages",
+    "pressroom.sdk.page_templates": "Page templates",
     "pressroom.sdk.mcp_tool": "MCP tools",
     "pressroom.sdk.declaration": "Executors and parameters",
     "pressroom.sdk.call": "Calls and results",
     "pressroom.sdk.data": "Database, accounts and storage",
     "pressroom.sdk.jobs": "Background work",
     "pressroom.sdk.services": "Fetching, worker processes and tools of others",
-    "pressroom.sdk.shared": "What all tools share",
-    "pressroom.sdk.static_files": "Files of pages",
+    "pressroom.sdk.shared": "Shared by all tools",
+    "pressroom.sdk.static_files": "Static files",
     "pressroom.sdk.multipart": "Forms with files",
     "pressroom.sdk.dashboard": "Pages of the dashboard",
-    "pressroom.sdk.middleware": "Around calls",
+    "pressroom.sdk.middleware": "Call middleware",
     "pressroom.sdk.backends": "Backends",
-    "pressroom.sdk.deprecation": "What goes away",
+    "pressroom.sdk.deprecation": "Deprecations",
     "pressroom.errors": "Errors",
 }
 _MODULES: Final = list(_TITLES)
@@ -389,14 +389,14 @@ def metrics() -> str:
         rows.append(
             f"| `{name}` | {family.type} | {', '.join(f'`{label}`' for label in names)} | {family.documentation} |"
         )
-    return "\n".join(["| Name | Type | Labels | What it counts |", "|---|---|---|---|", *rows])
+    return "\n".join(["| Name | Type | Labels | What it measures |", "|---|---|---|---|", *rows])
 
 
 def contracts() -> str:
     """Return the promises of each contract."""
     lines: list[str] = []
     for suite in (*SUITES, *CONTENT_SUITES, *FIGURES_SUITES):
-        lines += [f"## {suite.contract.capitalize()}", "", "| Name | Promise | Where it is broken |", "|---|---|---|"]
+        lines += [f"## {suite.contract.capitalize()}", "", "| Name | Promise | How to fix it |", "|---|---|---|"]
         for one in suite.promises:
             needs = f" (*{', '.join(sorted(one.needs))}*)" if one.needs else ""
             lines.append(f"| `{one.name}` | {cell(one.text)}{needs} | {cell(one.fix)} |")

@@ -115,7 +115,7 @@ TERSE = MCP_TOOL.replace("Counts the letters of a text. Use it before shouting."
         (HEAD + GENERATOR.replace("Writes a text in capitals.", "Shouts."), "got summary too short to be useful"),
         (
             HEAD + GENERATOR.replace("examples=", "examples=() and "),
-            "shout: it has at least one example; got none — give at least one example",
+            "shout: it has at least one example; got none — add at least one example",
         ),
         (HEAD + BROKEN_DOOR + MCP_TOOL, "it is broken (phase lifespan): OSError: the door is jammed"),
         (HEAD + CHOOSY, "shout: every example succeeds; got 400"),
@@ -125,7 +125,7 @@ TERSE = MCP_TOOL.replace("Counts the letters of a text. Use it before shouting."
         ),
         (
             SLOPPY_VALIDATOR + HEAD.replace("text: str", "text: Stripped") + GENERATOR,
-            "shout: a value of a wrong type is refused with 400; got 500",
+            "shout: a value of the wrong type is refused with 400; got 500",
         ),
     ],
 )

@@ -49,9 +49,9 @@ from typing import Any, ClassVar
 
 
 class PressroomError(Exception):
-    """The root of all errors that Pressroom raises on purpose.
+    """The base class of all errors that Pressroom raises on purpose.
 
-    `message` says what was wrong and where; `hint`, where given, what to do next.
+    `message` says what was wrong and where; `hint`, if given, says what to do next.
     """
 
     code: ClassVar[str] = "internal_error"
@@ -73,15 +73,16 @@ def _rebuild(kind: type[PressroomError], state: dict[str, Any]) -> PressroomErro
 
 
 class CallError(PressroomError):
-    """One call could not be answered; the client is told the message.
+    """A call failed; the client gets the message.
 
-    Raise one of the classes for it, such as `InvalidInput` or `NotFound`. For anything else, such as a service that is
-    away, derive one with a `code` of its own: `code = "feed_unavailable"`. Clients, the log and metrics go by the code,
-    and that of `CallError` itself counts as a fault of the server. Over HTTP such an error has the status
-    `http_status`, from 400 to 599 (RFC 9110, section 15); `http_status = 502` says that another server failed. The
+    Raise one of its subclasses, such as `InvalidInput` or `NotFound`. For anything else, such as a service that is
+    unavailable, define a subclass with its own `code`: `code = "feed_unavailable"`. Clients, the log and metrics use
+    the code; the code of `CallError` itself counts as a fault of the server. Over HTTP, the error has the status
+    `http_status`, from 400 to 599 (RFC 9110, section 15); `http_status = 502` means that another server failed. The
     codes of the classes here keep their own statuses.
 
-    `spent` tells that a run had begun and that the request itself made it fail: such a call costs what a result costs.
+    `spent` means that a run had started and failed because of the request itself: such a call costs the same as a
+    successful one.
     """
 
     http_status: ClassVar[int] = 500
@@ -103,8 +104,8 @@ class InvalidJson(CallError):
 class InvalidInput(CallError, ValueError):
     """A parameter is missing, unknown or out of bounds.
 
-    It is a `ValueError`, so that a pydantic validator may raise it.
-    `field` is the parameter's dotted path, or empty where the whole input is meant.
+    It is a `ValueError`, so that pydantic validators can raise it. `field` is the parameter's dotted path, or empty if
+    the error is about the whole input.
     """
 
     code = "validation_error"
@@ -146,8 +147,8 @@ class PayloadTooLarge(CallError):
 class Rejected(CallError):
     """A credential was given and is not valid. Final: no other authenticator is asked.
 
-    `reauthorize` tells whether the client could get a new credential by authorizing again, as with an expired access
-    token; it could not with an API key.
+    `reauthorize` says whether the client could get a new credential by authorizing again, as with an expired access
+    token, but not with an API key.
     """
 
     code = "unauthorized"
@@ -158,7 +159,7 @@ class Rejected(CallError):
 
 
 class SignInFailed(CallError):
-    """A person could not be signed in. The message is for that person; what an operator needs is in the log."""
+    """A user could not be signed in. The message is for the user; details for the operator are in the log."""
 
     code = "sign_in_failed"
 
@@ -172,7 +173,7 @@ class Forbidden(CallError):
 class QuotaExceeded(CallError):
     """The account has used up a quota of its plan; the message says when the next month begins.
 
-    So it is where its storage is full; the message says how to make room.
+    It is also raised if the account's storage is full; the message then says how to free space.
     """
 
     code = "quota_exceeded"
@@ -215,19 +216,19 @@ class InternalError(CallError):
 
 
 class ClientLeft(CallError):
-    """Nobody waits for the answer any more. Observers and metrics see it; a client never does."""
+    """The client disconnected before the response. Observers and metrics see this error; clients never do."""
 
     code = "client_left"
 
 
 class NotRunning(PressroomError, RuntimeError):
-    """A part of the server was asked for where no server runs, such as in a hook or in a command of a plugin."""
+    """A service was used where no server is running, such as in a hook or in a command of a plugin."""
 
 
 class InvalidStyle(PressroomError, ValueError):
-    """A CSS value that cannot be drawn. `position` is the character at which it goes wrong, counted from 1.
+    """A CSS value cannot be drawn. `position` is the character at which it becomes invalid, counted from 1.
 
-    It is a `ValueError`, so that a pydantic validator may raise it.
+    It is a `ValueError`, so that pydantic validators can raise it.
     """
 
     code = "invalid_style"
@@ -316,37 +317,37 @@ class ConfigError(PressroomError):
 
 
 class PluginError(PressroomError):
-    """A plugin cannot be used, or code of it failed; the message says why."""
+    """A plugin cannot be used, or its code failed; the message says why."""
 
     code = "plugin_error"
 
 
 class FetchRefused(PressroomError):
-    """A URL that somebody outside named may not be fetched, or its answer breaks a bound."""
+    """An untrusted URL may not be fetched, or its response exceeds a limit."""
 
     code = "fetch_refused"
 
 
 class FetchFailed(PressroomError):
-    """A URL that somebody outside named gave no whole answer in time."""
+    """An untrusted URL did not return a complete response in time."""
 
     code = "fetch_failed"
 
 
 class FetchUnknown(PressroomError):
-    """A request that changes something went out, and no whole answer came: whether it had its effect is not known."""
+    """A request that changes something was sent, but got no complete response: it may or may not have taken effect."""
 
     code = "fetch_unknown"
 
 
 class BackendError(PressroomError):
-    """A storage, cache or limits backend failed or did not answer in time."""
+    """A storage, cache or limits backend failed or did not respond in time."""
 
     code = "backend_error"
 
 
 class Unavailable(BackendError):
-    """A server that a backend needs does not answer; it may soon."""
+    """A server that a backend needs does not respond; retry soon."""
 
 
 class FileMissing(BackendError):

@@ -1,8 +1,8 @@
 """Every hook that a plugin may implement.
 
 Hooks are synchronous, run once while the server starts, and return an iterable of records from `pressroom.sdk`. They
-take `plugin`, the context of the plugin that is asked, or nothing. The order in which plugins are asked decides nothing
-that anyone can see. Import `hookimpl` from `pressroom.sdk` and name the function after the hook.
+take `plugin`, the context of the plugin that is asked, or no argument. The result does not depend on the order in which
+plugins are asked. Import `hookimpl` from `pressroom.sdk` and name the function after the hook.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ hookspec = pluggy.HookspecMarker("pressroom")
 
 @hookspec
 def pressroom_generators(plugin: PluginContext) -> Iterable[Generator]:
-    """Offer generators: tools that make a file.
+    """Offer generators: tools that produce a file.
 
-    All plugins' generators are joined; each slug exists once. A plugin that leaves out this hook offers the generators
-    at the top level of its module, but for those whose names begin with an underscore.
+    The generators of all plugins are combined; each slug must be unique. A plugin that leaves out this hook offers the
+    generators at the top level of its module, except those whose names begin with an underscore.
 
     Example:
         ```python
@@ -72,8 +72,9 @@ def pressroom_generators(plugin: PluginContext) -> Iterable[Generator]:
 def pressroom_mcp_tools(plugin: PluginContext) -> Iterable[McpTool]:
     """Offer tools for AI clients.
 
-    All plugins' tools are joined with the generators that have an MCP name; each name exists once. A plugin that leaves
-    out this hook offers the tools at the top level of its module, but for those whose names begin with an underscore.
+    The tools of all plugins are combined with the generators that have an MCP name; each name must be unique. A plugin
+    that leaves out this hook offers the tools at the top level of its module, except those whose names begin with an
+    underscore.
 
     Example:
         ```python
@@ -91,10 +92,10 @@ def pressroom_mcp_tools(plugin: PluginContext) -> Iterable[McpTool]:
 
 @hookspec
 def pressroom_mcp_instructions(plugin: PluginContext) -> Iterable[Instructions]:
-    """Tell models how your tools go together: which comes first, and what only the user can do.
+    """Tell models how your tools work together: which comes first, and what only the user can do.
 
-    The texts of all plugins, in the order of plugin id, are joined with the host's own into the `instructions` of
-    `initialize`, unless the operator wrote others.
+    The texts of all plugins, ordered by plugin id, become part of the `instructions` that `initialize` returns, unless
+    the operator has configured other instructions.
 
     Example:
         ```python
@@ -109,9 +110,10 @@ def pressroom_mcp_instructions(plugin: PluginContext) -> Iterable[Instructions]:
 def pressroom_authenticators(plugin: PluginContext) -> Iterable[Authenticator]:
     """Recognise credentials.
 
-    Asked in the order of `[auth] authenticators`, then by name. The first identity wins. `Rejected` is final.
-    Every call is asked about, also one without `Authorization`, whose `bearer` is empty: a credential may be any
-    header, such as `credentials.headers.get("x-company-key")`, or a cookie, such as `credentials.cookies.get("badge")`.
+    Authenticators are asked in the order of `[auth] authenticators`, then by name. The first identity wins. `Rejected`
+    is final. They are asked about every call, including calls without `Authorization`, whose `bearer` is empty: a
+    credential may be any header, such as `credentials.headers.get("x-company-key")`, or a cookie, such as
+    `credentials.cookies.get("badge")`.
 
     Example:
         ```python
@@ -132,12 +134,12 @@ def pressroom_authenticators(plugin: PluginContext) -> Iterable[Authenticator]:
 
 @hookspec
 def pressroom_authorizers(plugin: PluginContext) -> Iterable[Authorizer]:
-    """Refuse calls that a plan alone would allow. All authorizers must allow a call.
+    """Refuse calls that the plan would allow. A call runs only if all authorizers allow it.
 
     Example:
         ```python
         async def office_network_only(caller: Caller, tool: ToolInfo) -> str | None:
-            return None if caller.client_ip.startswith("10.") else "This tool works from the office network only."
+            return None if caller.client_ip.startswith("10.") else "This tool only works from the office network."
 
 
         @hookimpl
@@ -151,8 +153,8 @@ def pressroom_authorizers(plugin: PluginContext) -> Iterable[Authorizer]:
 def pressroom_rate_limits(plugin: PluginContext) -> Iterable[RateLimit]:
     """Limit how often tools are used. All limits apply; the one with the least left is reported.
 
-    Where the operator names one of yours as `[limits] default_limit`, it applies instead of the host's own, which reads
-    the limits of tools and plans; then return `tool.rate_limit` for tools that keep theirs.
+    If the operator names one of your limits as `[limits] default_limit`, it replaces the host's own limit, which reads
+    the limits of tools and plans. In that case, return `tool.rate_limit` for tools that keep their limit.
 
     Example:
         ```python
@@ -169,10 +171,10 @@ def pressroom_rate_limits(plugin: PluginContext) -> Iterable[RateLimit]:
 
 @hookspec
 def pressroom_cache_rules(plugin: PluginContext) -> Iterable[CacheRule]:
-    """Say how long results are served again. The shortest time and the narrowest share win.
+    """Decide how long results are served from the cache. The shortest time and the narrowest sharing win.
 
-    So a rule can only shorten what the host's own says, `[cache] seconds`, unless the operator names it as
-    `[cache] default_rule`: then it applies instead.
+    So a rule can only shorten the host's own time, `[cache] seconds`, unless the operator names the rule as
+    `[cache] default_rule`, which makes it replace the host's own.
 
     Example:
         ```python
@@ -189,7 +191,7 @@ def pressroom_cache_rules(plugin: PluginContext) -> Iterable[CacheRule]:
 
 @hookspec
 def pressroom_branding(plugin: PluginContext) -> Iterable[Brander]:
-    """Make the promotional block of answers. The operator names the one that is used: `[branding] brander`.
+    """Create the promotional block of responses. The operator selects a brander with `[branding] brander`.
 
     Example:
         ```python
@@ -206,7 +208,7 @@ def pressroom_branding(plugin: PluginContext) -> Iterable[Brander]:
 
 @hookspec
 def pressroom_backends(plugin: PluginContext) -> Iterable[Backend]:
-    """Offer another store, cache, limiter or the like. The operator picks one by name for each kind.
+    """Offer another file store, cache, limiter or the like. The operator selects one of each kind by name.
 
     Example:
         ```python
@@ -219,10 +221,10 @@ def pressroom_backends(plugin: PluginContext) -> Iterable[Backend]:
 
 @hookspec
 def pressroom_routes(plugin: PluginContext) -> Iterable[Route]:
-    """Serve pages or endpoints of your own. A path that somebody else serves already is refused.
+    """Serve your own pages or endpoints. Each path can only be served once, by the host or by one plugin.
 
-    With `page=DashboardPage("Title")` a route becomes a page of the dashboard, for people who are signed in. With
-    `before_body` it says whether a request is welcome before its body is read, such as by a token in its path.
+    With `page=DashboardPage("Title")`, a route becomes a page of the dashboard, for users who are signed in. With
+    `before_body`, it can refuse a request before the body is read, for example because of a wrong token in the path.
 
     Example:
         ```python
@@ -239,9 +241,9 @@ def pressroom_routes(plugin: PluginContext) -> Iterable[Route]:
 
 @hookspec
 def pressroom_virtual_hosts(plugin: PluginContext) -> Iterable[VirtualHosts]:
-    """Answer under host names of your own, such as the domains of people's blogs, where nothing else of the server is.
+    """Serve your own host names, such as the domains of users' blogs. Nothing else of the server is available there.
 
-    The names are read again while the server runs, so that they can change with what people do.
+    The names are read again while the server runs, so they can change when users add or remove a domain.
 
     Example:
         ```python
@@ -250,7 +252,7 @@ def pressroom_virtual_hosts(plugin: PluginContext) -> Iterable[VirtualHosts]:
 
 
         async def status(request: HttpRequest) -> HttpResponse:
-            return HttpResponse(b"<h1>All systems work</h1>")
+            return HttpResponse(b"<h1>All systems operational</h1>")
 
 
         @hookimpl
@@ -262,9 +264,9 @@ def pressroom_virtual_hosts(plugin: PluginContext) -> Iterable[VirtualHosts]:
 
 @hookspec
 def pressroom_models(plugin: PluginContext) -> Iterable[Models]:
-    """Keep tables in the server's database, with migrations and a version table of the plugin's own.
+    """Keep tables in the server's database, with the plugin's own migrations and version table.
 
-    The database is there as `plugin.services.database`, once the server starts.
+    The database is available as `plugin.services.database` once the server starts.
 
     Example:
         ```python
@@ -277,9 +279,9 @@ def pressroom_models(plugin: PluginContext) -> Iterable[Models]:
 
 @hookspec
 def pressroom_shared_keys(plugin: PluginContext) -> Iterable[SharedKeys]:
-    """Name keys that every host on a shared database needs, such as those that you encrypt rows with.
+    """Name keys that every host with a shared database needs, such as those that encrypt rows.
 
-    A host without the key that the others write with is refused when it starts, before it fails their work.
+    A host that does not have the key that the others write with is refused at its start, before its work can fail.
 
     Example:
         ```python
@@ -300,7 +302,7 @@ def pressroom_shared_keys(plugin: PluginContext) -> Iterable[SharedKeys]:
 
 @hookspec
 def pressroom_jobs(plugin: PluginContext) -> Iterable[Job]:
-    """Do work in the background that survives a restart. Enqueue it with `plugin.services.jobs`.
+    """Run background jobs that survive a restart. Enqueue them with `plugin.services.jobs`.
 
     Example:
         ```python
@@ -318,7 +320,7 @@ def pressroom_jobs(plugin: PluginContext) -> Iterable[Job]:
 
 @hookspec
 def pressroom_storage(plugin: PluginContext) -> Iterable[StorageKind]:
-    """Count what you store for accounts against the bound of their plans. Ask for room before each write.
+    """Count what you store for accounts against the storage limits of their plans. Reserve space before each write.
 
     Call `plugin.services.storage.reserve(session, subject, size)` first in the transaction that writes.
 
@@ -337,9 +339,9 @@ def pressroom_storage(plugin: PluginContext) -> Iterable[StorageKind]:
 
 @hookspec
 def pressroom_publishing_targets(plugin: PluginContext) -> Iterable[PublishingTargets]:
-    """Name what your tools publish on for an account, such as its websites.
+    """Name where your tools publish for an account, such as its websites.
 
-    The consent page shows the names to people before they let an app publish there.
+    The consent page shows these names to users before they let an app publish there.
 
     Example:
         ```python
@@ -356,9 +358,9 @@ def pressroom_publishing_targets(plugin: PluginContext) -> Iterable[PublishingTa
 
 @hookspec
 def pressroom_overview(plugin: PluginContext) -> Iterable[OverviewSection]:
-    """Show people their work of your plugin on the first page of the dashboard: what is next, and what needs them.
+    """Show users on the first page of the dashboard what is next in your plugin, and what needs their attention.
 
-    The sections of all plugins come before the host's own, by their position.
+    The sections of all plugins come before the host's own, ordered by their position.
 
     Example:
         ```python
@@ -375,7 +377,7 @@ def pressroom_overview(plugin: PluginContext) -> Iterable[OverviewSection]:
 
 @hookspec
 def pressroom_index_entries(plugin: PluginContext) -> Iterable[IndexEntries]:
-    """Add entries to the text index `/llms.txt`. Sections of one name are joined and sorted by title.
+    """Add entries to the text index `/llms.txt`. Sections with the same name are merged and sorted by title.
 
     Example:
         ```python
@@ -392,11 +394,12 @@ def pressroom_index_entries(plugin: PluginContext) -> Iterable[IndexEntries]:
 
 @hookspec
 def pressroom_call_middleware(plugin: PluginContext) -> Iterable[CallMiddleware]:
-    """Run something before and after each call of a tool, such as to trace, audit or time it.
+    """Run something before and after each call of a tool, for example to trace, audit or time it.
 
-    Enters in the order of `[middleware] order`, then of plugin id, and exits in reverse. It cannot change an answer: a
-    failure is logged and counted, and what takes longer than `[middleware] timeout` is cut off. Where you only need to
-    know of calls that have ended, an observer is cheaper: it runs beside the answer.
+    Middleware is entered in the order of `[middleware] order`, then of plugin id, and left in reverse. It cannot change
+    a response: a failure is logged and counted, and middleware that takes longer than `[middleware] timeout` is
+    cancelled. If you only need to know about finished calls, use an observer, which is cheaper: it does not delay the
+    response.
 
     Example:
         ```python
@@ -421,7 +424,8 @@ def pressroom_call_middleware(plugin: PluginContext) -> Iterable[CallMiddleware]
 def pressroom_observers(plugin: PluginContext) -> Iterable[Observer]:
     """Watch finished calls. Failures are counted and never reach a client.
 
-    What waits for something, such as a request, is a coroutine function, and runs beside the answer.
+    An observer that waits for something, such as a request, must be a coroutine function, so that it does not delay the
+    response.
 
     Example:
         ```python
@@ -457,8 +461,8 @@ def pressroom_checks(plugin: PluginContext) -> Iterable[Check]:
 def pressroom_commands(plugin: PluginContext) -> Iterable[click.Command]:
     """Add commands under `pressroom x <plugin>`.
 
-    A command runs without a server: `plugin.config` and `plugin.data_folder` are there, `plugin.services` is not. What
-    needs the database is for a tool, a page of the dashboard or a job.
+    A command runs without a server: `plugin.config` and `plugin.data_folder` are available, but `plugin.services` is
+    not. If you need the database, write a tool, a page of the dashboard or a job instead.
 
     Example:
         ```python
@@ -476,7 +480,7 @@ def pressroom_commands(plugin: PluginContext) -> Iterable[click.Command]:
 
 @hookspec
 def pressroom_lifespan(plugin: PluginContext) -> Iterable[Lifespan]:
-    """Open something when the process starts and close it when it stops: last in, first out.
+    """Open something when the process starts and close it when the process stops: last in, first out.
 
     Example:
         ```python

@@ -31,7 +31,7 @@ def metadata(*more: Column[Any]) -> MetaData:
 def test_a_column_without_a_migration_is_told(package: str) -> None:
     [told] = check_migrations("notes", Models(metadata(Column("color", String(7))), package))
     assert told.contract == "migrations"
-    assert told.promise == "the migrations make the tables that the models describe"
+    assert told.promise == "the migrations create the tables that the models describe"
     assert told.where == f"{package} on SQLite"
     assert told.seen == "add_column notes.color"
     assert told.fix
@@ -42,7 +42,7 @@ def test_a_column_whose_moments_differ_between_databases_is_told(package: str) -
     more = Column("seen_at", DateTime(timezone=True)), Column("kept_at", Timestamp)
     told = {one.promise: one for one in check_migrations("notes", Models(metadata(*more), package))}
     assert len(told) == 2
-    moments = told["moments are the same on every database"]
+    moments = told["timestamps are the same on every database"]
     assert moments.seen == "DateTime, whose values differ between SQLite and PostgreSQL: notes.seen_at"
     assert "pressroom.columns.Timestamp" in moments.fix
 
@@ -66,7 +66,7 @@ def test_a_migration_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.Monk
     name = write_migrations(tmp_path, "failing_drift", {"0001": source})
     told = check_migrations("notes", Models(metadata(), name))
     assert {one.promise for one in told} == {
-        "the migrations make the tables that the models describe",
+        "the migrations create the tables that the models describe",
         "migrating again changes nothing",
     }
     assert "a migration of notes failed and was undone: ValueError: no" in told[0].seen

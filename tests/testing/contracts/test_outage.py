@@ -62,6 +62,6 @@ def test_only_the_tool_that_lets_a_failure_through_is_named(tmp_path: Path) -> N
     assert "ZeroDivisionError: nutmeg (plugin.py, line " in anyway.seen
     found = {one.where: one for one in stages[1][1]}
     assert sorted(one.where for one in stages[1][1]) == ["careless", "plain"]
-    assert {one.promise for one in found.values()} == {"a call is answered in words while nothing can be fetched"}
+    assert {one.promise for one in found.values()} == {"a call gets an explanation while nothing can be fetched"}
     assert "FetchFailed" in found["careless"].fix
     assert "derive a class with a `code`" in found["plain"].seen

@@ -128,7 +128,7 @@ def test_what_the_host_does_for_pages_is_checked_too(host_of: Any) -> None:
     routes = running.host.compiled.plugins.contributions.of(Route)
     [route] = [one.record for one in routes if one.plugin == id_]
     told = {one.promise for one in check_record(PAGE, running, id_, route, "open")}
-    assert "somebody who is not signed in is led to the sign-in page" in told
+    assert "a user who is not signed in is redirected to the sign-in page" in told
     assert "a form without its token is refused" in told
 
 

@@ -269,7 +269,7 @@ class MovingWindowLimiter(MovingWindowRateLimiter):
     """Counts requests in moving windows; implements `pressroom.sdk.Limiter`.
 
     It is the limits package's strategy of that name, with weighted requests. A key and a rate name a window: two
-    rates on one key are counted apart.
+    different rates on one key are counted separately.
 
     Args:
         windows: where requests are counted.

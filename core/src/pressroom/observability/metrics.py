@@ -73,17 +73,17 @@ class Metrics:
         self.registry: CollectorRegistry = _Registry()
         self._tools = frozenset(tools)
         self._codes = frozenset({"ok", *_codes(CallError)})
-        self._calls = self._counter("requests", "Calls of tools, by code: ok, or that of the error.", "tool", "code")
-        self._call_seconds = self._histogram("call_seconds", "Time from the arrival of a call to its answer.")
-        self._render_seconds = self._histogram("render_seconds", "Time that tools ran, the wait for a worker included.")
-        self._hits = self._counter("cache_hits", "Calls that were answered from the cache.", "tool")
-        self._misses = self._counter("cache_misses", "Calls that the cache had no answer for.", "tool")
-        self._limited = self._counter("limited", "Calls that were refused by a rate limit.", "tool")
-        self._backend_failures = self._counter("backend_failures", "Calls of a backend that failed.", "backend")
-        self._observer_failures = self._counter("observer_failures", "Calls that an observer failed on.", "observer")
+        self._calls = self._counter("requests", "Tool calls by code: ok, or the code of the error.", "tool", "code")
+        self._call_seconds = self._histogram("call_seconds", "Time from the arrival of a call to its response.")
+        self._render_seconds = self._histogram("render_seconds", "Time to run a tool, including the wait for a worker.")
+        self._hits = self._counter("cache_hits", "Calls answered from the cache.", "tool")
+        self._misses = self._counter("cache_misses", "Calls that were not in the cache.", "tool")
+        self._limited = self._counter("limited", "Calls refused by a rate limit.", "tool")
+        self._backend_failures = self._counter("backend_failures", "Failed calls of a backend.", "backend")
+        self._observer_failures = self._counter("observer_failures", "Failures of an observer.", "observer")
         self._schema_mismatch = Gauge(
             "schema_mismatch",
-            "1 where the tables of a plugin are those of another version, which keeps the host from being ready.",
+            "1 if the tables of a plugin do not match its version, which keeps the host from being ready.",
             ("plugin",),
             **self._options(),
         )
@@ -96,7 +96,7 @@ class Metrics:
         if executors is not None:
             self._watch(executors)
         if database_up is not None:
-            gauge = Gauge("database_up", "Whether the database answers: 1 or 0.", **self._options())
+            gauge = Gauge("database_up", "Whether the database responds: 1 or 0.", **self._options())
             gauge.set_function(database_up)
         if plugins is not None:
             self.registry.register(_PluginCollector(plugins))
@@ -152,8 +152,8 @@ class Metrics:
 
     def _watch(self, executors: ExecutorState) -> None:
         gauges: tuple[tuple[str, str, Callable[[ExecutorName], int]], ...] = (
-            ("queue_length", "Calls that wait in an executor now.", executors.queue_length),
-            ("running", "Calls that run in an executor now.", executors.running),
+            ("queue_length", "Calls currently waiting for an executor.", executors.queue_length),
+            ("running", "Calls currently running in an executor.", executors.running),
         )
         for name, text, read in gauges:
             gauge = Gauge(name, text, ("executor",), namespace="pressroom", registry=self.registry)
@@ -196,14 +196,14 @@ class _PluginCollector(Collector):
             failures.add_metric(labels, number)
         active = GaugeMetricFamily(
             "pressroom_plugin_active",
-            "1 where a plugin works, 0 where it is left out because it failed.",
+            "1 if a plugin works, 0 if it is left out because it failed.",
             labels=("plugin",),
         )
         for plugin, works in sorted(self._plugins.active_plugins().items()):
             active.add_metric((plugin,), works)
         templates = CounterMetricFamily(
             "pressroom_template_failures",
-            "Pages for which a template of the operator failed, so that the one that it replaces was rendered.",
+            "Pages rendered with the original template because the operator's template failed.",
             labels=("template",),
         )
         for template, number in sorted(self._plugins.failures_of_templates().items()):

@@ -1,4 +1,4 @@
-"""The protocols of the host's replaceable parts, and how often a tool may be used."""
+"""The protocols of the host's replaceable parts, and rates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What a pruning removed and what is left."""
+    """What pruning removed and what is left."""
 
     removed_files: int
     removed_bytes: int
@@ -29,9 +29,9 @@ class Pruned:
 
 @runtime_checkable
 class FileStore(Protocol):
-    """Keeps generated files. Keys are `<tool>/<id>.<extension>`, of `[a-z0-9./-]` and never longer than 200.
+    """Stores generated files. Keys are `<tool>/<id>.<extension>`, with at most 200 characters of `[a-z0-9./-]`.
 
-    Every method raises `BackendError` where the store fails or does not answer in time.
+    Every method raises `BackendError` if the store fails or does not respond in time.
     """
 
     async def open(self) -> None:
@@ -41,33 +41,33 @@ class FileStore(Protocol):
         """Let go of connections."""
 
     async def write(self, key: str, content: bytes, *, media_type: str) -> None:
-        """Store a file whole, or not at all; one of the same key is replaced."""
+        """Store a file completely or not at all. A file with the same key is replaced."""
 
     async def read(self, key: str) -> bytes:
         """Return a file's bytes. Raises `FileMissing`."""
 
     async def stat(self, key: str) -> StoredFile:
-        """Return what is known of a file. Raises `FileMissing`."""
+        """Return information about a file. Raises `FileMissing`."""
 
     async def has(self, key: str) -> bool:
-        """Tell whether the file is there; cheap enough to ask on every cached request."""
+        """Return whether the file exists. It must be cheap enough to call for every cached request."""
 
     async def url(self, key: str, *, expires: datetime) -> str:
         """Return a URL at which anyone can fetch the file until `expires` (UTC, whole seconds)."""
 
     async def delete(self, key: str) -> None:
-        """Remove a file; one that is not there is no error."""
+        """Remove a file. It is not an error if it does not exist."""
 
     async def prune(self, *, older_than: datetime, max_bytes: int) -> Pruned:
-        """Remove files last written before `older_than`, then the oldest until `max_bytes` (0: no bound) hold."""
+        """Remove files last written before `older_than`, then the oldest ones above `max_bytes` (0: no limit)."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheEntry:
-    """What the cache remembers of a generated file: all that an answer needs, except the bytes.
+    """What the cache stores about a generated file: everything that a response needs, except the bytes.
 
-    `details` is the JSON object of the generator's own members. `preview` is the key of the image that stands for the
-    file, if it has one.
+    `details` is the JSON object with the generator's own fields. `preview` is the key of the file's preview image, if
+    it has one.
     """
 
     key: str
@@ -80,7 +80,7 @@ class CacheEntry:
 
 @runtime_checkable
 class CacheIndex(Protocol):
-    """Remembers which results exist, by content id. Raises `BackendError` on an outage."""
+    """Stores which results exist, by content id. Raises `BackendError` on an outage."""
 
     async def open(self) -> None:
         """Connect; an unreachable server is not an error, it may come back."""
@@ -92,18 +92,18 @@ class CacheIndex(Protocol):
         """Return the entry, or `None`."""
 
     async def put(self, content_id: str, entry: CacheEntry, *, seconds: int) -> None:
-        """Remember an entry for at most `seconds`."""
+        """Store an entry for at most `seconds`."""
 
     async def delete(self, content_id: str) -> None:
-        """Forget an entry; one that is not there is no error."""
+        """Remove an entry. It is not an error if it does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class LimitStatus:
-    """The state of one limit after a request was counted or refused.
+    """The state of a limit after a request was counted or refused.
 
-    `remaining` whole requests are left. `reset_at` is a Unix time in seconds: the moment at which at least
-    one request more than now is free. `allowed` is false where the request does not fit; nothing was counted then.
+    `remaining` is the number of whole requests that are left. `reset_at` is the Unix time in seconds at which at least
+    one more request becomes available. `allowed` is false if the request did not fit and was not counted.
     """
 
     allowed: bool
@@ -114,10 +114,9 @@ class LimitStatus:
 
 @runtime_checkable
 class Limiter(Protocol):
-    """Counts requests in moving windows. Raises `BackendError` on an outage.
+    """Counts requests in sliding windows. Raises `BackendError` on an outage.
 
-    `cost` is in requests, from 0.01 to 1; it counts in whole hundredths, to which it is rounded. Any other is a
-    `ValueError`.
+    `cost` is in requests, from 0.01 to 1, and is rounded to whole hundredths. Any other value raises `ValueError`.
     """
 
     async def open(self) -> None:
@@ -130,10 +129,10 @@ class Limiter(Protocol):
         """Count a request if it fits, atomically."""
 
     async def give_back(self, rate: Rate, key: str, cost: float) -> LimitStatus:
-        """Undo the newest counting of that cost, for a request that ended with an internal error."""
+        """Undo the newest request with that cost, because it ended with an internal error."""
 
     async def peek(self, rate: Rate, key: str) -> LimitStatus:
-        """Return the state without counting anything; `allowed` tells whether one whole request would fit."""
+        """Return the state without counting anything; `allowed` says whether one whole request would fit."""
 
 
 _WINDOWS: Final = {1: "second", 60: "minute", 3600: "hour", 86_400: "day"}
@@ -141,7 +140,7 @@ _WINDOWS: Final = {1: "second", 60: "minute", 3600: "hour", 86_400: "day"}
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """`requests` (at least 1) in any moving window of `window_seconds` (at least 1)."""
+    """`requests` (at least 1) in any sliding window of `window_seconds` (at least 1)."""
 
     requests: int
     window_seconds: int

@@ -1,4 +1,4 @@
-"""What a tool is told about a call, and what it gives back."""
+"""What a tool learns about a call, and what it returns."""
 
 from __future__ import annotations
 
@@ -29,18 +29,17 @@ EXTENSIONS: Final[Mapping[str, str]] = MappingProxyType(
         "text/html": "html",
     }
 )
-"""The media types that a generator may produce without declaring `extensions`, and the extension of their files."""
+"""The media types that a generator may produce without declaring `extensions`, with their file extensions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who makes a call.
+    """The caller of a tool.
 
-    `client_ip` is the client's normalised IP address (IPv6 grouped by /64). `subject` and
-    `connection` are empty for a caller without a credential, whose plan is `anonymous`.
-    `connection_name` is what the person called the connection. `access` is what the call may do: what `granted` says
-    its connection may do, or less where the request asked for less. `toolsets` are the sets that the connection's owner
-    chose for it; `None` stands for the server's default.
+    `client_ip` is the client's normalised IP address (IPv6 grouped by /64). `subject` and `connection` are empty for a
+    caller without a credential, whose plan is `anonymous`. `connection_name` is the name that the user gave the
+    connection. `access` is what the call may do: what the connection may do, as in `granted`, or less if the request
+    asked for less. `toolsets` are the sets that the connection's owner chose for it; `None` means the server's default.
     """
 
     client_ip: str
@@ -56,12 +55,12 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The context of one call. It is pickled where a tool runs in the process executor.
+    """The context of one call. For tools in the process executor, it is pickled.
 
-    `config` is the plugin's own validated configuration, or `None` where it declares none.
-    `timeout` is the number of seconds that the tool has in all. `plugin` is the context of the tool's plugin; it is
-    `None` in the process executor. `services` are the server's parts, such as `call.services.database`. `prepared` is
-    what the generator's `prepare` returned, if it has one.
+    `config` is the plugin's own validated configuration, or `None` if it does not declare one. `timeout` is the total
+    number of seconds that the tool has. `plugin` is the context of the tool's plugin; it is `None` in the process
+    executor. `services` are the services of the server, such as `call.services.database`. `prepared` is what the
+    generator's `prepare` returned, if it has one.
     """
 
     tool: str
@@ -75,7 +74,7 @@ class Call:
 
     @property
     def services(self) -> HostServices:
-        """The server's parts. Raises `RuntimeError` in the process executor, which has none."""
+        """The services of the server. Raises `RuntimeError` in the process executor, where there are no services."""
         if self.plugin is None:
             raise RuntimeError(f"{self.tool} has no services in a worker process; declare executor='async' or 'thread'")
         return self.plugin.services
@@ -83,14 +82,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class EditableText:
-    """Where an image shows the text of a parameter, so that people can type there on the tool's page.
+    """Where an image shows the text of a parameter, so that users can edit it in the image on the tool's page.
 
-    The text is drawn in a monospaced font, a column a character and a row a line; the page stops typing in the image
-    while a line has more than `columns`, or characters that may be wider. Lengths are in pixels of an image that is
-    `image_width` wide: `left` and `top` are the corner of the first column and row. `font` is a family that the page
-    has, and `color` and `background` are CSS colours of the text and of what is behind it. `words` are the colours of
-    words and signs that have another one than `color`: what is typed has them before the next image is drawn. They are
-    sent in a header, so name the most frequent ones.
+    The text is drawn in a monospaced font, with one column per character and one row per line. The page does not allow
+    editing in the image while a line has more than `columns` characters, or characters that may be wider. Lengths are
+    in pixels of an image that is `image_width` wide: `left` and `top` are the corner of the first column and row.
+    `font` is a family that the page has, and `color` and `background` are the CSS colours of the text and of what is
+    behind it. `words` has the colours of words and symbols whose colour differs from `color`, so that edited text has
+    them before the next image is drawn. They are sent in a header, so name only the most frequent ones.
     """
 
     param: str
@@ -111,13 +110,13 @@ class EditableText:
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A file that a generator made.
+    """A file that a generator produced.
 
-    `media_type` is one of the generator's `produces`. `details` is an instance of the model
-    that the generator declares as `details`; its members appear in the answer's `data`.
-    `warnings` are sentences for the caller; they appear as `data.warnings`. `preview` is an image, as (media type,
-    bytes), of a file that is not an image: the tool's page shows it, and programs find it in the header `Link` with the
-    relation `preview` (RFC 6903). `editable` says where the image shows a parameter's text.
+    `media_type` is one of the generator's `produces`. `details` is an instance of the model that the generator declares
+    as `details`; its fields appear in the response's `data`. `warnings` are sentences for the caller; they appear as
+    `data.warnings`. `preview` is an image of a file that is not an image, as (media type, bytes): the tool's page shows
+    it, and programs find it in the `Link` header with the relation `preview` (RFC 6903). `editable` says where the
+    image shows a parameter's text.
     """
 
     content: bytes
@@ -138,9 +137,9 @@ class AudioContent:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedResource:
-    """A document that is part of an answer (MCP 2025-06-18, `EmbeddedResource`): text, or bytes.
+    """A document that is part of a result (MCP 2025-06-18, `EmbeddedResource`): text, or bytes.
 
-    `uri` identifies it to the client; nobody has to be able to fetch it.
+    `uri` identifies it for the client; it does not have to be fetchable.
     """
 
     uri: str
@@ -153,8 +152,7 @@ class ResourceLink:
     """A link to something that the client can fetch (MCP 2025-06-18, `ResourceLink`), such as a file of this server.
 
     `name` is for programs, such as a file name; `title` and `description` are for people and models. `size` is in
-    bytes, 0 where it is not known. Clients that speak an older version read `title`, or else `name`, and the URI in
-    the text.
+    bytes, or 0 if unknown. Clients that use an older version get `title`, or otherwise `name`, and the URI in the text.
     """
 
     uri: str
@@ -166,17 +164,17 @@ class ResourceLink:
 
 
 ContentBlock = AudioContent | EmbeddedResource | ResourceLink
-"""What may follow the text and the images of an answer."""
+"""What may follow the text and the images of a result."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What an MCP tool answers.
+    """The result of an MCP tool.
 
-    `text` is for the model to read, `data` the same as an object that matches the tool's
-    `outputSchema`. `images` are (media type, bytes) pairs shown beside the text. `content` is what
-    follows them: sound, whole documents and links. Without `counts` the tool did nothing that its quota
-    is for, such as where the same work is under way already: the call is given back.
+    `text` is for the model to read, and `data` is the same information as an object that matches the tool's
+    `outputSchema`. `images` are (media type, bytes) pairs shown with the text. `content` is what follows them: sound,
+    whole documents and links. Set `counts` to false if the tool did nothing that counts against its quota, for example
+    because the same work is already in progress: the call is then not counted.
     """
 
     text: str
@@ -188,11 +186,11 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """What observers and middleware are told about a finished call.
+    """The information about a finished call for observers and middleware.
 
-    `code` is `ok` or the stable code of the error; times are in seconds. `interface` is what the call came
-    through: the Tools API or the MCP endpoint. `mcp_name` is the name by which MCP clients know the tool, if they do.
-    `attributes` holds arguments that calls can be found by, such as `website_id`.
+    `code` is `ok` or the stable code of the error; times are in seconds. `interface` is where the call came from: the
+    Tools API or the MCP endpoint. `mcp_name` is the name of the tool for MCP clients, if it has one. `attributes` has
+    arguments by which calls can be found, such as `website_id`.
     """
 
     tool: str

@@ -1,4 +1,4 @@
-"""Pages of the dashboard, the roles of the people who use them, and untrusted HTML on them."""
+"""Pages of the dashboard, the roles of their users, and untrusted HTML on them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Final, Literal
 from urllib.parse import urlsplit
 
 AccountRole = Literal["owner", "editor", "reader"]
-"""What a person may do in an account: everything, since it is theirs; write in it; or only read."""
+"""What a user may do in an account: everything, because it is their own; write; or only read."""
 
 ACCOUNT_ROLES: Final[tuple[AccountRole, ...]] = ("owner", "editor", "reader")
-"""All of them; each includes those after it."""
+"""All roles; each one includes those after it."""
 
 _LINK: Final = re.compile(r"<a\s[^<>]*+>", re.IGNORECASE)
 _SHORT: Final = 1500
@@ -22,27 +22,27 @@ _SHORT: Final = 1500
 
 @dataclass(frozen=True, slots=True)
 class DashboardPage:
-    """Makes a route a page of the dashboard; `title` is its name in the navigation and in the browser's tab.
+    """Turns a route into a page of the dashboard. `title` is its name in the navigation and in the browser tab.
 
-    Only people who are signed in reach it; `HttpRequest.subject` tells who. What it answers with as `text/html` is the
-    part of a page inside the dashboard's frame. A form that it posts has to hold the hidden field `csrf` with
-    `HttpRequest.csrf_token`, or `HttpRequest.csrf_token_for` where it is posted to another page: the host refuses one
-    without before the handler is asked, and one that was made for another path. A route whose path has `<name>`
-    segments, or that takes no GET, does not appear in the navigation.
+    Only signed-in users can open it; `HttpRequest.subject` is the account. A `text/html` response is shown inside the
+    layout of the dashboard. Forms with method POST must contain the hidden field `csrf` with `HttpRequest.csrf_token`,
+    or with `HttpRequest.csrf_token_for` if they are posted to another page. The host refuses forms without a token, or
+    with one for another path, before it calls the handler. Routes whose path has `<name>` segments, or that do not
+    accept GET, do not appear in the navigation.
 
-    `tools` says which of the page's actions are those of MCP tools: the host refuses them to people whose plan has not
-    the tool, before the handler is asked. Its keys are values of the form's field `do`; the empty one stands for every
-    form whose `do` is not named: `{"export": "export_content"}`.
+    `tools` says which actions of the page correspond to MCP tools: the host refuses them if the user's plan does not
+    include the tool, before it calls the handler. Its keys are values of the form field `do`; the empty key stands for
+    every form whose `do` is not listed: `{"export": "export_content"}`.
 
     `group` is the heading under which the navigation lists the page, such as `Content`. Pages of all plugins with the
-    same heading are together; those without one are under `More`.
+    same heading are grouped together; those without a heading are under `More`.
 
-    `redirecting` says that a form of the page may be answered with a redirect to another site, which browsers block
-    otherwise.
+    `redirecting` means that the response to a form of the page may be a redirect to another site, which browsers would
+    block otherwise.
 
-    `sees` is the least role with which somebody may open the page in an account, and `posts` the one with which they
-    may send its forms: `owner` where it is about the account, such as its credentials, `editor` where people work, or
-    `reader`. The host refuses everybody else before the handler is asked, and hides the buttons of forms from them.
+    `sees` is the minimum role that a user needs to open the page, and `posts` is the one for sending its forms: `owner`
+    if the page is about the account, such as its credentials, `editor` for pages on which people work, or `reader`. The
+    host refuses everybody else before it calls the handler, and hides the buttons of forms from them.
     """
 
     title: str
@@ -54,17 +54,18 @@ class DashboardPage:
 
 
 def sandboxed_frame(html: str, *, title: str, base_url: str, lang: str = "") -> str:
-    """Return HTML that somebody else wrote, in a frame that keeps it away from the page: as HTML for the page.
+    """Return HTML for a page that shows untrusted HTML in an isolated frame.
 
-    In the frame it looks like an article of the dashboard, light or dark. Nothing in it runs, sends forms, leads the
-    page or the frame to another URL, or sees the page and its tokens; links open in a tab of their own. It shows images
-    of this server and `data:` ones. Sanitise what it gets all the same: the frame is the second line of defence.
+    In the frame, the content looks like an article of the dashboard, light or dark. It cannot run scripts, send forms,
+    navigate the page or the frame to another URL, or read the page and its tokens; links open in a new tab. It can show
+    images of this server and from `data:` URLs. Sanitise the HTML nevertheless: the frame is the second line of
+    defence.
 
     Args:
-        html: what is shown, the inside of a `body`.
-        title: what the frame is called for people who do not see it.
+        html: the content, as the inside of a `body`.
+        title: the accessible name of the frame.
         base_url: the server's public URL, `PluginContext.base_url`.
-        lang: the language of the text, where it is known.
+        lang: the language of the text, if known.
     """
     parts = urlsplit(base_url)
     origin, root = f"{parts.scheme}://{parts.netloc}", escape(parts.path.rstrip("/"))

@@ -1,4 +1,4 @@
-"""What plugins keep in the database, what the host tells them about accounts and plans, and keys of all hosts."""
+"""Storage of plugins, the database, accounts and plans, and keys that all hosts share."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from pressroom.sdk.declaration import Access
 
 @dataclass(frozen=True, slots=True)
 class StorageKind:
-    """A kind of thing that a plugin stores for accounts, and that counts against the bound of their plans.
+    """A kind of data that a plugin stores for accounts, and that counts against the storage limits of their plans.
 
-    `title` is how people call it, as in `images`, and `advice` what they can do to make room: `delete images with
-    delete_media`. `measure` is an async function that gets a session of the database and the account's id, and returns
-    how many bytes the account has of it. It runs before many writes of every kind: let it read an index, not the
-    things. `make_room`, where it is given, gets a session, the account's id and a number of bytes, and removes what
-    nobody would miss, such as a trash, until this many are free; it runs before a write is refused, in its transaction.
+    `title` is what users call it, such as `images`, and `advice` says how they can free space: `delete images with
+    delete_media`. `measure` is an async function that takes a session of the database and the account's id, and returns
+    how many bytes of this kind the account stores. It runs before many writes of every kind, so let it read an index
+    rather than the data. `make_room` is optional. It takes a session, the account's id and a number of bytes, and
+    removes dispensable data, such as the trash, until this many bytes are free. It runs before a write is refused, in
+    the same transaction.
     """
 
     name: str
@@ -31,7 +32,7 @@ class StorageKind:
 
 @dataclass(frozen=True, slots=True)
 class StoredKind:
-    """How many bytes an account stores of one kind."""
+    """How many bytes of one kind an account stores."""
 
     name: str
     title: str
@@ -40,7 +41,7 @@ class StoredKind:
 
 @dataclass(frozen=True, slots=True)
 class StorageUsage:
-    """How many bytes an account stores, by kind, and how many its plan includes; `None` means no bound."""
+    """How many bytes an account stores, by kind, and how many its plan includes; `None` means no limit."""
 
     kinds: tuple[StoredKind, ...]
     limit: int | None
@@ -53,17 +54,17 @@ class StorageUsage:
 
 @runtime_checkable
 class Storage(Protocol):
-    """What bounds the bytes that an account stores. `subject` is that of the caller."""
+    """Limits the bytes that an account stores. `subject` is that of the caller."""
 
     async def reserve(self, session: Any, subject: str, size: int) -> None:
-        """Refuse a write of `size` bytes for which an account has no room.
+        """Refuse a write of `size` bytes if the account does not have enough space.
 
-        Call it first in the transaction that writes. Until that ends, other writes for the account wait, so that two
-        at once do not both take the last room. Far from the bound, small writes need not wait: each process of a server
-        may write up to a 64th of what is free before it measures again, within ten seconds.
+        Call it first in the transaction that writes. Until that transaction ends, other writes for the account wait, so
+        that two writes cannot both take the last space. Far from the limit, small writes do not have to wait: within
+        ten seconds, each process of a server may write up to a 64th of the free space before it measures again.
 
         Raises:
-            QuotaExceeded: there is no room; the message says what takes how much, and what to delete.
+            QuotaExceeded: there is not enough space; the message says what takes up how much, and what to delete.
         """
 
     async def storage(self, subject: str) -> StorageUsage:
@@ -72,11 +73,11 @@ class Storage(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The tables of a plugin and the migrations that make them.
+    """The tables of a plugin and the migrations that create them.
 
     `metadata` is the `sqlalchemy.MetaData` of the tables; begin their names with the plugin's id. `migrations` is the
-    dotted name of a package with a folder `versions` of Alembic revisions. Every plugin has a version table of its own,
-    and its revisions run in one transaction. A plugin yields at most one `Models`.
+    dotted name of a package that contains a folder `versions` with Alembic revisions. Every plugin has its own version
+    table, and its revisions run in one transaction. A plugin yields at most one `Models`.
     """
 
     metadata: Any
@@ -93,13 +94,13 @@ class Database(Protocol):
     dialect: Literal["sqlite", "postgresql"]
 
     def reading(self) -> AbstractAsyncContextManager[Any]:
-        """Give a session that sees one state of the database and cannot change it.
+        """Open a session that sees one state of the database and cannot change it.
 
         Raises `BackendError` on an outage.
         """
 
     def writing(self) -> AbstractAsyncContextManager[Any]:
-        """Give a session whose changes are committed together at the end, or not at all.
+        """Open a session whose changes are committed together at the end, or not at all.
 
         Raises `BackendError` on an outage.
         """
@@ -107,7 +108,7 @@ class Database(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class QuotaUse:
-    """How much of a quota class is used in this month. `limit` is `None` where the plan has no bound."""
+    """How much of a quota class has been used this month. `limit` is `None` if the plan has no limit."""
 
     quota: str
     used: int
@@ -117,12 +118,12 @@ class QuotaUse:
 
 @dataclass(frozen=True, slots=True)
 class AccountUsage:
-    """An account's plan, what of its quotas is used, and how many connections it has.
+    """An account's plan, the usage of its quotas, and its number of connections.
 
-    `tools` are the tools that its plan has, by MCP name, each with the access level that a connection needs for it.
-    `hidden_tools` are the other ones of this server, each with the titles of the plans that have it.
-    `unavailable_tools` cannot work on this server as it is configured, each with the reason. `storage` is what it
-    stores.
+    `tools` are the tools in its plan, by MCP name, each with the access level that a connection needs for it.
+    `hidden_tools` are the other tools of this server, each with the titles of the plans that include it.
+    `unavailable_tools` are those that cannot work with the configuration of this server, each with the reason.
+    `storage` is what the account stores.
     """
 
     plan: str
@@ -137,12 +138,12 @@ class AccountUsage:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """A call that an account made through MCP, or what a member changed on the dashboard.
+    """A call that an account made through MCP, or a change that a member made in the dashboard.
 
-    `code` is `ok` or the code of the error; `duration` is in seconds. `id` grows with time. `tool` is the tool's MCP
-    name. `connection_name` is empty for a call without one. `website_id` is that of the call's arguments, where it had
-    one. `member` is who changed something on the dashboard, with the e-mail address; then `tool` is the path of the
-    page. It is empty for a call.
+    `code` is `ok` or the code of the error; `duration` is in seconds. `id` increases with time. `tool` is the tool's
+    MCP name. `connection_name` is empty for a call without a connection. `website_id` comes from the arguments of the
+    call, if it had one. `member` is the person who changed something in the dashboard, with the e-mail address, and
+    `tool` is then the path of the page; for a call, `member` is empty.
     """
 
     id: int
@@ -161,13 +162,13 @@ class Activity:
 
 @runtime_checkable
 class Accounts(Protocol):
-    """What plugins may know of accounts. `subject` is that of the caller."""
+    """Information about accounts for plugins. `subject` is that of the caller."""
 
     async def usage(self, subject: str, *, plan: str = "") -> AccountUsage:
-        """Return what an account has and used.
+        """Return what an account has and has used.
 
-        `plan` is that of the caller: a subject that only an authenticator of a plugin knows has no account, and nothing
-        but its plan. Without it this raises `NotFound` for such a subject.
+        `plan` is that of the caller: a subject that only a plugin's authenticator knows does not have an account, but
+        only a plan. Without `plan`, this raises `NotFound` for such a subject.
         """
 
     async def activity(
@@ -184,24 +185,24 @@ class Accounts(Protocol):
     ) -> Sequence[Activity]:
         """Return an account's calls, newest first: at most `limit` (1 to 200), older than the id `before`.
 
-        `tool`, `code`, `connection`, `website_id` and `since` narrow the list where they are given; the code `error`
-        means every one but `ok`.
+        `tool`, `code`, `connection`, `website_id` and `since` filter the list; the code `error` means all codes except
+        `ok`.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class SharedKeys:
-    """Keys with which a plugin encrypts or signs what other hosts on the same database read.
+    """Keys with which a plugin encrypts or signs data that other hosts with the same database read.
 
-    The database keeps a fingerprint of the key in use. A host whose keys do not include that one does not start on a
-    database that hosts share, and `pressroom doctor` says why.
+    The database stores a fingerprint of the key in use. If hosts share a database, a host whose keys do not include
+    this key does not start, and `pressroom doctor` says why.
 
-    `name` is that of the setting, as in `credential_keys`, and `setting` says where it is, as in
+    `name` is the name of the setting, such as `credential_keys`, and `setting` says where it is, such as
     `[plugins.content.config] credential_keys`. `read` returns the keys of this host: the first one writes, the others
-    read what was written before. `configured` tells whether the operator named them; otherwise each host makes its own.
-    `lost` says what no longer works once a key is replaced, as in `websites have to be connected again`. `unreadable`,
-    where it is given, is an async function that gets a session of the database, and returns how many rows none of the
-    keys can open; `rows` is what people call them.
+    only read what was written earlier. `configured` says whether the operator set them; otherwise, each host creates
+    its own. `lost` says what stops working when a key is replaced, such as `websites have to be connected again`.
+    `unreadable` is an optional async function that takes a session of the database, and returns the number of rows that
+    no key can decrypt; `rows` is what users call them.
     """
 
     name: str

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 ExecutorName = Literal["async", "thread", "process"]
 """Where a tool runs: on the event loop, on a worker thread, or in a worker process.
 
-Only the process executor can stop a tool that does not return, and contain one that crashes.
+Only the process executor can stop a tool that does not return, and survive one that crashes.
 """
 
 MCP_TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
@@ -68,10 +68,10 @@ _HEX_COLOR = re.compile(r"#?([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})", r
 
 
 class Params(BaseModel):
-    """The base of every parameter model: the one place where bounds and defaults are written.
+    """The base class of every parameter model: the only place where you write limits and defaults.
 
-    Types are strict: a numeric string is not a number and a boolean is not an integer.
-    Unknown fields are refused. Values are frozen, so that equal parameters hash alike.
+    Types are strict: a numeric string is not a number, and a boolean is not an integer. Unknown fields are refused.
+    Instances are frozen, so that equal parameters have the same hash.
     """
 
     model_config = ConfigDict(
@@ -98,7 +98,7 @@ def _hex_color(value: str) -> str:
 
 
 Integer = Annotated[int, BeforeValidator(_whole_number)]
-"""A whole number. `512.0` is accepted, since JSON does not tell it from `512`."""
+"""A whole number. `512.0` is accepted, since JSON does not distinguish it from `512`."""
 
 
 def _printable(value: str | None) -> str | None:
@@ -122,8 +122,8 @@ ClientRequestId = Annotated[
 ]
 """The type of the parameter `client_request_id`: a text that the client chooses, so that it can repeat a call safely.
 
-A tool that does something new each time it is called declares `client_request_id: ClientRequestId = None`. The host
-does the rest: it runs the call once, and answers a repeat with what the first one answered.
+Declare `client_request_id: ClientRequestId = None` in a tool that does something new each time it is called. The host
+does the rest: it runs the call once, and returns the result of the first call to repeats.
 """
 
 REQUEST_ID: Final = "client_request_id"
@@ -137,20 +137,20 @@ def is_repeatable(params: type[Params]) -> bool:
 
 
 HexColor = Annotated[str, Field(max_length=9), AfterValidator(_hex_color)]
-"""A colour as `#rgb`, `#rgba`, `#rrggbb` or `#rrggbbaa`, the `#` optional.
+"""A colour as `#rgb`, `#rgba`, `#rrggbb` or `#rrggbbaa`; the `#` is optional.
 
-The value is normalised to lower case: `#rrggbb`, or `#rrggbbaa` where it is not opaque.
+The value is normalised to lower case: `#rrggbb`, or `#rrggbbaa` if it is not opaque.
 """
 
 
 CORE: Final = "core"
-"""What a client sees that asks for nothing else: the way from an idea to a live article."""
+"""The default toolset: everything from an idea to a live article."""
 
 GENERATORS: Final = "generators"
-"""The tools that make files, unless they name other sets."""
+"""The toolset of generators that do not name other sets."""
 
 ALL: Final = "all"
-"""What a client writes to see every tool; no set can have this name."""
+"""What a client writes to list every tool; no set can have this name."""
 
 HOST_TOOL_NAMES: Final = ("find_tools", "call_tool")
 """The tools of the host itself, by which clients reach what they do not list."""
@@ -160,10 +160,10 @@ MAX_NAME_LENGTH: Final = 32
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
 
 Access = Literal["read", "drafts", "publish", "full"]
-"""What a connection may do with the tools that it has.
+"""The access level of a connection.
 
-`read`: only tools that change nothing. `drafts`: also tools that write, but none that publishes or destroys.
-`publish`: all but the destructive ones. `full`: every tool.
+`read`: only tools that change nothing. `drafts`: also tools that write, but none that publishes or is destructive.
+`publish`: all tools except destructive ones. `full`: every tool.
 """
 
 

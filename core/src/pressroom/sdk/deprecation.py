@@ -1,4 +1,4 @@
-"""Announcing what a later plugin interface drops, to those plugins that use it and to nobody else."""
+"""Announcements of what a later plugin interface removes, only to plugins that use it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Deprecation:
-    """What goes away, what to use instead, and the plugin interface that no longer has it.
+    """Something that will be removed, what to use instead, and the plugin interface that no longer has it.
 
-    Each plugin that uses it is told once in a process: in the log, by `pressroom doctor` and `pressroom plugins list`,
-    and as a `DeprecationWarning` in its tests. Plugins announce in the same way what they take out of their contracts.
+    Each plugin that uses it is warned once per process: in the log, by `pressroom doctor` and `pressroom plugins list`,
+    and with a `DeprecationWarning` in its tests. Plugins can announce removals from their contracts in the same way.
 
-    A function or class: put it above as a decorator, `@Deprecation("acme.old()", "acme.new()", "2")`. An argument or
-    the member of a record: call `note()` where it is given or read. A name of a module: `deprecated_names`.
+    For a function or class, use it as a decorator: `@Deprecation("acme.old()", "acme.new()", "2")`. For an argument or
+    the field of a record, call `note()` where it is passed or read. For a name of a module, use `deprecated_names`.
     """
 
     what: str
@@ -34,7 +34,7 @@ class Deprecation:
         return f"{self.what} is deprecated and ends with plugin API {self.ends}: use {self.instead}"
 
     def note(self) -> None:
-        """Tell the plugin whose code called. Code of the package that calls this, and of the host, is passed over."""
+        """Warn the plugin whose code made the call. Skips code of the package that calls this, and of the host."""
         caller = _caller()
         _note(self, caller, _package(caller) if caller else "")
 
@@ -52,7 +52,7 @@ class Deprecation:
 
 
 def deprecated_names(module: str, names: Mapping[str, tuple[Any, Deprecation]]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a module whose names go away, each with its value and what is said of it.
+    """Return the `__getattr__` for a module with deprecated names. Each name has a value and a `Deprecation`.
 
     Write `__getattr__ = deprecated_names(__name__, {"old_name": (new_name, Deprecation(…))})` at the end of the module.
     """

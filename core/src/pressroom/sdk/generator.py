@@ -1,4 +1,4 @@
-"""The declaration of a generator: a tool that makes a file, of a media type that servers know or that it declares."""
+"""The declaration of a generator: a tool that produces a file."""
 
 from __future__ import annotations
 
@@ -87,14 +87,14 @@ def _problems(media_type: str, extension: str) -> Iterator[str]:
 class Mcp:
     """How a generator appears among the MCP tools.
 
-    `description` is written for a model: what the tool does, when to use it, what it returns.
-    Left empty, it is the generator's own description. `quota` names the quota class that a run counts against.
-    `toolsets` names the sets that it belongs to. With `embed` the file itself is a part of the answer, as an
-    `EmbeddedResource` of at most 1 MiB: for short texts that models are to read. Images and sound are so without it.
+    `description` is written for a model: what the tool does, when to use it, and what it returns. By default, it is the
+    generator's own description. `quota` names the quota class that a run counts against. `toolsets` names the sets that
+    it belongs to. With `embed`, the file itself is part of the result, as an `EmbeddedResource` of at most 1 MiB: use
+    it for short texts that models should read. Images and sound are always included.
 
-    What models read of the parameters should be short. `descriptions` maps parameters to descriptions for models, where
-    those of the parameter model are written for people. `hide` names parameters that models do not see; a call that has
-    one is accepted all the same. Both name the member of an object as `props.title`.
+    Descriptions of parameters should be short for models. `descriptions` maps parameters to descriptions for models, if
+    those in the parameter model are written for people. `hide` names parameters that models do not see; calls that use
+    them are accepted nevertheless. In both, write the field of an object as `props.title`.
     """
 
     name: str
@@ -120,7 +120,7 @@ class Promo:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One worked example: a title and the parameters as a client would send them."""
+    """One example: a title, and the parameters as a client would send them."""
 
     title: str
     params: Mapping[str, Any]
@@ -130,22 +130,21 @@ class Example:
 class Generator:
     """A tool that turns parameters into a file.
 
-    From this one record come the HTTP route, the descriptor, JSON Schema, OpenAPI, the MCP tool,
-    the page and the line in the text index. Make one with the `generator` decorator.
+    The HTTP route, the descriptor, JSON Schema, OpenAPI, the MCP tool, the page and the entry in the text index are all
+    derived from this record. Create one with the `generator` decorator.
 
-    `timeout` is in seconds and counts from the moment a worker takes the call; `memory_mib` bounds
-    what the worker process may allocate for it. `cache_discount` is what a request that is served
-    from the cache costs, as a part of one request (0, or 0.01 to 1). `cache_revision` joins the cache key:
-    change it when something outside the plugin's version changes the output, such as a font.
-    `produces` are the media types of its files. Those of `EXTENSIONS` are known; `extensions` maps each other one to
-    its file extension: `{"text/csv": "csv"}`. Files of such a type are sent as attachments, which browsers save. What
-    browsers would run, such as scripts, is refused.
+    `timeout` is in seconds, and starts when a worker takes the call; `memory_mib` limits what the worker process may
+    allocate for it. `cache_discount` is the cost of a request that is served from the cache, as a fraction of one
+    request (0, or 0.01 to 1). `cache_revision` is part of the cache key: change it when something other than the
+    plugin's version changes the output, such as a font. `produces` lists the media types of its files. Those in
+    `EXTENSIONS` are known; `extensions` maps any others to their file extensions: `{"text/csv": "csv"}`. Files of such
+    types are sent as attachments, which browsers save. Types that browsers would run, such as scripts, are refused.
     `notes` are warnings that people and models should read before they use the tool.
 
-    `prepare` is for what a worker process cannot do, such as fetching: a coroutine function that the server awaits in
-    its own process before each run, and not where the result is in the cache. It is given the parameters and a call
-    with the plugin's context; what it returns, which can be pickled, reaches the function as `call.prepared`. It has
-    `timeout` seconds of its own, and may raise as the function does.
+    `prepare` does what a worker process cannot do, such as fetching. It is a coroutine function that the server awaits
+    in its own process before each run, but not if the result is in the cache. It takes the parameters and a call with
+    the plugin's context. What it returns must be picklable, and is available to the function as `call.prepared`. It has
+    its own `timeout`, and may raise the same errors as the function.
     """
 
     slug: str
@@ -178,11 +177,11 @@ class Generator:
         return self.function(params, call)
 
     def extension_of(self, media_type: str) -> str:
-        """Return the extension of its files of a media type that it produces. Raises `KeyError` for another one."""
+        """Return the file extension for a media type that it produces. Raises `KeyError` for any other."""
         return EXTENSIONS.get(media_type) or self.extensions[media_type]
 
     def problems(self) -> list[str]:
-        """Return what is wrong with the declaration, a sentence each; empty if it is sound."""
+        """Return what is wrong with the declaration, one sentence each; empty if it is valid."""
         found = params_problems(self.params) + run_problems(self.function, self.executor, self.timeout)
         if not SLUG.fullmatch(self.slug):
             found.append(f"slug {self.slug!r} must be lower-case words joined by hyphens")
@@ -258,12 +257,12 @@ def generator(
 ) -> Callable[[GenerateFunction], Generator]:
     """Return a decorator that turns a function `(params, call) -> Artifact` into a `Generator`.
 
-    The parameter model is read from the annotation of the function's first argument. In any other function each
+    The parameter model is read from the annotation of the function's first argument. In any other function, each
     argument is a parameter, as with `mcp_tool`. The remaining options are the fields of `Generator`. The function must
-    be at the top level of its module, under the name that it is decorated as, so that a worker process can import it.
+    be defined at the top level of its module under its own name, so that a worker process can import it.
 
     Raises:
-        TypeError: an argument of the function cannot be a parameter, an option is unknown, or `produces` is one text.
+        TypeError: an argument of the function cannot be a parameter, an option is unknown, or `produces` is a string.
     """
     check_options("generator", options, GeneratorOptions.__annotations__)
     given: object = produces

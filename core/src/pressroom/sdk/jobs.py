@@ -1,4 +1,4 @@
-"""Background work that survives a restart."""
+"""Background jobs that survive a restart."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import Any, Literal, Protocol, runtime_checkable
 
 JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
-"""Where a job stands."""
+"""The state of a job."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """What is known of a job. `progress` is 0 to 1; `message` is for people; `result` is there once it succeeded."""
+    """The status of a job. `progress` is 0 to 1; `message` is for people; `result` is set once it has succeeded."""
 
     id: str
     kind: str
@@ -29,7 +29,7 @@ class JobStatus:
 
 
 class LeaseLost(Exception):
-    """The right to do the work has ended, or is about to: somebody else may do it, and nothing more may be written."""
+    """The lease has ended, or is about to: another process may do the work, and nothing more may be written."""
 
 
 class LockTaken(Exception):
@@ -37,24 +37,25 @@ class LockTaken(Exception):
 
 
 class Lease(Protocol):
-    """The right to do a piece of work alone, which the host renews while the work runs.
+    """The exclusive right to do a piece of work. The host renews it while the work runs.
 
-    It ends where the process cannot reach the database for as long as the lease lasts. Then the work is cancelled, and
-    another process may begin it. A process that was suspended for longer notices that late: hence these two.
+    It ends if the process cannot reach the database for the length of the lease. The work is then cancelled, and
+    another process may start it. A process that was suspended for longer notices this late; that is what these methods
+    are for.
     """
 
     def check(self) -> None:
-        """Make sure, without asking the database, that there is time left. Call it before a request has effects.
+        """Check, without asking the database, that there is time left. Call it before a request that has effects.
 
         Raises:
             LeaseLost: the lease has ended, or less than a fifth of it is left.
         """
 
     async def keep(self, session: Any) -> None:
-        """Renew the lease in the transaction of `session`, so that what it writes counts only while the lease is held.
+        """Renew the lease in the transaction of `session`, so that it is only committed while the lease is held.
 
         Raises:
-            LeaseLost: it is no longer held. Let it through: the transaction must not be committed.
+            LeaseLost: it is no longer held. Do not catch it: the transaction must not be committed.
         """
 
 
@@ -67,20 +68,20 @@ class JobRun(Lease, Protocol):
     attempt: int
 
     async def progress(self, fraction: float, message: str = "") -> None:
-        """Say how far the work is (0 to 1), and keep the lease. An outage of the database is passed over.
+        """Report progress (0 to 1), and renew the lease. An outage of the database is ignored.
 
         Raises:
-            asyncio.CancelledError: the job was cancelled, or passed to another process.
-            ValueError: `fraction` is not from 0 to 1.
+            asyncio.CancelledError: the job was cancelled, or taken over by another process.
+            ValueError: `fraction` is not between 0 and 1.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """What a job returns that has to wait: it gives its place to others and is run again after `seconds`.
+    """Return it from a job that has to wait: the job makes room for others, and runs again after `seconds`.
 
-    The attempt does not count, and `progress` stays. Nothing of the attempt is left in memory: what the job has to know
-    when it continues, it keeps in the database.
+    The attempt does not count, and `progress` is kept. Nothing of the attempt stays in memory: store whatever the job
+    needs to continue in the database.
     """
 
     seconds: float
@@ -88,10 +89,10 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Reschedule:
-    """What a job returns that is to run again at another time, such as the next night: it is queued until `at`.
+    """Return it from a job that should run again at another time, such as the next night: it is queued until `at`.
 
-    `at` has a time zone. `payload`, where it is given, takes the place of the job's own and so is what the next run
-    knows of this one. The attempts are counted anew: the job came as far as it should.
+    `at` must have a time zone. `payload`, if given, replaces the job's own, so that the next run knows about this one.
+    The count of attempts starts again, since this run counts as successful.
     """
 
     at: datetime
@@ -100,24 +101,25 @@ class Reschedule:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A kind of background work.
+    """A kind of background job.
 
-    `kind` begins with the plugin's id, as in `notes.tidy`. `run` is an async function that gets the attempt and returns
-    a JSON object, the job's result, or a `Pause` or `Reschedule`. It must not block the event loop, and must be safe to
-    repeat. What it raises fails the attempt; the job is tried again, later each time, until `attempts` are used up. The
-    message of a `CallError` is for people; of anything else they learn only that it failed. `lease` is how many seconds
-    a silent process is waited for before another takes over; `timeout` bounds one attempt. With `every`, in seconds,
-    the host enqueues it by itself: once for each period since 1970 (UTC), whatever the number of processes.
+    `kind` begins with the plugin's id, such as `notes.tidy`. `run` is an async function that takes the attempt and
+    returns a JSON object, which is the job's result, or a `Pause` or `Reschedule`. It must not block the event loop,
+    and must be safe to repeat. If it raises an exception, the attempt fails; the job is tried again, with increasing
+    delays, until all `attempts` are used up. Users see the message of a `CallError`; for any other exception, they only
+    learn that the job failed. `lease` is the number of seconds that an unresponsive process has before another one
+    takes over; `timeout` limits one attempt. With `every`, in seconds, the host enqueues the job by itself: once for
+    each period since 1970 (UTC), whatever the number of processes.
 
-    A process has a number of places for jobs, of which one kind and one account hold at most half. Waiting costs a
-    place: a job that has nothing to do for more than some seconds returns a `Pause`. `urgent` jobs have places of their
-    own and never wait behind others: that is for short work that somebody expects at a certain time, such as
-    publishing. Whatever takes minutes is not urgent.
+    A process has a limited number of slots for jobs, of which one kind or one account may use at most half. A waiting
+    job occupies a slot, so return a `Pause` if the job has nothing to do for more than a few seconds. `urgent` jobs
+    have their own slots and never wait for others: use it for short work that somebody expects at a certain time, such
+    as publishing. Work that takes minutes is not urgent.
 
-    `lock`, where it is given, is a function that returns the key of a lock for a job's payload, such as
+    `lock` is an optional function that returns the key of a lock for a job's payload, such as
     `lambda payload: f"notes:{payload['book']}"`. The job holds the lock while it runs: two jobs with the same key never
-    run at once, in any process, whatever their kinds, and neither does code that has the key from `Jobs.lock`. A job
-    whose lock is taken stays queued, without a place. Begin keys with the plugin's id.
+    run at once in any process, whatever their kinds, and neither does code that holds the key with `Jobs.lock`. A job
+    whose lock is taken stays queued, and does not use a slot. Begin keys with the plugin's id.
     """
 
     kind: str
@@ -132,7 +134,7 @@ class Job:
 
 @runtime_checkable
 class Jobs(Protocol):
-    """The queue of background work."""
+    """The queue of background jobs."""
 
     async def enqueue(
         self,
@@ -144,13 +146,13 @@ class Jobs(Protocol):
         run_at: datetime | None = None,
         session: Any = None,
     ) -> str:
-        """Add a job and return its id. `run_at`, with a time zone, is when it is to run; left out, at once.
+        """Add a job and return its id. `run_at`, with a time zone, is when it should run; by default, immediately.
 
-        With the `session` of a transaction the job is added by that transaction: it is there exactly if what else the
-        transaction writes is.
+        With the `session` of a transaction, the job is added in that transaction, and only exists if the transaction is
+        committed.
 
-        With a `key` (at most 200 characters) that a job of this kind and subject has already, that job's id is returned
-        instead, until the job has finished and is forgotten. `payload` is a JSON object.
+        If a job of this kind and subject already has the same `key` (at most 200 characters), its id is returned
+        instead, until that job has finished and its retention time is over. `payload` is a JSON object.
 
         Raises:
             KeyError: no plugin contributes this kind.
@@ -159,20 +161,20 @@ class Jobs(Protocol):
         """
 
     async def status(self, job_id: str, *, subject: str | None = None) -> JobStatus:
-        """Return a job, of that account where `subject` is given. Raises `NotFound`."""
+        """Return a job; with `subject`, only one of that account. Raises `NotFound`."""
 
     async def cancel(self, job_id: str, *, subject: str | None = None) -> bool:
-        """Cancel a job that has not finished; tell whether it was cancelled. Raises `NotFound`."""
+        """Cancel a job that has not finished, and return whether it was cancelled. Raises `NotFound`."""
 
     def lock(self, key: str, *, wait: float = 0.0, lease: float = 60.0) -> AbstractAsyncContextManager[Lease]:
-        """Hold a lock while a block runs, beside jobs: no job that needs this key runs meanwhile, in any process.
+        """Hold a lock while a block runs outside of a job. No job that needs this key runs meanwhile, in any process.
 
-        `wait` is for how many seconds a lock is waited for that somebody else holds. `lease` is after how many seconds
-        a process that was killed loses it.
+        `wait` is how many seconds to wait for a lock that somebody else holds. `lease` is how many seconds it takes
+        until a process that was killed loses the lock.
 
         Raises:
-            ValueError: the key has more than 200 characters, or a NUL, or is empty.
-            LockTaken: somebody else held it all the time.
-            LeaseLost: it was lost while the block ran, which was cancelled.
+            ValueError: the key is empty, has more than 200 characters, or contains a NUL.
+            LockTaken: somebody else held the lock for the whole time.
+            LeaseLost: the lock was lost while the block ran, and the block was cancelled.
             BackendError: the database failed.
         """

@@ -37,8 +37,8 @@ McpFunction = Callable[..., Any]
 class Annotations:
     """Hints for MCP clients (MCP 2025-06-18, `ToolAnnotations`), which they must not rely on.
 
-    The server does rely on its own tools: a connection that may only read is refused tools that are not `read_only`,
-    and only a connection that may do everything can use `destructive` ones.
+    The server itself does rely on them: connections with access `read` can only use tools that are `read_only`, and
+    only connections with access `full` can use tools that are `destructive`.
     """
 
     read_only: bool = False
@@ -49,31 +49,34 @@ class Annotations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpTool:
-    """A tool that AI clients call. Make one with the `mcp_tool` decorator.
+    """A tool that AI clients can call. Create one with the `mcp_tool` decorator.
 
-    `result` is the model of what the tool returns; it becomes the tool's `outputSchema`.
-    `toolsets` names the sets that the tool belongs to (see `pressroom.sdk.declaration`), of which clients list the ones
-    that they want. A tool that names none belongs to the set that is called as its plugin. `publishes` tells that a
-    call can change what visitors of a website see; connections that may only write drafts are refused then.
-    `quota` names the quota class that a call counts against, or is empty. `counts` tells from the parameters whether a
-    call counts against it; left out, every one does. `counted_before` is asked where the quota is used up: whether the
-    call only continues what an earlier one was counted for, such as an update of a post; then it runs, and counts
-    against nothing. It raises nothing but `CallError` and `BackendError`. `free` says in words which calls do not
-    count, such as `a dry run`. Say nothing of costs in `description`: they depend on the plan, and `tools/list` adds
-    them.
-    `resumes` is for a tool with a `client_request_id` that finds what an earlier attempt made, such as by keeping the
-    id with it: a call that was cut off, as by a crash, runs again then. Without it such a repeat is refused, since
-    nobody knows whether the first attempt did its work. `changed_with` names the tool that changes what this one makes;
-    a client that sends a used `client_request_id` with other arguments is told of it.
-    `timeout` is in seconds.
-    `aliases` are other names that the tool can be called by; no list shows them, and no other tool may have them.
-    `unavailable` tells from the plugin's context why the tool cannot work on this server, such as for want of a key, in
-    words that can follow "not available: "; it returns an empty text where the tool can. It is asked once, when all
-    plugins are loaded. A tool that cannot work is in no list and cannot be called, and `get_account_usage` says why.
-    `choices` is for parameters whose values depend on the server, such as on what other plugins contributed to a hook.
-    It maps the parameter, which the model declares as a plain `str` or `list[str]`, to a function that returns its
-    values from the plugin's context. The function is called once all plugins are loaded; clients see the values as the
-    `enum` of the parameter or of its items, and no other is accepted.
+    `result` is the model of the result; it becomes the tool's `outputSchema`. `toolsets` names the sets that the tool
+    belongs to, from which clients choose. A tool that names no set belongs to the one with the name of its plugin.
+    `publishes` means that a call can change what visitors of a website see; connections that may only write drafts are
+    then refused.
+
+    `quota` is the quota class that a call counts against, if any. `counts` takes the parameters and says whether a call
+    counts; by default, every call does. `counted_before` is called when the quota is used up, and says whether the call
+    only continues something that an earlier call was counted for, such as an update of a post; if so, the call runs and
+    does not count. It may only raise `CallError` and `BackendError`. `free` describes which calls do not count, such as
+    `a dry run`. Do not mention costs in `description`: they depend on the plan, and `tools/list` adds them.
+
+    `resumes` is for a tool with a `client_request_id` that can find what an earlier attempt created, for example
+    because it stores the id: a call that was cut off, such as by a crash, is then run again. Without it, such a repeat
+    is refused, since it is unknown whether the first attempt succeeded. `changed_with` names the tool that changes what
+    this one creates; clients that reuse a `client_request_id` with other arguments are referred to it.
+
+    `timeout` is in seconds. `aliases` are other names under which the tool can be called; they are not listed, and no
+    two tools may share a name. `unavailable` takes the plugin's context and returns why the tool cannot work on this
+    server, for example because a key is missing, in words that can follow "not available: ", or an empty text if it
+    can. It is called once, when all plugins are loaded. A tool that cannot work is not listed and cannot be called, and
+    `get_account_usage` says why.
+
+    `choices` is for parameters whose values depend on the server, for example on what other plugins contributed to a
+    hook. It maps a parameter, which the model declares as a plain `str` or `list[str]`, to a function that takes the
+    plugin's context and returns the values. The function is called once all plugins are loaded. Clients see the values
+    as the `enum` of the parameter or of its items; others are refused.
     """
 
     name: str
@@ -107,11 +110,11 @@ class McpTool:
 
     @property
     def repeatable(self) -> bool:
-        """Whether its parameters have a `ClientRequestId`, so that a client can repeat a call of it safely."""
+        """Whether its parameters include a `ClientRequestId`, so that clients can safely repeat a call."""
         return is_model(self.params, Params) and is_repeatable(self.params)
 
     def problems(self) -> list[str]:
-        """Return what is wrong with the declaration, a sentence each; empty if it is sound."""
+        """Return what is wrong with the declaration, one sentence each; empty if it is valid."""
         found = mcp_name_problems(self.name) + params_problems(self.params)
         found += [f"aliases: {problem}" for alias in self.aliases for problem in mcp_name_problems(alias)]
         found += run_problems(self.function, self.executor, self.timeout)
@@ -150,20 +153,21 @@ class McpTool:
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """How the tools of a plugin go together, for models: a line or more of `instructions`, which clients get first.
+    """How the tools of a plugin work together: one or more lines of `instructions` for models, which clients get first.
 
-    Every conversation carries it, so that it has 1,500 characters at most. Name tools, and what the user has to do.
+    They are part of every conversation, so they may have at most 1,500 characters. Name tools, and say what the user
+    has to do.
     """
 
     text: str
 
     @property
     def beginning(self) -> str:
-        """The first words, by which lists of what a plugin contributes name it."""
+        """The first words, as the name of this record in lists of what a plugin contributes."""
         return textwrap.shorten(self.text, 40, placeholder="…")
 
     def problems(self) -> list[str]:
-        """Return what is wrong with the text, a sentence each."""
+        """Return what is wrong with the text, one sentence each."""
         if not self.text.strip():
             return ["text is empty"]
         if len(self.text) > MAX_INSTRUCTIONS_LENGTH:
@@ -219,14 +223,15 @@ def mcp_tool(
 ) -> McpTool | Callable[[McpFunction], McpTool]:
     """Turn a function into an `McpTool`, as `@mcp_tool` or `@mcp_tool(…)`.
 
-    The name is that of the function, the title the name in words, the description the docstring, where they are left
-    out. A function `(params, call)` declares its parameters as a subclass of `Params`. In any other function, such as
-    `async def add(a: int, b: int) -> int`, each argument is a parameter, but for one that is annotated with `Call`.
-    `Annotated[int, "The first number."]` describes one, and `Annotated[int, Field(ge=0, description=…)]` bounds it too.
+    By default, the name is that of the function, the title is the name in words, and the description is the docstring.
+    A function `(params, call)` declares its parameters as a subclass of `Params`. In any other function, such as `async
+    def add(a: int, b: int) -> int`, each argument is a parameter, except one that is annotated with `Call`.
+    `Annotated[int, "The first number."]` describes a parameter, and `Annotated[int, Field(ge=0, description=…)]` also
+    limits it.
 
-    The function returns a pydantic model, or a `ToolResult` where the text for the model differs
-    from the data; then `result` names the data's model. Anything else that it is annotated with becomes the member
-    `result` of an object.
+    The function returns a pydantic model, or a `ToolResult` if the text for the model should differ from the data; in
+    that case, `result` is the model of the data. A value of any other annotated type becomes the field `result` of an
+    object.
 
     Raises:
         TypeError: an argument of the function cannot be a parameter, or an option is unknown.

@@ -12,11 +12,12 @@ from pressroom.sdk.shared import ToolInfo
 
 @dataclass(frozen=True, slots=True)
 class CallInfo:
-    """What middleware is told of a call that begins.
+    """The information about a starting call for middleware.
 
-    `interface` is what the call came through: the Tools API or the MCP endpoint. `trace` has the request's headers
-    `traceparent`, `tracestate` and `baggage` (W3C Trace Context and Baggage), as far as it sent them, as they came:
-    anybody can write them. Other headers, such as credentials, are for an `Authenticator`.
+    `interface` is where the call came from: the Tools API or the MCP endpoint. `trace` has the request's headers
+    `traceparent`, `tracestate` and `baggage` (W3C Trace Context and Baggage), if they were sent, unchanged: do not
+    trust them, since anybody can set them. Other headers, such as credentials, are only available to an
+    `Authenticator`.
     """
 
     tool: ToolInfo
@@ -28,20 +29,20 @@ class CallInfo:
 
 @dataclass(frozen=True, slots=True)
 class CallMiddleware:
-    """Runs before and after each call of a tool, such as to trace, audit or time it.
+    """Runs before and after each call of a tool, for example to trace, audit or time it.
 
-    `enter` is given the call once its tool is found and the caller may use it. `exit` is given what `enter` returned
-    (`None` without an `enter`) and the outcome: the code, the time it took, whether it came from the cache. It runs for
-    every call that `enter` returned for, also for one that failed, or whose client left. Neither can change the answer;
-    to refuse calls is for an `Authorizer`. Context variables that `enter` sets are those of the call: tools in the
-    executor `async` see them.
+    `enter` takes the call, after its tool was found and the caller was allowed to use it. `exit` takes what `enter`
+    returned (`None` without an `enter`) and the outcome: the code, the duration, and whether it came from the cache. It
+    runs for every call for which `enter` returned, including calls that failed or whose client disconnected. Neither
+    can change the response; use an `Authorizer` to refuse calls. Context variables that `enter` sets apply to the call,
+    and tools in the executor `async` see them.
 
-    Both are plain functions that return at once, since the answer waits for them, or coroutine functions. What takes
-    longer than `[middleware] timeout` is cut off. What they raise is logged and counted, and the call continues; where
-    `enter` fails there is no `exit`.
+    Both are either synchronous functions that return at once, since the response waits for them, or coroutine
+    functions. If they take longer than `[middleware] timeout`, they are cancelled. Exceptions are logged and counted,
+    and the call continues; if `enter` fails, `exit` does not run.
 
-    The one whose `name` the operator puts first in `[middleware] order` is the outermost: it enters first and exits
-    last. Those not named follow in the order of plugin id.
+    The middleware that the operator names first in `[middleware] order` is the outermost: it is entered first and
+    exited last. Any others follow, ordered by plugin id.
     """
 
     name: str

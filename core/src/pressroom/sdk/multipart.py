@@ -1,4 +1,4 @@
-"""Forms with files (`multipart/form-data`, RFC 7578), taken apart in one pass."""
+"""Forms with files (`multipart/form-data`, RFC 7578), parsed in one pass."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AS_IT_IS: Final = frozenset({"", "binary", "8bit", "7bit"})
 
 @dataclass(frozen=True, slots=True)
 class UploadedFile:
-    """A file of a form. `name` is what its sender calls it, without line breaks; it says nothing of the content."""
+    """A file from a form. `name` is the file name that the client sent, without line breaks; do not rely on it."""
 
     content: bytes
     name: str = ""
@@ -30,9 +30,9 @@ class UploadedFile:
 
 @dataclass(frozen=True, slots=True)
 class MultipartForm:
-    """What a form holds: the texts and the files that came under each name.
+    """The texts and the files of a form, by field name.
 
-    A field for files in which nobody has chosen one holds none.
+    A file field in which no file was chosen has no files.
     """
 
     texts: dict[str, list[str]] = field(default_factory=dict)
@@ -42,15 +42,15 @@ class MultipartForm:
 def parse_multipart(content_type: str, body: bytes, max_fields: int) -> MultipartForm:
     """Return the fields of a `multipart/form-data` body.
 
-    A form is flat: parts that are multipart themselves are refused, as RFC 7578, section 4.3, has it.
+    Forms are flat: parts that are themselves multipart are refused, as in RFC 7578, section 4.3.
 
     Args:
         content_type: the request's `Content-Type`, which names the boundary.
-        body: the whole body.
-        max_fields: how many parts it may have.
+        body: the complete body.
+        max_fields: the maximum number of parts.
 
     Raises:
-        InvalidInput: it is not such a form, is cut off, has more parts, or texts that are not UTF-8.
+        InvalidInput: it is not such a form, is incomplete, has too many parts, or has texts that are not UTF-8.
     """
     boundary = _BOUNDARY.search(content_type)
     if boundary is None:

@@ -1,4 +1,4 @@
-"""What a generator says of its page: how the form is divided, which fields take files, what people can copy."""
+"""What a generator declares about its page: the parts of the form, the fields for files, and texts to copy."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ _FILE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """How a generator's page shows what was made.
+    """How a generator's page shows the result.
 
-    `kind` is `image`: the file itself, or the `preview` of its artifact. Or it is `icons`: a browser's tab, a phone's
-    home screen and a search result, with the icons of `Artifact.preview`; `pressroom.graphics.icons.icon_sheet` makes
-    that image. Pages draw as people type; `live` says that a generator whose files are not images can be drawn too.
+    `kind` is either `image`, for the file itself or the `preview` of its artifact, or `icons`, for a browser tab, a
+    phone's home screen and a search result with the icons of `Artifact.preview`, an image that
+    `pressroom.graphics.icons.icon_sheet` creates. Pages update the preview as users type; set `live` to do so for a
+    generator whose files are not images.
     """
 
     kind: Literal["image", "icons"] = "image"
@@ -33,9 +34,9 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """One of several ways to use a generator, of which the form shows one at a time.
+    """One of several modes of a generator. The form shows one mode at a time.
 
-    `params` names the parameters that belong to this way alone; none of them may be required.
+    `params` names the parameters that only belong to this mode; none of them may be required.
     """
 
     title: str
@@ -44,11 +45,12 @@ class Mode:
 
 @dataclass(frozen=True, slots=True)
 class FormCase:
-    """What the form shows while the parameter `Page.switch` has one of its values.
+    """What the form shows while the parameter `Page.switch` has a certain value.
 
-    `title` names that value for people. `params` names the parameters that only mean something then, a member
-    of an object as `content.password`; a parameter may be in several cases. `labels` are names of fields in this case,
-    by the parameter. `sample` are texts for fields that nobody has filled yet, so that there is something to see.
+    `title` is the name of that value for people. `params` names the parameters that are only relevant in this case,
+    with fields of objects written as `content.password`; a parameter may be in several cases. `labels` are the names of
+    fields in this case, by parameter. `sample` has texts for fields that are still empty, so that there is something to
+    see.
     """
 
     value: str
@@ -60,9 +62,10 @@ class FormCase:
 
 @dataclass(frozen=True, slots=True)
 class FormSection:
-    """Fields below a heading of their own, which people open and close.
+    """Fields under their own heading, which users can open and close.
 
-    `params` names optional parameters, a member of an object as `props.title`; all of them belong to one mode, or none.
+    `params` names optional parameters, with fields of objects written as `props.title`. They must all belong to the
+    same mode, or to none.
     """
 
     title: str
@@ -72,10 +75,10 @@ class FormSection:
 
 @dataclass(frozen=True, slots=True)
 class FileField:
-    """A text parameter that takes a file as a `data:` URL: people choose the file, or drop it.
+    """A text parameter that takes a file as a `data:` URL: users choose the file or drop it.
 
-    `media_types` are the image types that the parameter takes. Other images, and larger ones than `max_length` allows,
-    are converted in the browser. `urls` says that it takes the URL of an image as well.
+    `media_types` are the image types that the parameter accepts. Other images, and images that are too large for
+    `max_length`, are converted in the browser. `urls` means that it also accepts the URL of an image.
     """
 
     param: str
@@ -85,10 +88,10 @@ class FileField:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A text for people to paste somewhere else, such as the tags that show an image.
+    """A text to copy and paste somewhere else, such as the tags that show an image.
 
-    In `text`, `{name}` stands for that member of the answer's `data`, such as `{url}`, escaped for HTML. `note` is what
-    people should read before they paste.
+    In `text`, `{name}` is replaced by that field of the response's `data`, such as `{url}`, escaped for HTML. `note` is
+    what users should know before they paste it.
     """
 
     title: str
@@ -97,22 +100,22 @@ class Snippet:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The members that the text asks for."""
+        """The fields that the text uses."""
         return tuple(dict.fromkeys(PLACEHOLDER.findall(self.text)))
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a generator's page has beyond a form, a result and the reference.
+    """What a generator's page has in addition to a form, a result and the reference.
 
-    With `gallery`, there are images of the examples although the files are something else: each artifact has a
-    `preview`. `modes` divides the form where parameters exclude each other. `snippets` are texts to copy. `sample` is
-    an instance of the generator's `details`: what the page shows before anything was made.
+    With `gallery`, the page shows images of the examples although the files are not images; each artifact then needs a
+    `preview`. `modes` divides the form if parameters exclude each other. `snippets` are texts to copy. `sample` is an
+    instance of the generator's `details`, which the page shows before there is a result.
 
-    `switch` names a parameter with a few values that decides which others the form shows, by `cases`. `sections` are
-    groups of fields to open. `files` are the fields that take a file. `labels` are names of fields, by the parameter;
-    `values` are names of values, by the parameter and the value. `thumbnails` has the input that shows the values of a
-    parameter best, by the parameter; without it an example is taken.
+    `switch` names a parameter with a few values that decides which other parameters the form shows, according to
+    `cases`. `sections` are groups of fields that users can open. `files` are the fields that take a file. `labels` are
+    the names of fields, by parameter; `values` are the names of values, by parameter and value. `thumbnails` has, by
+    parameter, the input that shows the parameter's values best; by default, an example is used.
     """
 
     gallery: bool = False

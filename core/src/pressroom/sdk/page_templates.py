@@ -1,4 +1,4 @@
-"""The page templates of a plugin or of the host, in the operator's version where there is one."""
+"""The page templates of a plugin or of the host, or the operator's versions of them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from jinja2.bccache import BytecodeCache
 
 BUILTIN_PREFIX: Final = "builtin"
-"""What an operator's template puts before the name of the one that it replaces, to extend or include that."""
+"""The prefix with which an operator's template can extend or include the template that it replaces."""
 
 RENDER_SECONDS: Final = 2.0
 """How long an operator's template may take for a page."""
 
 REST_SECONDS: Final = 60.0
-"""How long an operator's template that took too long is not tried again: meanwhile nobody else was answered."""
+"""How long an operator's template that took too long is not tried again, since it blocked other requests."""
 
 _MAX_CHARACTERS: Final = 8_000_000
 
@@ -53,11 +53,11 @@ class TemplateOptions:
 
 
 class PageTemplates:
-    """The templates of a plugin, which are Jinja: HTML is escaped, and an undefined name is an error.
+    """The Jinja templates of a plugin: HTML is escaped, and an undefined name is an error.
 
-    The host makes it from `Plugin(templates=…)`, and hands it out as `PluginContext.templates`. Where the operator has
-    a template of the same name in `[branding] templates`, that one is rendered. It runs in Jinja's sandbox. Where it
-    fails, the log says why, and the plugin's own is rendered.
+    The host creates it from `Plugin(templates=…)`, and provides it as `PluginContext.templates`. If the operator has a
+    template of the same name in `[branding] templates`, that one is rendered instead, in Jinja's sandbox. If it fails,
+    the log says why, and the plugin's own template is rendered.
     """
 
     __slots__ = ("_builtin", "_folders", "_interrupting", "_noted", "_options", "_own", "_replaced", "_resting_until")
@@ -80,10 +80,10 @@ class PageTemplates:
         self._resting_until: dict[str, float] = {}
 
     def render(self, template: str, /, **values: Any) -> str:
-        """Return what a template makes of these values.
+        """Render a template with these values.
 
         Raises:
-            jinja2.TemplateError: there is no such template, or it is wrong.
+            jinja2.TemplateError: the template does not exist, or is invalid.
         """
         if not self._replaced or time.monotonic() < self._resting_until.get(template, 0.0):
             return self._builtin_environment().get_template(template).render(values)
@@ -101,7 +101,7 @@ class PageTemplates:
         return text
 
     def has(self, template: str) -> bool:
-        """Tell whether there is a template of this name, the plugin's own or the operator's."""
+        """Tell whether there is a template with this name, either the plugin's own or the operator's."""
         from jinja2 import TemplateNotFound  # noqa: PLC0415 - loads with the first page
 
         environment = self._own_environment() if self._replaced else self._builtin_environment()

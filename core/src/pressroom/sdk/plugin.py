@@ -1,4 +1,4 @@
-"""What a plugin says of itself, and what the host tells it."""
+"""What a plugin declares about itself, and what it gets from the host."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pressroom.sdk.page_templates import PageTemplates
 from pressroom.sdk.services import Fetcher, Tools, Workers
 
 API: Final = "1"
-"""The plugin interface of this host. It accepts this one and the one before."""
+"""The plugin interface of this host. It accepts this version and the previous one."""
 
 FIRST_API: Final = "1"
 """The interface of plugins that do not say which one they are written for."""
@@ -32,9 +32,9 @@ hookimpl = pluggy.HookimplMarker("pressroom")
 
 
 class PluginConfig(BaseModel):
-    """The base of a plugin's own configuration: `[plugins.<id>.config]` in the operator's file.
+    """The base class of a plugin's own configuration: `[plugins.<id>.config]` in the operator's file.
 
-    Unknown keys are refused. Declare a secret as `pydantic.SecretStr`, so that it is never shown.
+    Unknown keys are rejected. Declare a secret as `pydantic.SecretStr`, so that it is never shown.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -42,22 +42,22 @@ class PluginConfig(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """What is beside the hooks of a plugin, as the module's `PLUGIN`.
+    """The declaration of a plugin, as the module's `PLUGIN`.
 
-    `id` is the name of the entry point. `api` is the plugin interface that the plugin is written for, as a text of your
-    own such as `"1"`: never the host's `API`, which would fit every host. State it: left out, it counts as `"1"`, and
-    operators are warned; in a plugin of one file it counts as that of the host. `requires` lists the ids of plugins
-    without which this one cannot work. `hookspecs` is a module or class of further hooks that this plugin offers to
-    others. `unique` maps hooks of those to the member that names their records, such as `{"acme_stores": "name"}`:
-    plugins that offer the same name are in conflict, as with names of the host.
+    `id` is the name of the entry point. `api` is the version of the plugin interface that the plugin is written for, as
+    a literal such as `"1"`: never use the host's `API`, which would match every host. Always state it: without it, the
+    plugin counts as written for `"1"`, and operators are warned; a plugin of one file counts as written for the host's
+    version. `requires` lists the ids of plugins that this one needs to work. `hookspecs` is a module or class with
+    hooks that this plugin offers to others. `unique` maps such hooks to the field that names their records, such as
+    `{"acme_stores": "name"}`: plugins that offer the same name are in conflict, as with names of the host.
 
-    `worker_modules` names the modules whose functions it runs in worker processes: they are imported there before the
-    first call, and before that of its tools that run in such processes. `worker_setup` names functions without
-    parameters, such as `acme.models:load`, that each process of `plugin.services.workers` runs when it starts with the
-    server, so that no call waits for what they load.
+    `worker_modules` names the modules whose functions it runs in worker processes. They are imported there before the
+    first call, and before the first call of its tools that run in such processes. `worker_setup` names functions
+    without parameters, such as `acme.models:load`, that each process of `plugin.services.workers` runs when it starts
+    with the server, so that no call has to wait for what they load.
 
-    `templates` names packages, such as `__package__`, whose folder `templates` has the Jinja templates of the plugin's
-    pages. `PluginContext.templates` renders them, in the operator's version where there is one.
+    `templates` names packages, such as `__package__`, whose folder `templates` contains the Jinja templates of the
+    plugin's pages. `PluginContext.templates` renders them, or the operator's version if there is one.
     """
 
     id: str
@@ -74,20 +74,20 @@ class Plugin:
 
     @property
     def written_for(self) -> str:
-        """The plugin interface that the host takes the plugin to be written for."""
+        """The version of the plugin interface that the host assumes the plugin is written for."""
         return self.api or FIRST_API
 
 
 def _uncontained(_owner: str, _what: str, **_options: Any) -> AbstractContextManager[None]:
-    """Contain nothing, where no host runs."""
+    """Contain nothing if no host is running."""
     return nullcontext()
 
 
 class Extensions:
     """What other plugins contributed through the hooks that a plugin offers with `Plugin(hookspecs=…)`.
 
-    The hooks of the plugins that it requires can be read as well.
-    The host fills it once all plugins are loaded: read it in a lifespan or in a call, not in a hook.
+    You can also read the hooks of the plugins that your plugin requires. The host fills it once all plugins are loaded:
+    read it in a lifespan or in a call, not in a hook.
     """
 
     __slots__ = ("_contain", "_contributed")
@@ -97,7 +97,7 @@ class Extensions:
         self._contain = contain
 
     def of(self, hook: str) -> tuple[tuple[str, Any], ...]:
-        """Return pairs of plugin id and record. Raises `RuntimeError` too early, `KeyError` where it is unknown."""
+        """Return pairs of plugin id and record. Raises `RuntimeError` if called too early, `KeyError` if unknown."""
         if self._contributed is None:
             raise RuntimeError("extensions can be read once all plugins are loaded, such as in a lifespan")
         return self._contributed[hook]
@@ -112,22 +112,23 @@ class Extensions:
         seconds: float | None = None,
         interrupt: bool = False,
     ) -> AbstractContextManager[None]:
-        """Contain what others contributed, while you call it in a `with` block, which may await.
+        """Return a context manager in which you call what others contributed. The block may await.
 
-        Errors that are meant for somebody, `PressroomError` and those of `passes`, come through. Whatever else is
-        raised, also `SystemExit`, is counted and logged as a failure of the plugin whose code it is, and comes out as
-        `PluginError`. So does a block that takes more than `seconds`; its `__cause__` is a `TimeoutError` then. A bound
-        that you put around the block, such as with `asyncio.timeout`, counts for nobody.
+        Intentional errors, which are `PressroomError` and those in `passes`, are passed on. Any other exception,
+        including `SystemExit`, is counted and logged as a failure of the plugin whose code raised it, and becomes a
+        `PluginError`. The same happens if the block takes more than `seconds`; the `__cause__` is then a
+        `TimeoutError`. If you put a time limit around the block yourself, such as with `asyncio.timeout`, no plugin is
+        blamed for it.
 
         Args:
             what: what is called, for the log and for `pressroom plugins list`, such as `store acme`.
-            record: the record that is called, if it is one alone; its plugin answers for the block. Left out, the
-                plugin answers that the traceback leads to, yours included.
-            passes: further errors that come through.
-            private: whether messages and tracebacks are left out, which may hold a credential.
-            seconds: how long the block may take; it is cancelled then. Left out, there is no bound.
-            interrupt: whether the block awaits nothing, and is interrupted after `seconds` wherever it blocks the event
-                loop. In other threads than the main one nothing can be interrupted.
+            record: the record that is called, if there is only one; failures are attributed to its plugin. Without it,
+                they are attributed to the plugin that the traceback points to, which may be yours.
+            passes: other errors to pass on.
+            private: whether to leave out messages and tracebacks, because they may contain a credential.
+            seconds: how long the block may take before it is cancelled. By default, there is no limit.
+            interrupt: whether to interrupt a block that does not await after `seconds`, even if it blocks the event
+                loop. This only works in the main thread.
         """
         bounds = {"seconds": seconds, "interrupt": interrupt}
         return self._contain(self._owner_of(record), what, passes=passes, private=private, **bounds)
@@ -137,7 +138,7 @@ class Extensions:
         return "" if record is None else next((id_ for id_, one in pairs if one is record), "")
 
     def fill(self, contributed: Mapping[str, Iterable[tuple[str, Any]]]) -> None:
-        """Take what was contributed to each hook. The host calls it, again where a plugin falls out later."""
+        """Set what was contributed to each hook. The host calls it, and again if a plugin is dropped later."""
         self._contributed = {hook: tuple(pairs) for hook, pairs in contributed.items()}
 
 
@@ -145,9 +146,9 @@ class Extensions:
 class HostServices:
     """The parts of a running server that plugins may use.
 
-    `database` is for a plugin that contributes `Models`. `accounts` knows of accounts, and `storage` bounds the bytes
-    that they store. `jobs` is the queue of background work, `fetcher` fetches untrusted URLs, `tools` makes files with
-    the generators of this server, and `workers` are processes for untrusted input.
+    `database` is for plugins that contribute `Models`. `accounts` has information about accounts, and `storage` limits
+    the bytes that they store. `jobs` is the queue of background jobs, `fetcher` fetches untrusted URLs, `tools` creates
+    files with the generators of this server, and `workers` are processes for untrusted input.
     """
 
     database: Database
@@ -160,7 +161,7 @@ class HostServices:
 
 
 class ServiceProvider:
-    """Has the services of a server while it runs. The host fills it; plugins read `PluginContext.services`."""
+    """Holds the services of a server while it runs. The host fills it; plugins read `PluginContext.services`."""
 
     __slots__ = ("_services",)
 
@@ -178,12 +179,12 @@ class ServiceProvider:
         return self._services
 
     def fill(self, services: HostServices) -> None:
-        """Take the services that are open now, in place of all before."""
+        """Set the services that are open now. They replace all earlier ones."""
         self._services = services
 
     @contextmanager
     def replaced(self, **parts: Any) -> Iterator[None]:
-        """Have other parts, such as `fetcher`, until the block ends. It is for tests."""
+        """Replace parts, such as `fetcher`, until the block ends. This is for tests."""
         before = self.services
         self._services = replace(before, **parts)
         try:
@@ -197,14 +198,13 @@ Config = TypeVar("Config", default=Any)
 
 @dataclass(frozen=True, slots=True)
 class PluginContext(Generic[Config]):
-    """What a hook is told: its plugin's validated configuration, and where it may keep data.
+    """The context of a plugin: its validated configuration, the folder for its data, and the services of the host.
 
-    `config` is of the class that `Plugin(config=…)` names; with `PluginContext[ThatClass]` type checkers know it.
-    `data_folder` belongs to this plugin alone; the plugin makes it when it needs it. `extensions` holds what others
-    contributed to the hooks that this plugin offers. `templates` renders those that `Plugin(templates=…)` names.
-    `required` holds the contexts of the plugins that it requires, by
-    their ids, once all plugins are loaded: with them it can use what those plugins offer as a library. `provider` is
-    the host's, for `services`.
+    `config` is an instance of the class that `Plugin(config=…)` names; annotate with `PluginContext[ThatClass]` to tell
+    type checkers. `data_folder` belongs to this plugin alone; create it when you need it. `extensions` has what others
+    contributed to the hooks that this plugin offers. `templates` renders the templates that `Plugin(templates=…)`
+    names. `required` has the contexts of the required plugins by id, once all plugins are loaded; use them with what
+    those plugins offer as a library. `provider` belongs to the host; use `services` instead.
     """
 
     id: str
@@ -219,5 +219,5 @@ class PluginContext(Generic[Config]):
 
     @property
     def services(self) -> HostServices:
-        """The server's parts, from the time of the lifespans on. Earlier, such as in a hook, it raises `NotRunning`."""
+        """The services of the server, available from lifespans on. Earlier, as in a hook, raises `NotRunning`."""
         return self.provider.services

@@ -1,4 +1,4 @@
-"""What the host does for plugins: fetching URLs, working on untrusted input, and calling the tools of others."""
+"""Services of the host for plugins: fetching URLs, processing untrusted input, and calling the tools of others."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _PUBLISHING: Final[ContextVar[bool]] = ContextVar("publishing", default=False)
 
 @contextmanager
 def publishing() -> Iterator[None]:
-    """Mark all fetches of a block as publishing, for which the server keeps places: they wait for no other kind.
+    """Mark all fetches in a block as publishing. The server reserves connections for them, so they do not have to wait.
 
-    Everything else shares what is left: calls of accounts, background jobs and the images of anonymous callers. One
-    account has a quarter of the places at most.
+    All other fetches share the rest: calls of accounts, background jobs and images for anonymous callers. One account
+    may use at most a quarter of the connections.
     """
     token = _PUBLISHING.set(True)
     try:
@@ -29,67 +29,67 @@ def publishing() -> Iterator[None]:
 
 
 def publishing_now() -> bool:
-    """Tell whether this is in a block of `publishing`."""
+    """Return whether the current code is in a `publishing` block."""
     return _PUBLISHING.get()
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The answer: where it came from in the end, and what it was."""
+    """A response, with the URL that it finally came from."""
 
     url: str
     status: int
     media_type: str
-    """The `Content-Type` in lower case without parameters; empty if absent. It is the sender's claim."""
+    """The `Content-Type` in lower case without parameters; empty if absent. The sender may be wrong about it."""
 
     content: bytes
 
     headers: Mapping[str, str] = field(default_factory=dict)
-    """By their names in lower case; values of one name are joined by a comma and a space (RFC 9110, section 5.3)."""
+    """Headers by name in lower case; several values are joined by a comma and a space (RFC 9110, section 5.3)."""
 
     redirects: tuple[str, ...] = ()
-    """The URLs that led to `url`, in their order."""
+    """The URLs that redirected to `url`, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchResponse:
-    """The answer to one request, as it came: redirects are not followed and compressed content is not unpacked."""
+    """The unprocessed response to one request: redirects are not followed, and content is not decompressed."""
 
     url: str
     status: int
     headers: tuple[tuple[str, str], ...]
-    """Names in lower case and values, in the order in which they came; one name may come several times."""
+    """Names in lower case and values, in the order in which they were received; a name may occur several times."""
 
     content: bytes
     whole: bool
-    """Whether `content` is all that was sent; otherwise it ends at the bound."""
+    """Whether `content` is complete; otherwise, it was cut at the limit."""
 
     first_byte: float
-    """Seconds from the beginning of the request, with looking up and connecting, until the head of the answer."""
+    """Seconds from the start of the request, including DNS lookup and connecting, to the head of the response."""
 
     seconds: float
-    """Seconds that all of it took."""
+    """Total seconds of the request."""
 
 
 @runtime_checkable
 class Fetcher(Protocol):
-    """Fetches untrusted URLs, over https and from the public internet only.
+    """Fetches untrusted URLs, only over https and only from the public internet.
 
-    Every URL is checked, that of a redirect too. Networks of their own are allowed by operators, who name them in
-    `[fetch] private_networks`; there any port, and plain http, will do. `connect` is for protocols other than HTTP.
+    Every URL is checked, including those of redirects. Operators can allow their own networks in
+    `[fetch] private_networks`; any port and plain http can be used there. `connect` is for protocols other than HTTP.
 
-    Fetches count as those of the account or the anonymous client whose call or job makes them. Each has a share of
-    the server's connections and waits for its turn, within its `seconds`; see `publishing`. What is fetched for
-    anonymous clients is bounded in bytes until their call ends; beyond it a fetch raises `CallError` with the code
-    `overloaded`, which is best left to the server.
+    Fetches count for the account or the anonymous client whose call or job makes them. Each of these has a share of the
+    server's connections, and its fetches wait for their turn within their `seconds`; see `publishing`. The total size
+    of what is fetched for anonymous clients is limited until their calls end; beyond the limit, a fetch raises
+    `CallError` with the code `overloaded`, which you should not catch.
     """
 
     async def get(self, url: str, *, accept: str, max_bytes: int, seconds: float, redirects: int = 3) -> Fetched:
-        """Return what is at a URL, whatever its status is.
+        """Return the response of a URL, whatever its status.
 
-        `accept` is the `Accept` header. The content has at most `max_bytes`; all of it takes at most this many
-        `seconds`. Raises `FetchRefused` where the URL is not allowed or the answer breaks a bound, and `FetchFailed`
-        where there was no whole answer in time.
+        `accept` is the `Accept` header. The content may have at most `max_bytes`, and the whole request may take at
+        most `seconds`. Raises `FetchRefused` if the URL is not allowed or the response exceeds a limit, and
+        `FetchFailed` if there is no complete response in time.
         """
 
     async def request(
@@ -103,12 +103,12 @@ class Fetcher(Protocol):
         seconds: float,
         redirects: int = 0,
     ) -> Fetched:
-        """Send a request of any method, such as one to the API of somebody's site, and return the answer.
+        """Send a request with any method, such as one to the API of somebody's site, and return the response.
 
-        `headers` go out as they are, to the host of `url` only: a redirect elsewhere is followed without them. Only
-        `GET` and `HEAD` may be redirected. Without `redirects` an answer that redirects is returned like any other.
-        Raises what `get` does, and `FetchUnknown` where the request went out and no whole answer came back: whoever
-        sent it cannot know whether it had an effect.
+        `headers` are sent as they are, but only to the host of `url`: redirects to other hosts are followed without
+        them. Only `GET` and `HEAD` may be redirected. Without `redirects`, a redirect is returned like any other
+        response. Raises the same errors as `get`, and `FetchUnknown` if the request was sent and no complete response
+        came back, so that it is unknown whether it took effect.
         """
 
     async def exchange(
@@ -122,10 +122,10 @@ class Fetcher(Protocol):
         encodings: str = "identity",
         plain_http: bool = False,
     ) -> FetchResponse:
-        """Return the answer to one request, whatever its status is. A redirect is an answer like any other.
+        """Return the response to one request, whatever its status. A redirect is returned like any other response.
 
-        `encodings` is the `Accept-Encoding` header. Content of more than `max_bytes`, as it is sent, is cut there.
-        `plain_http` allows `http://` on port 80 too, for programs that examine sites. Raises as `get` does.
+        `encodings` is the `Accept-Encoding` header. Content, as it is sent, is cut after `max_bytes`. `plain_http` also
+        allows `http://` on port 80, for programs that examine sites. Raises the same errors as `get`.
         """
 
     def connect(
@@ -133,10 +133,10 @@ class Fetcher(Protocol):
     ) -> AbstractAsyncContextManager[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
         """Connect to a host for a protocol other than HTTP, such as SSH; the connection lasts as long as the block.
 
-        The host is checked as that of a URL is: a domain name or an IP address on the public internet, and port 22 or
-        443. What is sent and read is bounded by the caller; the block takes at most this many `seconds`, with
-        looking up and connecting. Raises `FetchRefused` and `FetchFailed` as `get` does, and `FetchUnknown` where the
-        time is over once the connection was made.
+        The host is checked like that of a URL: it must be a domain name or an IP address on the public internet, and
+        the port must be 22 or 443. The caller limits what is sent and read; the block may take at most `seconds`,
+        including DNS lookup and connecting. Raises `FetchRefused` and `FetchFailed` like `get`, and `FetchUnknown` if
+        the time is over after the connection was made.
 
             async with fetcher.connect("git.example.org", 22, seconds=20) as (reader, writer):
                 banner = await reader.readline()
@@ -148,10 +148,10 @@ T = TypeVar("T")
 
 @runtime_checkable
 class Workers(Protocol):
-    """Worker processes for texts, pages, images and other files of people.
+    """Worker processes for texts, pages, images and other files of users.
 
-    Do not process them on a thread: one regular expression or parser that does not return keeps the whole server
-    waiting, and nothing can end it. A worker process is ended, and replaced.
+    Do not process these in a thread: a single regular expression or parser that does not return blocks the whole
+    server, and nothing can stop it. A worker process can be ended and replaced.
     """
 
     async def run(
@@ -163,37 +163,39 @@ class Workers(Protocol):
         seconds: float = 20.0,
         memory_mib: int = 512,
     ) -> T:
-        """Run a function in a worker process, and return what it returned.
+        """Run a function in a worker process, and return its result.
 
         Args:
-            function: one that a module has by its name, or a `functools.partial` of one; it is imported there.
-            arguments: what it is called with. They, and what it returns, are pickled.
-            owner: who the work is for, such as an account's id; empty means the one whose call or job this is, if it
-                is anybody's. No owner holds all places.
-            what: what is worked on, in words for messages, such as `the article`.
-            seconds: how long it may take, from 0, once its turn has come.
+            function: a module-level function, or a `functools.partial` of one; the worker process imports it.
+            arguments: its arguments. They are pickled, and so is the result.
+            owner: who the work is for, such as an account's id; by default, the account of this call or job, if any. No
+                owner can use all worker processes.
+            what: what is processed, in words for messages, such as `the article`.
+            seconds: how long the function may take once it starts.
             memory_mib: how much memory it may allocate, in MiB.
 
         Raises:
-            Overloaded: too much work waits already, or the server shuts down.
-            CallTimeout: it took longer, and was ended.
-            PressroomError: whatever of this tree the function raised, as it was.
-            InternalError: it needed more memory, ended its process, or raised anything else. The log has the reason.
+            Overloaded: too much work is waiting already, or the server is shutting down.
+            CallTimeout: the function took too long, and was ended.
+            PressroomError: any error of this tree that the function raised, unchanged.
+            InternalError: it needed more memory, ended its process, or raised any other exception. The log has
+                the reason.
         """
 
 
 def calling_in_worker(plugin: str, what: str, *, seconds: float = 10.0) -> AbstractContextManager[None]:
-    """Contain what others contributed, while a function in a worker process calls it in a `with` block.
+    """Return a context manager in which a function in a worker process calls what others contributed.
 
-    It is `Extensions.calling` for functions that `Workers.run` runs: there is no `PluginContext`. Errors of Pressroom's
-    own kinds come through. Whatever else is raised, also `SystemExit`, and a call that takes too long, is counted and
-    logged by the server as a failure of the plugin, and comes out as `PluginError`. Where the process has to be killed,
-    or dies, the plugin is named as well, and the error of `Workers.run` has a `PluginError` as its `__cause__`.
+    It is the equivalent of `Extensions.calling` for functions that `Workers.run` runs, where there is no
+    `PluginContext`. Pressroom's own errors are passed on. The server counts and logs any other exception, including
+    `SystemExit`, and a call that takes too long, as a failure of the plugin, and it becomes a `PluginError`. If the
+    process has to be killed, or dies, the plugin is named as well, and the error of `Workers.run` has a `PluginError`
+    as its `__cause__`.
 
-    In the server's own process it contains what is raised, without a bound on time, and counts nothing.
+    In the server's own process, it only converts exceptions: there is no time limit, and nothing is counted.
 
     Args:
-        plugin: the id of the plugin that contributed it, as `Extensions.of` gives it.
+        plugin: the id of the plugin that contributed it, from `Extensions.of`.
         what: what is called, for the log and for `pressroom plugins list`, such as `stemmer eo`.
         seconds: how long the block may take.
     """
@@ -221,19 +223,19 @@ def contain_in_worker_with(contain: Callable[[str, str, float], AbstractContextM
 
 @runtime_checkable
 class Tools(Protocol):
-    """The generators of this server, whichever plugin they came from."""
+    """The generators of this server, from all plugins."""
 
     async def make_file(self, slug: str, params: Mapping[str, Any]) -> tuple[bytes, str]:
-        """Run a generator as the server itself would, and return the file and its media type.
+        """Run a generator on behalf of the server, and return the file and its media type.
 
-        It passes the server's pipeline with its executors and its cache; no limit, no quota and no observer counts it.
-        `params` are those of the tool's API. Raises `NotFound` where there is no such generator, or the operator
-        switched it off, `InvalidInput` for parameters that it does not take, and another `CallError` where it failed.
+        The call goes through the server's pipeline with its executors and its cache, but does not count for limits,
+        quotas or observers. `params` are those of the tool's API. Raises `NotFound` if there is no such generator or
+        the operator switched it off, `InvalidInput` for invalid parameters, and another `CallError` if it fails.
         """
 
     async def read_file(self, url: str) -> bytes | None:
-        """Return a file of this server by the signed link that a client was given, without a request over the network.
+        """Return a file of this server by the signed link that a client got, without a request over the network.
 
-        `None` for any other URL, for a link that is altered, has expired, or whose file is gone, and where the files
-        are in a bucket, which is reached like any other host. Raises `BackendError` where it cannot be read.
+        Returns `None` for any other URL, for a link that was altered, has expired or whose file is gone, and if files
+        are in a bucket, which is a host like any other. Raises `BackendError` if the file cannot be read.
         """

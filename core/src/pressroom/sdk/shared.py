@@ -1,4 +1,4 @@
-"""The records with which plugins take part in what all tools share."""
+"""Records for features that all tools share, such as authentication, limits, caching, routes and checks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pressroom.sdk.declaration import Access
 
 @dataclass(frozen=True, slots=True)
 class ToolInfo:
-    """A compiled tool, as shared hooks see it.
+    """A tool, as shared hooks see it.
 
     `kind` is `generator` or `mcp`; `toolsets` is never empty. `tags` are those of a generator; an MCP tool has none.
     """
@@ -35,10 +35,10 @@ class ToolInfo:
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What a request brought to prove who sent it. `bearer` is empty if absent.
+    """The credentials of a request. `bearer` is empty if absent.
 
-    `headers` are all of the request's, by their names in lower case. The values of one that was sent several times are
-    joined with commas, so that a client cannot put its own in front of what a proxy adds.
+    `headers` are all headers of the request, by name in lower case. If a header was sent several times, its values are
+    joined with commas, so that a client cannot put its own value in front of the one that a proxy adds.
     """
 
     bearer: str
@@ -47,10 +47,10 @@ class Credentials:
 
     @property
     def cookies(self) -> Mapping[str, str]:
-        """The cookies of the request, by their names; the first where several have one name.
+        """The cookies of the request by name. If several have the same name, the first one counts.
 
-        Browsers send a cookie along unasked. Set yours with `SameSite=Lax` or `Strict`, or pages of others can call
-        tools in the name of whoever visits them.
+        Browsers send cookies automatically. Set yours with `SameSite=Lax` or `Strict`; otherwise, pages of other sites
+        can call tools in the name of their visitors.
         """
         pairs = (pair.partition("=") for pair in self.headers.get("cookie", "").split(";"))
         named = [(name.strip(), value.strip().strip('"')) for name, equals, value in pairs if equals]
@@ -59,11 +59,11 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who a credential belongs to.
+    """The owner of a credential.
 
-    A `plan` that the operator did not define, as `[plans.<name>]`, counts as `anonymous`. `connection_name` is what the
-    person called the connection, `access` what it may do, and `toolsets` what it lists where a request says nothing
-    else; `None` stands for the server's default.
+    A `plan` that the operator has not defined as `[plans.<name>]` counts as `anonymous`. `connection_name` is the name
+    that the user gave the connection, `access` is what it may do, and `toolsets` is what it lists unless a request asks
+    for other sets; `None` means the server's default.
     """
 
     subject: str
@@ -85,9 +85,9 @@ class Identity:
 class Authenticator:
     """Recognises one kind of credential.
 
-    `authenticate` returns the identity, or `None` for a credential of another kind and if absent: it is asked
-    for every call, also for those without `Authorization`, unless it is `bearer_only`. It raises
-    `Rejected` for one of its own kind that is not valid: no other authenticator is asked then.
+    `authenticate` returns the identity, or `None` if the credential is missing or of another kind. It is called for
+    every call, including those without `Authorization`, unless it is `bearer_only`. It raises `Rejected` for an invalid
+    credential of its own kind; no other authenticator is asked then.
     """
 
     name: str
@@ -97,7 +97,7 @@ class Authenticator:
 
 @dataclass(frozen=True, slots=True)
 class Authorizer:
-    """Decides whether a caller may use a tool. `authorize` returns `None` to allow, or the reason to refuse."""
+    """Decides whether a caller may use a tool. `authorize` returns `None` to allow it, or the reason for a refusal."""
 
     name: str
     authorize: Callable[[Caller, ToolInfo], Awaitable[str | None]]
@@ -109,7 +109,7 @@ def by_client_ip(caller: Caller) -> str:
 
 
 def by_subject(caller: Caller) -> str:
-    """Return the key that counts callers by account, and by IP address where they have none."""
+    """Return the key that counts callers by account, or by IP address if they do not have one."""
     return caller.subject or caller.client_ip
 
 
@@ -117,8 +117,8 @@ def by_subject(caller: Caller) -> str:
 class RateLimit:
     """Limits how often a tool is used.
 
-    `rate_for` is asked once for each tool and plan, at start-up; `None` means no limit. `key` is asked
-    for each call and says which callers are counted together.
+    `rate_for` is called once for each tool and plan at the start; `None` means no limit. `key` is called for each call,
+    and callers with the same key are counted together.
     """
 
     name: str
@@ -128,7 +128,7 @@ class RateLimit:
 
 @dataclass(frozen=True, slots=True)
 class CachePolicy:
-    """How long a result may be served again, in seconds (0: never), and to whom."""
+    """How long a result may be served from the cache, in seconds (0 means never), and to whom."""
 
     seconds: int
     share: Literal["everyone", "subject"] = "everyone"
@@ -136,7 +136,7 @@ class CachePolicy:
 
 @dataclass(frozen=True, slots=True)
 class CacheRule:
-    """Says how results are cached. `policy_for` is asked once for each tool and plan; `None` means no opinion."""
+    """Decides how results are cached. `policy_for` is called once per tool and plan; `None` means no preference."""
 
     name: str
     policy_for: Callable[[ToolInfo, str], CachePolicy | None]
@@ -159,7 +159,7 @@ class Branding:
 
 @dataclass(frozen=True, slots=True)
 class Brander:
-    """Makes the promotional block of every answer, once, at start-up. The operator names the one that is used."""
+    """Creates the promotional block of all responses, once at the start. The operator selects the brander by name."""
 
     name: str
     block: Callable[[Branding], Mapping[str, Any]]
@@ -175,9 +175,9 @@ BackendKind = Literal["cache", "limits", "files"]
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """A replaceable part of the host, picked by the operator under its name.
+    """A replaceable part of the host, which the operator selects by name.
 
-    `factory` is called once in each process, with the host's settings; it returns an object that implements the
+    `factory` is called once in each process with the host's settings, and returns an object that implements the
     protocol of `kind` in `pressroom.sdk.backends`.
     """
 
@@ -203,25 +203,26 @@ async def _no_charge(tool: str) -> AsyncIterator[Callable[[], None]]:
 class HttpRequest:
     """A request to a plugin's own route. Header names are in lower case.
 
-    `host` is the name that the client asked, in lower case and without a port. It is the client's word: only
-    `virtual_host` is known to be one of `VirtualHosts`; under any other name it is empty.
+    `host` is the host name that the client requested, in lower case and without a port. Clients can send any name: only
+    `virtual_host` is guaranteed to be one of `VirtualHosts`; for any other name, it is empty.
 
-    `subject` and `csrf_token` are those of a page of the dashboard: the account that is worked in, and what the page's
-    forms have to hold. `person` is the account of whoever is signed in, who may work in that of somebody else,
-    `person_name` their name with the e-mail address, and `role` what they may do there. Elsewhere the texts are empty,
-    and `role` says nothing.
+    On a page of the dashboard, `subject` is the account that the page belongs to, and `csrf_token` is the token for the
+    page's forms. `person` is the account of the signed-in user, who may be working in somebody else's account,
+    `person_name` is their name with the e-mail address, and `role` is what they may do in the account. On other routes,
+    these texts are empty, and `role` is meaningless.
 
-    `session` is a name of the browser's session, the same until the person signs out; it is empty where nobody is
-    signed in. Bind to it what only this browser may continue, such as the `state` of an OAuth flow. It opens nothing.
+    `session` identifies the browser's session until the user signs out; it is empty if nobody is signed in. Use it to
+    bind what only this browser may continue, such as the `state` of an OAuth flow. It does not give access to anything.
 
-    The token is good for forms that are posted to the page's own path. `csrf_token_for(path)` returns one for a form
-    that is posted to another page. The path is that of its `Route`, filled in and without a query:
-    `/dashboard/books/7`. Where the server's public URL has a path of its own, it is left out here, though the form's
-    `action` begins with it.
+    The token is valid for forms that are posted to the page's own path. `csrf_token_for(path)` returns one for a form
+    that is posted to another page. The path is that of its `Route`, with segments filled in and without a query:
+    `/dashboard/books/7`. If the server's public URL has a path, leave it out here, although the form's `action` begins
+    with it.
 
     `charge(tool)` counts what a page of the dashboard does against the monthly quota of the MCP tool that does the
-    same: `async with request.charge("create_content") as is_free:`. A use is given back if the block fails, or calls
-    `is_free()` because nothing new was made. It raises `QuotaExceeded`, and `Forbidden` where the plan lacks the tool.
+    same: `async with request.charge("create_content") as is_free:`. The use does not count if the block fails, or calls
+    `is_free()` because nothing new was created. It raises `QuotaExceeded`, and `Forbidden` if the plan does not include
+    the tool.
     """
 
     method: str
@@ -247,15 +248,15 @@ class HttpRequest:
 
     @property
     def form(self) -> Mapping[str, str]:
-        """The fields of a posted form, the last value of each; empty for a body that is not a form.
+        """The fields of a posted form, with the last value of each; empty if the body is not a form.
 
         Forms are `application/x-www-form-urlencoded`, as browsers send them without an `enctype`. Raises `InvalidInput`
-        for one that is not UTF-8 or has more than 1,000 fields.
+        if the form is not UTF-8 or has more than 1,000 fields.
         """
         return {name: values[-1] for name, values in self._fields().items()}
 
     def form_values(self, name: str) -> tuple[str, ...]:
-        """Return all values of one field of a posted form, such as those of check boxes. Raises as `form` does."""
+        """Return all values of one field of a posted form, such as check boxes. Raises the same errors as `form`."""
         return tuple(self._fields().get(name, ()))
 
     def _fields(self) -> dict[str, list[str]]:
@@ -271,7 +272,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """The answer of a plugin's own route."""
+    """The response of a plugin's own route."""
 
     body: bytes
     status: int = 200
@@ -280,10 +281,10 @@ class HttpResponse:
 
     @classmethod
     def redirect(cls, url: str, status: Literal[301, 302, 303, 307, 308] = 303) -> Self:
-        """Return a redirect to a path of this server, such as `/dashboard/books`, or to a URL of another one.
+        """Return a redirect to a path of this server, such as `/dashboard/books`, or to a URL of another server.
 
-        303 leads from a form to a page, 308 from an old URL to the new one. Never pass on what a request names, which
-        could lead people anywhere. Raises `ValueError` for what is neither a path nor an http or https URL.
+        Use 303 from a form to a page, and 308 from an old URL to the new one. Never redirect to a URL from a request,
+        which could lead users anywhere. Raises `ValueError` for anything but a path or an http or https URL.
         """
         if not _TARGET.fullmatch(url):
             raise ValueError(f"{url!r} is neither a path such as /dashboard/books nor an http or https URL")
@@ -292,23 +293,25 @@ class HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A route of a plugin. Conflicts with other routes are refused.
+    """A route of a plugin. Routes that are in conflict with others are refused.
 
-    `path` may hold `<name>` segments, or `<name:pattern>` with a regular expression (without `/:<>`) that the whole
-    segment has to match; other paths are not the route's. What is in a segment whose name says that it holds a
-    secret, such as `<token>`, is masked in the log.
+    `path` may contain segments such as `<name>`, or `<name:pattern>` with a regular expression (without `/:<>`) that
+    the whole segment must match. The values of segments whose names suggest a secret, such as `<token>`, are masked in
+    the log.
 
-    With `page` it belongs to the dashboard, for people who are signed in. Bodies have at most `max_body_bytes`; 0 means
-    as many as the server takes elsewhere, and on a page of the dashboard 65,536. A page with more is one on which
-    people write: a form that arrives after their session ended is shown to them again, to be sent once they are signed
-    in.
+    With `page`, the route belongs to the dashboard, for users who are signed in. Bodies may have at most
+    `max_body_bytes`; 0 means the limit of the server, and 65,536 on a page of the dashboard. Set a higher limit for
+    pages on which users write: if a form arrives after the session has ended, it is shown to the user again, to be sent
+    after signing in.
 
-    `before_body` is awaited before the body is read, with a request whose body is empty. An answer that it returns is
-    sent, and the body is not read; `None` lets the request through to the handler. Let it look at tokens and other
-    credentials, above all where `max_body_bytes` is large: otherwise anybody can have that much read and kept.
+    `before_body` is awaited before the body is read, with a request whose body is empty. If it returns a response, the
+    response is sent and the body is not read; with `None`, the request continues to the handler. Use it to check tokens
+    and other credentials, especially if `max_body_bytes` is large: otherwise, anybody can make the server read and hold
+    that much.
 
-    With `on_virtual_hosts` it is also served under the names of `VirtualHosts`, before what serves the rest there.
-    Look at `HttpRequest.virtual_host`, since these names belong to different people. Pages of the dashboard never are.
+    With `on_virtual_hosts`, the route is also served under the names of `VirtualHosts`, with priority over their
+    handler. Check `HttpRequest.virtual_host`, since these names belong to different people. Pages of the dashboard are
+    never served there.
     """
 
     path: str
@@ -321,7 +324,7 @@ class Route:
 
 
 class ChangeCount:
-    """Counts changes of something that others keep a copy of, so that they notice one without asking."""
+    """Counts changes to something that others have a copy of, so that they notice changes without asking."""
 
     __slots__ = ("count",)
 
@@ -329,23 +332,23 @@ class ChangeCount:
         self.count = 0
 
     def note(self) -> None:
-        """Count a change: once it can be read, such as after the transaction has ended."""
+        """Count a change. Call it when the change can be read, for example after the transaction has ended."""
         self.count += 1
 
 
 @dataclass(frozen=True, slots=True)
 class VirtualHosts:
-    """Host names of their own, such as `blog.example.org`, under which a plugin alone answers.
+    """Separate host names, such as `blog.example.org`, that only one plugin serves.
 
-    `hosts` returns the names, in lower case and without a port; international ones in their ASCII form. It is asked
-    again every two seconds while requests come, so let it be quick; while it fails, the names from before hold. Return
-    only names that are proven to belong to whom you serve there. IP addresses and the server's own names are left out,
-    and so are names that the plugin with an earlier id returned. Where `changes` counts the changes that this process
-    makes, its next request notices one at once; other processes notice it within the two seconds.
+    `hosts` returns the names in lower case and without a port; international names in their ASCII form. It is called
+    again every two seconds while requests arrive, so it must be fast; while it fails, the previous names stay valid.
+    Return only names that are proven to belong to the users that you serve there. IP addresses, the server's own names,
+    and names that a plugin with an earlier id returned are ignored. If `changes` counts the changes that this process
+    makes, its next request notices them at once; other processes notice them within two seconds.
 
-    Every `GET` and `HEAD` request for such a name goes to `handler`, whose `HttpRequest.virtual_host` is the name.
-    Nothing else of the server is there: no dashboard, API, MCP or sign-in, only the style sheets and fonts at
-    `/tools/static/` and routes with `on_virtual_hosts`.
+    Every `GET` and `HEAD` request for such a name is passed to `handler`, with the name in `HttpRequest.virtual_host`.
+    Nothing else of the server is available there: no dashboard, API, MCP or sign-in, only the style sheets and fonts at
+    `/tools/static/`, and routes with `on_virtual_hosts`.
     """
 
     name: str
@@ -358,9 +361,9 @@ class VirtualHosts:
 class IndexEntry:
     """One line of `/llms.txt`: a title, a URL (absolute or a path) and a short note.
 
-    `text` is in `/llms-full.txt`; a long one is rather given by `read`, which is asked only there. What `read`
-    returned is kept as long as `version` stays the same, and without a version for a minute. Entries with
-    `published_at` come before the others of their section, newest first.
+    `text` is for `/llms-full.txt`; for long texts, use `read`, which is only called there. The result of `read` is
+    cached as long as `version` stays the same, or for a minute without a version. Entries with `published_at` come
+    before the others in their section, newest first.
     """
 
     title: str
@@ -374,7 +377,7 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True)
 class IndexEntries:
-    """Provides entries for a section of the text index, each time it is read."""
+    """Provides the entries of a section of the text index each time the index is read."""
 
     section: str
     entries: Callable[[], Awaitable[Iterable[IndexEntry]]]
@@ -382,15 +385,15 @@ class IndexEntries:
 
 @dataclass(frozen=True, slots=True)
 class OverviewSection:
-    """A section of the dashboard's overview, above what the host shows there itself.
+    """A section of the dashboard's overview, above the host's own sections.
 
-    `html` gets the account's id and returns the section for the frame of the dashboard: an element with a heading `h2`,
-    or an empty text where there is nothing to show. It goes into the page as it is, so escape what people have typed,
-    and begin ids with the plugin's id. Sections have links rather than forms. Those with a lower `position` come first,
-    then those of the plugin whose id comes first. It has two seconds; where it fails, the page leaves it out.
+    `html` takes the account's id and returns the section for the dashboard: an element with an `h2` heading, or an
+    empty text if there is nothing to show. It is inserted into the page unchanged, so escape user input, and begin ids
+    with the plugin's id. Use links rather than forms. Sections are ordered by `position`, then by plugin id. `html` may
+    take two seconds; if it fails, the page leaves the section out.
 
-    With `by_role`, `html` also gets what the person may do in the account, an `AccountRole`, as its second argument:
-    leave out links to what somebody with that role may not do.
+    With `by_role`, `html` takes the user's `AccountRole` in the account as its second argument: leave out links to
+    actions that this role does not allow.
     """
 
     name: str
@@ -401,11 +404,11 @@ class OverviewSection:
 
 @dataclass(frozen=True, slots=True)
 class PublishingTargets:
-    """Names what the tools of a plugin publish on for an account, such as its connected websites.
+    """Names where the tools of a plugin publish for an account, such as its connected websites.
 
-    People read the names before they let an app publish. `names` gets the account's id and returns them, such as
-    `blog.example`, in the order in which they are shown. It has about a second; where it fails, the page that asks
-    speaks of websites without naming them.
+    Users see the names before they let an app publish. `names` takes the account's id and returns the names, such as
+    `blog.example`, in the order in which they are shown. It may take about a second; if it fails, the consent page
+    mentions websites without naming them.
     """
 
     name: str
@@ -414,10 +417,10 @@ class PublishingTargets:
 
 @dataclass(frozen=True, slots=True)
 class Observer:
-    """Is told of every finished call. What it raises is counted, never shown.
+    """Watches finished calls. Exceptions are counted, and never shown.
 
-    `observe` is a plain function that only takes note and returns at once, since the answer waits for it; or a
-    coroutine function, which runs beside the answer, for at most 30 seconds.
+    `observe` is either a synchronous function that returns at once, since the response waits for it, or a coroutine
+    function, which does not delay the response and may take 30 seconds.
     """
 
     name: str
@@ -426,7 +429,7 @@ class Observer:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One row of `pressroom doctor`. `hint` says what to do where the status is not `ok`."""
+    """One row of `pressroom doctor`. `hint` says what to do if the status is not `ok`."""
 
     status: Literal["ok", "warning", "error"]
     message: str

@@ -39,16 +39,16 @@ class _StaticFile:
 
 
 def static_files(path: str, package: str, folder: str = "static") -> Route:
-    """Return a route that serves the files of a folder in your package, to everybody.
+    """Return a route that serves the files of a folder in your package to everybody.
 
     `static_files("/status/static", "acme_status")` serves `acme_status/static/page.css` as `/status/static/page.css`.
-    The files are read when the first one is asked for, and browsers ask whether they changed (RFC 9110, section 13).
-    Folders in it, names that begin with a dot and other types than those of web pages are not served.
+    The files are read when the first one is requested, and browsers check whether they have changed (RFC 9110, section
+    13). Subfolders, names that begin with a dot, and file types that web pages do not use are not served.
 
     Args:
-        path: what the URLs begin with, without a slash at the end.
-        package: the import package that the folder is in.
-        folder: its name.
+        path: the beginning of the URLs, without a slash at the end.
+        package: the import package that contains the folder.
+        folder: the name of the folder.
 
     Raises:
         ValueError: the package has no such folder.

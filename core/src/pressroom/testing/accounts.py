@@ -21,7 +21,7 @@ By default each client of httpx reads all certificate authorities, which takes t
 
 
 class HostAccount:
-    """An account on a running host, which is made when it is first used. Get one with `RunningHost.account`."""
+    """An account on a running host. It is created when it is first used. Get one with `RunningHost.account`."""
 
     def __init__(self, host: RunningHost, email: str, name: str) -> None:
         self._host = host
@@ -46,7 +46,7 @@ class HostAccount:
         return self._key
 
     def call_tool(self, name: str, arguments: Mapping[str, Any] | None = None) -> Any:
-        """Call a tool as this account. Returns and raises what `RunningHost.call_tool` does."""
+        """Call a tool as this account. Returns and raises the same as `RunningHost.call_tool`."""
         return self._host.call_tool(name, arguments, account=self)
 
     def session_cookies(self) -> dict[str, str]:
@@ -64,9 +64,9 @@ class HostAccount:
 
 
 class SignedInBrowser:
-    """A browser without a screen that is signed in: it keeps cookies, follows redirects and submits forms.
+    """A simple signed-in browser without JavaScript: it keeps cookies, follows redirects and submits forms.
 
-    `client` is its HTTP client, for what the methods here do not do.
+    `client` is its HTTP client, for anything that these methods do not cover.
     """
 
     def __init__(self, host: RunningHost, cookies: Mapping[str, str]) -> None:
@@ -88,12 +88,12 @@ class SignedInBrowser:
         return self.client.get(path)
 
     def submit(self, page: str, fields: Mapping[str, str] | None = None, *, action: str = "") -> httpx.Response:
-        """Open a page, fill in the form that it posts, and send it with its hidden fields, the CSRF token among them.
+        """Open a page, fill in its form, and submit it with its hidden fields, including the CSRF token.
 
         Args:
             page: the path of the page with the form.
-            fields: what a person would type or choose, by the names of the fields.
-            action: the path that the form is posted to; left out, that of the page itself.
+            fields: what a user would type or choose, by field name.
+            action: the path that the form is posted to; by default, the path of the page itself.
 
         Raises:
             LookupError: the page has no such form.

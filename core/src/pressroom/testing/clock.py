@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class FrozenClock:
-    """A clock of whole microseconds that a test moves. Give its methods to code that takes a clock as a function.
+    """A clock with microsecond resolution that a test moves. Pass its methods to code that takes a clock function.
 
     The server itself always runs on real time: its limits, sessions and jobs do not read this clock.
     """
@@ -25,5 +25,5 @@ class FrozenClock:
         self._micros += round(seconds * 1_000_000)
 
     def advance_to(self, seconds: float) -> None:
-        """Move to a Unix time in seconds, such as one that `seconds` returned or a sum of it; never backwards."""
+        """Move forward to a Unix time in seconds, such as one derived from `seconds`. Never moves backwards."""
         self._micros = max(self._micros, round(seconds * 1_000_000))

@@ -82,12 +82,12 @@ def assert_plugin_conforms(
     host_config: Mapping[str, Any] | None = None,
     postgresql: str = "",
 ) -> None:
-    """Check one installed plugin against the contract. Fails with everything that is wrong with it.
+    """Check an installed plugin against the contract. The failure lists everything that is wrong with it.
 
     The arguments are those of `check_plugin`.
 
     Raises:
-        AssertionError: the plugin breaks the contract; the message lists how.
+        AssertionError: the plugin breaks the contract; the message lists every violation.
     """
     found = check_plugin(plugin_id, config, host_config=host_config, postgresql=postgresql)
     if found:
@@ -102,18 +102,18 @@ def check_plugin(
     host_config: Mapping[str, Any] | None = None,
     postgresql: str = "",
 ) -> list[Finding]:
-    """Check one installed plugin against the contract, and return what it breaks; an empty list if nothing.
+    """Check an installed plugin against the contract, and return the violations. The list is empty if it conforms.
 
-    It must load and contribute something, and its module must not import heavy libraries. Its migrations must make the
-    tables that its models describe. A host is started, in which the plugin must start too, and each record that it
-    contributes is checked against the contract of its kind; see `pressroom.testing.contracts`.
+    The plugin must load and contribute something, and its module must not import heavy libraries. Its migrations must
+    create the tables that its models describe. The plugin must also start in a host that this function starts, and each
+    record that it contributes is checked against the contract of its kind; see `pressroom.testing.contracts`.
 
     Args:
         plugin_id: the plugin's id.
         config: the plugin's own configuration.
-        host_config: what else the TOML file would hold, such as the plugins that this one requires.
-        postgresql: the URL of a database on a PostgreSQL server whose user may create databases, to run the migrations
-            there too.
+        host_config: the rest of the configuration, such as the plugins that this one requires.
+        postgresql: the URL of a database on a PostgreSQL server, to run the migrations there too. Its user must be
+            allowed to create databases.
     """
     given = dict(host_config or {})
     plugins = {**given.get("plugins", {}), plugin_id: {"enabled": True, "config": dict(config or {})}}

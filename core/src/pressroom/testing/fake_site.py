@@ -22,17 +22,17 @@ Trouble: TypeAlias = Literal[
 ]
 """How a site misbehaves.
 
-- `hang`: it accepts the request and never answers.
+- `hang`: it accepts the request and never responds.
 - `cut`: it closes the connection without doing anything.
-- `lost answer`: it does what it is asked to, and closes the connection before it answers.
-- `half`: it does what it is asked to, and closes the connection in the middle of its answer.
-- `late`: it does what it is asked to, and answers after `LATE_SECONDS`.
-- `html`: it answers 200 with a page of HTML, as a login page or a captive portal does.
-- `odd`: it answers 200 with JSON that is not what anybody asked for.
-- `error`: it answers 500.
-- `busy`: it answers 429, and asks to wait `BUSY_SECONDS`.
-- `revoked`: it answers 401, as to a credential that was taken back.
-- `twice`: it does what it is asked to two times, as behind a proxy that repeats requests, and answers once.
+- `lost answer`: it carries out the request, and closes the connection before it responds.
+- `half`: it carries out the request, and closes the connection in the middle of its response.
+- `late`: it carries out the request, and responds after `LATE_SECONDS`.
+- `html`: it responds with status 200 and an HTML page, like a login page or a captive portal.
+- `odd`: it responds with status 200 and unexpected JSON.
+- `error`: it responds with status 500.
+- `busy`: it responds with status 429, and asks the client to wait `BUSY_SECONDS`.
+- `revoked`: it responds with status 401, as if the credential had been revoked.
+- `twice`: it carries out the request twice, like a site behind a proxy that repeats requests, and responds once.
 """
 
 _TROUBLE_WORDS: Final[Mapping[Trouble, str]] = {
@@ -93,11 +93,11 @@ Answer: TypeAlias = HttpResponse | Callable[[SiteRequest], HttpResponse]
 
 @dataclass(slots=True)
 class FakeSite:
-    """A site on 127.0.0.1. Make one with `fake_site`, or with the fixture `website`.
+    """A site on 127.0.0.1. Create one with `fake_site`, or with the fixture `website`.
 
-    `answers` maps a method and a path without query, such as `"GET /api/posts"`, to an answer, or to a function that
-    returns one. Anything else is 404. `requests` are those that came, in their order. While `trouble` is set, every
-    request meets it; `trouble_once` meets the next request alone.
+    `answers` maps a method and a path without query, such as `"GET /api/posts"`, to a response, or to a function that
+    returns one. Anything else gets 404. `requests` lists the received requests in order. While `trouble` is set, it
+    affects every request; `trouble_once` only affects the next one.
     """
 
     port: int = 0
@@ -113,15 +113,15 @@ class FakeSite:
         return f"http://127.0.0.1:{self.port}"
 
     def page(self, path: str, html: str) -> None:
-        """Serve a page of HTML."""
+        """Serve an HTML page."""
         self.answers[f"GET {path}"] = HttpResponse(html.encode())
 
     def json(self, request: str, document: Any, *, status: int = 200) -> None:
-        """Answer a request, such as `"GET /api/posts"`, with JSON."""
+        """Respond to a request, such as `"GET /api/posts"`, with JSON."""
         self.answers[request] = HttpResponse(json.dumps(document).encode(), status, "application/json")
 
     def answer(self, request: SiteRequest) -> HttpResponse:
-        """Return the answer to a request, without any trouble."""
+        """Return the response to a request, without any trouble."""
         found = self.answers.get(f"{request.method} {request.path.partition('?')[0]}")
         if found is None:
             return HttpResponse(b"not found", 404, "text/plain")
@@ -132,7 +132,7 @@ class FakeSite:
 def fake_site() -> Iterator[FakeSite]:
     """Run a site on a free port of 127.0.0.1 until the block ends.
 
-    The server reaches it only with `[fetch] private_networks = ["127.0.0.0/8"]`.
+    The server can only reach it with `[fetch] private_networks = ["127.0.0.0/8"]`.
     """
     site = FakeSite()
 

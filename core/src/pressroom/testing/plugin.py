@@ -37,7 +37,7 @@ __all__ = [
 
 @pytest.fixture(scope="session")
 def pressroom_config() -> dict[str, Any]:
-    """Return the configuration of the host, as the TOML file would hold it.
+    """Return the configuration of the host, with the same structure as the TOML file.
 
     Override it in your `conftest.py`, with the same scope, to enable your plugin: `{"plugins": {"my_tool": {}}}`. Tests
     that call a tool more often than it allows raise its limit: `{"tools": {"my-tool": {"rate_limit": "10000/hour"}}}`.
@@ -47,9 +47,9 @@ def pressroom_config() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def host(pressroom_config: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a running host with a data folder of its own; all tests share it.
+    """Return a running host with its own data folder; all tests share it.
 
-    The tests that use it fail where a plugin that the configuration names does not work, with the reason.
+    If a plugin that the configuration names does not work, the tests that use the host fail with the reason.
     """
     settings = settings_for_test(pressroom_config, tmp_path_factory.mktemp("pressroom"))
     with RunningHost(settings) as running:
@@ -72,7 +72,7 @@ def http(host: RunningHost) -> Iterator[httpx.Client]:
 def call_tool(host: RunningHost) -> Callable[..., Any]:
     """Return a function that calls a tool by its MCP name: `call_tool("count_words", text="one two")`.
 
-    What it returns and raises is said at `RunningHost.call_tool`.
+    It returns and raises the same as `RunningHost.call_tool`.
     """
 
     def call(name: str, /, **arguments: Any) -> Any:
@@ -102,9 +102,9 @@ def signed_in_browser(account: HostAccount) -> Iterator[SignedInBrowser]:
 
 @pytest.fixture
 def website() -> Iterator[FakeSite]:
-    """Return a website on 127.0.0.1 that answers what the test tells it to.
+    """Return a website on 127.0.0.1 that returns the responses that the test sets.
 
-    The server reaches it with `{"fetch": {"private_networks": ["127.0.0.0/8"]}}` in `pressroom_config`.
+    The server can reach it with `{"fetch": {"private_networks": ["127.0.0.0/8"]}}` in `pressroom_config`.
     """
     with fake_site() as site:
         yield site
@@ -112,9 +112,9 @@ def website() -> Iterator[FakeSite]:
 
 @pytest.fixture
 def plugin_host(tmp_path: Path) -> Iterator[Callable[..., PluginHost]]:
-    """Return a function that runs a host with a plugin from a text, until the test ends: `plugin_host(source)`.
+    """Return a function that runs a host with a plugin from source code until the test ends: `plugin_host(source)`.
 
-    Keywords are those of the configuration, such as `limits={…}`. See `PluginHost`.
+    Keyword arguments are sections of the configuration, such as `limits={…}`. See `PluginHost`.
     """
     with ExitStack() as stack:
 
@@ -127,9 +127,9 @@ def plugin_host(tmp_path: Path) -> Iterator[Callable[..., PluginHost]]:
 
 @pytest.fixture
 def recording(host: RunningHost, request: pytest.FixtureRequest) -> Iterator[RecordedHttp]:
-    """Let what plugins fetch come from the file `recorded/<module>/<test>.json` beside the test.
+    """Return recorded HTTP, which answers plugins from the file `recorded/<module>/<test>.json` next to the test.
 
-    With the environment variable `PRESSROOM_TEST_RECORD=1` real services are asked, and the file is written.
+    With the environment variable `PRESSROOM_TEST_RECORD=1`, plugins use the real services, and the file is written.
     """
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", request.node.name).strip("-")
     with recorded_http(host, request.path.parent / "recorded" / request.path.stem / f"{name}.json") as found:

@@ -31,18 +31,18 @@ _ERRORS: Final = {one.code: one for one in (FetchFailed, FetchRefused, FetchUnkn
 
 
 class UnrecordedRequest(AssertionError):
-    """A plugin sent a request that is not on record. The message says which, and how to record anew."""
+    """A plugin sent a request that was not recorded. The message says which, and how to record again."""
 
 
 @dataclass(slots=True)
 class RecordedHttp:
-    """The requests of one file. It implements `pressroom.sdk.Fetcher`.
+    """The requests of one recording. It implements `pressroom.sdk.Fetcher`.
 
-    Secrets are never in the file: of request headers only `Accept`, `Accept-Language` and `Content-Type` are kept;
-    `Set-Cookie`, user names and passwords in URLs, and parameters and members of JSON whose names say that they hold a
-    secret, are masked, and so are the values of `secrets` wherever they are.
+    The file never contains secrets. Of the request headers, only `Accept`, `Accept-Language` and `Content-Type` are
+    kept. `Set-Cookie`, user names and passwords in URLs, and parameters and JSON fields whose names suggest a secret
+    are masked, and so are the values of `secrets` wherever they occur.
 
-    `file` is what is read or written, `recording` tells which. `unknown` are the requests that were not on record.
+    `file` is written if `recording` is true, and read otherwise. `unknown` lists the requests that were not recorded.
     """
 
     file: Path
@@ -139,12 +139,12 @@ class RecordedHttp:
     def connect(
         self, host: str, port: int, *, seconds: float
     ) -> AbstractAsyncContextManager[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-        """Raise `FetchRefused`: what other protocols than HTTP send is not recorded."""
+        """Raise `FetchRefused`: only HTTP can be recorded."""
         del port, seconds
         raise FetchRefused(f"{host}: recordings hold HTTP requests only; run the test against a server of its own")
 
     def write(self) -> None:
-        """Write the file of a recording, and make its folder."""
+        """Write the recording to its file, and create the folder if necessary."""
         # Once more, since a secret may have been seen only after it was in an answer.
         text = json.dumps({"version": _VERSION, "requests": self._entries}, indent=2, ensure_ascii=False)
         self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -183,7 +183,7 @@ class RecordedHttp:
         raise UnrecordedRequest(self.explanation())
 
     def explanation(self) -> str:
-        """Return what was not on record, what still is, and how to record anew."""
+        """Return which requests were not recorded, which recorded ones are left, and how to record again."""
         left = [f"{one['request']['method']} {one['request']['url']}" for one in self._entries]
         there = f"still on record: {'; '.join(left)}" if left else "nothing more is on record"
         return (
@@ -271,18 +271,18 @@ class RecordedHttp:
 def recorded_http(
     running: RunningHost, file: Path, *, recording: bool | None = None, secrets: Sequence[str] = ()
 ) -> Iterator[RecordedHttp]:
-    """Let all that plugins of a running host fetch come from a file, until the block ends.
+    """Answer all requests of plugins on a running host from a file, until the block ends.
 
     Args:
         running: the host.
-        file: the recording. It belongs into the repository, beside the tests.
-        recording: whether real services are asked and the file is written; left out, where the environment variable
-            `PRESSROOM_TEST_RECORD` is 1. Nothing is written if the block raises.
-        secrets: texts that must not be in the file, such as a token of yours that is in a path.
+        file: the recording. Keep it in the repository, next to the tests.
+        recording: whether to use the real services and write the file. By default, this is the case if the environment
+            variable `PRESSROOM_TEST_RECORD` is 1. Nothing is written if the block raises an exception.
+        secrets: texts that must not be in the file, such as a token of yours in a path.
 
     Raises:
-        UnrecordedRequest: at the end, where something was asked that is not on record. A plugin may have taken the
-            error for one of the service.
+        UnrecordedRequest: at the end of the block, if a request was not recorded. It is raised here because a plugin
+            may have treated the error as one of the service.
         ValueError: the file is not a recording.
     """
     provider = running.host.compiled.plugins.provider

@@ -57,9 +57,9 @@ _JOB_PAUSE: Final = 0.02
 
 
 class ToolFailed(AssertionError):
-    """A tool refused a call, or failed. `code` is the stable error code, `message` what the caller was told.
+    """A tool refused a call, or failed. `code` is the stable error code, `message` the message to the caller.
 
-    Its text has the reason of a failure besides, which callers are not told.
+    The text of the exception also has the reason for a failure, which callers are not told.
     """
 
     def __init__(self, error: CallError, module: str = "") -> None:
@@ -70,12 +70,13 @@ class ToolFailed(AssertionError):
 
 
 class RunningHost:
-    """A server on 127.0.0.1, with its event loop in a thread of its own. Use it as a context manager.
+    """A server on 127.0.0.1, with its event loop in its own thread. Use it as a context manager.
 
-    `settings` are the host's; while it runs they carry its URL, whose port is a free one. `host` is what runs:
-    its plugins, catalog and services. Entering raises whatever keeps the host from starting, leaving what made it fail.
+    `settings` are the host's settings; while it runs, they include its URL with a free port. `host` is the running host
+    with its plugins, catalog and services. Entering raises whatever keeps the host from starting, and leaving whatever
+    made it fail.
 
-    A database that is not there yet is a copy of one that was migrated before, by the same migrations in this process.
+    If the database does not exist yet, it is copied from one that the same migrations created earlier in this process.
     """
 
     host: Host
@@ -143,10 +144,10 @@ class RunningHost:
     ) -> Any:
         """Call a tool by its MCP name, through the whole pipeline, as an AI client would.
 
-        The caller is `account`, or an account of the host's own, on the plan `accounts.default_plan`, with an API key.
+        The caller is `account`, or a default account on the plan `accounts.default_plan`. It uses an API key.
 
         Returns:
-            The tool's data as plain values; for a generator, the `data` of its answer over HTTP.
+            The tool's data as plain values; for a generator, the `data` of its HTTP response.
 
         Raises:
             ToolFailed: the tool refused the call, or failed.
@@ -164,9 +165,9 @@ class RunningHost:
         return next((one.module for one in records if found and one.id == found.info.plugin), "")
 
     def account(self, email: str = _TESTER, *, name: str = "Tester") -> HostAccount:
-        """Return an account of the host by its e-mail address, which is made when it is first used.
+        """Return an account of the host by its e-mail address. The account is created when it is first used.
 
-        Left out, it is the account that `call_tool` calls as. Plans are those of `accounts.default_plan`.
+        The default is the account that `call_tool` calls as. The account has the plan `accounts.default_plan`.
         """
         with self._making_account:
             if email not in self._accounts:
@@ -180,13 +181,13 @@ class RunningHost:
 
         Args:
             kind: the job's kind.
-            payload: what it gets as `run.payload`.
-            subject: the id of the account that it is for.
-            seconds: how long it may take, with all its attempts.
+            payload: the value of `run.payload`.
+            subject: the id of the account that the job is for.
+            seconds: how long the job may take, including all its attempts.
 
         Raises:
             KeyError: no active plugin offers this kind.
-            TimeoutError: it has not finished in time; a job that returns a `Pause` or `Reschedule` may never do.
+            TimeoutError: it did not finish in time; a job that returns a `Pause` or `Reschedule` may never finish.
         """
         return self.run(self._finished(kind, dict(payload or {}), subject, seconds))
 
@@ -234,11 +235,11 @@ class RunningHost:
 
 
 class PluginHost(RunningHost):
-    """A server with a plugin that is written in the test, as text: for tests of how a plugin starts, and how it fails.
+    """A server with a plugin whose source is in the test: use it to test how a plugin starts, and how it fails.
 
-    `source` is the text of a one-file plugin, and `folder` where the server keeps its data. `config` is what the TOML
-    file would hold. Entering raises nothing that is the plugin's fault: `plugin` has its id, `status`, `phase`, `error`
-    and `hint`, and `log` the events of the server's log so far, each a dictionary.
+    `source` is the source code of a one-file plugin, and `folder` is where the server keeps its data. `config` has the
+    same structure as the TOML file. Entering does not raise errors of the plugin: `plugin` has its id, `status`,
+    `phase`, `error` and `hint`, and `log` contains the events of the server's log so far, each one a dictionary.
     """
 
     def __init__(self, source: str, folder: Path, config: Mapping[str, Any] | None = None) -> None:
@@ -301,11 +302,11 @@ def _log_briefly() -> None:
 def settings_for_test(config: Mapping[str, Any], folder: Path) -> Settings:
     """Return settings for a test, with data in `folder` and one worker process.
 
-    `config` is what the TOML file would hold; no file and no environment variable is read. The worker process does not
-    stand back behind others: where many tests run at once, its calls would run out of time.
+    `config` has the same structure as the TOML file; no file or environment variable is read. The worker process has
+    normal priority (nice value 0), since its calls would time out when many tests run at once.
 
     Raises:
-        pydantic.ValidationError: the configuration is wrong.
+        pydantic.ValidationError: the configuration is invalid.
     """
     storage = {"path": folder, **config.get("storage", {})}
     executors = {"processes": 1, "niceness": 0, "start_plugin_processes": False, **config.get("executors", {})}

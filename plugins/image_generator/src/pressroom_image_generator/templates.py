@@ -23,7 +23,7 @@ MAX_EDGE: Final = 2400
 """The bounds of width and height, in pixels."""
 
 CONTRACT_VERSION: Final = "1"
-"""The version of this contract. It counts up where plugins have to be changed."""
+"""The version of this contract. It increases when plugins have to be changed."""
 
 FILE: Final = "template.html"
 NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
@@ -98,8 +98,8 @@ BUILT_IN: Final = {
 class ImageTemplate:
     """A template that the parameter `template` can name.
 
-    `width` and `height` are its own size in pixels. `folder` holds `template.html`: the HTML that the generator takes,
-    as a Jinja template. Everything that is written into it is escaped. It is given `props` (`TemplateProps`), `colors`
+    `width` and `height` are its default size in pixels. `folder` contains `template.html`: a Jinja template for the
+    HTML that the generator takes. Values are escaped. The template gets `props` (`TemplateProps`), `colors`
     (`Palette`), `width`, `height`, and the functions that `pressroom_image_generator.rendering` describes.
     """
 
@@ -120,7 +120,7 @@ class ImageTemplate:
 
     @property
     def size(self) -> Size:
-        """The template's own size."""
+        """The template's default size."""
         return Size(self.width, self.height)
 
 

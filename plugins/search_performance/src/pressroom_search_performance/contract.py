@@ -1,4 +1,4 @@
-"""What other plugins can add: kinds of analytics, and providers of keyword data.
+"""What other plugins can add: analytics services, and providers of keyword data.
 
 `CONTRACT_VERSION` is the version of this contract. It changes by the same rules as `pressroom_content.contract`.
 """
@@ -35,14 +35,14 @@ __all__ = [
 ]
 
 CONTRACT_VERSION: Final = "1"
-"""The version of this contract. It counts up where plugins have to be changed."""
+"""The version of this contract. It increases when plugins have to be changed."""
 
 hookspec = pluggy.HookspecMarker("pressroom")
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 
 By = Literal["page", "source", "country", "device", "date"]
-"""What the visits of a website are split by."""
+"""How the visits of a website are broken down."""
 
 
 def _check_name(name: str) -> None:
@@ -52,9 +52,9 @@ def _check_name(name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Visits:
-    """What was counted; what the analytics does not tell is `None`.
+    """The figures of an analytics service. Figures that it does not provide are `None`.
 
-    `bounce_rate` is the share of visits with one page, 0 to 1; `seconds` is how long a visit took on average.
+    `bounce_rate` is the share of visits with only one page, from 0 to 1; `seconds` is the average length of a visit.
     """
 
     visitors: int | None = None
@@ -66,7 +66,7 @@ class Visits:
 
 @dataclass(frozen=True, slots=True)
 class TrafficQuestion:
-    """Days, both included, and what their visits are split by. Dates are months where it is `monthly`."""
+    """A period, including both days, and how its visits are broken down. If `monthly`, dates stand for months."""
 
     start: date
     end: date
@@ -77,9 +77,9 @@ class TrafficQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Totals, and rows as pairs of key and visits: those with the most visitors first, dates with the newest first.
+    """Totals, and rows as pairs of key and visits: the most visitors first, or the newest date first.
 
-    `truncated` tells whether there are more rows.
+    `truncated` says whether there are more rows.
     """
 
     totals: Visits
@@ -88,10 +88,10 @@ class Traffic:
 
 
 class Analytics(Protocol):
-    """Speaks to one kind of analytics. All methods raise `Rejected`, `SearchLimited` and `BackendError`."""
+    """A client of one analytics service. All methods raise `Rejected`, `SearchLimited` and `BackendError`."""
 
     async def check(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> None:
-        """Find out if the credential reads the site. Raises `InvalidInput` where it does not."""
+        """Check whether the credential gives access to the site. Raises `InvalidInput` if it does not."""
 
     async def traffic(
         self, site: str, credential: Mapping[str, str], question: TrafficQuestion, fetcher: Fetcher
@@ -101,15 +101,15 @@ class Analytics(Protocol):
     async def page(
         self, site: str, credential: Mapping[str, str], url: str, start: date, end: date, fetcher: Fetcher
     ) -> Visits:
-        """Return the visits of one page, which `url` is the full URL of."""
+        """Return the visits of one page; `url` is its full URL."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnalyticsSource:
-    """A kind of analytics. Offer it through the hook `pressroom_analytics_sources`.
+    """An analytics service. Offer it through the hook `pressroom_analytics_sources`.
 
-    `name` is kept with the connections of websites, `title` is for people. `label` and `hint` say what names a site
-    there; `fields` are what people type to give access.
+    `name` is stored with the connections of websites, `title` is for people. `label` and `hint` describe how the
+    service identifies a site; `fields` are what users enter to give access.
     """
 
     name: str
@@ -125,7 +125,7 @@ class AnalyticsSource:
 
     @property
     def check(self) -> CheckSite:
-        """What finds out if a credential reads a site."""
+        """The function that checks whether a credential gives access to a site."""
         return self.analytics.check
 
 
@@ -135,7 +135,7 @@ Competition = Literal["low", "medium", "high"]
 
 @dataclass(frozen=True, slots=True)
 class KeywordQuestion:
-    """Phrases that are asked about: each once, in lower case and with single spaces.
+    """The phrases to look up: each one once, in lower case and with single spaces.
 
     `country` is an ISO 3166-1 alpha-2 code in upper case, `language` an ISO 639-1 code in lower case.
     """
@@ -147,10 +147,10 @@ class KeywordQuestion:
 
 @dataclass(frozen=True, slots=True)
 class KeywordFigures:
-    """What a provider knows of a phrase; what it does not know is `None`.
+    """What a provider knows about a phrase. Unknown figures are `None`.
 
-    `volume` is the mean number of searches a month over a year, `difficulty` how hard the first ten results are to
-    reach, from 0 to 100, and `cpc` what a click on an advertisement costs, in US dollars.
+    `volume` is the mean number of searches per month over a year, `difficulty` is how hard it is to reach the first ten
+    results, from 0 to 100, and `cpc` is the cost of a click on an advertisement, in US dollars.
     """
 
     phrase: str
@@ -169,19 +169,19 @@ class KeywordAnswer:
 
 
 class AskKeywords(Protocol):
-    """Asks a provider."""
+    """Sends a query to a provider."""
 
     def __call__(self, question: KeywordQuestion, fetcher: Fetcher) -> Awaitable[KeywordAnswer]:
         """Return figures.
 
-        Raises `InvalidInput` for what the provider does not accept, `Rejected` where it refuses the operator's
-        credential, `SearchLimited` once a limit is reached, and `BackendError` while it is away.
+        Raises `InvalidInput` for what the provider does not accept, `Rejected` if it refuses the operator's credential,
+        `SearchLimited` when a limit is reached, and `BackendError` while the provider is unavailable.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordSource:
-    """A provider of keyword data that is ready to be asked. `name` is kept with its figures, `title` is for people."""
+    """A configured provider of keyword data. `name` is stored with its figures, `title` is for people."""
 
     name: str
     title: str
@@ -215,7 +215,7 @@ class SearchPerformanceHooks:
 
     @hookspec
     def pressroom_analytics_sources(self, plugin: PluginContext) -> Iterable[AnalyticsSource]:
-        """Offer kinds of analytics that websites can be connected with, for `get_traffic_stats` and the dashboard.
+        """Offer analytics services that websites can be connected with, for `get_traffic_stats` and the dashboard.
 
         Example:
             ```python
@@ -257,9 +257,10 @@ class SearchPerformanceHooks:
 
     @hookspec
     def pressroom_keyword_sources(self, plugin: PluginContext) -> Iterable[KeywordSource]:
-        """Offer a provider of keyword data, where the operator configured it.
+        """Offer a provider of keyword data, if the operator has configured it.
 
-        One provider is asked: the one that the operator names in `keyword_source`, or else the first by plugin id.
+        Only one provider is used: the one that the operator names in `keyword_source`, or otherwise the first by plugin
+        id.
 
         Example:
             ```python

@@ -89,8 +89,8 @@ def check_analytics_source(source: AnalyticsSource, credential: Mapping[str, str
 
 
 @ANALYTICS_SOURCE.promise(
-    "asking raises BackendError, SearchLimited or Rejected where the service is in trouble",
-    fix="raise SearchLimited for 429, Rejected for 401, and BackendError for no answer and answers of others",
+    "a query raises BackendError, SearchLimited or Rejected if the service has a problem",
+    fix="raise SearchLimited for 429, Rejected for 401, and BackendError for missing or foreign responses",
 )
 async def _asking(one: AnalyticsAtService) -> None:
     for question in (_QUESTIONS[0], _QUESTIONS[-1]):
@@ -100,14 +100,14 @@ async def _asking(one: AnalyticsAtService) -> None:
 
 @ANALYTICS_SOURCE.promise(
     "a check raises the same, and InvalidInput for a credential that does not read the site",
-    fix="ask the service for something of the site, and look at the status and the shape of the answer",
+    fix="ask the service for some data of the site, and check the status and the structure of the response",
 )
 async def _check(one: AnalyticsAtService) -> None:
     await expect_away(one.fetcher, one.check, SEARCH_ERRORS)
 
 
 @ANALYTICS_SOURCE.promise(
-    "an answer has plausible figures, and at most `limit` rows in their order",
+    "a response has plausible figures, and at most `limit` rows in the right order",
     fix="return None for what is unknown; sort by visitors, or by date, with the highest first; keep `limit` rows",
 )
 async def _figures(one: AnalyticsAtService) -> None:
@@ -127,8 +127,8 @@ async def _figures(one: AnalyticsAtService) -> None:
 
 
 @ANALYTICS_SOURCE.promise(
-    "what people type is refused in words, and no error shows a secret",
-    fix="raise Rejected or InvalidInput for a credential that cannot be; leave headers and tokens out of messages",
+    "invalid input is refused with an explanation, and no error reveals a secret",
+    fix="raise Rejected or InvalidInput for an invalid credential; leave headers and tokens out of messages",
 )
 async def _credentials(one: AnalyticsAtService) -> None:
     await expect_refused_in_words(
@@ -166,7 +166,7 @@ def check_keyword_source(source: KeywordSource) -> list[Finding]:
 
 
 @KEYWORD_SOURCE.promise(
-    "asking raises BackendError, SearchLimited or Rejected where the provider is in trouble, and asks it once",
+    "a query raises BackendError, SearchLimited or Rejected if the provider has a problem, and asks it only once",
     fix="raise SearchLimited for 429, Rejected for 401, BackendError for the rest; do not repeat what may cost money",
 )
 async def _away(one: KeywordsAtService) -> None:
@@ -174,8 +174,8 @@ async def _away(one: KeywordsAtService) -> None:
 
 
 @KEYWORD_SOURCE.promise(
-    "any phrases, country and language are answered or refused with InvalidInput, and never anything unexpected",
-    fix="raise InvalidInput for what the provider does not take; escape what goes into URLs",
+    "any phrases, country and language are answered or refused with InvalidInput, never with anything unexpected",
+    fix="raise InvalidInput for what the provider does not accept; escape what goes into URLs",
 )
 async def _questions(one: KeywordsAtService) -> None:
     for phrases in ((), ("\u6771\u4eac", "\u00fc \U0001f600?&#", "it's {a}"), ("x" * 300,), ("a b " * 40,)):
@@ -189,8 +189,8 @@ async def _questions(one: KeywordsAtService) -> None:
 
 
 @KEYWORD_SOURCE.promise(
-    "an answer has plausible figures, each phrase once, and only phrases that were asked about",
-    fix="leave out what was not asked about; return None for what is unknown, and a cost that is not negative",
+    "a response has plausible figures, each phrase once, and only phrases that were asked about",
+    fix="leave out what was not asked about; return None for what is unknown, and never a negative cost",
 )
 async def _keyword_figures(one: KeywordsAtService) -> None:
     asked = ("bread", "sourdough bread")

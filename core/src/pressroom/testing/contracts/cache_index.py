@@ -80,15 +80,15 @@ async def _protocol(cache: CacheIndex) -> None:
     expect(isinstance(cache, CacheIndex), f"{type(cache).__name__} without some of them")
 
 
-@CACHE_INDEX.promise("get returns None for an id that was never put", fix="return None, and raise nothing")
+@CACHE_INDEX.promise("get returns None for an id that was never put", fix="return None; do not raise")
 async def _unknown(cache: CacheIndex) -> None:
     found = await cache.get(_new_id())
     expect(found is None, repr(found))
 
 
 @CACHE_INDEX.promise(
-    "an entry that is found is as it was put, each time",
-    fix="keep all members of CacheEntry, and the bytes of details as they are",
+    "an entry is always returned exactly as it was put",
+    fix="keep all fields of CacheEntry, and do not change the bytes of details",
 )
 async def _content(cache: CacheIndex) -> None:
     for entry in _ENTRIES:
@@ -100,8 +100,8 @@ async def _content(cache: CacheIndex) -> None:
 
 
 @CACHE_INDEX.promise(
-    "entries of different ids are kept apart, also when many are put at once",
-    fix="use the whole content id as the key, and keep no state of one call where another one can change it",
+    "entries with different ids do not mix, even when many are put at once",
+    fix="use the whole content id as the key, and do not keep state of one call where another call can change it",
 )
 async def _apart(cache: CacheIndex) -> None:
     entries = {_new_id(): CacheEntry(f"t/{number}.png", "image/png", number, b"{}") for number in range(50)}
@@ -112,8 +112,8 @@ async def _apart(cache: CacheIndex) -> None:
 
 
 @CACHE_INDEX.promise(
-    "entries that were just put are found",
-    fix="keep entries for `seconds`, as long as there is room",
+    "entries can be found right after they were put",
+    fix="keep entries for `seconds`, as long as there is space",
     needs=[REMEMBERS],
 )
 async def _remembered(cache: CacheIndex) -> None:
@@ -123,7 +123,7 @@ async def _remembered(cache: CacheIndex) -> None:
     expect(not missing, f"{missing} of {len(ids)} entries missing")
 
 
-@CACHE_INDEX.promise("an entry replaces the one of the same id", fix="let put() overwrite the entry of the same id")
+@CACHE_INDEX.promise("an entry replaces the one with the same id", fix="let put() overwrite the entry with the same id")
 async def _replaced(cache: CacheIndex) -> None:
     content_id = _new_id()
     for entry in _ENTRIES[:2]:
@@ -147,8 +147,8 @@ async def _deleted_twice(cache: CacheIndex) -> None:
 
 
 @CACHE_INDEX.promise(
-    "an entry that is put for 0 seconds is not remembered, and replaces what was",
-    fix="treat seconds=0 as delete(); many stores take 0 for 'for ever', or refuse it",
+    "an entry that is put for 0 seconds is not stored, and removes any earlier one",
+    fix="treat seconds=0 as delete(); many stores take 0 to mean 'for ever', or refuse it",
 )
 async def _no_time(cache: CacheIndex) -> None:
     content_id = _new_id()
@@ -159,7 +159,7 @@ async def _no_time(cache: CacheIndex) -> None:
 
 
 @CACHE_INDEX.promise(
-    "an entry is forgotten after its time, also when it was read in between",
+    "an entry expires after its time, even if it was read in the meantime",
     fix="set the time to live in put() to `seconds`, and do not renew it in get()",
 )
 async def _forgotten(cache: CacheIndex) -> None:

@@ -74,7 +74,7 @@ async def _expect_unknown(one: Known, headers: Mapping[str, str]) -> None:
 
 @AUTHENTICATOR.promise(
     "a call without a credential is anonymous",
-    fix="return None where the credential is missing, before anything is read of it",
+    fix="return None if the credential is missing, before you read anything from it",
 )
 async def _missing(one: Known) -> None:
     await _expect_unknown(one, {})
@@ -92,7 +92,8 @@ async def _other_kind(one: Known) -> None:
 
 
 @AUTHENTICATOR.promise(
-    "odd headers raise nothing but Rejected", fix="expect any characters and lengths in headers, and none at all"
+    "unusual headers raise nothing but Rejected",
+    fix="expect headers with any characters and any length, and missing headers",
 )
 async def _odd(one: Known) -> None:
     names = {"authorization", *one.record[1].valid, *one.record[1].wrong}
@@ -104,7 +105,7 @@ async def _odd(one: Known) -> None:
 
 
 @AUTHENTICATOR.promise(
-    "two credentials at once are told apart", fix="keep no state of one call where another one can change it"
+    "two simultaneous credentials are told apart", fix="do not keep state of one call where another call can change it"
 )
 async def _at_once(one: Known) -> None:
     valid = one.record[1].valid
@@ -117,7 +118,7 @@ async def _at_once(one: Known) -> None:
 
 
 @AUTHENTICATOR.promise(
-    "a valid credential has an identity with a subject and a plan", fix="return Identity(subject=…, plan=…)"
+    "a valid credential returns an identity with a subject and a plan", fix="return Identity(subject=…, plan=…)"
 )
 async def _valid(one: Known) -> None:
     if one.record[1].valid:
@@ -126,7 +127,7 @@ async def _valid(one: Known) -> None:
 
 
 @AUTHENTICATOR.promise(
-    "a wrong credential of its kind raises Rejected, and is 401 over HTTP",
+    "a wrong credential of its kind raises Rejected, and gets 401 over HTTP",
     fix="raise pressroom.sdk.Rejected with a sentence that says how to get a valid one; never return None for it",
 )
 async def _wrong(one: Known) -> None:
@@ -146,7 +147,7 @@ async def _wrong(one: Known) -> None:
 
 @AUTHORIZER.promise(
     "it returns None or a reason, for every tool and every caller",
-    fix="return None to allow, or a sentence that says why not; an exception refuses the call without a reason",
+    fix="return None to allow the call, or a sentence that says why not; an exception refuses it without a reason",
 )
 async def _decides(one: RecordInHost[Authorizer]) -> None:
     for tool in one.running.host.compiled.catalog.tools.values():
@@ -157,7 +158,7 @@ async def _decides(one: RecordInHost[Authorizer]) -> None:
 
 
 @AUTHORIZER.promise(
-    "the reason for a refusal reaches the client", fix="return the reason as text that people understand"
+    "the reason for a refusal reaches the client", fix="return the reason as text that users understand"
 )
 async def _reason(one: RecordInHost[Authorizer]) -> None:
     local = Caller("127.0.0.1")

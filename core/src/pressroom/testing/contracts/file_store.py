@@ -96,7 +96,8 @@ async def _protocol(stores: FileStorePair) -> None:
 
 
 @FILE_STORE.promise(
-    "a file comes back byte for byte, on every host", fix="write the content whole, and read all of it, also 0 bytes"
+    "a file comes back byte for byte, on every host",
+    fix="write and read the complete content, even if it is 0 bytes long",
 )
 async def _content(stores: FileStorePair) -> None:
     for size in _SIZES:
@@ -108,7 +109,7 @@ async def _content(stores: FileStorePair) -> None:
 
 
 @FILE_STORE.promise(
-    "stat tells the key, size, media type and time in UTC of a file",
+    "stat returns the key, size, media type and time in UTC of a file",
     fix="return StoredFile with what write() was given, and modified as an aware datetime in UTC",
 )
 async def _stat(stores: FileStorePair) -> None:
@@ -121,9 +122,7 @@ async def _stat(stores: FileStorePair) -> None:
         expect(before <= found.modified <= datetime.now(UTC) + _CLOCK_SKEW, f"modified={found.modified!r}")
 
 
-@FILE_STORE.promise(
-    "a file that is written again is replaced", fix="let write() replace the file of the same key, and all of it"
-)
+@FILE_STORE.promise("writing a file again replaces it", fix="let write() replace the whole file with the same key")
 async def _replaced(stores: FileStorePair) -> None:
     await stores.write(b"the first one, and long")
     await stores.other.write(stores.key, b"the second", media_type="image/png")
@@ -134,7 +133,7 @@ async def _replaced(stores: FileStorePair) -> None:
 
 
 @FILE_STORE.promise(
-    "nobody reads a part of a file that is being replaced",
+    "nobody can read a partly written file while it is being replaced",
     fix="write to a temporary name and rename, or use an upload that becomes visible as a whole",
 )
 async def _whole(stores: FileStorePair) -> None:
@@ -159,7 +158,7 @@ async def _whole(stores: FileStorePair) -> None:
 
 
 @FILE_STORE.promise(
-    "many files are written and read at once", fix="keep no state of one call where another one can change it"
+    "many files are written and read at once", fix="do not keep state of one call where another call can change it"
 )
 async def _many(stores: FileStorePair) -> None:
     files = {_new_key(): os.urandom(2000 + number) for number in range(60)}
@@ -172,7 +171,7 @@ async def _many(stores: FileStorePair) -> None:
 
 @FILE_STORE.promise(
     "read and stat raise FileMissing for a file that does not exist, and has returns False",
-    fix="raise pressroom.sdk.FileMissing(key) where the storage says that there is no such file",
+    fix="raise pressroom.sdk.FileMissing(key) if the storage says that the file does not exist",
 )
 async def _missing(stores: FileStorePair) -> None:
     found = await stores.store.has(stores.key)
@@ -182,7 +181,8 @@ async def _missing(stores: FileStorePair) -> None:
 
 
 @FILE_STORE.promise(
-    "every host finds a file as soon as it is written", fix="return from write() only when other hosts can read it"
+    "every host finds a file as soon as it is written",
+    fix="do not return from write() before other hosts can read the file",
 )
 async def _shared(stores: FileStorePair) -> None:
     expect(not await stores.other.has(stores.key), "has() returned True before the file was written")
@@ -193,8 +193,8 @@ async def _shared(stores: FileStorePair) -> None:
 
 
 @FILE_STORE.promise(
-    "a deleted file is gone for the host that deleted it and for those that read it",
-    fix="remove the file in delete(), and forget what has() remembers of it",
+    "a deleted file is gone for the host that deleted it and for hosts that have read it",
+    fix="remove the file in delete(), and clear what has() remembers about it",
 )
 async def _deleted(stores: FileStorePair) -> None:
     await stores.write(b"png")
@@ -213,8 +213,8 @@ async def _deleted_twice(stores: FileStorePair) -> None:
 
 
 @FILE_STORE.promise(
-    "a file that another host deleted is noticed when it is read, and can be written again",
-    fix="forget what has() remembers of a file when read() does not find it",
+    "reading a file shows that another host deleted it, and it can then be written again",
+    fix="clear what has() remembers about a file when read() does not find it",
 )
 async def _vanished(stores: FileStorePair) -> None:
     await stores.write(b"png")
@@ -230,7 +230,7 @@ async def _vanished(stores: FileStorePair) -> None:
 
 @FILE_STORE.promise(
     "callers that ask for the same file at once do not depend on each other",
-    fix="shield what callers share, so that one of them that is cancelled does not cancel it for the others",
+    fix="shield shared work, so that cancelling one caller does not cancel it for the others",
 )
 async def _cancelled(stores: FileStorePair) -> None:
     await stores.write(b"png")
@@ -255,7 +255,7 @@ async def _url(stores: FileStorePair) -> None:
 
 @FILE_STORE.promise(
     "pruning keeps files that were written after the given time",
-    fix="compare the time of the last write with older_than; max_bytes=0 means that there is no bound",
+    fix="compare the time of the last write with older_than; max_bytes=0 means no limit",
 )
 async def _pruned(stores: FileStorePair) -> None:
     await stores.write(b"png")
@@ -266,8 +266,8 @@ async def _pruned(stores: FileStorePair) -> None:
 
 
 @FILE_STORE.promise(
-    "every method refuses what is not a key with ValueError",
-    fix="check keys before they become paths: <tool>/<id>.<extension> of [a-z0-9./-], without .., at most 200 long",
+    "every method raises ValueError for anything that is not a key",
+    fix="check keys before they become paths: <tool>/<id>.<extension> of [a-z0-9./-], without .., up to 200 characters",
 )
 async def _keys(stores: FileStorePair) -> None:
     store = stores.store

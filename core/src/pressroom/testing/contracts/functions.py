@@ -72,7 +72,10 @@ async def _block(one: RecordInHost[Brander]) -> None:
     expect(all(isinstance(key, str) for key in block), "keys that are not text")
 
 
-@BRANDER.promise("the same branding makes the same block", fix="leave out times, random numbers and counters")
+@BRANDER.promise(
+    "the same branding always results in the same block",
+    fix="leave out times, random numbers and counters",
+)
 async def _same(one: RecordInHost[Brander]) -> None:
     branding = one.running.host.compiled.branding
     blocks = [dict(await asyncio.to_thread(one.record.block, branding)) for _ in range(2)]
@@ -80,8 +83,8 @@ async def _same(one: RecordInHost[Brander]) -> None:
 
 
 @OBSERVER.promise(
-    "it takes note of every kind of call, also of one without a tool or an account",
-    fix="expect an empty tool, subject and run_duration=None; what it raises is only counted",
+    "it handles every kind of call, including calls without a tool or an account",
+    fix="expect an empty tool, an empty subject and run_duration=None; exceptions are only counted",
 )
 async def _observes(one: RecordInHost[Observer]) -> None:
     for record in _RECORDS:
@@ -95,8 +98,8 @@ async def _observes(one: RecordInHost[Observer]) -> None:
 
 
 @OBSERVER.promise(
-    "it is never in the way of the answer",
-    fix="return at once, and do what waits, such as a request, in a coroutine function",
+    "it never delays the response",
+    fix="return at once, and use a coroutine function for anything that waits, such as a request",
 )
 async def _not_in_the_way(one: RecordInHost[Observer]) -> None:
     # In a thread, so that one that blocks holds up this check alone.
@@ -129,8 +132,8 @@ async def _entries(one: _Index) -> None:
 
 
 @INDEX_ENTRIES.promise(
-    "it ends in time, with a bounded number of entries",
-    fix=f"return at most {_MAX_ENTRIES:,} entries within {_ENTRIES_SECONDS:g} seconds; give long texts by read=",
+    "it ends in time, with a limited number of entries",
+    fix=f"return at most {_MAX_ENTRIES:,} entries within {_ENTRIES_SECONDS:g} seconds; provide long texts with read=",
 )
 async def _bounded(one: _Index) -> None:
     found = len(await _read(one))
@@ -157,8 +160,8 @@ async def _read(one: _Index) -> list[IndexEntry]:
 
 
 @DOCTOR_CHECK.promise(
-    "it returns a CheckResult, with a hint where something is wrong",
-    fix="return CheckResult(status, message, hint=…); do not raise for what it looks for",
+    "it returns a CheckResult, with a hint if something is wrong",
+    fix="return CheckResult(status, message, hint=…); do not raise an exception for a problem that it finds",
 )
 async def _checks(one: RecordInHost[Check]) -> None:
     found = await one.on_host(one.record.run, seconds=_SECONDS)

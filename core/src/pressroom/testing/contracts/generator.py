@@ -20,27 +20,27 @@ _OK: Final = 200
 _REFUSED: Final = 400
 
 
-@GENERATOR.promise("its texts tell people and models what it makes", fix="write a sentence for each of these texts")
+@GENERATOR.promise("its texts tell people and models what it produces", fix="write a sentence for each of these texts")
 async def _texts(one: Subject) -> None:
     texts = {"name": one.record.name, "summary": one.record.summary, "description": one.record.description}
     expect_texts(texts)
 
 
 @GENERATOR.promise(
-    "it has at least one example", fix="give at least one example; it is shown on the page and run by this check"
+    "it has at least one example", fix="add at least one example; the page shows it, and this check runs it"
 )
 async def _examples(one: Subject) -> None:
     expect(one.record.examples, "none")
 
 
-@GENERATOR.promise("its page is shown", fix="see the server's log for what failed while the page was made")
+@GENERATOR.promise("its page is shown", fix="see the server's log for what failed while the page was rendered")
 async def _page(one: Subject) -> None:
     answer = await one.http.get(f"/tools/{one.record.slug}")
     expect(answer.status_code == _OK, shown(answer))
 
 
 @GENERATOR.promise(
-    "every example succeeds", fix="correct the example, or what the function returns for it; the log has the reason"
+    "every example succeeds", fix="fix the example, or what the function returns for it; the log has the reason"
 )
 async def _examples_succeed(one: Subject) -> None:
     for example in one.record.examples:
@@ -50,7 +50,7 @@ async def _examples_succeed(one: Subject) -> None:
 
 @GENERATOR.promise(
     "the same request comes from the cache the second time",
-    fix="keep what is random or depends on the time out of the result, or add a cache rule with 0 seconds",
+    fix="leave random values and times out of the result, or add a cache rule with 0 seconds",
 )
 async def _cached(one: Subject) -> None:
     if not _is_cached(one):
@@ -63,7 +63,7 @@ async def _cached(one: Subject) -> None:
 
 
 @GENERATOR.promise(
-    "the bytes are of a declared media type, and data.url leads to the same file",
+    "the bytes have a declared media type, and data.url returns the same file",
     fix="name every media type in produces, and return it as the artifact's media_type",
 )
 async def _delivered(one: Subject) -> None:
@@ -80,7 +80,7 @@ async def _delivered(one: Subject) -> None:
 
 
 @GENERATOR.promise(
-    "what can be typed in its image is a parameter, whose text is inside the image",
+    "text that can be edited in its image is a parameter, and is inside the image",
     fix="let EditableText name a parameter, and give its place in pixels of an image that is image_width wide",
 )
 async def _editable(one: Subject) -> None:
@@ -104,8 +104,8 @@ async def _unknown_field(one: Subject) -> None:
 
 
 @GENERATOR.promise(
-    "a value of a wrong type is refused with 400",
-    fix="let validators raise ValueError for values of every type, before they use the value",
+    "a value of the wrong type is refused with 400",
+    fix="let validators check the type of a value before they use it, and raise ValueError",
 )
 async def _wrong_types(one: Subject) -> None:
     for example in one.record.examples[:1]:

@@ -78,7 +78,7 @@ async def _run(one: Subject, attempt: int = 1) -> Any:
 
 @JOB.promise(
     "it returns a JSON object, a Pause, a Reschedule or None, within its timeout",
-    fix="return a mapping of plain values; give the job a larger timeout, or a Pause where it waits",
+    fix="return a mapping of plain values; give the job a longer timeout, or return a Pause when it waits",
 )
 async def _returns(one: Subject) -> None:
     found = await _run(one)
@@ -93,8 +93,8 @@ async def _returns(one: Subject) -> None:
 
 
 @JOB.promise(
-    "it can run twice, one time after the other",
-    fix="look first whether the work is done, such as by a unique key; a job whose process died is run again",
+    "it can run twice in a row",
+    fix="check first whether the work is done, for example with a unique key; a job whose process died runs again",
 )
 async def _twice(one: Subject) -> None:
     await _run(one)
@@ -108,7 +108,7 @@ async def _twice(one: Subject) -> None:
 
 @JOB.promise(
     "it ends when it is interrupted, and the next attempt succeeds",
-    fix="let CancelledError through, and write in transactions, so that half of the work is never kept",
+    fix="let CancelledError pass, and write in transactions, so that half-finished work is never kept",
 )
 async def _interrupted(one: Subject) -> None:
     job, payload, subject = one.record

@@ -133,8 +133,8 @@ async def _protocol(one: LimiterInTime) -> None:
 
 
 @LIMITER.promise(
-    "an unused window is whole and resets now",
-    fix="return remaining=limit, allowed=True and the current Unix time where nothing was counted",
+    "an unused window is full and resets now",
+    fix="return remaining=limit, allowed=True and the current Unix time if nothing was counted",
 )
 async def _unused(one: LimiterInTime) -> None:
     before = one.seconds()
@@ -145,7 +145,7 @@ async def _unused(one: LimiterInTime) -> None:
 
 @LIMITER.promise(
     "each request takes one until none is left, and then requests are refused",
-    fix="count in take() only what fits, and return allowed=False for what does not",
+    fix="in take(), only count requests that fit, and return allowed=False for those that do not",
 )
 async def _taken(one: LimiterInTime) -> None:
     found = [await one.take(_minute(3)) for _ in range(5)]
@@ -168,7 +168,7 @@ async def _reset(one: LimiterInTime) -> None:
 
 @LIMITER.promise(
     "one more request is free at reset_at and not before",
-    fix="count in a moving window: a request leaves it exactly window_seconds after it came",
+    fix="count in a sliding window: a request leaves it exactly window_seconds after it arrived",
     needs=[FROZEN_CLOCK],
 )
 async def _moving(one: LimiterInTime) -> None:
@@ -188,8 +188,8 @@ async def _moving(one: LimiterInTime) -> None:
 
 
 @LIMITER.promise(
-    "refused requests count nothing",
-    fix="do not add to the window in take() where the request is refused",
+    "refused requests are not counted",
+    fix="do not add to the window in take() if the request is refused",
     needs=[FROZEN_CLOCK],
 )
 async def _refused_count_nothing(one: LimiterInTime) -> None:
@@ -226,7 +226,7 @@ async def _whole_requests(one: LimiterInTime) -> None:
 
 
 @LIMITER.promise(
-    "a small request fits where a whole one does not", fix="compare the cost of the request with what is left"
+    "a small request may fit when a whole one does not", fix="compare the cost of the request with what is left"
 )
 async def _small(one: LimiterInTime) -> None:
     await one.take(_minute(1), 0.5)
@@ -238,7 +238,7 @@ async def _small(one: LimiterInTime) -> None:
 
 
 @LIMITER.promise(
-    "reset_at waits for as many small requests as one more whole request needs",
+    "reset_at waits until enough small requests have left for one more whole request",
     fix="add up the costs that leave the window, oldest first, until one more whole request is free",
     needs=[FROZEN_CLOCK],
 )
@@ -256,7 +256,7 @@ async def _small_reset(one: LimiterInTime) -> None:
 
 
 @LIMITER.promise(
-    "a request that is given back was never counted", fix="remove the request from the window in give_back()"
+    "a request that is given back no longer counts", fix="remove the request from the window in give_back()"
 )
 async def _given_back(one: LimiterInTime) -> None:
     await one.take(_minute(2))
@@ -266,8 +266,8 @@ async def _given_back(one: LimiterInTime) -> None:
 
 
 @LIMITER.promise(
-    "the newest request of the given cost is given back",
-    fix="look for the cost from the newest request backwards, and remove that one",
+    "the newest request with the given cost is given back",
+    fix="search for the cost from the newest request backwards, and remove that request",
     needs=[FROZEN_CLOCK],
 )
 async def _newest_given_back(one: LimiterInTime) -> None:
@@ -283,7 +283,8 @@ async def _newest_given_back(one: LimiterInTime) -> None:
 
 
 @LIMITER.promise(
-    "what was never counted cannot be given back", fix="change nothing in give_back() where no request has that cost"
+    "a request that was never counted cannot be given back",
+    fix="do not change anything in give_back() if no request has that cost",
 )
 async def _never_counted(one: LimiterInTime) -> None:
     status = await one.limiter.give_back(_minute(2), one.key, 1)
@@ -304,7 +305,7 @@ async def _nothing_left(one: LimiterInTime) -> None:
         expect(status.remaining == 2, _shown(status))
 
 
-@LIMITER.promise("peek counts nothing", fix="only read the window in peek()")
+@LIMITER.promise("peek does not count", fix="only read the window in peek()")
 async def _peeked(one: LimiterInTime) -> None:
     for _ in range(5):
         status = await one.limiter.peek(_minute(1), one.key)
@@ -316,7 +317,7 @@ async def _peeked(one: LimiterInTime) -> None:
 
 
 @LIMITER.promise(
-    "keys are counted apart, whatever is in them",
+    "keys are counted separately, whatever they contain",
     fix="hash the key, or escape it, before it becomes a part of another name",
 )
 async def _keys(one: LimiterInTime) -> None:
@@ -329,7 +330,8 @@ async def _keys(one: LimiterInTime) -> None:
 
 
 @LIMITER.promise(
-    "rates on one key are counted apart", fix="make the number and the seconds of the rate part of the key"
+    "different rates on one key are counted separately",
+    fix="make the number and the seconds of the rate part of the key",
 )
 async def _rates(one: LimiterInTime) -> None:
     for rate in (Rate(1, 60), Rate(1, 600), Rate(2, 60), Rate(16, 1), Rate(1, 61)):
@@ -339,7 +341,7 @@ async def _rates(one: LimiterInTime) -> None:
 
 
 @LIMITER.promise(
-    "requests at the same moment get no more than the limit", fix="make take() atomic: one command or one transaction"
+    "simultaneous requests do not exceed the limit", fix="make take() atomic: one command or one transaction"
 )
 async def _at_once(one: LimiterInTime) -> None:
     for cost, limit, asked in ((1, 100, 400), (0.1, 10, 250)):
@@ -350,7 +352,7 @@ async def _at_once(one: LimiterInTime) -> None:
 
 
 @LIMITER.promise(
-    "requests at the same moment that are all given back leave the window whole",
+    "if simultaneous requests are all given back, the window is full again",
     fix="make take() and give_back() atomic, and give back each request once",
 )
 async def _given_back_at_once(one: LimiterInTime) -> None:
@@ -364,7 +366,7 @@ async def _given_back_at_once(one: LimiterInTime) -> None:
 
 
 @LIMITER.promise(
-    "a window in long use counts the last requests only",
+    "a window that has been in use for long only counts the latest requests",
     fix="drop requests from the window when they are older than window_seconds",
     needs=[FROZEN_CLOCK],
 )
@@ -380,7 +382,7 @@ async def _long_use(one: LimiterInTime) -> None:
     expect(status.remaining == 20, _shown(status))
 
 
-@LIMITER.promise("costs that are not from 0.01 to 1 raise ValueError", fix="check the cost in take() and give_back()")
+@LIMITER.promise("costs outside 0.01 to 1 raise ValueError", fix="check the cost in take() and give_back()")
 async def _wrong_costs(one: LimiterInTime) -> None:
     for cost in (0, -1, 0.001, 1.01, 100, math.nan, math.inf):
         for refuse in (one.limiter.take, one.limiter.give_back):

@@ -33,7 +33,7 @@ async def _texts(one: Subject) -> None:
 
 
 @MCP_TOOL.promise(
-    "tools/list shows it with a schema of an object, in which every parameter has a description",
+    "tools/list shows it with an object schema in which every parameter has a description",
     fix="add Field(description=…) to the parameters; see the server's log if the tool is missing",
 )
 async def _listed(one: Subject) -> None:
@@ -54,8 +54,8 @@ async def _unknown_field(one: Subject) -> None:
 
 
 @MCP_TOOL.promise(
-    "a value of a wrong type is refused as validation_error",
-    fix="let validators raise ValueError for values of every type, before they use the value",
+    "a value of the wrong type is refused as validation_error",
+    fix="let validators check the type of a value before they use it, and raise ValueError",
 )
 async def _wrong_types(one: Subject) -> None:
     if not _callable(one):
@@ -68,8 +68,8 @@ async def _wrong_types(one: Subject) -> None:
 
 
 @MCP_TOOL.promise(
-    "calls with documented values are answered, or refused in words",
-    fix="raise InvalidInput, NotFound or a CallError with a code of its own for what people can correct; the log has "
+    "calls with documented values succeed, or are refused with an explanation",
+    fix="raise InvalidInput, NotFound or a CallError with its own code for what callers can fix; the log has "
     "the traceback",
 )
 async def _documented_values(one: Subject) -> None:

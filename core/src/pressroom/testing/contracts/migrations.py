@@ -60,8 +60,8 @@ def check_migrations(plugin: str, models: Models, *, postgresql: str = "") -> li
 
 
 @MIGRATIONS.promise(
-    "the migrations make the tables that the models describe",
-    fix="write the migration with `pressroom migrations new PLUGIN 'what it does'`, and read it",
+    "the migrations create the tables that the models describe",
+    fix="write the migration with `pressroom migrations new PLUGIN 'what it does'`, and review it",
 )
 async def _match(one: MigratedTables) -> None:
     await one.migrator.migrate()
@@ -70,7 +70,8 @@ async def _match(one: MigratedTables) -> None:
 
 
 @MIGRATIONS.promise(
-    "migrating again changes nothing", fix="give each revision a down_revision of its own, in one line without branches"
+    "migrating again changes nothing",
+    fix="give each revision a different down_revision, in a single line without branches",
 )
 async def _again(one: MigratedTables) -> None:
     await one.migrator.migrate()
@@ -79,7 +80,7 @@ async def _again(one: MigratedTables) -> None:
 
 
 @MIGRATIONS.promise(
-    "moments are the same on every database",
+    "timestamps are the same on every database",
     fix="use pressroom.columns.Timestamp as the type of the column, and sa.BigInteger() in its migration",
 )
 async def _moments(one: MigratedTables) -> None:

@@ -52,7 +52,7 @@ OUTAGE: Final = ContractSuite[ToolInOutage]("outage")
 
 
 @OUTAGE.promise(
-    "a call is answered in words while the database is away",
+    "a call gets an explanation while the database is unavailable",
     fix="let BackendError pass: the server tells clients when to try again; the log has the traceback",
 )
 async def _database(one: ToolInOutage) -> None:
@@ -61,9 +61,9 @@ async def _database(one: ToolInOutage) -> None:
 
 
 @OUTAGE.promise(
-    "a call is answered in words while nothing can be fetched",
-    fix="catch FetchFailed, FetchRefused and FetchUnknown, and raise a CallError with a code of its own that says what "
-    "people can do",
+    "a call gets an explanation while nothing can be fetched",
+    fix="catch FetchFailed, FetchRefused and FetchUnknown, and raise a CallError with its own code that says what "
+    "users can do",
 )
 async def _fetching(one: ToolInOutage) -> None:
     with failing(one.running, Fetcher, FetchFailed("https://example.org/ does not answer")):
@@ -71,7 +71,7 @@ async def _fetching(one: ToolInOutage) -> None:
 
 
 @OUTAGE.promise(
-    "a call is answered in words while no job can be enqueued",
+    "a call gets an explanation while no job can be enqueued",
     fix="let BackendError pass: the server tells clients when to try again; the log has the traceback",
 )
 async def _jobs(one: ToolInOutage) -> None:
@@ -80,7 +80,7 @@ async def _jobs(one: ToolInOutage) -> None:
 
 
 @OUTAGE.promise(
-    "a call ends within its timeout while what it fetches never answers, and costs nobody else",
+    "a call ends within its timeout while a server never responds, and does not hold up other calls",
     fix="await what you fetch, and let CancelledError pass",
 )
 async def _hanging(one: ToolInOutage) -> None:

@@ -30,9 +30,7 @@ _FOUND: Final = (302, 303)
 _FORBIDDEN: Final = 403
 
 
-@PAGE.promise(
-    "somebody who is signed in gets the page", fix="answer for an account that has nothing yet; the log has the reason"
-)
+@PAGE.promise("a signed-in user gets the page", fix="handle an account that has no data yet; the log has the reason")
 async def _signed_in(one: Subject) -> None:
     if _asks_get(one):
         answer = await one.http.get(one.record.path, headers=await _signed_in_headers(one))
@@ -40,7 +38,7 @@ async def _signed_in(one: Subject) -> None:
 
 
 @PAGE.promise(
-    "its HTML is sound: elements are closed in order, and ids exist once",
+    "its HTML is well formed: elements are closed in order, and ids are unique",
     fix="close each element, and begin ids with your plugin's id",
 )
 async def _html(one: Subject) -> None:
@@ -53,7 +51,7 @@ async def _html(one: Subject) -> None:
 
 
 @PAGE.promise(
-    "each form that it posts has the hidden field csrf",
+    "each form with method POST has the hidden field csrf",
     fix='add <input type="hidden" name="csrf"> with request.csrf_token, escaped',
 )
 async def _forms(one: Subject) -> None:
@@ -65,14 +63,14 @@ async def _forms(one: Subject) -> None:
         expect(not bare, f"a form for {bare[0] if bare else ''} without it")
 
 
-@PAGE.promise("somebody who is not signed in is led to the sign-in page", fix="declare the route with page=…")
+@PAGE.promise("a user who is not signed in is redirected to the sign-in page", fix="declare the route with page=…")
 async def _signed_out(one: Subject) -> None:
     if _asks_get(one):
         answer = await one.http.get(one.record.path)
         expect(answer.status_code in _FOUND and "/sign-in" in answer.headers.get("location", ""), shown(answer))
 
 
-@PAGE.promise("a form without its token is refused", fix="declare the route with page=…, and take forms by POST only")
+@PAGE.promise("a form without its token is refused", fix="declare the route with page=…, and accept forms by POST only")
 async def _csrf(one: Subject) -> None:
     if "POST" in _methods(one) and "<" not in one.record.path:
         headers = {**await _signed_in_headers(one), "origin": one.running.url}
@@ -82,7 +80,7 @@ async def _csrf(one: Subject) -> None:
 
 @ROUTE.promise(
     "a request without parameters is answered without an internal error",
-    fix="answer 400 or 404 for what is missing; the log has the traceback",
+    fix="respond with 400 or 404 to missing parameters; the log has the traceback",
 )
 async def _answered(one: Subject) -> None:
     if "<" in one.record.path:

@@ -135,7 +135,7 @@ from pressroom_content.contract.sites import (
 )
 
 CONTRACT_VERSION: Final = "1"
-"""The version of this contract. It counts up where plugins have to be changed."""
+"""The version of this contract. It increases when plugins have to be changed."""
 
 __all__ = [
     "BUILTIN",

@@ -1,4 +1,4 @@
-"""Requests to the API of a website, with every failure told apart: what had no effect, and what may have had one."""
+"""Requests to the API of a website. The errors tell apart what had no effect and what may have had one."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _FIREWALLS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class SiteResponse:
-    """An answer with a status below 300. `body` is its JSON, or `None` where it has none; `source` is who answered."""
+    """A response with a status below 300. `body` is its JSON, or `None` if it has none; `source` names the API."""
 
     status: int
     headers: Mapping[str, str]
@@ -56,10 +56,10 @@ class SiteResponse:
     source: str = "the site"
 
     def rows(self, name: str = "", *, with_ids: bool = False) -> list[dict[str, Any]]:
-        """Return the objects of the list that the body is, or that it has under a name.
+        """Return the objects of the list that is the body, or that the body has under a name.
 
-        Raises `SiteUnavailable` where it is something else: to take that for an empty list does harm. So it does
-        `with_ids` where an object has no `id` that can be kept.
+        Raises `SiteUnavailable` for anything else, since treating it as an empty list would do harm. With `with_ids`,
+        also raises it if an object has no `id` that can be stored.
         """
         found = self.body.get(name) if name and isinstance(self.body, dict) else None if name else self.body
         if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
@@ -69,9 +69,9 @@ class SiteResponse:
         return found
 
     def row(self, name: str = "", *, written: bool) -> dict[str, Any]:
-        """Return the object with an `id` that the body is, or the first one of its list with a name.
+        """Return the object with an `id` that is the body, or the first one in the list that it has under a name.
 
-        Raises `UnknownOutcome` where it is something else and something was written, else `SiteUnavailable`.
+        For anything else, raises `UnknownOutcome` if something was `written`, and `SiteUnavailable` otherwise.
         """
         found = self.body
         if name:
@@ -87,11 +87,11 @@ class SiteApi:
     """The API of one website.
 
     Args:
-        fetcher: what requests go through.
-        name: what the site is called in messages, such as `WordPress at example.org`.
-        root: the URL that paths are added to.
-        headers: what is sent with every request, such as the credential; it never shows in an error.
-        errors: what makes its errors, where it says some of them in a way of its own; `SiteErrors` if left out.
+        fetcher: sends the requests.
+        name: the name of the site in messages, such as `WordPress at example.org`.
+        root: the URL that paths are appended to.
+        headers: headers for every request, such as the credential. Errors never show them.
+        errors: creates the errors, if the API reports some of them in its own way; `SiteErrors` by default.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class SiteApi:
         self._api = JsonApi(name, errors or SiteErrors(), headers, seconds=_SECONDS)
 
     async def get(self, path: str, query: Mapping[str, Any] | None = None) -> SiteResponse:
-        """Ask for something. Raises `SiteError`, but never `UnknownOutcome`."""
+        """Send a GET request. Raises `SiteError`, but never `UnknownOutcome`."""
         return await self.send("GET", path, query=query)
 
     async def send(
@@ -115,15 +115,15 @@ class SiteApi:
         content: bytes = b"",
         headers: Mapping[str, str] | None = None,
     ) -> SiteResponse:
-        """Send a request, with a JSON document or with bytes, and return its answer.
+        """Send a request with a JSON document or with bytes, and return the response.
 
         Raises:
-            SiteUnavailable: nothing was done; later it may work.
-            SiteRejected: the credential is not accepted, or may not do this.
+            SiteUnavailable: nothing was done; it may work later.
+            SiteRejected: the credential is not accepted, or does not allow this.
             SiteGone: there is nothing at that path.
-            SiteRefused: the site says no, with its own words.
-            UnknownOutcome: it may have been done: the method changes something, and no answer that can be read came.
-                So it is where the answer is larger than 16 MiB.
+            SiteRefused: the site refused the request; the message quotes it.
+            UnknownOutcome: it may have taken effect: the method changes something, and the response is missing,
+                unreadable or larger than 16 MiB.
         """
         url = with_query(f"{self._root}{path}", query or {})
         answer = await self._api.request(
@@ -136,7 +136,7 @@ class SiteErrors:
     """The errors of a website's API. It implements `ErrorPolicy`."""
 
     def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> SiteError:
-        """Return `SiteRefused`, `SiteUnavailable`, or `UnknownOutcome` where the request may have had its effect."""
+        """Return `SiteRefused`, `SiteUnavailable`, or `UnknownOutcome` if the request may have taken effect."""
         if isinstance(error, FetchRefused):
             return SiteRefused(f"{title} cannot be used: {error.message}")
         if isinstance(error, FetchFailed):
@@ -144,7 +144,7 @@ class SiteErrors:
         return UnknownOutcome(f"{title} did not say what it did: {error.message}")
 
     def failure(self, title: str, method: str, answer: JsonAnswer) -> SiteError | None:
-        """Return the error for an answer that is not JSON, or has a status of 300 and above."""
+        """Return the error for a response that is not JSON, or has a status of 300 or above."""
         status, told = answer.status, f"HTTP {answer.status}{_words(answer.body)}"
         if _OK <= status < _REDIRECT and (answer.body is not None or answer.empty):
             return None

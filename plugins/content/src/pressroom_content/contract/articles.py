@@ -1,4 +1,4 @@
-"""What plugins may do with articles: read and change them, and make slugs."""
+"""What plugins can do with articles: read and change them, and create slugs."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from datetime import datetime
 from typing import Any, Final, Literal, Protocol
 
 ArticleStatus = Literal["draft", "scheduled", "published", "trashed"]
-"""Where an article is on its way."""
+"""The status of an article."""
 
 BodyFormat = Literal["markdown", "html"]
-"""How the body of an article is written."""
+"""The format of an article's body."""
 
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """One version of an article, the newest unless an older one was asked for.
+    """One version of an article: the newest, unless an older one was requested.
 
-    `website_id` is the website that it is meant for. `featured_media_id` names an image of a media library. `score` is
-    `None` while nothing scores. `word_count` is the one number of words that tools and pages show: the scorer's, where
-    something scores. `trashed_at` is set while it is in the trash. All times are in UTC.
+    `website_id` is the website that the article is meant for. `featured_media_id` identifies an image in a media
+    library. `score` is `None` while there is no scorer. `word_count` is the number of words that tools and pages show;
+    if there is a scorer, it is the scorer's count. `trashed_at` is set while the article is in the trash. All times are
+    in UTC.
     """
 
     id: str
@@ -55,7 +56,7 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class ArticleSummary:
-    """What an article is about, without its body."""
+    """The title, metadata and keyphrase of an article, without its body."""
 
     id: str
     title: str
@@ -67,7 +68,7 @@ class ArticleSummary:
 
 @dataclass(frozen=True, slots=True)
 class ArticleChange:
-    """A version of an article as a change: when it was written, and which fields it changed, none for the first."""
+    """A version of an article as a change: when it was written, and which fields it changed (empty for the first)."""
 
     version: int
     created_at: datetime
@@ -75,17 +76,17 @@ class ArticleChange:
 
 
 class ArticleRepository(Protocol):
-    """The articles of all accounts. What belongs to another account is not found."""
+    """The articles of all accounts. Articles of other accounts are not found."""
 
     async def get(self, user_id: str, content_id: str, version: int | None = None) -> Article:
         """Return an article, or an older version of it.
 
         Raises:
-            NotFound: the account has no such article, or the version is not kept.
+            NotFound: the account has no such article, or the version is not stored.
         """
 
     async def titles(self, user_id: str, content_ids: Sequence[str]) -> Mapping[str, str]:
-        """Return the titles of articles by id. Those that the account does not have are left out."""
+        """Return the titles of articles by id. Articles that the account does not have are left out."""
 
     async def summaries(
         self,
@@ -96,41 +97,40 @@ class ArticleRepository(Protocol):
         order: Literal["created", "changed"] = "changed",
         excluding: str = "",
     ) -> Sequence[ArticleSummary]:
-        """Return at most `limit` articles that are meant for a website, or with `None` for no website.
+        """Return at most `limit` articles that are meant for a website, or for no website if it is `None`.
 
-        Articles in the trash are left out, and the one whose id is `excluding`. `order` is `changed`, the last changed
-        first, or `created`, the oldest first.
+        Articles in the trash are left out, and so is the one whose id is `excluding`. `order` is `changed`, with the
+        most recently changed first, or `created`, with the oldest first.
         """
 
     async def changes(self, user_id: str, content_id: str) -> Sequence[ArticleChange]:
-        """Return the versions of an article that are kept, the newest first; nothing where there is no such article."""
+        """Return the stored versions of an article, newest first; nothing if there is no such article."""
 
     async def change(self, article: Article, fields: Mapping[str, Any], *, origin: str = "") -> Article:
         """Write a new version of an article with some fields changed, and return it.
 
         Args:
-            article: the version that the change is made to, as it was read.
-            fields: new values by name, such as `{"featured_alt": "A harbour"}`: those that people write.
-            origin: the client that asks for the change, for the list of versions.
+            article: the version to change, as it was read.
+            fields: new values by name, such as `{"featured_alt": "A harbour"}`; only fields that users write.
+            origin: the client that requested the change, for the list of versions.
 
         Raises:
-            InvalidInput: a field cannot have such a value, or somebody else changed the article or put it in the trash
-                since it was read.
-            NotFound: the article, or the website that `fields` names, is gone.
+            InvalidInput: a value is not allowed, or the article was changed or moved to the trash after it was read.
+            NotFound: the article, or the website that `fields` names, does not exist any longer.
             QuotaExceeded: the account's storage is full.
         """
 
     async def note_score(self, article: Article, score: int, words: int | None) -> Article:
-        """Keep a newer score of an article for its lists, and return the article with it.
+        """Store a newer score of an article for lists, and return the article with it.
 
-        `words` is how many words the scorer counted; `None` keeps the number that is there. A score of another version
-        than the newest is not kept.
+        `words` is the scorer's number of words; `None` keeps the stored number. A score of any version but the newest
+        is not stored.
         """
 
 
 MAX_SLUG_LENGTH: Final = 200
 MAX_GENERATED_LENGTH: Final = 80
-"""How long a slug is that is made from a title."""
+"""The maximum length of a slug that is generated from a title."""
 
 _LATIN: Final = {
     "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ħ": "h", "\u0131": "i",
@@ -149,8 +149,8 @@ _QUOTES: Final = frozenset("'\u2019\u02bc")
 def slug_of(title: str, longest: int = MAX_GENERATED_LENGTH, language: str = "") -> str:
     """Return a slug for a title: lower case, hyphens between the words, Latin letters without accents.
 
-    `language` is the tag of the title's language (BCP 47): in German, ü is ue. Letters of other scripts stay as they
-    are. It is empty where the title has neither letters nor digits.
+    `language` is the tag of the title's language (BCP 47): in German, ü becomes ue. Letters of other scripts stay
+    unchanged. The slug is empty if the title has neither letters nor digits.
     """
     own = _OF_LANGUAGE.get(language.partition("-")[0].lower(), {})
     letters = unicodedata.normalize("NFC", title)
@@ -180,7 +180,7 @@ def cut(slug: str, longest: int) -> str:
 
 
 def free_slugs(slug: str) -> Iterator[str]:
-    """Yield a slug, then the same with numbers at its end."""
+    """Yield a slug, then the same slug with numbers at its end."""
     slug = slug or "article"
     yield slug
     number = 2

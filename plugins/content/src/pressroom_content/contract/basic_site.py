@@ -1,6 +1,6 @@
-"""A base for sites: what a platform cannot do is refused, and only what it can do has to be written.
+"""A base class for sites: it refuses what a platform cannot do, so you only write what the platform can do.
 
-A `BlockSite` keeps the bodies of posts in blocks, so that what nobody changed stays as it is.
+A `BlockSite` keeps the bodies of posts in blocks, so that unchanged parts stay as they are.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pressroom_content.contract.sites import (
 T = TypeVar("T")
 
 SiteAction = Literal["delete", "import_posts", "redirects", "schedule", "trash", "unpublish", "upload"]
-"""What a platform may be unable to do: a field of `Capabilities`, or `trash`, for one that deletes for good only."""
+"""What a platform may be unable to do: a field of `Capabilities`, or `trash` if it can only delete permanently."""
 
 _REFUSALS: Final[Mapping[SiteAction, str]] = {
     "delete": "this platform deletes nothing: make the post a draft, then delete it on the site",
@@ -57,7 +57,7 @@ _VERBS: Final[Mapping[SiteAction, tuple[str, ...]]] = {
 async def work_beside(
     workers: Workers | None, function: Callable[..., T], *arguments: Any, what: str = "the post", seconds: float = 20.0
 ) -> T:
-    """Do what `BasicSite.beside` does, for sites that are not one."""
+    """Do the same as `BasicSite.beside`, for sites that do not derive from it."""
     if workers is None:
         return function(*arguments)
     try:
@@ -73,22 +73,22 @@ async def work_beside(
 class BasicSite(ABC):
     """Implements `Site` for a platform that has posts and nothing else.
 
-    Write `check`, `find`, `create`, `read`, `update` and `set_state`, and override what else the platform does. A class
-    whose `capabilities` have `upload`, `import_posts` or `redirects` without the methods for it raises `TypeError` when
-    it is defined.
+    Write `check`, `find`, `create`, `read`, `update` and `set_state`, and override the methods for anything else that
+    the platform can do. If the `capabilities` of a class include `upload`, `import_posts` or `redirects` but the class
+    lacks the methods for them, defining it raises `TypeError`.
 
-    `capabilities` are what the platform can do at best; `check` returns those of the credential. `refusals` says in the
-    platform's own words why something cannot be done: `{"redirects": "DEV has no redirects"}`.
+    `capabilities` list everything that the platform can do; `check` returns those of the credential. `refusals` has
+    messages, specific to the platform, for what cannot be done: `{"redirects": "DEV has no redirects"}`.
     """
 
     workers: Workers | None = None
-    """The server's worker processes; `None` where a site was opened without them, as in a test."""
+    """The server's worker processes; `None` if the site was opened without them, as in a test."""
 
     capabilities: ClassVar[Capabilities] = Capabilities()
     refusals: ClassVar[Mapping[SiteAction, str]] = {}
 
     def __init_subclass__(cls) -> None:
-        """Raise `TypeError` where the class declares what it does not do."""
+        """Raise `TypeError` if the class declares a capability that it does not implement."""
         super().__init_subclass__()
         for action, verbs in _VERBS.items():
             missing = [verb for verb in verbs if getattr(cls, verb) is getattr(BasicSite, verb)]
@@ -98,12 +98,12 @@ class BasicSite(ABC):
     async def beside(
         self, function: Callable[..., T], *arguments: Any, what: str = "the post", seconds: float = 20.0
     ) -> T:
-        """Run a function on a text or a file in a worker process, where it can be ended. See `Workers.run`.
+        """Run a function on a text or a file in a worker process, where it can be stopped. See `Workers.run`.
 
         Raises:
-            SiteRefused: it takes too long, or too much memory.
-            SiteUnavailable: too much work waits at the moment.
-            PressroomError: what the function raised.
+            SiteRefused: the function takes too long, or too much memory.
+            SiteUnavailable: too much work is waiting at the moment.
+            PressroomError: whatever the function raised.
         """
         return await work_beside(self.workers, function, *arguments, what=what, seconds=seconds)
 
@@ -112,7 +112,7 @@ class BasicSite(ABC):
         return SiteRefused(self.refusals.get(action, _REFUSALS[action]))
 
     def require_state(self, state: PostState) -> None:
-        """Refuse a state that posts cannot be moved to, by `capabilities` and `refusals`. `live` is always possible.
+        """Refuse a state that posts cannot have, according to `capabilities` and `refusals`. `live` is always possible.
 
         Raises:
             SiteRefused: the platform cannot do that.
@@ -150,12 +150,12 @@ class BasicSite(ABC):
         """See `Site.set_state`. Begin with `self.require_state(state)`."""
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
-        """Return nothing: the platform cannot be asked which terms it has."""
+        """Return nothing: the platform cannot list its terms."""
         del kind, query, limit
         return []
 
     async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
-        """Return nothing: posts hold the names of their terms."""
+        """Return nothing: posts contain the names of their terms."""
         del post
         return {}
 
@@ -193,9 +193,9 @@ class BasicSite(ABC):
 class BodyBlock:
     """A piece of a body, such as a paragraph, a table, a gallery or a shortcode.
 
-    `source` is the piece as the platform keeps it, byte for byte, with the white space that follows it. `name` is what
-    people call it, such as `gallery`. What readers see of it is `html`, or `markdown` on platforms that keep markdown.
-    Both are `None` for a block that only its platform understands: it is kept at its place, and cannot be edited.
+    `source` is the piece as the platform stores it, byte for byte, with the white space that follows it. `name` is what
+    users call it, such as `gallery`. `html` is what readers see, or `markdown` on platforms that store Markdown. Both
+    are `None` for a block that only its platform understands: it stays in its place, and cannot be edited.
     """
 
     source: str
@@ -205,39 +205,39 @@ class BodyBlock:
 
 
 class BodyCodec(Protocol):
-    """Takes bodies of a platform apart and puts them together.
+    """Splits the bodies of a platform into blocks and joins them again.
 
-    Its methods are pure and raise nothing: bodies come from somebody's site, may be broken, and have up to 5 MB. It is
-    pickled, since it runs in worker processes.
+    Its methods are pure and never raise, although bodies come from somebody's site, may be malformed, and can have up
+    to 5 MB. The codec is pickled, since it runs in worker processes.
     """
 
     def split(self, raw: str) -> Sequence[BodyBlock]:
-        """Return the blocks of a body. What is not well formed is a block without `html` and `markdown`."""
+        """Return the blocks of a body. A malformed part becomes a block without `html` and `markdown`."""
 
     def join(self, sources: Sequence[str], original: str = "") -> str:
-        """Return a body of these blocks, each with its source as it is.
+        """Return a body that consists of these blocks, with their sources unchanged.
 
-        `original` is the body that most of them are from. `join([one.source for one in split(raw)], raw)` is `raw`.
+        `original` is the body that most of them come from. `join([one.source for one in split(raw)], raw)` is `raw`.
         """
 
     def encode(self, html: str, markdown: str) -> Sequence[str]:
-        """Return the sources of one piece of text that was written here, such as a paragraph or a list.
+        """Return the sources for one piece of text that was written on this server, such as a paragraph or a list.
 
-        `html` is sanitised; `markdown` says the same. Code in it must not run on the platform.
+        `html` is sanitised; `markdown` has the same content. Code in it must not run on the platform.
         """
 
 
 @runtime_checkable
 class BlockSite(Protocol):
-    """A site whose bodies are written in blocks, and whose posts can be taken over. It keeps `Site` besides.
+    """A site whose bodies consist of blocks, and whose existing posts can be taken over. It also implements `Site`.
 
-    It fills `RemotePost.raw`, sends `Post.raw` as the body, and leaves out of updates the fields that `Post.kept`
-    names. `Site.posts` yields pages besides posts, where the platform has any.
+    It fills `RemotePost.raw`, sends `Post.raw` as the body, and leaves the fields that `Post.kept` names out of
+    updates. `Site.posts` also yields pages, if the platform has any.
     """
 
     @property
     def codec(self) -> BodyCodec:
-        """What takes the site's bodies apart."""
+        """The codec for the site's bodies."""
 
     async def locate(self, url: str) -> RemotePost | None:
-        """Return the post or page at a URL of the site, `None` where its API knows none."""
+        """Return the post or page at a URL of the site, or `None` if its API does not know one."""

@@ -1,4 +1,4 @@
-"""What a plugin says of a platform: how its websites are connected and opened, and what they can show."""
+"""What a plugin declares about a platform: how its websites are connected and opened, and what they can show."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _PLATFORM: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class CredentialField:
-    """A field of the form in which people type a site's credential. `secret` ones are never shown again.
+    """A field of the form in which users enter a site's credential. `secret` values are never shown again.
 
-    `pattern` is a regular expression that the whole value has to match; `hint` says where people find the value, and
-    `page` leads there: a path on the website, such as `wp-admin/profile.php`. `multiline` values, such as keys in PEM,
-    are typed into a larger field and keep their lines, which end in a line feed.
+    `pattern` is a regular expression that the whole value must match. `hint` says where users find the value, and
+    `page` is the path of that page on the website, such as `wp-admin/profile.php`. `multiline` values, such as PEM
+    keys, are entered in a larger field and keep their lines, which end with a line feed.
     """
 
     name: str
@@ -38,37 +38,37 @@ class OpenSite(Protocol):
     """Opens a website."""
 
     def __call__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
-        """Return the site; nothing is sent yet. `credential` holds the values of the connector's `fields`."""
+        """Return the site without sending a request. `credential` has the values of the connector's `fields`."""
 
 
 class ApprovalLink(Protocol):
-    """Makes the link to the page on which a site hands out a credential by itself."""
+    """Creates the link to the page on which a site issues a credential itself."""
 
     async def __call__(self, url: str, return_to: str, fetcher: Fetcher) -> str | None:
-        """Return the link, or `None` where the site has no such page.
+        """Return the link, or `None` if the site has no such page.
 
-        The site redirects to `return_to` with what `SiteConnector.approved` reads.
+        The site redirects to `return_to` with a query that `SiteConnector.approved` reads.
         """
 
 
 Approved = Callable[[Mapping[str, str]], Mapping[str, str]]
-"""Turns the query with which a site redirects back into a credential. Raises `SiteRejected` where it was denied."""
+"""Turns the query with which a site redirects back into a credential. Raises `SiteRejected` if access was denied."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteConnector:
     """A platform. Offer it through the hook `pressroom_site_connectors`.
 
-    `platform` is its name in tools, such as `wordpress`. `needs_url` tells that people type a URL. `approval` and
-    `approved` are for platforms that hand out credentials in the browser. `markdown` tells that it takes markdown
-    rather than HTML. `proves_control` tells that the platform's live check can fill `ConnectionReport.site_url`.
-    `sanitiser` is how much of HTML it keeps: `full` has figures, tables and iframes of known hosts, `basic` has none.
-    `capabilities` are what the platform can do at best. `term_kinds` are the kinds of terms that `Site.terms` can list,
-    none where the platform cannot be asked.
+    `platform` is its name in tools, such as `wordpress`. `needs_url` means that users enter a URL. `approval` and
+    `approved` are for platforms that issue credentials in the browser. `markdown` means that the platform takes
+    Markdown instead of HTML. `proves_control` means that the platform's live check can fill
+    `ConnectionReport.site_url`. `sanitiser` says how much HTML the platform keeps: `full` includes figures, tables and
+    iframes of known hosts, `basic` does not. `capabilities` list everything that the platform can do. `term_kinds` are
+    the kinds of terms that `Site.terms` can list; leave it empty if the platform cannot list any.
 
-    `fidelity` is what readers do not get as it was written, by the names of constructs in the reference: a note that
-    begins with `converted` or `lost`. Whatever is not in it arrives as it is. `fidelity_by` has more of it where it
-    depends on what was chosen: by the names of fields that have `options`, and by these.
+    `fidelity` lists what readers do not see as it was written: it maps names of constructs in the reference to notes
+    that begin with `converted` or `lost`. Constructs that are not listed arrive unchanged. `fidelity_by` adds notes
+    that depend on the credential: it maps names of fields that have `options`, and then each option, to such notes.
     """
 
     platform: str
@@ -97,7 +97,7 @@ class SiteConnector:
                 raise ValueError(f"fidelity_by of {self.platform!r}: {name!r} has no option {unknown[0]!r}")
 
     def fidelity_for(self, credential: Mapping[str, str]) -> Mapping[str, str]:
-        """Return what readers of a website with this credential do not get as it was written."""
+        """Return the notes on what readers of a website with this credential do not see as it was written."""
         notes = dict(self.fidelity)
         for name, by_option in self.fidelity_by.items():
             notes |= by_option.get(credential.get(name, ""), {})

@@ -1,4 +1,4 @@
-"""Control of a URL: what a website may speak for, and how that was proven.
+"""Control of a URL: which URL a website may represent, and how that was proven.
 
 Everybody can type any URL into a form. Before anything relies on a website's URL (a page of this server that leads
 there, a text that is shown as that page's, the operator's credential at a search engine), the website has to control
@@ -21,8 +21,8 @@ from pressroom_content.contract.site_errors import (
 )
 
 ControlMethod = Literal["server", "platform", "file", "meta"]
-"""How control was proven: the site is on this server; its platform accepted an administrator's credential and names
-the URL as its own; a file below the URL, or a meta tag in its page, holds the website's token."""
+"""How control was proven: the site is on this server; its platform accepted an administrator's credential and says that
+the URL is its own; a file below the URL, or a meta tag in its page, contains the website's token."""
 
 FILE_NAME: Final = "pressroom-verification.txt"
 META_NAME: Final = "pressroom-verification"
@@ -33,14 +33,14 @@ _HOST: Final = re.compile(r"[a-z0-9]([a-z0-9_.-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
 
 
 class ControlNotProven(SiteError):
-    """Nobody has shown that the website controls its URL. The message says how to show it."""
+    """It is not proven that the website controls its URL. The message says how to prove it."""
 
     code = "control_not_proven"
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """What is known of a website's control of its URL. `method` is empty while nothing is proven."""
+    """What is known about a website's control of its URL. `method` is empty while nothing is proven."""
 
     url: str
     method: ControlMethod | Literal[""] = ""
@@ -52,12 +52,12 @@ class Control:
         return bool(self.method)
 
     def covers(self, url: str) -> bool:
-        """Return whether a URL is one that the website controls."""
+        """Return whether the website controls a URL."""
         return self.proven and is_below(url, self.url)
 
 
 def control_of(website: Website) -> Control:
-    """Return what is known of a website's control of its URL, without looking."""
+    """Return what is known about a website's control of its URL, without checking it again."""
     if website.platform == BUILTIN:
         return Control(website.url, "server", website.created_at)
     if not website.control_method or (website.url and website.control_place != place_of(website.url)):
@@ -67,17 +67,17 @@ def control_of(website: Website) -> Control:
 
 
 async def require_control(content: PluginContext, user_id: str, website_id: str, use: str) -> Control:
-    """Return the proof that a website controls its URL. A proof that is a day old is renewed.
+    """Return the proof that a website controls its URL. A proof that is older than a day is renewed.
 
     Args:
         content: the context of the content plugin.
-        user_id: whose website it is.
+        user_id: the owner of the website.
         website_id: the website.
         use: what needs the proof, as the subject of a sentence, such as "The operator's Google account".
 
     Raises:
         NotFound: the account has no such website.
-        ControlNotProven: nothing proves it; the message says what the owner can do.
+        ControlNotProven: there is no proof; the message says what the owner can do.
     """
     from pressroom_content.websites.control import Controls  # noqa: PLC0415 - it needs the contract
 
@@ -85,9 +85,9 @@ async def require_control(content: PluginContext, user_id: str, website_id: str,
 
 
 async def note_control(content: PluginContext, website_id: str, url: str) -> None:
-    """Keep that a file at the root of a website's host held a secret of this website just now.
+    """Record that a file at the root of a website's host just contained a secret of this website.
 
-    `url` is the website's URL as it was when the file was read.
+    `url` is the website's URL at the time when the file was read.
     """
     from pressroom_content.websites.control import Controls  # noqa: PLC0415 - it needs the contract
 
@@ -95,10 +95,10 @@ async def note_control(content: PluginContext, website_id: str, url: str) -> Non
 
 
 def place_of(url: str) -> str:
-    """Return a website's URL without its scheme, query and the slash at its end: `example.com/blog`.
+    """Return a website's URL without its scheme, query and trailing slash: `example.com/blog`.
 
-    URLs that are the same to browsers have the same place. Returns an empty text for whatever is not a plain http or
-    https URL: credentials, segments such as `..`, backslashes, or a host that cannot be read.
+    URLs that are the same to browsers have the same place. Returns an empty text for anything that is not a plain http
+    or https URL, such as one with credentials, segments such as `..`, backslashes, or an invalid host.
     """
     if not _PLAIN.fullmatch(url):
         return ""
@@ -127,17 +127,17 @@ def place_of(url: str) -> str:
 
 
 def is_below(url: str, website_url: str) -> bool:
-    """Return whether a page's URL is the URL of a website, or below it. The scheme makes no difference."""
+    """Return whether a page's URL is the URL of a website, or below it, whatever the scheme."""
     place, page = place_of(website_url), place_of(url)
     return bool(place and page) and (page == place or page.startswith(f"{place}/"))
 
 
 def web_url(url: str) -> str:
-    """Return a URL that a site named for a page if browsers can be sent there, else an empty text."""
+    """Return a URL that a site returned for a page if browsers can be sent there, and an empty text otherwise."""
     return url if place_of(url) else ""
 
 
 def is_on_this_server(url: str, base_url: str) -> bool:
-    """Return whether a URL is on the origin of this server, whichever scheme and spelling it has."""
+    """Return whether a URL is on the origin of this server, whatever its scheme and spelling."""
     own, asked = place_of(base_url).partition("/")[0], place_of(url).partition("/")[0]
     return bool(own) and own == asked

@@ -21,7 +21,7 @@ class ContentHooks:
 
     @hookspec
     def pressroom_site_connectors(self, plugin: PluginContext) -> Iterable[SiteConnector]:
-        """Offer platforms to publish on. Each name exists once: plugins that claim the same are in conflict.
+        """Offer platforms to publish to. Names must be unique: plugins that claim the same name are in conflict.
 
         Example:
             ```python
@@ -156,7 +156,7 @@ class ContentHooks:
 
     @hookspec
     def pressroom_search_sources(self, plugin: PluginContext) -> Iterable[SearchSource]:
-        """Offer sources of search figures.
+        """Offer sources of search data, such as clicks and impressions.
 
         Example:
             ```python
@@ -223,7 +223,7 @@ class ContentHooks:
 
     @hookspec
     def pressroom_article_scorers(self, plugin: PluginContext) -> Iterable[ArticleScorer]:
-        """Offer what scores articles.
+        """Offer functions that score articles.
 
         Example:
             ```python
@@ -251,7 +251,7 @@ class ContentHooks:
 
     @hookspec
     def pressroom_article_reviewers(self, plugin: PluginContext) -> Iterable[ArticleReviewer]:
-        """Offer parts that a check of an article can include, each by a name of its own.
+        """Offer reviews that a check of an article can include, each under its own name.
 
         Example:
             ```python
@@ -279,7 +279,7 @@ class ContentHooks:
 
     @hookspec
     def pressroom_languages(self, plugin: PluginContext) -> Iterable[Language]:
-        """Offer languages whose articles are judged by rules of their own. Each code exists once.
+        """Offer languages that have their own rules for checking articles. Codes must be unique.
 
         Example:
             ```python

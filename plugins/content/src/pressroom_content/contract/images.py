@@ -1,4 +1,4 @@
-"""How a provider of licensed images is asked, and where publishing gets the files of an article's images from."""
+"""Queries to providers of licensed images, and the libraries from which publishing gets an article's images."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RESERVED: Final = ("auto", "library")
 
 @dataclass(frozen=True, slots=True)
 class ImageQuery:
-    """What is searched for; `page` begins at 1, `per_page` is 1 to 20, `min_width` in pixels (0: any)."""
+    """A search for images. `page` starts at 1, `per_page` is 1 to 20, `min_width` is in pixels (0 means any)."""
 
     text: str
     orientation: Literal["any", "landscape", "portrait", "square"] = "any"
@@ -28,7 +28,7 @@ class ImageQuery:
 
 @dataclass(frozen=True, slots=True)
 class ImageLicense:
-    """What may be done with an image. `code` is SPDX-like, such as `CC-BY-4.0`."""
+    """The licence of an image. `code` is like an SPDX identifier, such as `CC-BY-4.0`."""
 
     code: str
     url: str
@@ -39,7 +39,7 @@ class ImageLicense:
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """Who is to be named, in three forms of one line. Empty where nobody has to be."""
+    """The credit line of an image, in three formats. Empty if no credit is required."""
 
     text: str = ""
     html: str = ""
@@ -48,9 +48,9 @@ class Credit:
 
 @dataclass(frozen=True, slots=True)
 class FoundImage:
-    """One result. `ref` names it to `import_image`: the provider and its id, such as `openverse:1f2e…`.
+    """One result. `ref` identifies it for `import_image`: the provider and the image's id, such as `openverse:1f2e…`.
 
-    `use_requires` lists what its use obliges to, in words: `credit`, `download_ping`, `hotlink_only`.
+    `use_requires` lists the obligations of those who use it: `credit`, `download_ping`, `hotlink_only`.
     """
 
     ref: str
@@ -73,7 +73,7 @@ class FoundImage:
 
 @dataclass(frozen=True, slots=True)
 class ImagePage:
-    """A page of results; `note` says what the provider could not do, such as a filter that it does not have."""
+    """A page of results. `note` says what the provider could not do, for example because it lacks a filter."""
 
     images: tuple[FoundImage, ...]
     more: bool = False
@@ -82,11 +82,12 @@ class ImagePage:
 
 @dataclass(frozen=True, slots=True)
 class ImageSource:
-    """A provider. Offer it through the hook `pressroom_image_sources`.
+    """A provider of images. Offer it through the hook `pressroom_image_sources`.
 
     `search` and `get` take the context of the images plugin, whose services they may use. `get` returns an image by the
-    part of its `ref` behind the colon, and raises `NotFound`. `used` is called once when an image is taken into a
-    library: providers that count downloads are told there. All may raise `BackendError` while the provider is away.
+    part of its `ref` after the colon, and raises `NotFound`. `used` is called once when an image is imported into a
+    library, so that you can tell providers that count downloads. All three may raise `BackendError` while the provider
+    is unavailable.
     """
 
     name: str
@@ -105,9 +106,9 @@ class ImageSource:
 
 @dataclass(frozen=True, slots=True)
 class MediaFile:
-    """An image of a library. `content` is empty where it may only be hotlinked: then `url` is where it lies.
+    """An image of a library. If it may only be hotlinked, `content` is empty and `url` is the URL of the image.
 
-    `credit_html` is the line that has to stand by the image, empty where none has to. `caption` is plain text.
+    `credit_html` is the credit line that must appear with the image, or empty. `caption` is plain text.
     """
 
     id: str
@@ -126,10 +127,10 @@ class MediaFile:
 
 @dataclass(frozen=True, slots=True)
 class MediaChoice:
-    """An image that a person may choose.
+    """An image that a user may choose.
 
-    `thumbnail` is a path on this server, and so is `path`, under which everybody may load the image itself. Each is
-    empty where the image has none.
+    `thumbnail` is a path on this server, and so is `path`, where everybody may load the image itself. Each is empty if
+    the image has none.
     """
 
     id: str
@@ -143,12 +144,12 @@ class MediaChoice:
 class MediaLibrary:
     """A library of images. Offer it through the hook `pressroom_media_libraries`.
 
-    `read` returns an account's image by its id, with its content. It raises `NotFound`, and `BackendError` where the
-    file cannot be read at the moment. `user_id` comes first.
+    `read` takes the ids of an account and of an image, and returns the image with its content. It raises `NotFound`,
+    and `BackendError` if the file cannot be read at the moment.
 
-    With `recent` people choose featured images in the editor: it gets the account's id and a number, and returns at
-    most as many of its images, newest first. `used` is told the account, the image and the article that it was chosen
-    for.
+    With `recent`, users can choose featured images in the editor. It takes the account's id and a number, and returns
+    at most this many of the account's images, newest first. `used` takes the account, the image, and the article that
+    the image was chosen for.
     """
 
     name: str

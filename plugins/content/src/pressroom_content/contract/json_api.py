@@ -1,4 +1,4 @@
-"""Requests to other people's JSON APIs: one way to send and read them, and a policy for what goes wrong."""
+"""Requests to third-party JSON APIs: one way to send and read them, and a policy for errors."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from urllib.parse import urlencode
 from pressroom.sdk import Fetcher, FetchFailed, FetchRefused, FetchUnknown, PressroomError
 
 MAX_VALUES: Final = 500_000
-"""Values of an answer. What JSON costs is decided by their number: 16 MiB of `[]` take over a second, of text 15 ms."""
+"""Maximum number of values in a response, which determines the cost: 16 MiB of `[]` take over 1 s, of text 15 ms."""
 
 _SIGNS: Final = (b"[", b"{", b",", b":")
 
 
 class UnreadableJson(ValueError):
-    """An answer is not JSON, or more of it than is read. The message ends a sentence that begins with the source."""
+    """A response is not JSON, or has too many values. The message ends a sentence that begins with the source."""
 
 
 def read_json(content: bytes, *, max_values: int = MAX_VALUES) -> Any:
-    """Return the JSON of an answer that was bounded in bytes when it was fetched.
+    """Parse the JSON of a response whose size was limited when it was fetched.
 
-    Nothing else runs while JSON is parsed, in a thread neither, so the number of values is bounded before: 16 MiB take
-    at most a tenth of a second.
+    Parsing JSON blocks the whole process, even from a thread, so the number of values is checked first: 16 MiB take at
+    most a tenth of a second.
 
     Raises `UnreadableJson`.
     """
@@ -42,7 +42,7 @@ def read_json(content: bytes, *, max_values: int = MAX_VALUES) -> Any:
 
 
 def read_json_or_none(content: bytes, *, max_values: int = MAX_VALUES) -> Any:
-    """Return the JSON of an answer, `None` for what cannot be read."""
+    """Parse the JSON of a response, and return `None` if it cannot be read."""
     try:
         return read_json(content, max_values=max_values)
     except UnreadableJson:
@@ -73,7 +73,7 @@ _MAX_PAUSE_SECONDS: Final = 86_400
 
 
 def retry_after_of(headers: Mapping[str, str]) -> int | None:
-    """Return the seconds of `Retry-After` (RFC 9110, 10.2.3), a day at most; `None` where it cannot be read."""
+    """Return the seconds from `Retry-After` (RFC 9110, 10.2.3), at most one day, or `None` if it cannot be read."""
     value = headers.get("retry-after", "").strip()
     if value.isascii() and value.isdigit():
         return min(int(value[:9]), _MAX_PAUSE_SECONDS)
@@ -86,10 +86,10 @@ def retry_after_of(headers: Mapping[str, str]) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class JsonAnswer:
-    """An answer of an API with any status.
+    """A response of an API with any status.
 
-    `body` is its JSON, `None` where it is empty or cannot be read; `problem` says why it cannot, as the end of a
-    sentence that begins with the API. `size` is in bytes.
+    `body` is its JSON, or `None` if it is empty or cannot be parsed; `problem` then says why, as the end of a sentence
+    that begins with the name of the API. `size` is in bytes.
     """
 
     status: int
@@ -102,32 +102,32 @@ class JsonAnswer:
 
     @property
     def retry_after(self) -> int | None:
-        """The seconds of `Retry-After`; `None` where it cannot be read."""
+        """The seconds from `Retry-After`, or `None` if it is missing or cannot be read."""
         return retry_after_of(self.headers)
 
 
 class ErrorPolicy(Protocol):
-    """Turns what goes wrong at an API into the errors of its caller. `title` is what the API is called in messages."""
+    """Turns failures of an API into the errors of its caller. `title` is the name of the API in messages."""
 
     def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> PressroomError:
-        """Return the error for a request without a whole answer. `FetchUnknown`: it may have had its effect."""
+        """Return the error for a request without a complete response. `FetchUnknown`: it may have taken effect."""
 
     def failure(self, title: str, method: str, answer: JsonAnswer) -> PressroomError | None:
-        """Return the error that an answer is, `None` for one that is as it should be. It is asked for every answer."""
+        """Return the error for a response, or `None` if the response is fine. Called for every response."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonApi:
-    """An API of somebody else.
+    """A third-party API.
 
     Args:
-        title: what it is called in messages, such as `WordPress at example.org`.
-        policy: what makes its errors.
-        headers: sent with every request, such as the credential. They never show in an error.
-        max_bytes: of an answer.
-        max_values: of the JSON of an answer.
-        seconds: for a whole request.
-        redirects: how many are followed, of requests that only read.
+        title: the name of the API in messages, such as `WordPress at example.org`.
+        policy: creates the errors.
+        headers: headers for every request, such as the credential. Errors never show them.
+        max_bytes: maximum size of a response.
+        max_values: maximum number of JSON values in a response.
+        seconds: time limit for a whole request.
+        redirects: how many redirects to follow, for requests that only read.
     """
 
     title: str
@@ -148,9 +148,9 @@ class JsonApi:
         document: Any = None,
         content: bytes = b"",
     ) -> JsonAnswer:
-        """Send a request, with a JSON document or with bytes, and return its answer.
+        """Send a request with a JSON document or with bytes, and return the response.
 
-        Raises whatever the policy makes of it.
+        Raises the errors that the policy returns.
         """
         sent = {"Accept": "application/json", **self.headers, **(headers or {})}
         if document is not None:
@@ -184,6 +184,6 @@ class JsonApi:
 
 
 def with_query(url: str, query: Mapping[str, Any]) -> str:
-    """Return a URL with parameters added. Those that are empty or `None` are left out; lists repeat their name."""
+    """Return a URL with added parameters. Empty ones and `None` are left out; lists repeat their name."""
     words = urlencode({name: value for name, value in query.items() if value not in ("", None)}, doseq=True)
     return f"{url}{'&' if '?' in url else '?'}{words}" if words else url

@@ -14,15 +14,15 @@ _CODE: Final = re.compile(r"[a-z]{2,3}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language whose articles are judged by rules of its own. Offer it through the hook `pressroom_languages`.
+    """A language with its own rules for checking articles. Offer it through the hook `pressroom_languages`.
 
-    `code` is its primary language subtag (BCP 47), such as `eo`: texts with the tag `eo` or `eo-FR` are in it. `rules`
-    is a TOML document of word lists, patterns and a formula for reading ease; the how-to "Add a language" says what it
-    holds. `stemmer` returns what the inflected forms of a lower-case word have in common, so that a keyphrase is found
-    in all of them. It is a function of a module, because it runs in worker processes; without one, the Snowball stemmer
-    of the language is used, if there is one.
+    `code` is the primary language subtag (BCP 47), such as `eo`, which covers texts with the tags `eo` and `eo-FR`.
+    `rules` is a TOML document with word lists, patterns and a formula for reading ease; the how-to "Add a language"
+    describes it. `stemmer` returns what the inflected forms of a lower-case word have in common, so that a keyphrase is
+    found in all of them. It must be a module-level function, because it runs in worker processes. Without a stemmer,
+    the Snowball stemmer of the language is used, if there is one.
 
-    Raises `ValueError` where a member cannot be right: it names every fault of the rules.
+    Raises `ValueError` if a field is invalid. The message names every problem in the rules.
     """
 
     code: str

@@ -1,4 +1,4 @@
-"""Parameters that the tools of several plugins have, and cursors of lists that are ordered by time."""
+"""Parameters that tools of several plugins share, and cursors for lists that are ordered by time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Day = Annotated[str, Field(min_length=10, max_length=10, json_schema_extra={"for
 
 
 def cursor_of(at: datetime, id_: str) -> str:
-    """Return the cursor behind a row of that time and id, for a list that is ordered by both, newest first."""
+    """Return the cursor after a row with this time and id, for a list that is ordered by both, newest first."""
     micros = (at - _EPOCH) // timedelta(microseconds=1)
     return base64.urlsafe_b64encode(f"{micros}.{id_}".encode()).decode().rstrip("=")
 
@@ -41,7 +41,7 @@ def read_cursor(cursor: str) -> tuple[datetime, str]:
     """Return the time and id of a cursor.
 
     Raises:
-        InvalidInput: it is not one that `cursor_of` made.
+        InvalidInput: `cursor_of` did not create the cursor.
     """
     from pressroom.columns import as_id  # noqa: PLC0415 - SQLAlchemy loads with it
 

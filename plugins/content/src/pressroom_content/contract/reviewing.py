@@ -1,4 +1,4 @@
-"""What plugins can say of an article: its score, and what they add to its check.
+"""What plugins can say about an article: its score, and what they add to its check.
 
 Texts are checked against a website's brand voice, and against the account's other texts.
 """
@@ -29,9 +29,9 @@ VoiceRule = Literal["banned_term", "glossary", "spelling", "sentence_length", "r
 
 @dataclass(frozen=True, slots=True)
 class ArticleReview:
-    """What a review found: `data` as JSON values for `structuredContent`, `lines` the same in words.
+    """The result of a review: `data` has JSON values for `structuredContent`, and `lines` says the same in words.
 
-    `lines` hold what a model needs to act: what is wrong, where, and what to do. They are empty where all is well.
+    `lines` tell a model what it needs to know: what is wrong, where, and what to do. They are empty if all is well.
     """
 
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -42,8 +42,8 @@ class ArticleReview:
 class ArticleReviewer:
     """Reviews stored articles. Offer it through the hook `pressroom_article_reviewers`.
 
-    `check_blog_seo` lists `name` among the values of `include` and calls `review` where a client asks for it; the
-    answer has `data` under that name. A review never changes the article's score, and has 60 seconds. It may raise
+    `check_blog_seo` lists `name` among the values of `include`, and calls `review` if a client requests it. The result
+    has `data` under that name. A review never changes the article's score, and may take 60 seconds. It may raise
     `InvalidInput` and `BackendError`.
     """
 
@@ -63,8 +63,9 @@ class ArticleReviewer:
 class VoiceFinding:
     """Something in a text that breaks a brand voice (`error`) or misses a target (`warning`).
 
-    `position` counts characters of the plain text from 0, `line` its lines from 1; both are `None` where the whole text
-    is meant. `found` is the text in question, `context` the same with some words around it.
+    `position` is an offset in characters of the plain text, from 0, and `line` is a line number, from 1; both are
+    `None` if the finding is about the whole text. `found` is the text in question, `context` is the text with some
+    words around it.
     """
 
     rule: VoiceRule
@@ -79,9 +80,9 @@ class VoiceFinding:
 
 @dataclass(frozen=True, slots=True)
 class VoiceReview:
-    """What a check against a brand voice found, at most 50 findings for each rule.
+    """The result of a check against a brand voice, with at most 50 findings for each rule.
 
-    `version` is the version of the voice; 0 where nobody has written one, so that only the targets for sentences and
+    `version` is the version of the voice. It is 0 if nobody has written one; then only the targets for sentences and
     reading ease were checked.
     """
 
@@ -96,11 +97,11 @@ class VoiceReview:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateText:
-    """A text of the account that is much like an article, or has its keyphrase.
+    """A text of the account that is similar to an article, or has the same keyphrase.
 
-    `content_id` is empty for a page that was not written here. `similarity` is the part of both texts that is the same,
-    from 0 to 1; `exact` tells whether the texts themselves were compared. `shared` are passages that both have, and
-    `keyphrase: …` where both have the same.
+    `content_id` is empty for a page that was not written on this server. `similarity` is the share of both texts that
+    is the same, from 0 to 1; `exact` says whether the texts themselves were compared. `shared` lists passages that both
+    have, and `keyphrase: …` if both have the same one.
     """
 
     content_id: str
@@ -112,7 +113,7 @@ class DuplicateText:
 
 
 class TextChecker(Protocol):
-    """Checks texts by rules, without judgement. What belongs to another account is not found."""
+    """Checks texts by fixed rules. Texts of other accounts are not found."""
 
     async def voice_findings(
         self,
@@ -129,12 +130,12 @@ class TextChecker(Protocol):
 
         Args:
             user_id: the account.
-            website_id: whose voice; `None` for the website that the stored article is meant for, if any.
-            content_id: a stored article. The other arguments are those of one that is not stored.
-            title: its headline.
-            body: its text.
+            website_id: the website; `None` means the one that the stored article is meant for, if any.
+            content_id: a stored article. For a text that is not stored, use the arguments below instead.
+            title: the headline.
+            body: the text.
             body_format: the format of `body`.
-            language: its language tag; empty for the website's.
+            language: the language tag; empty means the website's language.
 
         Raises:
             NotFound: the account has no such website or article.
@@ -142,15 +143,15 @@ class TextChecker(Protocol):
         """
 
     async def duplicates(self, user_id: str, content_id: str, threshold: float = 0.8) -> Sequence[DuplicateText]:
-        """Return texts that share at least that part with a stored article, from 0 to 1, or have its keyphrase.
+        """Return texts whose similarity to a stored article is at least `threshold`, or that have its keyphrase.
 
-        The most alike come first. Articles in the trash do not count. Raises `NotFound`.
+        The most similar texts come first. Articles in the trash do not count. Raises `NotFound`.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredArticle:
-    """What is scored: the fields of an article as they are stored. `body_format` is `markdown` or `html`."""
+    """The article to score, with its fields as they are stored. `body_format` is `markdown` or `html`."""
 
     title: str
     body: str
@@ -168,10 +169,10 @@ class ScoredArticle:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score from 0 to 100, and what would raise it most, in words, best first.
+    """A score from 0 to 100, and the changes that would raise it most, in words, best first.
 
-    `words` is how many words the scorer counts in the body, so that every page and tool shows one number; `None` where
-    it does not know.
+    `words` is the scorer's number of words in the body, so that every page and tool shows the same number; `None` if it
+    is unknown.
     """
 
     score: int
@@ -181,10 +182,10 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class ScoreCheck:
-    """One check of an article. `gain` is by how many points the score rises when this check alone becomes good.
+    """One check of an article. `gain` is the number of points that the score rises if only this check becomes good.
 
-    `area` is what it belongs to, such as `readability`; `message` is what was seen, `threshold` what is good, `fix`
-    what to do, empty where nothing is to be done; `evidence` are the places that it is about.
+    `area` is the group of the check, such as `readability`; `message` says what was found, `threshold` what is good,
+    and `fix` what to do, or nothing; `evidence` lists the passages in question.
     """
 
     id: str
@@ -199,7 +200,7 @@ class ScoreCheck:
 
 @dataclass(frozen=True, slots=True)
 class SnippetLine:
-    """A line of a search result. `width` and `limit` are in CSS pixels; `text` ends in an ellipsis where it is cut."""
+    """A line of a search result. `width` and `limit` are in CSS pixels; `text` ends with an ellipsis if it is cut."""
 
     text: str
     width: int
@@ -219,11 +220,11 @@ class SearchSnippet:
 
 @dataclass(frozen=True, slots=True)
 class ScoreReport:
-    """A score with everything behind it.
+    """A score with all its details.
 
-    `areas` are scores from 0 to 100, `None` where no check of an area applies; `caps` are faults that hold the score
-    down whatever else is good, in words; `warnings` are about the snippets, `notes` about the whole. Scores of
-    different `ruleset`s do not compare.
+    `areas` are scores from 0 to 100, or `None` if no check of an area applies. `caps` describes faults that limit the
+    score whatever else is good. `warnings` are about the snippets, `notes` about the whole article. Scores of different
+    `ruleset`s cannot be compared.
     """
 
     score: int
@@ -243,15 +244,15 @@ class ScoreReport:
 class ArticleScorer:
     """Scores articles. Offer it through the hook `pressroom_article_scorers`.
 
-    One scorer is used: the one that the operator names in `scorer`, or else the first by plugin id.
+    Only one scorer is used: the one that the operator names in `scorer`, or otherwise the first by plugin id.
 
-    `score` is a function of a module: it runs in a worker process. It must not raise for any text. `report`, where
-    there is one, judges a stored article of an account for the dashboard: the account's id comes first, then the
-    article's. It raises `NotFound`.
+    `score` must be a module-level function, since it runs in a worker process. It must not raise for any text.
+    `report`, if present, scores a stored article for the dashboard. It takes the ids of the account and of the article,
+    and raises `NotFound`.
 
-    `prepare`, where there is one, is used instead of `score`. It knows the account and the article's website, and
-    returns a function without arguments, which is pickled, runs in a worker process and returns the score. The article
-    may not be stored yet: then its `id` is empty. The score has to be the one that `report` gives afterwards.
+    `prepare`, if present, is used instead of `score`. It knows the account and the article's website, and returns a
+    function without arguments, which is pickled, runs in a worker process and returns the score. If the article is not
+    stored yet, its `id` is empty. The score must be the same as the one that `report` returns later.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""How a search engine's own figures are asked for."""
+"""Queries for a search engine's own figures."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pressroom.sdk import BackendError, Fetcher
 from pressroom_content.contract.connectors import CredentialField
 
 SearchType = Literal["web", "image", "video", "news", "discover", "google_news"]
-"""Where results were shown."""
+"""The kind of search results."""
 
 Grain = Literal["day", "page", "query", "page_query"]
-"""What the rows of a day are split by: countries and devices; pages; queries; or pages and queries.
+"""How the rows of a day are broken down: by country and device; by page; by query; or by page and query.
 
-Rows by query leave out the queries that few people asked, so the coarser ones cannot be computed from the finer ones.
+Rows by query leave out rare queries, so the coarser figures cannot be computed from the finer ones.
 """
 
 
@@ -33,9 +33,9 @@ class SearchLimited(BackendError):
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """One day of one site in one grain, as the nightly job asks for it.
+    """One day of one site in one grain, as the nightly job requests it.
 
-    `site_url` is what the source calls the site. At most `most_rows` are wanted, those with the most clicks.
+    `site_url` is the source's name for the site. Return at most `most_rows` rows, those with the most clicks.
     """
 
     site_url: str
@@ -47,7 +47,7 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class SearchRow:
-    """What was counted on one day. What the grain does not split by is empty. `position` is a mean, from 1.
+    """The figures of one day. Fields that the grain does not break down are empty. `position` is a mean, from 1.
 
     `country` is an ISO 3166-1 alpha-3 code in lower case, `device` is `desktop`, `mobile` or `tablet`.
     """
@@ -63,39 +63,39 @@ class SearchRow:
 
 
 class FetchRows(Protocol):
-    """Reads a source."""
+    """Reads the figures of a source."""
 
     def __call__(self, query: SearchQuery, credential: Mapping[str, str], fetcher: Fetcher) -> AsyncIterator[SearchRow]:
-        """Yield the rows of a day, the ones with the most clicks first.
+        """Yield the rows of a day, those with the most clicks first.
 
-        Raises `BackendError` while the source is away, `SearchLimited` once a quota is used up, and `Rejected` for a
-        bad credential.
+        Raises `BackendError` while the source is unavailable, `SearchLimited` when a quota is used up, and `Rejected`
+        for an invalid credential.
         """
 
 
 class FirstIncomplete(Protocol):
-    """Asks a source how far its figures are final."""
+    """Asks a source up to which day its figures are final."""
 
     def __call__(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> Awaitable[date]:
         """Return the first day whose figures may still change. Raises as `FetchRows` does."""
 
 
 class CheckSite(Protocol):
-    """Finds out if a source gives the figures of a site."""
+    """Checks whether a source provides the figures of a site."""
 
     def __call__(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> Awaitable[None]:
-        """Raise `InvalidInput` where it does not, and else as `FetchRows` does."""
+        """Raise `InvalidInput` if it does not, and otherwise the same errors as `FetchRows`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchSource:
     """A source of search figures. Offer it through the hook `pressroom_search_sources`.
 
-    `lag_days` is how old a day must be before its figures are final, unless `first_incomplete` knows better. `grains`
-    are those that it can be asked for. `fields` are what people type to give access; `site_hint` tells them how the
-    source names sites. `without` names what its rows never tell, such as `country` and `device`; `search_types` are
-    those that it knows, all of them where it is empty. `note` is a sentence on how it counts, for whoever reads the
-    figures.
+    `lag_days` is how many days it takes until figures are final, unless `first_incomplete` returns a more exact day.
+    `grains` are those that the source supports. `fields` are what users enter to give access; `site_hint` tells them
+    how the source names sites. `without` names fields that its rows never have, such as `country` and `device`.
+    `search_types` are those that it supports; empty means all. `note` is a sentence about how it counts, for readers of
+    the figures.
     """
 
     name: str

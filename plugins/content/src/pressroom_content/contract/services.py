@@ -1,7 +1,7 @@
-"""How another plugin gets at articles, websites, publications and secrets, and at what plugins contributed.
+"""Access to articles, websites, publications, credentials and contributions for other plugins.
 
 Each function for contributions takes the context of the content plugin, or of one that requires it, and returns pairs
-of plugin id and record in the order of plugin ids. It raises `RuntimeError` before all plugins are loaded: call it in a
+of plugin id and record, ordered by plugin id. It raises `RuntimeError` until all plugins are loaded: call it in a
 lifespan, in a job, or in a call.
 """
 
@@ -22,21 +22,21 @@ from pressroom_content.contract.reviewing import ArticleReviewer, ArticleScorer,
 from pressroom_content.contract.search import SearchSource
 
 BUILTIN: Final = "builtin"
-"""The platform of the sites that this server shows itself."""
+"""The platform of the sites that this server serves itself."""
 
 WebsiteStatus = Literal["active", "error", "paused"]
-"""Whether a website can be published on. `error`: it has to be connected anew or fixed."""
+"""Whether articles can be published on a website. `error`: it must be fixed or connected again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Website:
     """A connected website, without its credential.
 
-    `settings` has what its owner set, such as `language` and `timezone`; `capabilities` are those of `Capabilities` by
-    name. `control_of` reads the `control_` fields.
+    `settings` has the owner's settings, such as `language` and `timezone`; `capabilities` has the fields of
+    `Capabilities` by name. `control_of` reads the `control_` fields.
 
-    `url` of a built-in site is that of its domain once this is proven. `server_url` is its URL on this server all the
-    same, empty on other platforms, and `domain` the domain that its owner asked for, proven or not.
+    The `url` of a built-in site is that of its own domain once the domain is proven. `server_url` is always its URL on
+    this server; it is empty on other platforms. `domain` is the domain that the owner requested, proven or not.
     """
 
     id: str
@@ -64,7 +64,7 @@ class Website:
 
 @dataclass(frozen=True, slots=True)
 class SitePage:
-    """A page that was found on a website, whoever wrote it. Any of the texts may be empty."""
+    """A page that was found on a website, whoever wrote it. Any of the fields may be empty."""
 
     url: str
     title: str
@@ -72,7 +72,7 @@ class SitePage:
 
 
 class WebsiteRepository(Protocol):
-    """The websites of all accounts. What belongs to another account is not found."""
+    """The websites of all accounts. Websites of other accounts are not found."""
 
     async def get(self, user_id: str, website_id: str) -> Website:
         """Return a connected website.
@@ -84,25 +84,25 @@ class WebsiteRepository(Protocol):
     async def page(
         self, user_id: str, *, status: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> tuple[Sequence[Website], str | None]:
-        """Return connected websites, newest first, and the cursor of the next page, `None` behind the last.
+        """Return connected websites, newest first, and the cursor of the next page, which is `None` on the last page.
 
         Raises:
-            InvalidInput: `cursor` is not one of these.
+            InvalidInput: `cursor` is not such a cursor.
         """
 
     async def is_builtin(self, website_id: str) -> bool:
-        """Return whether a website is one that this server shows itself, whoever it belongs to."""
+        """Return whether this server serves a website itself, whoever owns it."""
 
     async def builtin_url(self, website_id: str) -> str:
-        """Return the URL of a website that this server shows itself, whoever it belongs to; empty for any other."""
+        """Return the URL of a website that this server serves itself, whoever owns it; empty for any other."""
 
     async def site_pages(self, user_id: str, website_id: str, *, limit: int) -> Sequence[SitePage]:
-        """Return at most `limit` pages that were found on a website, in the order of their URLs."""
+        """Return at most `limit` pages that were found on a website, ordered by URL."""
 
     async def import_note(self, user_id: str, website_id: str) -> str:
-        """Return what `import_content` does with a page of a website that is not an article, as a sentence for tools.
+        """Return a sentence for tools that says what `import_content` does with a page that is not an article.
 
-        It is empty for built-in sites, whose posts all are articles.
+        It is empty for built-in sites, where every post is an article.
 
         Raises:
             NotFound: the account has no such website, or disconnected it.
@@ -119,8 +119,8 @@ PublicationStatus = Literal[
 class ArticlePost:
     """An article on a website.
 
-    `url` is empty until the website named one, and stays when the post is taken down. `article_version` is the version
-    that was sent last; `published_at` is `None` where the article was never live there.
+    `url` is empty until the website returns one, and is kept when the post is taken down. `article_version` is the
+    version that was sent last; `published_at` is `None` if the article was never live there.
     """
 
     website_id: str
@@ -135,26 +135,26 @@ class PublicationRepository(Protocol):
     """The publications of all accounts."""
 
     async def of_article(self, user_id: str, content_id: str) -> Sequence[ArticlePost]:
-        """Return where an article is or was published, in the order in which that was asked for.
+        """Return where an article is or was published, in the order of the requests to publish it.
 
-        Nothing is returned where the account has no such article.
+        Nothing is returned if the account has no such article.
         """
 
     async def at_urls(self, user_id: str, website_id: str, urls: Sequence[str]) -> Mapping[str, str]:
-        """Return the ids of the articles that are live at URLs of a website, by those URLs, which may end in a slash.
+        """Return the ids of the articles that are live at URLs of a website, by URL. URLs may end with a slash.
 
-        URLs of pages that no article of the account is bound to are left out.
+        URLs that do not belong to an article of the account are left out.
         """
 
 
 class CredentialVault(Protocol):
-    """Encrypts what people type to give access, so that it can be kept in a table of your own.
+    """Encrypts credentials that users enter, so that you can store them in your own table.
 
-    A credential is sealed for one website: it cannot be opened for another one.
+    A credential is sealed for one website, and cannot be opened for another one.
     """
 
     def seal(self, credential: Mapping[str, str], website_id: str) -> str:
-        """Return the credential of a website as a text that may be stored.
+        """Return the credential of a website as an encrypted text that you can store.
 
         Raises:
             BackendError: the key of this server can be neither read nor made.
@@ -164,25 +164,25 @@ class CredentialVault(Protocol):
         """Return the credential of a website.
 
         Raises:
-            SiteRejected: none of the keys opens it, or it is another website's.
+            SiteRejected: no key can decrypt it, or it belongs to another website.
             BackendError: the key of this server can be neither read nor made.
         """
 
     def reseal(self, sealed: str, website_id: str) -> str | None:
         """Return the credential encrypted with the newest key.
 
-        `None` where it already is, and where no key opens it any more. Call it for everything that you keep, such as
-        once a day: the operator can then remove an old key.
+        Returns `None` if it already is, or if no key can decrypt it any longer. Call it for every credential that you
+        store, for example once a day, so that the operator can remove an old key.
 
         Raises:
-            SiteRejected: it is another website's.
+            SiteRejected: it belongs to another website.
             BackendError: the key of this server can be neither read nor made.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class TextTwin:
-    """The text of a published article. `listed` tells whether `/llms.txt` names it."""
+    """The text of a published article. `listed` says whether `/llms.txt` lists it."""
 
     markdown: str
     listed: bool
@@ -192,16 +192,16 @@ class TextTwinRepository(Protocol):
     """The text twins of published articles."""
 
     async def of_article(self, article: Article, website_id: str) -> TextTwin | None:
-        """Return the twin of an article that is live on a website.
+        """Return the text twin of an article that is live on a website.
 
-        `None` where it has none there: the website is not proven to control the URL, or the article's slug has changed
+        Returns `None` if it has none: the website is not proven to control the URL, or the article's slug has changed
         since it was published.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class ContentServices:
-    """What the content plugin does for other plugins. Everything is found by the account that it belongs to."""
+    """The services of the content plugin for other plugins. Everything is looked up by the account that owns it."""
 
     articles: ArticleRepository
     websites: WebsiteRepository
@@ -214,10 +214,11 @@ class ContentServices:
 def content_services(source: PluginContext | Call) -> ContentServices:
     """Return the services of the content plugin, for a plugin that names `content` in `requires`.
 
-    They are there once the server starts, such as in a lifespan or a call, and are cheap to make for each call.
+    They are available once the server starts, for example in a lifespan or a call, and are cheap to create for each
+    call.
 
     Args:
-        source: the context of the asking plugin, or a call of one of its tools.
+        source: the context of your plugin, or a call of one of its tools.
 
     Raises:
         KeyError: the plugin does not require `content`, or not all plugins are loaded yet.
@@ -233,11 +234,11 @@ def content_services(source: PluginContext | Call) -> ContentServices:
 
 Record = TypeVar("Record")
 Contributed: TypeAlias = tuple[tuple[str, Record], ...]
-"""Records, each with the id of the plugin that it came from."""
+"""Records, each with the id of the plugin that contributed it."""
 
 
 def site_connectors(plugin: PluginContext) -> Contributed[SiteConnector]:
-    """Return the platforms to publish on."""
+    """Return the platforms to publish to."""
     return plugin.extensions.of("pressroom_site_connectors")
 
 
@@ -257,12 +258,12 @@ def media_libraries(plugin: PluginContext) -> Contributed[MediaLibrary]:
 
 
 def article_scorers(plugin: PluginContext) -> Contributed[ArticleScorer]:
-    """Return what scores articles."""
+    """Return the scorers of articles."""
     return plugin.extensions.of("pressroom_article_scorers")
 
 
 def article_reviewers(plugin: PluginContext) -> Contributed[ArticleReviewer]:
-    """Return what can be added to the check of an article."""
+    """Return the reviewers that can be added to the check of an article."""
     return plugin.extensions.of("pressroom_article_reviewers")
 
 

@@ -1,7 +1,7 @@
-"""What goes wrong at somebody's website, and bounds on what a site says.
+"""What goes wrong at somebody's website, and limits for what a site says.
 
-The one that matters most is `UnknownOutcome`: a request that changes something went out and no whole answer came back.
-Nobody may send it again before the site was looked at.
+The most important one is `UnknownOutcome`: a request that changes something was sent, and no complete response came
+back. It must not be sent again before the site has been checked.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _MAX_MESSAGE_LENGTH: Final = 2_000
 
 
 class SiteError(CallError):
-    """Something went wrong at somebody's website. The message is for the person whose site it is.
+    """Something went wrong at somebody's website. The message is for the owner of the site.
 
-    It may hold what the site said: 2,000 characters are kept, those that every database can hold.
+    It may include what the site said. It is cut after 2,000 characters, without those that databases cannot store.
     """
 
     code = "site_error"
@@ -28,9 +28,9 @@ class SiteError(CallError):
 
 
 class SiteUnavailable(SiteError):
-    """The site could not be reached, or answered 5xx, 429 or no API at all. Nothing was changed; later it may work.
+    """The site could not be reached, or responded with 5xx, 429 or not as an API. Nothing was changed; retry later.
 
-    `retry_after` is in seconds, where the site said when.
+    `retry_after` is in seconds, if the site said when to retry.
     """
 
     code = "site_unavailable"
@@ -41,31 +41,31 @@ class SiteUnavailable(SiteError):
 
 
 class SiteRejected(SiteError):
-    """The site no longer accepts the credential, or the role that it stands for may not do this."""
+    """The site no longer accepts the credential, or the credential's role does not allow this."""
 
     code = "site_rejected"
 
 
 class SiteRefused(SiteError):
-    """The site understood and said no, such as to a slug that is taken. The same request will not work later either."""
+    """The site refused a valid request, such as for a slug that is taken. Retrying the same request will not help."""
 
     code = "site_refused"
 
 
 class SiteGone(SiteError):
-    """What was asked for is no longer on the site."""
+    """The requested object is no longer on the site."""
 
     code = "site_gone"
 
 
 class RemoteChanged(SiteError):
-    """The post was edited on the site since it was last written or read from here."""
+    """The post was edited on the site after this server last wrote or read it."""
 
     code = "remote_changed"
 
 
 class UnknownOutcome(SiteError):
-    """A request that changes something went out, and nobody knows whether it had its effect: look before you repeat."""
+    """A request that changes something was sent, and may or may not have taken effect: check before you repeat it."""
 
     code = "unknown_outcome"
 

@@ -1,10 +1,10 @@
-"""How a website on a platform such as WordPress is spoken to.
+"""How the server talks to a website on a platform such as WordPress.
 
-A `Site` is one website with its credential: small verbs, each one request or a few, none of which retries by itself.
-Publishing puts them together, step by step, and remembers what was done.
+A `Site` is one website with its credential. Its methods are small: each one sends a request or a few, and none of them
+retries by itself. Publishing combines them step by step, and remembers what was done.
 
-Whatever goes wrong at the other side is raised as one of the `SiteError` classes. What a site says of itself is bounded
-here, so that no connector has to: it is stored, and shown to people and models.
+Whatever goes wrong on the other side is raised as one of the `SiteError` classes. What a site says about itself is
+limited in size here, so that connectors do not have to do it: it is stored, and shown to users and models.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from pressroom_content.contract.site_errors import (
 _MAX_COUNT: Final = 2**53
 
 TermKind = Literal["category", "tag", "author", "blog", "collection"]
-"""Kinds of what posts are sorted by on platforms."""
+"""The kinds of terms that platforms organise posts by."""
 
 PostState = Literal["draft", "scheduled", "live", "trashed", "gone"]
-"""What a post is on its platform."""
+"""The state of a post on its platform."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What can be done on a site. A connector's are what its platform can; a site's, what its credential may.
+    """What can be done on a site: for a connector, what its platform can do; for a site, what its credential allows.
 
-    `read_back` tells that the site shows posts as it keeps them. Where it does not, nothing is compared with what was
-    sent, edits made there are not noticed, and the site keeps `RecallingSite`.
+    `read_back` means that the site can return its posts. If it cannot, posts are not compared with what was sent, edits
+    on the site are not noticed, and the site implements `RecallingSite`.
 
-    `authors` tells that posts are by accounts of the platform: `ensure_terms` returns the id of the one that
-    `Post.author` names, and where it returns none, people are told. `featured_caption` tells that
-    `Post.featured_caption` is shown. `built` tells that pages of the site appear some time after a post was taken, once
-    the site was built. `audience` tells that `create` lets only those read a post whom `Post.audience` names.
+    `authors` means that the authors of posts are accounts of the platform: `ensure_terms` returns the id of the account
+    that `Post.author` names; if it does not, users are told. `featured_caption` means that `Post.featured_caption` is
+    shown. `built` means that pages appear some time after a post was accepted, when the site has been built. `audience`
+    means that `create` restricts the readers of a post to `Post.audience`.
     """
 
     draft: bool = False
@@ -70,7 +70,7 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class SiteAddress:
-    """Which website it is. `url` has no slash at its end. `settings` are those of `update_website_settings`."""
+    """Identifies a website. `url` has no slash at its end. `settings` are those of `update_website_settings`."""
 
     id: str
     user_id: str
@@ -81,7 +81,7 @@ class SiteAddress:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionCheck:
-    """One point of a live check. `id` is stable, such as `reachable`; `fix` says what its owner can do about it."""
+    """One item of a live check. `id` is stable, such as `reachable`; `fix` says what its owner can do about it."""
 
     id: str
     status: Literal["ok", "warning", "error"]
@@ -95,10 +95,10 @@ class ConnectionCheck:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionReport:
-    """What a live check found: its points, and what the credential may do.
+    """The result of a live check: its items, and what the credential allows.
 
-    `site_url` is proof that the site controls a URL: the one that the platform's own API names as the site's, set only
-    where the API accepted a credential that administers the site.
+    `site_url` proves that the site controls a URL: it is the URL of the site according to the platform's own API, and
+    is set only if the API accepted the credential of an administrator.
     """
 
     checks: tuple[ConnectionCheck, ...]
@@ -120,7 +120,7 @@ class ConnectionReport:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A category, tag, author, blog or collection of a site; `count` is how many posts it has, if that is known."""
+    """A category, tag, author, blog or collection of a site; `count` is its number of posts, if known."""
 
     id: str
     name: str
@@ -136,19 +136,19 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """An article as a platform gets it.
+    """An article as it is sent to a platform.
 
-    `html` is sanitised; `markdown` is the same text for platforms that take markdown. `marker` names the publication:
-    it is the same for every attempt, and a connector hides it in the post (meta, front matter, an HTML comment or the
-    slug) so that `Site.find` finds it again. `tags` and `categories` are names, `term_ids` what `ensure_terms`
-    returned for them. `featured` is what `upload` returned.
+    `html` is sanitised; `markdown` is the same text for platforms that take Markdown. `marker` identifies the
+    publication: it is the same for every attempt, and a connector hides it in the post (metadata, front matter, an HTML
+    comment or the slug) so that `Site.find` can find the post again. `tags` and `categories` are names, and `term_ids`
+    are what `ensure_terms` returned for them. `featured` is what `upload` returned.
 
-    `raw` is the body in the platform's own form, for a `BlockSite`; `html` and `markdown` then say what readers are to
-    see of it. `kept` are names of fields that an update leaves as they are on the site. `marker` is empty for a post
-    that was there before: nothing is hidden in it.
+    `raw` is the body in the platform's own format, for a `BlockSite`; `html` and `markdown` then contain what readers
+    should see. `kept` names the fields that an update leaves unchanged on the site. `marker` is empty for a post that
+    existed before: do not hide anything in it.
 
-    `audience` is set for `create` alone, where the post takes the place of one that not everybody could read: what
-    `RemotePost.audience` said of that one. Only sites with the capability of this name get it.
+    `audience` is only set for `create`, when the post replaces one that not everybody could read: it is the
+    `RemotePost.audience` of that post. Only sites with the capability of the same name get it.
     """
 
     marker: str
@@ -177,7 +177,7 @@ class Post:
 
 @dataclass(frozen=True, slots=True)
 class RemoteMedia:
-    """A file on the site, or on the host that it is hotlinked from."""
+    """A file on the site, or on the host from which it is hotlinked."""
 
     id: str
     url: str
@@ -189,17 +189,17 @@ class RemoteMedia:
 
 @dataclass(frozen=True, slots=True)
 class RemotePost:
-    """A post as the site shows it. `revision` changes with every edit, whoever made it.
+    """A post as the site returns it. `revision` changes with every edit, whoever made it.
 
-    `html` is the body as it is kept there, for the comparison with what was sent; `fields` are further members by the
-    names of `Post` (`title`, `slug`, `excerpt`, `tags`, `categories`, `meta_title`, `meta_description`,
-    `canonical_url`, `author`, `featured_alt`, `featured_caption`), as far as the platform gives them back. `featured`
-    tells whether it has a featured image; a field of that name says which, as its URL or id, so that somebody who puts
-    another in its place is noticed. `raw` is the whole body in the platform's own form, on a `BlockSite`, and `kind`
-    whether it is a post or a page. `audience` is empty for a post that everybody may read once it is live, else says in
-    the platform's words who may.
+    `html` is the body as it is stored on the site, for comparison with what was sent. `fields` has other fields under
+    their names in `Post` (`title`, `slug`, `excerpt`, `tags`, `categories`, `meta_title`, `meta_description`,
+    `canonical_url`, `author`, `featured_alt`, `featured_caption`), as far as the platform returns them. `featured` says
+    whether the post has a featured image; a field of that name identifies the image by its URL or id, so that the
+    server notices if somebody replaces it. `raw` is the whole body in the platform's own format, on a `BlockSite`, and
+    `kind` says whether it is a post or a page. `audience` is empty for a post that everybody may read once it is live;
+    otherwise, it says who may read it, in the platform's terms.
 
-    Of a field 10,000 characters are kept, of one with several values 500 of them; a time without a zone is in UTC.
+    Fields are cut after 10,000 characters, and lists after 500 values; a time without a zone is in UTC.
     """
 
     id: str
@@ -226,7 +226,7 @@ class RemotePost:
 
 @dataclass(frozen=True, slots=True)
 class RemoteRedirect:
-    """A redirect on a site. `source` is a path that begins with a slash; `target` a path or a URL."""
+    """A redirect on a site. `source` is a path that begins with a slash; `target` is a path or a URL."""
 
     id: str
     source: str
@@ -241,59 +241,59 @@ class RemoteRedirect:
 class Site(Protocol):
     """One website. Every method may raise `SiteUnavailable`, `SiteRejected` and `SiteRefused`.
 
-    Those that change something may raise `UnknownOutcome` besides. What the platform cannot do raises `SiteRefused`.
-    `BasicSite` implements what a platform cannot do; derive from it.
+    Methods that change something may also raise `UnknownOutcome`. If the platform cannot do something, the method
+    raises `SiteRefused`. `BasicSite` does that for you; derive from it.
     """
 
     async def check(self) -> ConnectionReport:
-        """Look whether the site can be reached, accepts the credential, and what it allows. Changes nothing.
+        """Check whether the site can be reached and accepts the credential, and what it allows. Changes nothing.
 
-        What is wrong is a point of the finding; only a site that cannot be looked at raises.
+        Report problems as items of the report; only raise if the site cannot be checked at all.
         """
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
-        """Return at most so many terms of a kind, those that match `query` where it is not empty."""
+        """Return at most `limit` terms of a kind; if `query` is not empty, only those that match it."""
 
     async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
-        """Return the ids of the post's tags and categories, having made those that are missing. Safe to repeat.
+        """Return the ids of the post's tags and categories, and create missing ones. Safe to repeat.
 
-        The author's id is among them where posts are by accounts of the platform and one has that name. Ids are kept
-        for later updates, until a site refuses a post, or shows it without some of these names.
+        If authors are accounts of the platform and one has the author's name, its id is included. The ids are kept for
+        later updates until a site refuses a post, or returns it without some of these names.
         """
 
     async def find_media(self, marker: str) -> RemoteMedia | None:
-        """Return the file that was uploaded under a marker, to settle an unknown outcome."""
+        """Return the file that was uploaded with a marker, to resolve an unknown outcome."""
 
     async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
         """Upload a file."""
 
     async def find(self, post: Post) -> RemotePost | None:
-        """Return the post that carries `post.marker`, in whatever state it is; `None` if absent."""
+        """Return the post that has `post.marker`, whatever its state, or `None` if there is no such post."""
 
     async def create(self, post: Post) -> RemotePost:
-        """Make the post as a draft, or live where the platform has no drafts."""
+        """Create the post as a draft, or live if the platform does not have drafts."""
 
     async def read(self, post_id: str) -> RemotePost:
-        """Return a post. Raises `SiteGone` where it no longer exists."""
+        """Return a post. Raises `SiteGone` if it no longer exists."""
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
-        """Write the post again; its state stays. An empty `revision` writes over whatever is there.
+        """Update the post without changing its state. With an empty `revision`, overwrite whatever is there.
 
         Raises:
-            RemoteChanged: it is no longer of that revision.
+            RemoteChanged: the post no longer has that revision.
             SiteGone: it no longer exists.
         """
 
     async def set_state(
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
     ) -> RemotePost:
-        """Move the post to a state; `at` is when a scheduled one goes live. Raises `SiteGone`.
+        """Change the state of the post; `at` is when a scheduled post goes live. Raises `SiteGone`.
 
-        Return the post as `read` would, in the state that it has then: it is not read again.
+        Return the post as `read` would, in its new state, since the server does not read it again.
         """
 
     def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
-        """Yield the live posts, newest first, at most this many, changed after `since` where it is given."""
+        """Yield at most `most` live posts, newest first; with `since`, only those that changed after that time."""
 
     async def redirects(self) -> Sequence[RemoteRedirect]:
         """Return the redirects that the site has."""
@@ -307,29 +307,29 @@ class Site(Protocol):
 
 @runtime_checkable
 class RecallingSite(Protocol):
-    """A site that cannot be asked for its posts: it only ever answers to what is sent. It keeps `Site` besides.
+    """A site that cannot return its posts: it only responds to what is sent. It also implements `Site`.
 
-    `Site.read` returns what the last answer said, `Site.find` finds nothing. Whatever has to be known later, such as
-    the post's state, is in the `revision` of every `RemotePost` that is returned: at most 200 characters.
+    `Site.read` returns what the last response said, and `Site.find` finds nothing. Store whatever you need later, such
+    as the post's state, in the `revision` of every `RemotePost` that you return: at most 200 characters.
     """
 
     def recall(self, post_id: str, url: str, revision: str) -> None:
-        """Take what was known last of a post, before any other method is called.
+        """Receive what was last known about a post, before any other method is called.
 
-        All three are empty for a post that was never made; `revision` stays when a post is gone.
+        All three are empty for a post that was never created; `revision` is kept when a post is gone.
         """
 
 
 @runtime_checkable
 class MediaSite(Protocol):
-    """A site that removes files that were uploaded to it. It keeps `Site` besides."""
+    """A site that can remove files that were uploaded to it. It also implements `Site`."""
 
     async def remove_media(self, media: RemoteMedia) -> None:
-        """Remove what `Site.upload` returned: no post that was written here shows it any more. Safe to repeat."""
+        """Remove what `Site.upload` returned: no post from this server uses it any longer. Safe to repeat."""
 
 
 @runtime_checkable
 class WorkingSite(Protocol):
-    """A site that works on texts in worker processes, such as every `BasicSite`; `workers` is set before it is used."""
+    """A site that processes texts in worker processes, as every `BasicSite` does. `workers` is set before use."""
 
     workers: Workers | None

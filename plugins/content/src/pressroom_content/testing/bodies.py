@@ -67,8 +67,8 @@ def check_codec(codec: BodyCodec, *, where: str = "") -> list[Finding]:
 
 
 @CODEC.promise(
-    "split and join give back every body, byte for byte",
-    fix="let each block's source be a slice of the body, with the white space behind it, and join without changes",
+    "split and join return every body byte for byte",
+    fix="let each block's source be a slice of the body with the white space after it, and join without changes",
 )
 async def _exact(codec: BodyCodec) -> None:
     for raw in BODIES:
@@ -77,8 +77,8 @@ async def _exact(codec: BodyCodec) -> None:
 
 
 @CODEC.promise(
-    "split yields blocks with a name, whatever the body holds",
-    fix="return BodyBlock records; what is not well formed is a block whose html and markdown are None",
+    "split yields blocks with a name, whatever the body contains",
+    fix="return BodyBlock records; for malformed parts, return a block whose html and markdown are None",
 )
 async def _blocks(codec: BodyCodec) -> None:
     for raw in BODIES:
@@ -94,8 +94,8 @@ async def _same(codec: BodyCodec) -> None:
 
 
 @CODEC.promise(
-    "encode raises nothing, and what it returns can be joined and split",
-    fix="escape what the platform would read as its own marks; what cannot be expressed is written as plain text",
+    "encode never raises, and its result can be joined and split",
+    fix="escape what the platform would read as its own markup; write what cannot be expressed as plain text",
 )
 async def _encodes(codec: BodyCodec) -> None:
     for raw in BODIES:
@@ -108,7 +108,7 @@ async def _encodes(codec: BodyCodec) -> None:
 
 @CODEC.promise(
     "a block can be replaced, and the others stay as they are",
-    fix="join puts the sources one behind the other; it does not compare them with the original",
+    fix="let join concatenate the sources without comparing them with the original",
 )
 async def _replaces(codec: BodyCodec) -> None:
     for raw in BODIES[: len(_PIECES)]:

@@ -1,4 +1,4 @@
-"""The contract of a platform to publish on (`pressroom_content.contract.SiteConnector`), at a site in trouble."""
+"""The contract of a platform to publish to (`pressroom_content.contract.SiteConnector`), at a site in trouble."""
 
 from __future__ import annotations
 
@@ -156,8 +156,8 @@ def _writes(one: ConnectorAtSite, site: Site) -> Iterator[tuple[str, Callable[[]
 
 
 @CONNECTOR.promise(
-    "opening a website sends nothing, and refuses a credential with a SiteError",
-    fix="make the object only; send requests in methods, and raise SiteRejected for what cannot be a credential",
+    "opening a website sends no request, and refuses an invalid credential with a SiteError",
+    fix="only create the object; send requests in methods, and raise SiteRejected for what cannot be a credential",
 )
 async def _opens(one: ConnectorAtSite) -> None:
     for credential in (
@@ -174,8 +174,8 @@ async def _opens(one: ConnectorAtSite) -> None:
 
 
 @CONNECTOR.promise(
-    "a live check says what is wrong, whatever the site answers",
-    fix="return a ConnectionReport with an error, or raise a SiteError; trust nothing in an answer",
+    "a live check says what is wrong, however the site responds",
+    fix="return a ConnectionReport with an error, or raise a SiteError; do not rely on the content of a response",
 )
 async def _checks(one: ConnectorAtSite) -> None:
     site = one.opened()
@@ -190,8 +190,8 @@ async def _checks(one: ConnectorAtSite) -> None:
 
 
 @CONNECTOR.promise(
-    "reading raises a SiteError where the site is in trouble, and asks it again at most once",
-    fix="raise SiteUnavailable for 5xx, 429, no answer and answers that are not the API's; let the server retry",
+    "reading raises a SiteError if the site has a problem, and asks it again at most once",
+    fix="raise SiteUnavailable for 5xx, 429, and missing or foreign responses; let the server retry",
 )
 async def _reads_in_trouble(one: ConnectorAtSite) -> None:
     site = one.opened()
@@ -207,7 +207,7 @@ async def _reads_in_trouble(one: ConnectorAtSite) -> None:
 
 
 @CONNECTOR.promise(
-    "a write whose answer got lost raises UnknownOutcome, and is not sent again",
+    "a write whose response is lost raises UnknownOutcome, and is not sent again",
     fix="raise UnknownOutcome for FetchUnknown, and for answers to a request that changes something that are not whole",
 )
 async def _lost(one: ConnectorAtSite) -> None:
@@ -228,8 +228,8 @@ async def _lost(one: ConnectorAtSite) -> None:
 
 
 @CONNECTOR.promise(
-    "a write that is answered with something else raises a SiteError, and is not sent again",
-    fix="look at the status, the media type and the shape of every answer before you read members of it",
+    "a write that gets an unexpected response raises a SiteError, and is not sent again",
+    fix="check the status, the media type and the structure of every response before you read its fields",
 )
 async def _answered_otherwise(one: ConnectorAtSite) -> None:
     site = one.opened()
@@ -245,8 +245,8 @@ async def _answered_otherwise(one: ConnectorAtSite) -> None:
 
 
 @CONNECTOR.promise(
-    "a credential that was taken back raises SiteRejected, or SiteRefused where it was not sent yet",
-    fix="raise SiteRejected for 401, so that people are asked to connect the site again",
+    "a revoked credential raises SiteRejected, or SiteRefused if it was not sent yet",
+    fix="raise SiteRejected for 401, so that users are asked to connect the site again",
 )
 async def _revoked(one: ConnectorAtSite) -> None:
     site = one.opened()
@@ -258,7 +258,7 @@ async def _revoked(one: ConnectorAtSite) -> None:
 
 
 @CONNECTOR.promise(
-    "no error shows a secret of the credential", fix="leave URLs with tokens and headers out of messages and hints"
+    "no error reveals a secret of the credential", fix="leave headers and URLs with tokens out of messages and hints"
 )
 async def _secrets(one: ConnectorAtSite) -> None:
     site = one.opened()
@@ -272,7 +272,7 @@ async def _secrets(one: ConnectorAtSite) -> None:
 
 @CONNECTOR.promise(
     "a site declares what it can do, no more than its platform",
-    fix="let `capabilities` of the connector be what the platform can do at best, and report those of the credential",
+    fix="let the connector's `capabilities` list all that the platform can do, and report those of the credential",
 )
 async def _capable(one: ConnectorAtSite) -> None:
     site = one.opened()
@@ -289,7 +289,7 @@ async def _capable(one: ConnectorAtSite) -> None:
 
 
 @CONNECTOR.promise(
-    "at 429 with Retry-After a write raises SiteUnavailable with that time",
+    "a write that gets 429 with Retry-After raises SiteUnavailable with that time",
     fix="raise SiteUnavailable with the seconds as retry_after, so that the server tries again at that time",
 )
 async def _busy(one: ConnectorAtSite) -> None:

@@ -44,7 +44,7 @@ def check_language(language: Language) -> list[Finding]:
 
 @LANGUAGE.promise(
     "the stemmer returns text for every word, the same each time",
-    fix="return the word itself where nothing is known of it; raise nothing, and keep no state",
+    fix="return the word itself if it is unknown; do not raise, and keep no state",
 )
 async def _stems(language: Language) -> None:
     for word in _WORDS if language.stemmer else ():

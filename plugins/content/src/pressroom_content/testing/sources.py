@@ -108,7 +108,7 @@ def _fetching_from(running: RunningHost, fetcher: RedirectedFetcher) -> Abstract
 
 
 @IMAGE_SOURCE.promise(
-    "a search raises BackendError or a CallError while the provider is away, and never anything unexpected",
+    "a search raises BackendError or a CallError while the provider is unavailable, and never anything unexpected",
     fix="raise BackendError for FetchFailed, for 5xx and 429, and for answers that are not the API's",
 )
 async def _search(one: ImageSourceInHost) -> None:
@@ -117,8 +117,8 @@ async def _search(one: ImageSourceInHost) -> None:
 
 
 @IMAGE_SOURCE.promise(
-    "an image that is not there is NotFound, and a provider that is away BackendError",
-    fix="raise NotFound for 404 and for references that cannot be one; never return an image of another reference",
+    "a missing image raises NotFound, and an unavailable provider BackendError",
+    fix="raise NotFound for 404 and for invalid references; never return the image of another reference",
 )
 async def _get(one: ImageSourceInHost) -> None:
     for ref in ("1", "no such image", "../../etc/passwd", "\u00fc", "x" * 500):
@@ -138,7 +138,7 @@ async def _get(one: ImageSourceInHost) -> None:
 
 
 @IMAGE_SOURCE.promise(
-    "any search is answered with a page of images that carry the source's name, or refused",
+    "any search returns a page of images with the source's name, or is refused",
     fix="begin `ref` with the name of the source and a colon, and return no more than `per_page`",
 )
 async def _pages(one: ImageSourceInHost) -> None:
@@ -193,8 +193,8 @@ def check_search_source(source: SearchSource, credential: Mapping[str, str] | No
 
 
 @SEARCH_SOURCE.promise(
-    "reading raises BackendError, SearchLimited or Rejected where the service is in trouble",
-    fix="raise SearchLimited for 429, Rejected for 401, and BackendError for no answer and answers of others",
+    "reading raises BackendError, SearchLimited or Rejected if the service has a problem",
+    fix="raise SearchLimited for 429, Rejected for 401, and BackendError for missing or foreign responses",
 )
 async def _rows(one: SearchSourceAtService) -> None:
     await expect_away(one.fetcher, one.rows, SEARCH_ERRORS)
@@ -202,7 +202,7 @@ async def _rows(one: SearchSourceAtService) -> None:
 
 @SEARCH_SOURCE.promise(
     "a check raises the same, and InvalidInput for a site that it does not know",
-    fix="await what the service says of the site, and look at the status and the shape of the answer",
+    fix="ask the service about the site, and check the status and the structure of the response",
 )
 async def _check(one: SearchSourceAtService) -> None:
     check, first = one.source.check, one.source.first_incomplete
@@ -219,8 +219,8 @@ async def _check(one: SearchSourceAtService) -> None:
 
 
 @SEARCH_SOURCE.promise(
-    "what people type is refused in words, and no error shows a secret",
-    fix="raise Rejected for a credential that cannot be read; leave headers and tokens out of messages",
+    "invalid input is refused with an explanation, and no error reveals a secret",
+    fix="raise Rejected for a credential that cannot be parsed; leave headers and tokens out of messages",
 )
 async def _credentials(one: SearchSourceAtService) -> None:
     await expect_refused_in_words(
