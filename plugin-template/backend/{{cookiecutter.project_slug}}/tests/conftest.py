@@ -1,4 +1,4 @@
-"""The host that the tests run beside: the backend keeps its cache index."""
+"""The host that the tests run against: the backend keeps its cache index."""
 
 from typing import Any
 

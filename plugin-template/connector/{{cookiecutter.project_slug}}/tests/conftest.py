@@ -1,4 +1,4 @@
-"""The host that the tests run beside, and a site on the stand-in for the platform."""
+"""The host that the tests run against, and a site on the stand-in for the platform."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,7 +13,7 @@ from {{ cookiecutter.package }}.site import PlatformSite
 
 @pytest.fixture(scope="session")
 def pressroom_config() -> dict[str, Any]:
-    """Enable the plugin, and let the server reach the stand-in: otherwise it fetches from the public internet alone."""
+    """Enable the plugin, and let the server reach the stand-in: by default, it only uses the public internet."""
     return {"plugins": {"{{ cookiecutter.plugin_id }}": {}}, "fetch": {"private_networks": ["127.0.0.0/8"]}}
 
 

@@ -1,4 +1,4 @@
-"""The host that the tests run beside."""
+"""The host that the tests run against."""
 
 from typing import Any
 

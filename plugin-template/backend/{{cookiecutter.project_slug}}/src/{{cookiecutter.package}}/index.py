@@ -11,13 +11,13 @@ MAX_ENTRIES = 10_000
 
 
 class MemoryIndex:
-    """A cache index in the memory of this process. Replace the dictionary by the server that yours keeps it in.
+    """A cache index in the memory of this process. Replace the dictionary with the server that you want to use.
 
-    An outage of that server raises `BackendError`, within a time that you bound.
+    If that server is down, raise `BackendError` within a limited time.
     """
 
     def __init__(self) -> None:
-        """Connect to nothing yet: that is what `open` is for."""
+        """Do not connect yet: `open` does that."""
         self._entries: OrderedDict[str, tuple[float, CacheEntry]] = OrderedDict()
 
     async def open(self) -> None:

@@ -1,6 +1,6 @@
-"""One website on the platform. Each method is a request or a few; the server decides when to call which.
+"""One website on the platform. Each method sends one or a few requests; the server decides when to call which.
 
-The API here is made up, and `tests/platform_stand_in.py` stands in for it. Replace the requests by your platform's.
+The API here is imaginary, and `tests/platform_stand_in.py` stands in for it. Replace the requests with your platform's.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ CAPABILITIES: Final = Capabilities(draft=True, update=True, unpublish=True, tags
 
 
 class PlatformSite(BasicSite):
-    """A website on the platform. What its `capabilities` leave out is refused, in the words of `refusals`."""
+    """A website on the platform. Whatever is not in `capabilities` is refused, with the messages in `refusals`."""
 
     capabilities = CAPABILITIES
     refusals: ClassVar = {"delete": "this platform keeps every post: make it a draft"}
 
     def __init__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> None:
-        """Take what is needed for requests; none is sent before a method is called."""
+        """Store what the requests need. No request is sent before a method is called."""
         headers = {"Authorization": f"Bearer {credential.get('token', '')}"}
         self._api = SiteApi(fetcher, f"the site {address.url}", f"{address.url}/api", headers)
 
     async def check(self) -> ConnectionReport:
-        """Tell whether the credential works."""
+        """Check whether the credential works."""
         try:
             await self._api.get("/me")
         except SiteRejected as error:
@@ -47,21 +47,21 @@ class PlatformSite(BasicSite):
         return ConnectionReport((ConnectionCheck("publish", "ok", "posts can be written"),), CAPABILITIES)
 
     async def find(self, post: Post) -> RemotePost | None:
-        """Return the post that an earlier attempt made, by its marker: its answer may have been lost."""
+        """Return the post that an earlier attempt created, by its marker: the response may have been lost."""
         rows = (await self._api.get("/posts", {"marker": post.marker})).rows()
         return _remote_post(rows[0]) if rows else None
 
     async def create(self, post: Post) -> RemotePost:
-        """Make a draft that carries the marker."""
+        """Create a draft with the marker."""
         document = {**_document(post), "marker": post.marker, "state": "draft"}
         return _remote_post((await self._api.send("POST", "/posts", document=document)).row(written=True))
 
     async def read(self, post_id: str) -> RemotePost:
-        """Return a post as it is now."""
+        """Return the current state of a post."""
         return _remote_post((await self._api.get(f"/posts/{post_id}")).row(written=False))
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
-        """Replace a post, unless somebody changed it since `revision`."""
+        """Update a post, unless somebody has changed it since `revision`."""
         if revision and (await self.read(post_id)).revision != revision:
             raise RemoteChanged("the post was edited on the platform since it was published from here")
         answer = await self._api.send("PUT", f"/posts/{post_id}", document=_document(post))
@@ -73,7 +73,7 @@ class PlatformSite(BasicSite):
         state: Literal["draft", "scheduled", "live", "trashed", "gone"],
         at: datetime | None = None,
     ) -> RemotePost:
-        """Publish a post, or make it a draft again."""
+        """Publish a post, or turn it into a draft again."""
         self.require_state(state)
         answer = await self._api.send("PUT", f"/posts/{post_id}", document={"state": state})
         return _remote_post(answer.row(written=True))

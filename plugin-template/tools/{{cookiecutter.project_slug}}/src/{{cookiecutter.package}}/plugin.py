@@ -17,7 +17,7 @@ PLUGIN = Plugin(
 @hookimpl
 def pressroom_mcp_tools() -> Iterable[McpTool]:
     """Offer the tools."""
-    # Imported here: SQLAlchemy would make every start of the server slower, also of commands that need no table.
+    # Imported here, since SQLAlchemy would slow down every start of the server, and commands that need no table.
     from {{ cookiecutter.package }}.tools import add, list_notes
 
     return [add, list_notes]
@@ -25,7 +25,7 @@ def pressroom_mcp_tools() -> Iterable[McpTool]:
 
 @hookimpl
 def pressroom_models() -> Iterable[Models]:
-    """Offer the table, and the migrations that make it."""
+    """Offer the table, and the migrations that create it."""
     from {{ cookiecutter.package }}.tables import METADATA
 
     return [Models(METADATA, "{{ cookiecutter.package }}.migrations")]

@@ -1,4 +1,4 @@
-"""The tools, as AI clients call them. Each sees the notes of its caller alone."""
+"""The tools, as AI clients call them. Each one only sees the notes of its caller."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Notes(BaseModel):
 
 @mcp_tool(name="{{ cookiecutter.plugin_id }}_add", title="Add a note")
 async def add(params: AddParams, call: Call) -> Note:
-    """Keeps a note for later. Use it when someone asks you to remember something. Returns the note with its number."""
+    """Saves a note for later. Use it when someone asks you to remember something. Returns the note with its number."""
     now = datetime.now(UTC)
     row = insert(NOTES).values(subject=call.caller.subject, text=params.text, added_at=now)
     async with call.services.database.writing() as session:
@@ -54,7 +54,7 @@ async def add(params: AddParams, call: Call) -> Note:
     annotations=Annotations(read_only=True, idempotent=True),
 )
 async def list_notes(params: ListParams, call: Call) -> Notes:
-    """Lists the notes that were kept, newest first. Use it to look up what someone asked you to remember."""
+    """Lists the saved notes, newest first. Use it to look up what someone asked you to remember."""
     mine = select(NOTES).where(NOTES.c.subject == call.caller.subject)
     newest = mine.order_by(NOTES.c.id.desc()).limit(params.limit)
     async with call.services.database.reading() as session:
