@@ -18,10 +18,9 @@ from operator import attrgetter
 from typing import Any, Final, cast
 
 import structlog
-from sqlalchemy import CursorResult, Row, delete, func, select, update
+from sqlalchemy import CursorResult, Row, Table, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.sql.dml import ReturningInsert
 
 from pressroom.columns import as_id
 from pressroom.errors import NotFound
@@ -109,7 +108,7 @@ class JobStore:
         """
         now = await _now(session)
         row = _queued(kind, payload, subject=subject, key=key, created_at=now, due_at=run_at or now)
-        added: str | None = await session.scalar(self._insert(row))
+        added: str | None = await session.scalar(self._insert().values(row).returning(JobRow.id))
         if added is not None:
             return added, True
         same = select(JobRow.id).where(JobRow.kind == kind, JobRow.subject == subject, JobRow.key == key)
@@ -135,7 +134,7 @@ class JobStore:
                     rows.append(_queued(job.kind, {}, subject="", key=key, created_at=now, due_at=now))
                     left[job.kind] = (period + 1) * job.every - now.timestamp()
             if rows:
-                await session.execute(self._insert(rows))
+                await session.execute(self._insert(), rows)
         return left
 
     async def status(self, job_id: str, subject: str | None) -> JobStatus:
@@ -334,10 +333,10 @@ class JobStore:
         # A periodic job has to stay while its period lasts: its row says that the period has been claimed.
         return now + timedelta(seconds=max(self._retention, 2 * (every or 0)))
 
-    def _insert(self, rows: dict[str, Any] | list[dict[str, Any]]) -> ReturningInsert[tuple[str]]:
-        """Return the statement that adds jobs, and yields the ids of those whose key no other job has."""
+    def _insert(self) -> sqlite.Insert | postgresql.Insert:
+        """Return the statement that adds jobs, but for those whose key another job has."""
         insert = sqlite.insert if self._database.dialect == "sqlite" else postgresql.insert
-        return insert(JobRow).values(rows).on_conflict_do_nothing().returning(JobRow.id)
+        return insert(cast("Table", JobRow.__table__)).on_conflict_do_nothing()
 
 
 def _queued(
