@@ -256,6 +256,8 @@ async def test_links_of_a_menu_are_dragged(browser: Browser, host: RunningHost, 
     for number, label in enumerate(("Imprint", "About", "Contact"), start=1):
         await page.get_by_label(f"Label of link {number}").fill(label)
         await page.get_by_label(f"URL of link {number}").fill(f"/{label.lower()}")
+    cut_off = "fields => fields.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.value)"
+    assert await page.locator("[data-rows] .input").evaluate_all(cut_off) == []
     rows = page.locator("[data-rows] > li")
     await rows.nth(2).scroll_into_view_if_needed()
 

@@ -358,6 +358,12 @@ function dragRow(list, row, event) {
   const handle = event.currentTarget;
   const ends = new AbortController();
   const listen = (target, type, action) => target.addEventListener(type, action, { signal: ends.signal });
+  const middle = (one) => {
+    const { top, height } = one.getBoundingClientRect();
+    return top + height / 2;
+  };
+  // The handle is not in the middle of a row that takes two lines.
+  const held = event.clientY - middle(row);
   let before = row;
   const mark = () => {
     for (const one of list.children) one.classList.remove("drop-before", "drop-after");
@@ -376,10 +382,7 @@ function dragRow(list, row, event) {
   handle.setPointerCapture(event.pointerId);
   row.classList.add("dragged");
   listen(handle, "pointermove", ({ clientY }) => {
-    before = [...list.children].find((one) => {
-      const { top, height } = one.getBoundingClientRect();
-      return clientY < top + height / 2;
-    }) ?? null;
+    before = [...list.children].find((one) => clientY - held < middle(one)) ?? null;
     if (clientY < 40 || clientY > innerHeight - 40) scrollBy(0, clientY < 40 ? -12 : 12);
     mark();
   });
