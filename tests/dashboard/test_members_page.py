@@ -121,7 +121,7 @@ def test_somebody_without_an_account_makes_one_with_the_invitation(
     ("accounts", "email", "says"),
     [
         ({"invitations_create_accounts": False}, "", "Ask the operator"),
-        ({"operators": ["root@example.org"]}, "Root@Example.org", "is an operator's"),
+        ({"operators": ["root@example.org"]}, "Root@Example.org", "belongs to an operator"),
         ({"identity_provider": {"allowed_domains": ["example.org"]}}, "eve@example.net", "must be one of example.org"),
     ],
 )

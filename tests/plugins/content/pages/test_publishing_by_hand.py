@@ -111,7 +111,7 @@ def test_what_the_tools_refuse_is_refused_in_their_words(
     path = f"{ARTICLES}/{id_}/publications/{work.site}"
     yesterday = f"{datetime.now(UTC) - timedelta(days=1):%Y-%m-%dT%H:%M}"
     for at, told in (
-        (yesterday, "is in the past"),
+        (yesterday, "Nothing was changed: the time is in the past"),
         ("", "choose a day and a time"),
         ("soon", "must be a time such as"),
     ):

@@ -314,7 +314,7 @@ class JoinPages:
     def _check_email(self, email: str) -> None:
         """Raise `InvalidInput` for an e-mail address with which nobody may make an account by themselves."""
         if self._frame.is_operators_email(email):
-            raise InvalidInput("email", "is an operator's: make that account with `pressroom users add`")
+            raise InvalidInput("email", "belongs to an operator: create that account with `pressroom users add`")
         domain = email.strip().lower().rpartition("@")[2]
         if self._domains and domain not in self._domains:
             raise InvalidInput("email", f"must be one of {', '.join(sorted(self._domains))}")

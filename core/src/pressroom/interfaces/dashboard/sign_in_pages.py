@@ -184,7 +184,7 @@ class SignInPages:
         return_to = return_path(first(fields, "return_to"), "")
         await self.count_sign_up(request.ctx.client_ip)
         if self._frame.is_operators_email(first(fields, "email")):
-            taken = InvalidInput("email", "is an operator's: make that account with `pressroom users add`")
+            taken = InvalidInput("email", "belongs to an operator: create that account with `pressroom users add`")
             return self._sign_up_form(request, fields, taken)
         try:
             user = await self._accounts.users.add(

@@ -287,9 +287,15 @@ async def asked_for(plugin: PluginContext[ContentConfig], request: HttpRequest) 
         ) from None
 
 
+_OF_A_FIELD: Final = ("is ", "must ", "needs ", "may ", "does ")
+"""How problems begin that lack the name of their field."""
+
+
 def refusal(error: CallError) -> str:
     """Return why nothing was done, as a sentence."""
     told = error.problem if isinstance(error, InvalidInput) else error.message
+    if isinstance(error, InvalidInput) and error.field in ("at", "publish_at") and told.startswith(_OF_A_FIELD):
+        told = f"the time {told}"
     hint = "" if isinstance(error, InvalidInput) or not error.hint else f" {error.hint}"
     return f"Nothing was changed: {told.rstrip('.')}.{hint}"
 
