@@ -25,6 +25,9 @@ _HUGO: Final = """<html><title>{{ .Title }}</title><body><main><h1>{{ .Title }}<
 _JEKYLL: Final = """<html><title>{{ page.title }}</title>
 <body><main><h1>{{ page.title }}</h1>{{ content }}</main></body></html>
 """
+# Astro keeps the posts of a site in its cache, by default beside the packages, which several sites share here.
+_ASTRO_CONFIG: Final = """export default { cacheDir: './.cache', vite: { cacheDir: './.cache/vite' } };
+"""
 _ASTRO_COLLECTIONS: Final = """import { defineCollection } from 'astro:content';
 import { glob } from 'astro/loaders';
 const loader = glob({ pattern: '**/*.md', base: './src/content/blog' });
@@ -53,7 +56,7 @@ SOURCES: Final[Mapping[Generator, Mapping[str, str]]] = MappingProxyType(
         "jekyll": {"_config.yml": "title: Test\n", "_layouts/post.html": _JEKYLL},
         "astro": {
             "package.json": '{"type": "module"}\n',
-            "astro.config.mjs": "export default {};\n",
+            "astro.config.mjs": _ASTRO_CONFIG,
             "src/content.config.mjs": _ASTRO_COLLECTIONS,
             "src/pages/blog/[...slug].astro": _ASTRO_PAGE,
         },

@@ -113,7 +113,7 @@ def read_rules(text: str) -> dict[str, Any]:
     """Return the rules of a language, with a value for every key.
 
     Raises:
-        InvalidRules: it is not TOML, a key is missing or unknown, or a value is not of the form that is expected.
+        InvalidRules: it is not TOML, a key is missing or unknown, or a value does not have the expected format.
     """
     if len(text) > MAX_LENGTH:
         raise InvalidRules(f"rules must be a text of at most {MAX_LENGTH:,} characters in TOML")

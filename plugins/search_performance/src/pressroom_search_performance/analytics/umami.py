@@ -135,7 +135,7 @@ class Umami:
         server = server_of(credential)
         if not server:
             if not credential.get("api_key"):
-                raise InvalidInput("api_key", "is required, or the URL of your server")
+                raise InvalidInput("api_key", "is required unless you enter the URL of your own server")
             return _Access(self._url.rstrip("/"), {"x-umami-api-key": credential["api_key"]})
         for name in ("username", "password"):
             if not credential.get(name):

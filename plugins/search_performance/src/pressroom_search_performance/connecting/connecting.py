@@ -174,7 +174,7 @@ def _credential(offer: Offer, typed: Mapping[str, str]) -> Mapping[str, str]:
         if len(value) > _MAX_LENGTHS.get(field.name, _DEFAULT_MAX_LENGTH):
             raise InvalidInput(field.name, "is too long")
         if value and field.pattern and not re.fullmatch(field.pattern, value):
-            raise InvalidInput(field.name, f"is not of the form that is expected. {field.hint}")
+            raise InvalidInput(field.name, f"does not have the expected format. {field.hint}")
     if offer.name == google.NAME:
         _check_google(given)
     return given
@@ -185,6 +185,6 @@ def _check_google(given: Mapping[str, str]) -> None:
         return
     missing = [name for name in ("client_id", "client_secret", "refresh_token") if name not in given]
     if len(missing) == 3:
-        raise InvalidInput("service_account", "is required, or the three fields of a refresh token")
+        raise InvalidInput("service_account", "is required unless all three fields of a refresh token are filled in")
     if missing:
         raise InvalidInput(missing[0], "is required: a refresh token works with its client only")
