@@ -62,7 +62,8 @@ def peers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Peer]]:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("message", "times_fastmcp", "times_bare"),
-    [(LIST, 5, 1.7), (CALL, 3, 3.8)],
+    # A tenth above the largest ratio measured: the quicker a machine's system calls, the less a bare handler takes.
+    [(LIST, 5, 2.3), (CALL, 3, 4.1)],
     ids=["tools/list", "tools/call"],
 )
 def test_load(

@@ -89,7 +89,7 @@ def test_connecting_tries_the_key_and_the_site(site: Site) -> None:
     ("typed", "problem"),
     [
         ({"api_key": "f" * 32}, "does not accept the API key"),
-        ({"api_key": "short"}, "not of the form"),
+        ({"api_key": "short"}, "does not have the expected format"),
         ({"api_key": ""}, "API key: is required"),
         ({"property": "https://elsewhere.example/"}, "must be the property of"),
         ({"property": "sc-domain:x"}, "must be the property of"),

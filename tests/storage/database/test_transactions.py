@@ -1,6 +1,7 @@
 """Reading and writing on every database."""
 
 import asyncio
+import logging
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from pressroom.config import Settings, load
 from pressroom.errors import BackendError, ConfigError
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import ApiKeyRow, SetupLinkRow, UserRow
+from pressroom.testing.plugin import settings_for_test
 from sqlalchemy import func, insert, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -72,6 +74,25 @@ async def test_a_reader_sees_one_state_whatever_is_written_meanwhile(database: S
         assert await count(database) == 1
         assert await links(session) == 0
     assert await count(database) == 1
+
+
+async def test_a_reader_that_reads_nothing_leaves_nothing_open(database: SqlDatabase) -> None:
+    async with database.reading():
+        pass
+    async with database.writing() as session:
+        session.add(link(1))
+    assert await count(database) == 1
+
+
+async def test_a_look_at_sqlite_takes_two_steps_of_its_thread(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async with migrated(settings_for_test({}, tmp_path)) as database:
+        await count(database)
+        caplog.set_level(logging.DEBUG, "aiosqlite")
+        caplog.clear()
+        await count(database)
+        steps = [record.message for record in caplog.records if record.message.startswith("executing")]
+    # The look together with the beginning of its transaction, and the end of that.
+    assert len(steps) == 2, steps
 
 
 async def test_a_reader_cannot_write(database: SqlDatabase) -> None:

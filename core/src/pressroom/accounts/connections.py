@@ -124,9 +124,13 @@ class Connections:
 
     async def count(self, user_id: str) -> int:
         """Return how many connections an account has, without the revoked ones."""
-        wanted = select(func.count()).where(ConnectionRow.user_id == user_id, ConnectionRow.revoked_at.is_(None))
         async with self._database.reading() as session:
-            return await session.scalar(wanted) or 0
+            return await self.count_within(session, user_id)
+
+    async def count_within(self, session: AsyncSession, user_id: str) -> int:
+        """Return what `count` does, read in a session that is open."""
+        wanted = select(func.count()).where(ConnectionRow.user_id == user_id, ConnectionRow.revoked_at.is_(None))
+        return await session.scalar(wanted) or 0
 
     async def get(self, user_id: str, connection_id: str) -> Connection:
         """Return one connection, be it revoked or not."""

@@ -18,6 +18,7 @@ from typing import Any, Final
 from sqlalchemy import Select, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom.columns import as_id
 from pressroom.config import Settings
@@ -103,7 +104,11 @@ class AccountStorage:
     async def storage(self, subject: str) -> StorageUsage:
         """See `pressroom.sdk.Storage`."""
         async with self._database.reading() as session:
-            return await self._measured(session, subject, await self._limit(session, subject))
+            return await self.storage_within(session, subject)
+
+    async def storage_within(self, session: AsyncSession, subject: str) -> StorageUsage:
+        """Return what `storage` does, read in a session that is open."""
+        return await self._measured(session, subject, await self._limit(session, subject))
 
     async def _limit(self, session: Any, subject: str) -> int | None:
         plan = await session.scalar(select(UserRow.plan).where(UserRow.id == as_id(subject)))
@@ -193,9 +198,13 @@ class Quotas:
 
     async def used(self, user_id: str) -> Mapping[str, int]:
         """Return this month's uses by quota class."""
-        wanted = used_in(user_id, month_of(datetime.now(UTC)))
         async with self._database.reading() as session:
-            return {row.quota: row.used for row in await session.execute(wanted)}
+            return await self.used_within(session, user_id)
+
+    async def used_within(self, session: AsyncSession, user_id: str) -> Mapping[str, int]:
+        """Return what `used` does, read in a session that is open."""
+        rows = await session.execute(used_in(user_id, month_of(datetime.now(UTC))))
+        return {row.quota: row.used for row in rows}
 
 
 def used_in(user_id: str, month: str) -> Select[str, int]:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from sqlalchemy import select
+
 from pressroom.accounts.activity import ActivityLog
 from pressroom.accounts.api_keys import ApiKeys
 from pressroom.accounts.client_requests import ClientRequests
@@ -17,10 +19,12 @@ from pressroom.accounts.quotas import AccountStorage, Quotas, next_month
 from pressroom.accounts.records import PlanSummary
 from pressroom.accounts.sessions import Sessions, SetupLinks
 from pressroom.accounts.users import Users
+from pressroom.columns import as_id
 from pressroom.config.models import Settings
 from pressroom.errors import NotFound
 from pressroom.sdk import AccountUsage, Activity, QuotaUse
 from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import UserRow
 
 PRUNE_SECONDS: Final = 3600
 """How often sessions and invitations that have ended, and old calls that clients could repeat, are removed."""
@@ -34,7 +38,7 @@ class AccountServices:
     """
 
     def __init__(self, settings: Settings, database: SqlDatabase) -> None:
-        self._settings = settings
+        self._database = database
         self.credentials = CredentialCache(settings.auth.cache)
         self.users = Users(database, settings, self.credentials)
         self.sessions = Sessions(database, settings.accounts)
@@ -75,22 +79,24 @@ class AccountServices:
         """See `pressroom.sdk.Accounts`."""
         if self._plan is None:
             raise RuntimeError("the plans are not compiled yet")
-        try:
-            name = (await self.users.get(subject)).plan
-        except NotFound:
-            if not plan:
-                raise
-            name = plan  # known to an authenticator of a plugin, and to no table
+        async with self._database.reading() as session:
+            # `plan` is of an account that an authenticator of a plugin knows, and no table.
+            name = await session.scalar(select(UserRow.plan).where(UserRow.id == as_id(subject))) or plan
+            if not name:
+                raise NotFound("there is no such account")
+            used = await self.quotas.used_within(session, subject)
+            connections = await self.connections.count_within(session, subject)
+            stored = await self.stored.storage_within(session, subject)
         summary = self._plan(name)
         return AccountUsage(
             plan=name,
             plan_title=summary.title,
-            quotas=tuple(_quota_uses(summary.quotas, await self.quotas.used(subject))),
-            connections=await self.connections.count(subject),
+            quotas=tuple(_quota_uses(summary.quotas, used)),
+            connections=connections,
             tools=summary.tools,
             hidden_tools=summary.hidden_tools,
             unavailable_tools=summary.unavailable_tools,
-            storage=await self.stored.storage(subject),
+            storage=stored,
         )
 
     async def activity(

@@ -17,7 +17,7 @@ from pressroom.config.models import Settings, StorageSettings
 from pressroom.errors import BackendError
 from pressroom.storage.data_folder import finish_restore, make_private_folder
 from pressroom.storage.database.availability import ANSWER_SECONDS, hint_for, is_outage, reason_of
-from pressroom.storage.database.sqlite_connection import connect_to_sqlite
+from pressroom.storage.database.sqlite_connection import SqliteConnection, connect_to_sqlite
 from pressroom.storage.outage import OutageGuard
 
 FILE_NAME: Final = "pressroom.sqlite"
@@ -236,12 +236,17 @@ class SqlDatabase:
         @event.listens_for(engine.sync_engine, "reset")
         def roll_back(connection: Any, _record: Any, _state: PoolResetState) -> None:
             # Most connections come back after a commit: asking the thread to roll back nothing would take a while.
-            if connection.driver_connection.in_transaction:
+            driver: SqliteConnection = connection.driver_connection
+            driver.begin_later("")
+            if driver.in_transaction:
                 connection.rollback()
 
         @event.listens_for(engine.sync_engine, "begin")
         def start(connection: Any) -> None:
-            connection.exec_driver_sql(begin)
+            if query_only:
+                connection.connection.driver_connection.begin_later(begin)
+            else:
+                connection.exec_driver_sql(begin)
 
         return engine
 

@@ -2,6 +2,7 @@
 
 A cursor of `aiosqlite` hands each step over to the thread of its connection, and SQLAlchemy takes four for a statement:
 open a cursor, execute, fetch all rows, close the cursor. Handing over takes longer than what most statements do.
+A transaction that only reads begins on the thread together with its first statement.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class SqliteCursor:
 
     arraysize = 1
 
-    def __init__(self, connection: aiosqlite.Connection) -> None:
+    def __init__(self, connection: SqliteConnection) -> None:
         self._connection = connection
         self._open: sqlite3.Cursor | None = None
         self._rows: deque[_Row] = deque()
@@ -90,6 +91,8 @@ class SqliteCursor:
         self._finish()
         cursor = self._open = self._connection._conn.cursor()  # noqa: SLF001
         try:
+            if begin := self._connection.take_begin():
+                cursor.execute(begin)
             getattr(cursor, method)(statement, parameters)
             self.description, self.lastrowid = cursor.description, cursor.lastrowid
             self._fetch(FIRST_ROWS)
@@ -119,6 +122,16 @@ class SqliteConnection(aiosqlite.Connection):
     def __init__(self, connector: Callable[[], sqlite3.Connection]) -> None:
         super().__init__(connector, FIRST_ROWS)
         self._thread.daemon = True
+        self._begin = ""
+
+    def begin_later(self, statement: str) -> None:
+        """Run `statement`, a `BEGIN` that takes no lock, right before the next statement; none if it is empty."""
+        self._begin = statement
+
+    def take_begin(self) -> str:
+        """Return what has to run before the next statement, once."""
+        begin, self._begin = self._begin, ""
+        return begin
 
     def cursor(self) -> SqliteCursor:  # type: ignore[override]
         """Return a cursor, without a wait."""

@@ -8,10 +8,10 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from pressroom.columns import as_id
-from pressroom.sdk import InvalidInput, PluginContext
+from pressroom.sdk import InvalidInput
 from sqlalchemy import ColumnElement, and_, case, func, literal, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -87,7 +87,7 @@ class ArticleFilter:
 
 
 async def page(
-    plugin: PluginContext, user_id: str, wanted: ArticleFilter, *, limit: int, cursor: str | None = None
+    session: AsyncSession, user_id: str, wanted: ArticleFilter, *, limit: int, cursor: str | None = None
 ) -> tuple[Sequence[ArticleEntry], str | None]:
     """Return articles of an account, and the cursor of the next page.
 
@@ -97,26 +97,25 @@ async def page(
     Raises:
         InvalidInput: the cursor is not valid.
     """
-    async with plugin.services.database.reading() as session:
-        conditions = _conditions(user_id, wanted)
-        if wanted.tag:
-            conditions.append(_has_tag(wanted.tag, plugin.services.database.dialect))
-        found = await _search(session, user_id, wanted.query) if wanted.query else None
-        if wanted.query and found is None:
-            conditions.append(ArticleRow.title.icontains(wanted.query, autoescape=True))
-        newest = (ArticleRow.updated_at.desc(), ArticleRow.id.desc())
-        statement: Any
-        if found is None:
-            statement = select(*_COLUMNS, literal(0).label("rank")).order_by(*newest)
-        else:
-            statement = select(*_COLUMNS, found.c.in_title.label("rank"))
-            statement = statement.join(found, found.c.document_id == ArticleRow.id)
-            statement = statement.order_by(found.c.in_title.desc(), *newest)
-        if cursor is not None:
-            conditions.append(_behind(None if found is None else found.c.in_title, cursor))
-        rows = (await session.execute(statement.where(*conditions).limit(limit + 1))).all()
-        urls = await urls_of(session, [row.id for row in rows[:limit]])
+    conditions = _conditions(user_id, wanted)
+    if wanted.tag:
+        conditions.append(_has_tag(wanted.tag, session.get_bind().dialect.name))
+    found = await _search(session, user_id, wanted.query) if wanted.query else None
+    if wanted.query and found is None:
+        conditions.append(ArticleRow.title.icontains(wanted.query, autoescape=True))
+    newest = (ArticleRow.updated_at.desc(), ArticleRow.id.desc())
+    statement: Any
+    if found is None:
+        statement = select(*_COLUMNS, literal(0).label("rank")).order_by(*newest)
+    else:
+        statement = select(*_COLUMNS, found.c.in_title.label("rank"))
+        statement = statement.join(found, found.c.document_id == ArticleRow.id)
+        statement = statement.order_by(found.c.in_title.desc(), *newest)
+    if cursor is not None:
+        conditions.append(_behind(None if found is None else found.c.in_title, cursor))
+    rows = (await session.execute(statement.where(*conditions).limit(limit + 1))).all()
     more = len(rows) > limit
+    urls = await urls_of(session, [row.id for row in rows[:limit]])
     listed = [_listed(row, urls.get(row.id, ())) for row in rows[:limit]]
     return listed, _cursor(rows[limit - 1].rank, listed[-1]) if more else None
 
@@ -160,7 +159,7 @@ def _conditions(user_id: str, wanted: ArticleFilter) -> list[ColumnElement[bool]
     return conditions
 
 
-def _has_tag(tag: str, dialect: Literal["sqlite", "postgresql"]) -> ColumnElement[bool]:
+def _has_tag(tag: str, dialect: str) -> ColumnElement[bool]:
     """Return the condition that an article has a tag, in upper or lower case."""
     elements = func.json_each if dialect == "sqlite" else func.json_array_elements_text
     tags = elements(ArticleRow.tags).table_valued("value")

@@ -14,7 +14,7 @@ from pressroom_content.articles.analysis import scorer_of
 from pressroom_content.pages.connect import fragment, root_of
 from pressroom_content.pages.shown import moment, score_kind, state
 from pressroom_content.publishing.overview import Placement, placements
-from pressroom_content.websites.store import Websites
+from pressroom_content.websites.store import read_names
 
 PATH: Final = "/dashboard/articles"
 ON_A_PAGE: Final = 50
@@ -41,19 +41,20 @@ class ArticleList:
 
     async def articles(self, request: HttpRequest) -> HttpResponse:
         """List the articles that match. Raises `InvalidInput` for an invalid cursor."""
-        names = await Websites(self._plugin).names(request.subject)
-        chosen = _chosen(request.query, names)
         cursor = request.query.get("cursor", "")
-        found, following = await listing.page(
-            self._plugin,
-            request.subject,
-            listing.ArticleFilter(
-                website_id=chosen["website"] or None, status=chosen["status"] or None, query=chosen["q"]
-            ),
-            limit=ON_A_PAGE,
-            cursor=cursor or None,
-        )
-        placed = await placements(self._plugin, request.subject, [one.id for one in found])
+        async with self._plugin.services.database.reading() as session:
+            names = await read_names(session, request.subject)
+            chosen = _chosen(request.query, names)
+            found, following = await listing.page(
+                session,
+                request.subject,
+                listing.ArticleFilter(
+                    website_id=chosen["website"] or None, status=chosen["status"] or None, query=chosen["q"]
+                ),
+                limit=ON_A_PAGE,
+                cursor=cursor or None,
+            )
+            placed = await placements(session, request.subject, [one.id for one in found])
         now = datetime.now(UTC)
         return fragment(
             "articles.html",

@@ -33,7 +33,7 @@ from pressroom_content.publishing.overview import MAX_ENTRIES, ScheduleEntry, en
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.records import Website
 from pressroom_content.websites.settings import zone_of
-from pressroom_content.websites.store import Websites
+from pressroom_content.websites.store import Websites, read_names
 
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 FIRST_YEAR: Final = 1970
@@ -244,9 +244,10 @@ class CalendarPages:
         month = Month.read(request.query.get("month", ""), today)
         begin, end = month.bounds(zone)
         chosen = website.id if website else None
-        found = await entries(self._plugin, request.subject, begin, end, chosen)
+        async with self._plugin.services.database.reading() as session:
+            found = await entries(session, request.subject, begin, end, chosen)
+            names = await read_names(session, request.subject)
         ideas = await Ideas(self._plugin).listed(request.subject, website_id=chosen, limit=MAX_IDEAS)
-        names = await Websites(self._plugin).names(request.subject)
         connected = {one.id for one in websites}
         kept = {"website": chosen or "", "tz": request.query.get("tz", "") if not wrong_zone else ""}
         return fragment(

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pressroom.sdk import AccountRole, OverviewSection, PluginContext
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.articles import listing
 from pressroom_content.pages.articles import PATH as ARTICLES
@@ -53,11 +54,14 @@ def sections(plugin: PluginContext) -> Sequence[OverviewSection]:
 
 async def _render(plugin: PluginContext, user_id: str, role: AccountRole) -> str:
     now, root = datetime.now(UTC), root_of(plugin)
-    websites, _ = await Websites(plugin).page(user_id, limit=_WEBSITES)
+    async with plugin.services.database.reading() as session:
+        websites, _ = await Websites(plugin).page_within(session, user_id, limit=_WEBSITES)
+        drafts, more = await listing.page(session, user_id, listing.ArticleFilter(status="draft"), limit=SHOWN)
+        ahead = await entries(session, user_id, now, now + _AHEAD)
+        past = await entries(session, user_id, now - _LATELY, now)
+        failed = await _publications(session, user_id, root)
     known = {one.id: one for one in websites}
-    drafts, more = await listing.page(plugin, user_id, listing.ArticleFilter(status="draft"), limit=SHOWN)
-    ahead = [one for one in await entries(plugin, user_id, now, now + _AHEAD) if one.status in ("scheduled", "queued")]
-    past = await entries(plugin, user_id, now - _LATELY, now)
+    ahead = [one for one in ahead if one.status in ("scheduled", "queued")]
     live = [one for one in reversed(past) if one.status == "published"]
     return plugin.templates.render(
         "overview.html",
@@ -68,7 +72,7 @@ async def _render(plugin: PluginContext, user_id: str, role: AccountRole) -> str
         has_website=bool(websites),
         writes=role != "reader",
         owns=role == "owner",
-        problems=[*await _publications(plugin, user_id, root), *_broken(websites, root)],
+        problems=[*failed, *_broken(websites, root)],
         ahead=[_entry(one, known, now) for one in ahead[:SHOWN]],
         more_ahead=max(0, len(ahead) - SHOWN),
         drafts=[
@@ -94,7 +98,7 @@ def _entry(one: ScheduleEntry, websites: Mapping[str, Website], now: datetime) -
     return {"id": one.article_id, "title": one.title, "website": website.name if website else "", "at": at}
 
 
-async def _publications(plugin: PluginContext, user_id: str, root: str) -> Sequence[AttentionEntry]:
+async def _publications(session: AsyncSession, user_id: str, root: str) -> Sequence[AttentionEntry]:
     """Return the publications that failed last, which nothing tries again by itself."""
     wanted = (
         select(PublicationRow.article_id, PublicationRow.status, ArticleRow.title)
@@ -104,8 +108,7 @@ async def _publications(plugin: PluginContext, user_id: str, root: str) -> Seque
         .order_by(PublicationRow.updated_at.desc(), PublicationRow.id.desc())
         .limit(SHOWN)
     )
-    async with plugin.services.database.reading() as session:
-        rows = (await session.execute(wanted)).all()
+    rows = (await session.execute(wanted)).all()
     return [
         AttentionEntry(f"{root}{ARTICLES}/{row.article_id}/publications", row.title, _PROBLEMS[row.status])
         for row in rows

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
 from pressroom.columns import as_id
-from pressroom.sdk import PluginContext
 from sqlalchemy import ColumnElement, and_, select
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.records import PublicationStatus
 from pressroom_content.tables import ArticleRow, PublicationRow
@@ -50,7 +50,7 @@ class ScheduleEntry:
 
 
 async def placements(
-    plugin: PluginContext, user_id: str, article_ids: Sequence[str]
+    session: AsyncSession, user_id: str, article_ids: Sequence[str]
 ) -> Mapping[str, Sequence[Placement]]:
     """Return where articles of an account are or are to be, by the article's id."""
     wanted = (
@@ -60,23 +60,21 @@ async def placements(
         .order_by(PublicationRow.created_at, PublicationRow.id)
     )
     found: dict[str, list[Placement]] = defaultdict(list)
-    async with plugin.services.database.reading() as session:
-        for article_id, website_id, status, url in await session.execute(wanted):
-            found[article_id].append(Placement(website_id, status, url or ""))
+    for article_id, website_id, status, url in await session.execute(wanted):
+        found[article_id].append(Placement(website_id, status, url or ""))
     return found
 
 
-async def heads(plugin: PluginContext, user_id: str, article_ids: Sequence[str]) -> Mapping[str, tuple[str, int]]:
+async def heads(session: AsyncSession, user_id: str, article_ids: Sequence[str]) -> Mapping[str, tuple[str, int]]:
     """Return the titles and newest versions of articles of an account, by id."""
     wanted = select(ArticleRow.id, ArticleRow.title, ArticleRow.version).where(
         ArticleRow.id.in_(set(article_ids)), ArticleRow.user_id == user_id
     )
-    async with plugin.services.database.reading() as session:
-        return {id_: (title, version) for id_, title, version in await session.execute(wanted)}
+    return {id_: (title, version) for id_, title, version in await session.execute(wanted)}
 
 
 async def entries(
-    plugin: PluginContext, user_id: str, begin: datetime, end: datetime, website_id: str | None = None
+    session: AsyncSession, user_id: str, begin: datetime, end: datetime, website_id: str | None = None
 ) -> Sequence[ScheduleEntry]:
     """Return what an account published, or is to publish at a named time, from `begin` until before `end`, in order."""
     live = and_(
@@ -91,13 +89,13 @@ async def entries(
         PublicationRow.publish_at >= begin,
         PublicationRow.publish_at < end,
     )
-    found = await _entries(plugin, user_id, live, PublicationRow.published_at, website_id)
-    found += await _entries(plugin, user_id, ahead, PublicationRow.publish_at, website_id)
+    found = await _entries(session, user_id, live, PublicationRow.published_at, website_id)
+    found += await _entries(session, user_id, ahead, PublicationRow.publish_at, website_id)
     return sorted(found, key=lambda entry: (entry.at, entry.publication_id))[:MAX_ENTRIES]
 
 
 async def _entries(
-    plugin: PluginContext, user_id: str, condition: ColumnElement[bool], at: Any, website_id: str | None
+    session: AsyncSession, user_id: str, condition: ColumnElement[bool], at: Any, website_id: str | None
 ) -> list[ScheduleEntry]:
     wanted = (
         select(
@@ -115,8 +113,7 @@ async def _entries(
     )
     if website_id is not None:
         wanted = wanted.where(PublicationRow.website_id == as_id(website_id))
-    async with plugin.services.database.reading() as session:
-        rows = (await session.execute(wanted)).all()
+    rows = (await session.execute(wanted)).all()
     return [
         ScheduleEntry(
             row.id,

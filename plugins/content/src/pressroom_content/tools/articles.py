@@ -56,7 +56,7 @@ from pressroom_content.tools.article_fields import (
 )
 from pressroom_content.tools.article_history import VersionItem, changes_since, version_items, version_line
 from pressroom_content.tools.websites import context
-from pressroom_content.websites.store import Websites, read_zones
+from pressroom_content.websites.store import read_zones
 
 MAX_EDITS: Final = 100
 QUOTA: Final = "articles_created"
@@ -331,17 +331,18 @@ class ContentList(BaseModel):
 )
 async def list_content(params: ListArticlesParams, call: Call) -> ToolResult:
     """Return a page of the articles of the caller's account."""
-    plugin, subject = context(call), call.caller.subject
-    zones = await Websites(plugin).zones(subject)
+    subject = call.caller.subject
     since = datetime.fromisoformat(params.updated_since) if params.updated_since else None
-    wanted = listing.ArticleFilter(
-        website_id=params.website_id,
-        status=params.status,
-        query=(params.query or "").strip(),
-        tag=(params.tag or "").strip(),
-        updated_since=since and since.replace(tzinfo=website_zone(zones, params.website_id)).astimezone(UTC),
-    )
-    found, cursor = await listing.page(plugin, subject, wanted, limit=params.limit, cursor=params.cursor)
+    async with context(call).services.database.reading() as session:
+        zones = await read_zones(session, subject)
+        wanted = listing.ArticleFilter(
+            website_id=params.website_id,
+            status=params.status,
+            query=(params.query or "").strip(),
+            tag=(params.tag or "").strip(),
+            updated_since=since and since.replace(tzinfo=website_zone(zones, params.website_id)).astimezone(UTC),
+        )
+        found, cursor = await listing.page(session, subject, wanted, limit=params.limit, cursor=params.cursor)
     items = [_item(one, website_zone(zones, one.website_id)) for one in found]
     lines = [_line(one, website_zone(zones, one.website_id)) for one in items]
     more = [f"More: call list_content again with cursor {cursor}"] if cursor else []
@@ -349,12 +350,17 @@ async def list_content(params: ListArticlesParams, call: Call) -> ToolResult:
 
 
 def _item(one: listing.ArticleEntry, zone: ZoneInfo) -> ContentItem:
-    names = ContentItem.model_fields.keys() - {"content_id", "urls", "updated_at"}
     return ContentItem(
         content_id=one.id,
-        urls=list(one.urls),
+        title=one.title,
+        status=one.status,
+        score=one.score,
         updated_at=local_time(one.updated_at, zone),
-        **{name: getattr(one, name) for name in names},
+        urls=list(one.urls),
+        version=one.version,
+        slug=one.slug,
+        website_id=one.website_id,
+        word_count=one.word_count,
     )
 
 

@@ -30,7 +30,7 @@ from pressroom_content.tools.publication_parts import (
 )
 from pressroom_content.tools.websites import context
 from pressroom_content.websites import settings as site_settings
-from pressroom_content.websites.store import Websites
+from pressroom_content.websites.store import Websites, read_names, read_zones
 
 MAX_DAYS: Final = 400
 _MAX_OF_AN_ARTICLE: Final = 50
@@ -208,9 +208,9 @@ async def _zone(plugin: PluginContext, user_id: str, params: PublicationsParams)
 
 
 async def _known(plugin: PluginContext, user_id: str, found: Sequence[Publication]) -> _Known:
-    websites = Websites(plugin)
-    articles = await heads(plugin, user_id, [one.article_id for one in found])
-    return _Known(await websites.names(user_id), await websites.zones(user_id), articles)
+    async with plugin.services.database.reading() as session:
+        articles = await heads(session, user_id, [one.article_id for one in found])
+        return _Known(await read_names(session, user_id), await read_zones(session, user_id), articles)
 
 
 async def _looked_at(plugin: PluginContext, found: Sequence[Publication]) -> list[RemoteState | None]:

@@ -61,14 +61,26 @@ class Websites:
         self, user_id: str, *, status: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> tuple[Sequence[Website], str | None]:
         """Return connected websites, newest first, and the cursor of the next page. Raises `InvalidInput`."""
+        async with self._database.reading() as session:
+            return await self.page_within(session, user_id, status=status, limit=limit, cursor=cursor)
+
+    async def page_within(
+        self,
+        session: AsyncSession,
+        user_id: str,
+        *,
+        status: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> tuple[Sequence[Website], str | None]:
+        """Return what `page` does, read in a session that is open."""
         wanted = select(WebsiteRow).where(WebsiteRow.user_id == user_id, WebsiteRow.disconnected_at.is_(None))
         if status is not None:
             wanted = wanted.where(WebsiteRow.status == status)
         if cursor is not None:
             wanted = wanted.where(before(WebsiteRow.created_at, WebsiteRow.id, cursor))
         wanted = wanted.order_by(WebsiteRow.created_at.desc(), WebsiteRow.id.desc()).limit(limit + 1)
-        async with self._database.reading() as session:
-            found = [self._website(row) for row in await session.scalars(wanted)]
+        found = [self._website(row) for row in await session.scalars(wanted)]
         more = len(found) > limit
         found = found[:limit]
         return found, cursor_of(found[-1].created_at, found[-1].id) if more else None
@@ -76,8 +88,7 @@ class Websites:
     async def names(self, user_id: str) -> Mapping[str, str]:
         """Return the names of all websites that the account ever had, by id."""
         async with self._database.reading() as session:
-            rows = await session.execute(select(WebsiteRow.id, WebsiteRow.name).where(WebsiteRow.user_id == user_id))
-            return {row.id: row.name for row in rows}
+            return await read_names(session, user_id)
 
     async def zones(self, user_id: str) -> Mapping[str, ZoneInfo]:
         """Return the time zones of all websites that the account ever had, by id."""
@@ -343,6 +354,12 @@ class Websites:
             server_url=on_server,
             domain=row.domain or "",
         )
+
+
+async def read_names(session: AsyncSession, user_id: str) -> Mapping[str, str]:
+    """Return the names of all websites that an account ever had, by id."""
+    rows = await session.execute(select(WebsiteRow.id, WebsiteRow.name).where(WebsiteRow.user_id == user_id))
+    return {row.id: row.name for row in rows}
 
 
 async def read_zones(session: AsyncSession, user_id: str) -> Mapping[str, ZoneInfo]:

@@ -69,12 +69,14 @@ class PerformancePages:
 
     async def websites(self, request: HttpRequest) -> HttpResponse:
         """List the websites, each with its clicks of four weeks. Raises `InvalidInput` for a wrong cursor."""
-        rows, cursor = await self._rows(request.subject, WEBSITES, request.query.get("cursor") or None)
+        every = await SourceConnections(self._plugin).every(request.subject)
+        rows, cursor = await self._rows(request.subject, every, WEBSITES, request.query.get("cursor") or None)
         return self._fragment(request, "websites.html", rows=rows, next_cursor=cursor, older="cursor" in request.query)
 
     async def overview(self, subject: str) -> str:
         """Return a section with the clicks of four weeks of the websites that have figures; nothing where none has."""
-        rows, _ = await self._rows(subject, _ON_OVERVIEW)
+        every = await SourceConnections(self._plugin).every(subject)
+        rows, _ = await self._rows(subject, every, _ON_OVERVIEW) if every else ([], None)
         shown = [row for row in rows if row["state"] in ("there", "broken") and "spark" in row]
         return self._render("overview.html", rows=shown) if shown else ""
 
@@ -173,10 +175,9 @@ class PerformancePages:
         return {name: one for name, one in found.items() if not one.uses_operators or owns(website, one.property)}
 
     async def _rows(
-        self, subject: str, limit: int, cursor: str | None = None
+        self, subject: str, every: Sequence[SourceConnection], limit: int, cursor: str | None = None
     ) -> tuple[list[dict[str, Any]], str | None]:
         found, following = await self._websites.page(subject, limit=limit, cursor=cursor)
-        every = await SourceConnections(self._plugin).every(subject)
         rows = []
         for website in found:
             connections = self._usable(website, {one.source: one for one in every if one.website_id == website.id})
