@@ -285,6 +285,17 @@ async def test_a_refused_value_is_named_beside_its_field(page: Page, server: Pag
     await expect(margin).to_have_accessible_description("Quiet zone around the code, in modules. 0 to 16.")
 
 
+async def test_each_refused_value_is_named_beside_its_field(page: Page, server: PageServer) -> None:
+    server.api = lambda slug, _: server.refuse(slug, "size: must be even (got 513). margin: must be even (got 3).")
+    await page.get_by_label("Text").fill("hello")
+    await download(page)
+    size, margin = page.get_by_label("Size"), page.get_by_label("Margin")
+    await expect(size).to_be_focused()
+    for field, problem in ((size, "Must be even (got 513)"), (margin, "Must be even (got 3)")):
+        await expect(field).to_have_attribute("aria-invalid", "true")
+        await expect(field).to_have_accessible_description(re.compile(f"{re.escape(problem)}$"))
+
+
 async def test_what_the_browser_finds_wrong_is_not_sent(page: Page, server: PageServer) -> None:
     await page.get_by_label("Size").fill("9000")
     await page.get_by_label("Text").fill("")

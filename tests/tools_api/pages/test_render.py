@@ -233,6 +233,16 @@ def test_an_error_stands_beside_its_field_and_keeps_the_values() -> None:
     assert "size: must be between 64 and 2048 (got 9000)" in texts(page, "#result .failure")[0]
 
 
+def test_each_wrong_field_has_its_own_error() -> None:
+    message = 'size: must be a number (got "a. b: c"). margin: must be 0 to 16 (got 99). There are more problems.'
+    page = parsed(PAGES.tool(QR, FormState({}, failure(message))))
+    assert [field.attributes["name"] for field in page.css("input[aria-invalid=true]")] == ["size", "margin"]
+    assert texts(page, ".field-error:not([hidden])") == [
+        'Must be a number (got "a. b: c")',
+        "Must be 0 to 16 (got 99). There are more problems",
+    ]
+
+
 def test_an_error_inside_an_object_names_the_member() -> None:
     page = parsed(PAGES.tool(IMAGE, FormState({}, failure("props.titel: is unknown; did you mean title?"))))
     assert "titel: is unknown; did you mean title?" in texts(page, ".field-error")

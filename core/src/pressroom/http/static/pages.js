@@ -481,17 +481,26 @@ class Tool {
       this.fail(`Unexpected response from the server (status ${status}). Try again later.`);
       return;
     }
-    const [, name, path, problem] = /^([^:.[\s]+)([^:\s]*): (.*)$/s.exec(error.message) ?? [];
+    const names = [...this.fields.map(({ spec }) => spec.name), ...this.groups.map(({ name }) => name)];
+    const next = new RegExp(`([.?!]) (?=(?:${names.join("|").replaceAll(".", "\\.")})(?:[.[][^:\\s]*)?: )`, "g");
+    // Each wrong field has a sentence.
+    const told = error.message.replace(next, "$1\n").split("\n");
+    const wrong = told.map((text) => this.tell(told.length > 1 ? text.replace(/\.$/, "") : text)).find(Boolean);
+    if (wrong && !quiet) wrong.target.focus();
+    if (!error.retryAfter) this.fail(error.message);
+    else this.fail(error.message.replace(/[;,.] try again .*/is, ""), `Try again in ${waitingTime(error.retryAfter)}.`);
+  }
+
+  // Shows what an error message says at the field that it names, and returns that field
+  tell(message) {
+    const [, name, path, problem] = /^([^:.[\s]+)([^:\s]*): (.*)$/s.exec(message) ?? [];
     const named = `${name ?? ""}${path ?? ""}`;
     const holds = (own) => named === own || named.startsWith(`${own}.`) || named.startsWith(`${own}[`);
     const field = this.fields.find(({ spec }) => holds(spec.name)) ?? this.groups.find((group) => group.name === name);
-    if (field) {
-      const inside = named.slice((field.spec ?? field).name.length).replace(/^\./, "").replace(/^\d+$/, (at) => `Item ${+at + 1}`);
-      field.show(inside ? `${inside}: ${problem}` : problem.charAt(0).toUpperCase() + problem.slice(1));
-      if (!quiet) field.target.focus();
-    }
-    if (!error.retryAfter) this.fail(error.message);
-    else this.fail(error.message.replace(/[;,.] try again .*/is, ""), `Try again in ${waitingTime(error.retryAfter)}.`);
+    if (!field) return undefined;
+    const inside = named.slice((field.spec ?? field).name.length).replace(/^\./, "").replace(/^\d+$/, (at) => `Item ${+at + 1}`);
+    field.show(inside ? `${inside}: ${problem}` : problem.charAt(0).toUpperCase() + problem.slice(1));
+    return field;
   }
 
   fail(problem, advice = "") {

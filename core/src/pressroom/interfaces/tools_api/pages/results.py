@@ -139,10 +139,20 @@ def split_problem(message: str, names: Iterable[str]) -> tuple[str, str]:
     return name, text
 
 
+def split_problems(message: str, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the fields that an error message names, in order, each with what is wrong with it; see `split_problem`.
+
+    `width: must be …. height: must be ….` names two; the contract has a sentence for each.
+    """
+    known = "|".join(map(re.escape, names))
+    parts = re.split(rf"(?<=[.?!]) (?=(?:{known})(?:[.\[][^:\s]*)?: )", message) if names else [message]
+    told = [part.removesuffix(".") for part in parts] if len(parts) > 1 else parts
+    return [found for part in told if (found := split_problem(part, names))[0]]
+
+
 def problems_of(params: Sequence[Param], answer: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return what an error envelope says is wrong, by the parameter that it names."""
+    """Return what an error envelope says is wrong, by the parameters that it names."""
     if answer is None or answer.get("ok"):
         return {}
     fields = [param["name"] for param in (*params, *form_params(params))]
-    name, problem = split_problem(answer["error"]["message"], fields)
-    return {name: problem} if name else {}
+    return dict(reversed(split_problems(answer["error"]["message"], fields)))
