@@ -21,6 +21,17 @@ def bob(host: RunningHost) -> User:
     return add_person(host, "bob@example.org", name=HOSTILE)
 
 
+@pytest.fixture(autouse=True)
+def alone(host: RunningHost, person: User) -> Iterator[None]:
+    """Leave the account to its owner alone after each test."""
+    yield
+    accounts = host.host.accounts
+    for member in host.run(accounts.memberships.of_account(person.id)):
+        host.run(accounts.memberships.remove(person.id, member.member.id))
+    for invitation in host.run(accounts.invitations.list(person.id)):
+        host.run(accounts.invitations.revoke(person.id, invitation.id))
+
+
 @pytest.fixture
 def theirs(host: RunningHost, second: BrowserWithoutScreen, bob: User) -> BrowserWithoutScreen:
     """Return the browser of another person."""

@@ -356,10 +356,15 @@ def _on_virtual_host(faulty: Faulty, name: str) -> None:
 
 def _hosts(faulty: Faulty, name: str) -> None:
     """The names from before hold, also while the plugin is still being asked."""
+
+    def page() -> tuple[int, str]:
+        answer = httpx.get(f"{faulty.host.url}/?fault=none", headers={"Host": "own.example.org"}, timeout=30)
+        return answer.status_code, answer.text
+
+    waited(lambda: page() == (200, "page"))
     before = faulty.failures("virtual hosts")
     faulty.fails("hosts", name)
-    answer = httpx.get(f"{faulty.host.url}/?fault=none", headers={"Host": "own.example.org"}, timeout=30)
-    assert (answer.status_code, answer.text) == (200, "page")
+    assert page() == (200, "page")
     waited(lambda: faulty.failures("virtual hosts") > before)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 import threading
 import time
 from collections import defaultdict
@@ -147,7 +148,7 @@ class Google:
             whose = self._account(form.get("assertion", ""))
         else:
             raise Refused(400, "Invalid grant_type", "unsupported_grant_type")
-        token = f"ya29.{self.grants}"
+        token = f"ya29.{secrets.token_hex(8)}"  # a server remembers those of earlier tests
         self.tokens[token] = whose, time.monotonic() + self.token_seconds
         return {"access_token": token, "expires_in": self.token_seconds, "token_type": "Bearer", **more}
 

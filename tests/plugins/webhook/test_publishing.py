@@ -108,9 +108,9 @@ async def test_code_arrives_as_it_was_written(plugin: PluginContext, receiver: R
 
 
 async def test_a_publication_arrives_whole_and_nothing_is_compared(plugin: PluginContext, receiver: Receiver) -> None:
-    website, article = await connect(plugin, receiver), await write(plugin)
+    website, article = await connect(plugin, receiver), await write(plugin, slug="a-whole-post")
     done = await publish(plugin, article, website)
-    assert (done.status, done.url, done.external_id) == ("published", f"{receiver.site}/hello-world", "1")
+    assert (done.status, done.url, done.external_id) == ("published", f"{receiver.site}/a-whole-post", "1")
     assert [kind for kind, _ in receiver.ids] == ["post.created", "post.state_changed"]
     (post,) = receiver.posts.values()
     assert (post["state"], post["tags"], post["meta_description"]) == (

@@ -72,7 +72,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory, blog: WordPress) -> Iterator
 
 def test_a_server_that_is_killed_again_and_again_leaves_one_post(stage: Stage) -> None:
     content_id, word = stage.write()
-    stage.publish_and_be_killed(content_id, *POINTS)
+    stage.publish_and_be_killed(content_id, *(POINTS if stage.articles == 1 else POINTS[1:]))
     stage.check(content_id, word)
     stage.check_all()
 

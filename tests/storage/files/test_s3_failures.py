@@ -82,7 +82,7 @@ async def test_credentials_may_come_from_the_environment(rclone: S3Server, monke
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", rclone.secret_access_key)
     settings = rclone.settings(access_key_id=None, secret_access_key=None)
     async with opened(S3FileStore("s3://files", settings)) as store:
-        assert not await store.has(KEY)
+        assert not await store.has("qr-code-generator/from-the-environment.png")
 
 
 async def test_a_service_that_is_not_there_is_reported() -> None:
