@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from pressroom.testing import RunningHost
+from support.tool_client import client_of
 
 TEXT = "/tools/text-file/api/generate"
 GATE = "/tools/gate/api/generate"
@@ -99,6 +100,21 @@ def test_tools_and_addresses_are_counted_apart(start: Start, client: Client) -> 
     assert one.post(TEXT, json={"text": "b"}).status_code == 429
     assert other.post(TEXT, json={"text": "b"}).status_code == 200
     assert one.post(UNRULY, json={"way": "fine"}).status_code == 200
+
+
+def test_accounts_behind_one_address_are_counted_apart_each_with_all_its_keys(start: Start, client: Client) -> None:
+    host = start(server={"trusted_proxies": 1}, tools={"text-file": {"rate_limit": "1/hour"}})
+    ada, eve = client_of(host, "ada@example.com"), client_of(host, "eve@example.com")
+
+    def status(key: str, text: str, address: str = "192.0.2.1") -> int:
+        headers = {"x-forwarded-for": address} | ({"authorization": f"Bearer {key}"} if key else {})
+        return client(host).post(TEXT, json={"text": text}, headers=headers).status_code
+
+    assert [status(ada.key, "a"), status(ada.key, "b")] == [200, 429]
+    assert [status(eve.key, "c"), status("", "d"), status("", "e")] == [200, 200, 429]
+    # Neither another address nor another key of the account makes it two.
+    assert status(ada.key, "f", "192.0.2.2") == 429
+    assert status(client_of(host, "ada@example.com", "phone").key, "g", "192.0.2.2") == 429
 
 
 def test_a_forged_header_changes_nothing_without_trust(start: Start, client: Client) -> None:

@@ -32,6 +32,7 @@ from pressroom.sdk import (
     RateLimit,
     SharedKeys,
     ToolInfo,
+    by_subject,
     hookimpl,
 )
 from pressroom.storage.cache import memory_cache, redis_cache
@@ -112,7 +113,10 @@ def pressroom_observers(plugin: PluginContext) -> Iterable[Observer]:
 
 @hookimpl
 def pressroom_rate_limits(plugin: PluginContext) -> Iterable[RateLimit]:
-    """Apply the plan's limit of a tool, else the tool's own, to each client IP address."""
+    """Apply the plan's limit of a tool, else the tool's own, to each account, and to each IP address without one.
+
+    Hosted AI clients call for all of their users from a few IP addresses.
+    """
     settings: Settings = plugin.config
 
     def rate_for(tool: ToolInfo, plan: str) -> Rate | None:
@@ -121,7 +125,7 @@ def pressroom_rate_limits(plugin: PluginContext) -> Iterable[RateLimit]:
             return parse_rate(plan_settings.rate_limits[tool.name])
         return tool.rate_limit
 
-    return [RateLimit("default", rate_for)]
+    return [RateLimit("default", rate_for, by_subject)]
 
 
 @hookimpl
