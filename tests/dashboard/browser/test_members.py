@@ -56,7 +56,7 @@ async def test_two_people_work_in_one_account(browser: Browser, host: RunningHos
         await owner.goto(f"{host.url}/dashboard/members")
         await owner.get_by_role("radio", name="Editor").check()
         await owner.get_by_label("Who is it for?").fill("Bob")
-        await owner.get_by_role("button", name="Make an invitation link").press("Enter")
+        await owner.get_by_role("button", name="Create an invitation link").press("Enter")
         link = (await owner.locator("#invitation-link").inner_text()).strip()
         await expect(owner.get_by_role("button", name="Copy the invitation")).to_be_visible()
         await check(owner)

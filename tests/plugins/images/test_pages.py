@@ -43,7 +43,7 @@ def test_an_image_is_uploaded_shown_and_described(ada: ToolClient, browser: Brow
 
     page = browser.get(str(back.attributes["href"]))
     assert page.path == PATH
-    assert "64 x 48 pixels" in page.text
+    assert "64 × 48 pixels" in page.text
     assert "no alt text" in page.text
     thumb = page.tree.css_first(".rows img")
     assert thumb is not None

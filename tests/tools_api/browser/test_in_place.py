@@ -95,7 +95,7 @@ async def test_what_is_typed_in_the_window_is_the_parameter(browser: Browser, se
         await page.keyboard.type("!\n")
         await expect(code(page)).to_have_value("#!\n" + await code(page).evaluate("area => area.defaultValue"))
         await drawn(page)
-        await expect(page.locator("#facts")).to_contain_text("900 × 258 px")  # noqa: RUF001
+        await expect(page.locator("#facts")).to_contain_text("900 × 258 px")
         assert await violations(page) == []
 
 
@@ -193,7 +193,7 @@ async def test_an_emptied_image_is_filled_again(browser: Browser, server: Server
         await expect(code(page)).to_have_value("")
         await page.keyboard.type("let a = 1;")
         await drawn(page)
-        await expect(page.locator("#facts")).to_contain_text("900 × 186 px")  # noqa: RUF001
+        await expect(page.locator("#facts")).to_contain_text("900 × 186 px")
 
 
 async def test_a_linked_design_can_be_typed_in(browser: Browser, server: Server) -> None:

@@ -87,8 +87,8 @@ async def test_the_canvas_shows_a_sample_before_the_first_click(page: Page, serv
 async def test_the_canvas_follows_the_form_at_no_cost(page: Page, server: PageServer) -> None:
     await page.get_by_label("Text").fill("hello")
     await expect(page.locator(CANVAS)).to_have_attribute("src", re.compile("^blob:"))
-    await expect(page.locator("#facts")).to_contain_text("512 × 512 px")  # noqa: RUF001
-    await expect(page.get_by_role("status")).to_contain_text("Preview updated: 512 × 512 px")  # noqa: RUF001
+    await expect(page.locator("#facts")).to_contain_text("512 × 512 px")
+    await expect(page.get_by_role("status")).to_contain_text("Preview updated: 512 × 512 px")
     assert server.previews == [{"text": "hello"}]
     assert server.inputs == []
     assert page.url == server.url + QR

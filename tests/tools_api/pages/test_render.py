@@ -167,7 +167,7 @@ def test_an_image_is_shown_with_its_download_and_how_long_it_lasts() -> None:
     assert attribute(page, "#result img", "src") == f"{BASE}/files/x/5f.png?signature=a"
     assert attribute(page, "#result img", "alt") == "QR code generator: preview"
     assert attribute(page, "#result [download]", "download") == "qr-code-generator.png"
-    assert texts(page, "#facts") == ["PNG · 512 × 512 px · Link works until 16:00 UTC"]  # noqa: RUF001
+    assert texts(page, "#facts") == ["PNG · 512 × 512 px · Link works until 16:00 UTC"]
     assert texts(page, "#result .warnings li") == ["Tiny."]
     assert texts(page, "#quota") == ["299 of 300 requests left"]
 
@@ -204,7 +204,7 @@ def test_what_says_how_a_file_is_saved_is_beside_its_download() -> None:
 
 def test_a_scale_is_a_choice_beside_the_download() -> None:
     page = parsed(PAGES.tool(qr_with(param("scale", "number", "", default=1, enumValues=[1, 2, 4]))))
-    assert texts(page, ".exports label") == ["1×", "2×", "4×"]  # noqa: RUF001
+    assert texts(page, ".exports label") == ["1×", "2×", "4×"]
 
 
 def test_a_tool_that_makes_no_images_has_no_canvas() -> None:

@@ -121,7 +121,7 @@ def _upload(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpRequest], Awai
             return _refusal(request, error)
         if _is_plain(request):
             return HttpResponse(f"{media.id} {media.url}\n".encode(), 201, "text/plain; charset=utf-8")
-        size = f"{media.width} x {media.height} pixels"
+        size = f"{media.width} × {media.height} pixels"
         return _page(
             "Thank you",
             f"<p>{escape(media.filename)} ({size}) is in the library. Add an alt text there for people who can't see "

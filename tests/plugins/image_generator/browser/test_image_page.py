@@ -149,7 +149,7 @@ async def test_both_ways_of_using_the_page_ask_for_the_same(
         await page.get_by_label("Width").fill("800")
         if not scripting:
             await generate(page)
-        await expect(page.locator("#facts")).to_contain_text("800 × 200 px")  # noqa: RUF001
+        await expect(page.locator("#facts")).to_contain_text("800 × 200 px")
         command = await page.locator("#curl").text_content() or ""
         wanted = {
             "template": "linkedin-banner",
@@ -172,7 +172,7 @@ async def test_a_list_is_written_one_item_per_line(browser: Browser, host: Runni
         await items.fill("First\n\n Second ")
         if not scripting:
             await generate(page)
-        await expect(page.locator("#facts")).to_contain_text("1200 × 630 px")  # noqa: RUF001
+        await expect(page.locator("#facts")).to_contain_text("1200 × 630 px")
         assert '"items":["First","Second"]' in (await page.locator("#curl").text_content() or "")
         await items.fill(f"First\n{'x' * 90}")
         if not scripting:

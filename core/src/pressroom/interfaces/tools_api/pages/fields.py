@@ -273,7 +273,7 @@ def _options(param: Param, value: str, images: Mapping[str, str]) -> tuple[Optio
 
 def _value_label(param: Param, choice: str) -> str:
     if param["name"] == "scale":
-        return choice + "×"  # noqa: RUF001 - the sign that scales are written with
+        return choice + "×"
     return choice.upper() if param["name"] == "format" else choice
 
 

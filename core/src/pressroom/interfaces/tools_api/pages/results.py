@@ -87,7 +87,7 @@ def result_view(
     width, height = (data.get("width"), data.get("height")) if "width" in data else (data.get("size"),) * 2
     sized = isinstance(width, int) and isinstance(height, int)
     facts = [("Format", kind.upper())]
-    facts += [("Size", f"{width} × {height} px")] if sized else []  # noqa: RUF001 - the sign that dimensions are written with
+    facts += [("Size", f"{width} × {height} px")] if sized else []
     facts += [(label_of(name), text_of(value)) for name, value in data.items() if _is_fact(name, value)]
     url = safe_link(data["url"])
     return ResultView(
