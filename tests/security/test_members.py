@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 
 import httpx
@@ -21,6 +22,8 @@ from support.people import BrowserWithoutScreen, Page, add_person
 ARTICLES, WEBSITES, MEMBERS = "/dashboard/articles", "/dashboard/websites", "/dashboard/members"
 JAR, SAFE, NOTE = "/dashboard/jar", "/dashboard/safe", "/dashboard/note"
 OF_OWNER = ["/dashboard/connections", "/dashboard/activity", "/dashboard/account", "/dashboard/search", SAFE]
+
+_numbers = count(1)
 
 SOURCE = (
     third_party.HEAD
@@ -62,23 +65,23 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
             yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def client(host: RunningHost) -> Client:
-    """Return a client of Ada's account, which has an article and a website."""
-    client = client_of(host, "ada@example.org")
+    """Return a client of Ada's account, which has an article and a website; each test has an Ada of its own."""
+    client = client_of(host, f"ada.{next(_numbers)}@example.org")
     client.data("create_content", title="Tea", body="Leaves.")
     client.data("connect_website", platform="builtin", name="Mine")
     return client
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def ada(host: RunningHost, client: Client) -> User:
     return host.run(host.host.accounts.users.get(client.user_id))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def mallory(host: RunningHost) -> User:
-    return add_person(host, "mallory@example.net", name="Mallory")
+    return add_person(host, f"mallory.{next(_numbers)}@example.net", name="Mallory")
 
 
 @pytest.fixture
@@ -102,7 +105,7 @@ def website(client: Client) -> str:
 
 
 def asks_the_owner(page: Page) -> bool:
-    return page.status == 403 and "ask ada@example.org" in page.text
+    return page.status == 403 and "ask ada." in page.text
 
 
 def token_of(browser: BrowserWithoutScreen, path: str) -> str:
@@ -172,7 +175,7 @@ def test_an_editor_writes_and_does_not_reach_the_account(
     ):
         assert asks_the_owner(browser.post(path, {**typed, "csrf": token_of(browser, path)})), typed
     # No link that the owner made lets somebody else enter a credential.
-    link = client_of(host, "ada@example.org").data("connect_website", platform="wordpress", url="https://a.example")
+    link = client_of(host, ada.email).data("connect_website", platform="wordpress", url="https://a.example")
     assert asks_the_owner(browser.get("/dashboard/connect/" + link["connect_url"].rpartition("/")[2]))
 
 
@@ -218,7 +221,7 @@ def test_an_app_that_a_member_connects_gets_their_own_account(
         flow = Flow(host.url, http, opened)
         flow.register()
         page = flow.authorize()
-        assert "gets access to <strong>your own account</strong>, mallory@example.net" in page.text
+        assert f"gets access to <strong>your own account</strong>, {mallory.email}" in page.text
         assert flow.decide().status_code == 303
     before = host.run(host.host.accounts.connections.list(ada.id))
     assert not [one for one in before if one.kind == "oauth"]
