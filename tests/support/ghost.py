@@ -47,7 +47,10 @@ def ghost(folder: Path) -> Iterator[Ghost]:
     for name in ("data", "images", "logs", "files", "media", "settings", "themes", "public", "adapters"):
         (data / name).mkdir(parents=True, exist_ok=True)
     command = [str(_node(environment)), str(package / "index.js")]
-    started = {**environment, **_as_environment(_config(url, port, data)), "NODE_ENV": "production"}
+    temporary = folder / "tmp"
+    temporary.mkdir()
+    own = {"NODE_ENV": "production", "TMPDIR": str(temporary)}
+    started = {**environment, **_as_environment(_config(url, port, data)), **own}
     with (folder / "ghost.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=package, env=started, stdout=log, stderr=log, start_new_session=True)
     try:
