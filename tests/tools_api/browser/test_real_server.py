@@ -255,6 +255,20 @@ async def test_a_wrong_value_is_explained_beside_its_field(browser: Browser, ser
     await context.close()
 
 
+async def test_every_number_is_shown_whole(browser: Browser, server: Server) -> None:
+    cut = """() => [...document.querySelectorAll("form input[type=number]")].filter((field) => {
+        field.closest("details")?.setAttribute("open", "");
+        field.value = field.max;
+        return field.clientWidth && field.scrollWidth > field.clientWidth;
+    }).map((field) => field.name)"""
+    for width in (1280, 390):
+        page = await browser.new_page(viewport={"width": width, "height": 800})
+        for tool in ("qr-code-generator", "favicon-generator", "code-to-image", "image-generator"):
+            await page.goto(f"{server.url}/tools/{tool}")
+            assert await page.evaluate(cut) == [], (tool, width)
+        await page.close()
+
+
 async def test_the_real_pages_are_accessible(browser: Browser, server: Server) -> None:
     tools = ("qr-code-generator", "favicon-generator", "code-to-image", "image-generator", "no-such-tool")
     page = await browser.new_page(reduced_motion="reduce")
