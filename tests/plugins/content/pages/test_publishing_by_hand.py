@@ -36,7 +36,8 @@ def test_an_article_is_published_and_updated_and_counted_once(
     before = used(full_host, work)
     tab = reader.get(f"{ARTICLES}/{id_}/publications")
     names = [one.text() for one in tab.tree.css("[aria-labelledby=targets] .row-title")]
-    assert {"Bread magazine", "The kitchen table"} <= set(names)
+    # Tests of the look of a site connect some of their own.
+    assert sorted(name for name in names if name != "Looks") == ["Bread magazine", "The kitchen table"]
     path = f"{ARTICLES}/{id_}/publications/{work.other_site}"
     page = reader.get(path)
     assert "Removed from the body" in page.one(".notice.careful")
