@@ -8,10 +8,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pressroom
 import pytest
+from support.compiling import Compile, record_of
 from support.plugin_source import SOUND, install_plugin
 from support.server import command_environment
 
@@ -122,6 +123,34 @@ def test_a_plugin_that_states_no_interface_is_warned_of(tmp_path: Path) -> None:
     records = {record["id"]: record for record in json.loads(done.stdout)}
     assert (records["silent"]["status"], records["silent"]["api"]) == ("active", "1")
     (warning,) = records["silent"]["warnings"]
-    assert warning == 'it does not say which plugin API it is written for: add api="1" to its PLUGIN'
+    stated = 'PLUGIN = Plugin(id="silent", api="1", title=…, summary=…)'
+    assert warning == f"it does not say which plugin API it is written for: say so with {stated}"
     assert records["one"]["warnings"] == []
     assert all(record["warnings"] == [] for record in records.values() if record["builtin"])
+
+
+BARE: Final = '''
+from pressroom.sdk import mcp_tool
+
+@mcp_tool
+async def count_words(text: str) -> int:
+    """Counts the words of a text."""
+    return len(text.split())
+'''
+
+
+def test_a_package_needs_no_more_than_a_marked_function(tmp_path: Path, compile_with: Compile) -> None:
+    compiled = compile_with(install_plugin(tmp_path, "tally", BARE))
+    record = record_of(compiled, "tally")
+    assert (record.status, record.title, record.summary) == ("active", "Tally", "Tally")
+    assert "count_words" in compiled.catalog.mcp_tools
+    (warning,) = record.warnings
+    assert 'say so with PLUGIN = Plugin(id="tally", api="1"' in warning
+
+
+def test_a_package_that_offers_nothing_is_told_what_to_write(tmp_path: Path, compile_with: Compile) -> None:
+    compiled = compile_with(install_plugin(tmp_path, "tally", BARE.replace("@mcp_tool\n", "")))
+    record = record_of(compiled, "tally")
+    assert (record.status, record.phase) == ("broken", "import")
+    assert record.error == "acme_tally.plugin has no PLUGIN, no hook and no tool"
+    assert 'put @mcp_tool or @generator above a function, or add PLUGIN = Plugin(id="tally"' in record.hint

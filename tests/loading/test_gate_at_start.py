@@ -72,6 +72,16 @@ POINTS: Final = {
     "config": ("config", HEAD + "{tools}\n" + CONFIG),
     "hook": ("collect", SOUND + "{tools}\n@hookimpl\ndef pressroom_checks():\n    fault()\n"),
     "records": ("collect", SOUND + "{tools}\n@hookimpl\ndef pressroom_checks():\n    yield fault()\n"),
+    "wrapper": (
+        "wrap",
+        SOUND
+        + """{tools}
+@hookimpl(wrapper=True, specname="pressroom_generators")
+def wrap_generators():
+    yield
+    fault()
+""",
+    ),
     "rate_rule": (
         "validate",
         SOUND + "{tools}\n@hookimpl\ndef pressroom_rate_limits():\n    return [RateLimit('own', lambda *_: fault())]\n",

@@ -139,7 +139,7 @@ def test_a_plugin_has_to_say_which_interface_it_is_written_for(install: Install)
     assert silent != HEAD
     (found,) = complaints(install(silent + GENERATOR))
     assert "it states its plugin API" in found
-    assert 'it does not say which plugin API it is written for: add api="1" to its PLUGIN' in found
+    assert "it does not say which plugin API it is written for: say so with PLUGIN = Plugin(" in found
 
 
 def test_everything_that_is_wrong_is_told_at_once(install: Install) -> None:

@@ -14,6 +14,8 @@ def _hook(id_: str, error: Words, hint: Words, hook: str, phase: Phase) -> Fault
     return fault(id_, phase, error, hint, SOUND + hook)
 
 
+_WRAPPER: Final = "\n@hookimpl(wrapper=True, specname='pressroom_generators')\ndef wrap_generators({}):\n    {}\n"
+
 _FAULTS: Final = (
     _hook(
         "wrong_signature",
@@ -86,18 +88,97 @@ _FAULTS: Final = (
         "register",
     ),
     _hook(
-        "wrapper",
-        "pressroom_checks is a wrapper",
-        "cannot wrap a hook",
-        "\n@hookimpl(wrapper=True)\ndef pressroom_checks():\n    return (yield)\n",
+        "hookwrapper",
+        "its wrapper of pressroom_checks is marked with hookwrapper",
+        "mark it with wrapper=True",
+        "\n@hookimpl(hookwrapper=True)\ndef pressroom_checks():\n    yield\n",
         "register",
     ),
     _hook(
-        "hookwrapper",
-        "pressroom_checks is a wrapper",
-        "cannot wrap a hook",
-        "\n@hookimpl(hookwrapper=True)\ndef pressroom_checks():\n    yield\n",
+        "wrapper_that_yields_nothing",
+        "its wrapper of pressroom_generators yields nothing",
+        "write `records = yield`, then return the records",
+        _WRAPPER.format("", "return []"),
         "register",
+    ),
+    _hook(
+        "wrapper_with_unknown_argument",
+        "pressroom_generators takes records, which it is not given",
+        "the hook takes `plugin` and `owner`, or nothing",
+        _WRAPPER.format("records", "return (yield)"),
+        "register",
+    ),
+    _hook(
+        "wrapper_of_tables",
+        "pressroom_models cannot be wrapped",
+        "the tables of a plugin belong to its migrations",
+        "\n@hookimpl(wrapper=True)\ndef pressroom_models():\n    return (yield)\n",
+        "register",
+    ),
+    _hook(
+        "wrapper_that_ends_at_once",
+        "its wrapper of pressroom_generators ends before it yields",
+        "write `records = yield`",
+        _WRAPPER.format("owner", "if not owner:\n        yield"),
+        "wrap",
+    ),
+    _hook(
+        "wrapper_that_yields_twice",
+        "its wrapper of pressroom_generators yields twice",
+        "write `records = yield`",
+        _WRAPPER.format("", "yield\n    yield"),
+        "wrap",
+    ),
+    _hook(
+        "wrapper_that_returns_nothing",
+        "its wrapper of pressroom_generators returns nothing",
+        "then return the records",
+        _WRAPPER.format("", "yield"),
+        "wrap",
+    ),
+    _hook(
+        "wrapper_that_returns_text",
+        "its wrapper of pressroom_generators must return an iterable of Generator, it returned",
+        "return a list",
+        _WRAPPER.format("", "yield\n    return 'shout'"),
+        "wrap",
+    ),
+    _hook(
+        "wrapper_that_returns_names",
+        "its wrapper of pressroom_generators must yield an iterable of Generator, it yielded",
+        "report it to the authors",
+        _WRAPPER.format("", "return [one.slug for one in (yield)]"),
+        "wrap",
+    ),
+    _hook(
+        "wrapper_that_never_ends",
+        "its wrapper of pressroom_generators yields more than 1000 records",
+        "a hook must end",
+        _WRAPPER.format("", "(first, *_) = yield\n    return iter(lambda: first, None)"),
+        "wrap",
+    ),
+    _hook(
+        "wrapper_that_raises",
+        "ValueError: nothing fits (plugin.py, line ",
+        "report it to the authors",
+        _WRAPPER.format("", "yield\n    raise ValueError('nothing fits')"),
+        "wrap",
+    ),
+    _hook(
+        "wrapper_that_breaks_a_record",
+        ("its wrapper of pressroom_generators breaks ", "timeout must be "),
+        "",
+        "\nfrom dataclasses import replace\n"
+        + _WRAPPER.format("", "return [replace(one, timeout='soon') for one in (yield)]"),
+        "wrap",
+    ),
+    _hook(
+        "wrapper_that_takes_a_name",
+        "its wrappers offer the tool name qr-code-generator twice",
+        "give each its own name",
+        "\nfrom dataclasses import replace\n"
+        + _WRAPPER.format("owner", "return [replace(one, slug='qr-code-generator') for one in (yield)]"),
+        "wrap",
     ),
     _hook(
         "hook_is_no_function",

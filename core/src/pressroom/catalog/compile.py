@@ -62,7 +62,7 @@ def compile_catalog(
     rules = _Rules(limits, cache_rules, contained)
     for one in declared:
         with contained(one.plugin, "tool", one.record.name):
-            tool = _tool(one, contexts[one.plugin], settings, fonts)
+            tool = _tool(one, contexts, settings, fonts)
             _check_schemas(tool)
             reason = _why_unavailable(tool)
         tools[tool.name] = tool
@@ -95,11 +95,12 @@ def in_force(contributions: Contributions, record_type: type[Shared], chosen: st
 
 def _tool(
     contribution: Contribution[Generator] | Contribution[McpTool],
-    context: PluginContext,
+    contexts: Mapping[str, PluginContext],
     settings: Settings,
     fonts: str,
 ) -> Tool:
-    declaration = contribution.record
+    declaration, context = contribution.record, contexts[contribution.plugin]
+    wrapping = [contexts[plugin] for plugin in contribution.wrapped_by]
     if isinstance(declaration, Generator):
         name, mcp_name = declaration.slug, declaration.mcp.name if declaration.mcp else ""
         cache_discount, revision = declaration.cache_discount, declaration.cache_revision
@@ -127,7 +128,7 @@ def _tool(
         params=params,
         mcp_schema=MappingProxyType(mcp_schema(declaration, params)),
         timeout=own.timeout or declaration.timeout,
-        content_salt=_content_salt(name, context, revision + fonts),
+        content_salt=_content_salt(name, [context, *wrapping], revision + fonts),
         access=needed_access(declaration),
         extensions=_extensions(declaration),
         quota=quota,
@@ -204,9 +205,12 @@ def _why_unavailable(tool: Tool) -> str:
     return squeezed(reason)
 
 
-def _content_salt(name: str, context: PluginContext, revision: str) -> bytes:
-    config = context.config.model_dump_json() if isinstance(context.config, BaseModel) else ""
-    parts = (name, GENERATE, context.version, revision, hashlib.sha256(config.encode()).hexdigest())
+def _content_salt(name: str, contexts: Sequence[PluginContext], revision: str) -> bytes:
+    """Return what changes with everything that decides a result. `contexts` are of the plugins whose code makes it."""
+    parts = [name, GENERATE]
+    for context in contexts:
+        config = context.config.model_dump_json() if isinstance(context.config, BaseModel) else ""
+        parts += [context.version, revision, hashlib.sha256(config.encode()).hexdigest()]
     return "\n".join(parts).encode() + b"\n"
 
 

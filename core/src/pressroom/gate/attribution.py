@@ -19,7 +19,7 @@ class PluginCode:
     """Where the code of the plugins is, and who contributes to whom.
 
     `packages` maps the top-level packages to the plugin that each belongs to. `contributors` maps a plugin to those
-    that contribute to the hooks that it reads.
+    that contribute to the hooks that it reads, or change its records with wrappers.
     """
 
     packages: Mapping[str, str] = field(default_factory=dict)
@@ -31,6 +31,7 @@ class PluginCode:
         modules: Mapping[str, str],
         extensions: Mapping[str, Mapping[str, Iterable[tuple[str, Any]]]],
         requires: Mapping[str, Iterable[str]],
+        wrapped_by: Mapping[str, frozenset[str]],
     ) -> Self:
         """Return that of the active plugins.
 
@@ -38,6 +39,7 @@ class PluginCode:
             modules: the module of each plugin, by its id. Code of a package that several share is nobody's.
             extensions: what others contributed to the hooks that each plugin offers, as pairs of plugin id and record.
             requires: the plugins that each one requires, whose hooks it reads besides its own.
+            wrapped_by: the plugins whose wrappers changed what each one contributes.
         """
         tops = {id_: module.partition(".")[0] for id_, module in modules.items()}
         taken = Counter(tops.values())
@@ -47,6 +49,9 @@ class PluginCode:
             owners = {id_, *requires.get(id_, ())}
             # What a plugin requires is a library to it, which may contribute to its own hooks besides.
             contributors[id_] = frozenset().union(*(offering.get(owner, ()) for owner in owners)) - owners
+            # A wrapper is called with the record that it is around, and calls it in turn.
+            wrapped = {owner for owner, wrappers in wrapped_by.items() if id_ in wrappers}
+            contributors[id_] |= wrapped_by.get(id_, frozenset()) | wrapped
         return cls({top: id_ for id_, top in tops.items() if taken[top] == 1}, contributors)
 
     def plugin_of(self, frame: FrameType) -> str:

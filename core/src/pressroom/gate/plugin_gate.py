@@ -46,6 +46,7 @@ _PHASES: Final = {
     "register": "the registration of its hooks",
     "collect": "its hooks",
     "validate": "the check of its records",
+    "wrap": "its wrappers",
 }
 """How the phases of loading are called, in which a plugin has no record yet."""
 

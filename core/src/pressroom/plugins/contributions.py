@@ -84,10 +84,11 @@ RECORD_TYPES: Final[Mapping[str, type[Any]]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Contribution(Generic[Record]):
-    """A record and the plugin that it came from."""
+    """A record and the plugin that it came from. `wrapped_by` are the plugins whose wrappers changed what came."""
 
     plugin: str
     record: Record
+    wrapped_by: tuple[str, ...] = ()
 
 
 class Contributions:
@@ -172,6 +173,22 @@ def claims(record: Any) -> tuple[str, ...]:
             return (f"the {describe(record)}",)
         case _:
             return ()
+
+
+def claims_of(unique: Mapping[str, str], hook: str, record: Any) -> tuple[str, ...]:
+    """Return what a record of any hook claims. `unique` has the member that names those of hooks that plugins offer.
+
+    Raises:
+        PluginError: that member is not a text.
+    """
+    if hook in RECORD_TYPES:
+        return claims(record)
+    if hook not in unique:
+        return ()
+    name = getattr(record, unique[hook])
+    if not isinstance(name, str) or not name:
+        raise PluginError(f"{hook}: {unique[hook]} must be a text that is not empty, not {shown(name)}")
+    return (f"the name {name} in {hook}",)
 
 
 _SDK: Final = "pressroom.sdk"
@@ -306,7 +323,7 @@ def collect(
         if len(answers) < implementations:
             # pluggy leaves out what is None: most likely a `return` was forgotten.
             raise PluginError(f"{hook} must return {_expected(record_type)}, it returned None", hint="return a list")
-        records[hook] = [record for answer in answers for record in _records(hook, answer, record_type)]
+        records[hook] = [record for answer in answers for record in records_of(hook, answer, record_type)]
     return records
 
 
@@ -315,7 +332,12 @@ def _implementations(manager: pluggy.PluginManager, hook: str, plugin: str) -> i
     return sum(1 for implementation in implementations if implementation.plugin_name == plugin)
 
 
-def _records(hook: str, answer: Any, record_type: type) -> list[Any]:
+def records_of(hook: str, answer: Any, record_type: type) -> list[Any]:
+    """Return the records in what a hook returned. `hook` is how errors call it.
+
+    Raises:
+        PluginError: it is not an iterable of that type, or has more than `MAX_RECORDS`.
+    """
     expected = _expected(record_type)
     if inspect.iscoroutine(answer):
         answer.close()

@@ -137,7 +137,9 @@ another plugin claims too.
 
 SLOW_IMPORT_SECONDS = 0.5
 
-Phase = Literal["discover", "select", "compatible", "import", "config", "register", "collect", "validate", "lifespan"]
+Phase = Literal[
+    "discover", "select", "compatible", "import", "config", "register", "collect", "validate", "wrap", "lifespan"
+]
 
 _NAMED: Final = 3
 """How many contributions a short line names; more are counted."""
@@ -168,6 +170,11 @@ _UNNAMED: Final[Mapping[str, str]] = MappingProxyType(
         "overview section": "part of the overview",
         "instructions": "instructions for AI clients",
         "index": "entries of llms.txt",
+        "wrapper of": "changes to other plugins",
+        "change to": "changes to other plugins",
+        "addition of": "changes to other plugins",
+        "removal of": "changes to other plugins",
+        "order of": "changes to other plugins",
     }
 )
 """Contributions whose names tell people nothing; a plugin that has many others need not list them."""

@@ -6,11 +6,9 @@ Every phase contains what goes wrong in it: the plugin is taken out whole, its r
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import ModuleType
 from typing import Any
 
 import pluggy
@@ -18,11 +16,18 @@ import pluggy
 from pressroom.config import Origins, validate_section
 from pressroom.config.models import Settings
 from pressroom.errors import PluginError
-from pressroom.gate import PluginCall, PluginFailed, PluginGate
+from pressroom.gate import PluginGate
 from pressroom.gate.attribution import PluginCode
-from pressroom.gate.wording import shown
 from pressroom.plugins import defaults
-from pressroom.plugins.contributions import Contribution, Contributions, claims, collect, describe
+from pressroom.plugins.contributions import (
+    RECORD_TYPES,
+    Contribution,
+    Contributions,
+    claims,
+    claims_of,
+    collect,
+    describe,
+)
 from pressroom.plugins.discovery import Candidate, Phase, PluginRecord, Status, discover
 from pressroom.plugins.folder import discover_folder
 from pressroom.plugins.gated import Gated
@@ -36,9 +41,16 @@ from pressroom.plugins.registering import (
     unregister,
     warnings_of,
 )
-from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS, HOST_ID, record_of, select
+from pressroom.plugins.select import HOST_ID, record_of, select
+from pressroom.plugins.settling import (
+    LoadingPlugin,
+    leave_out,
+    settle_claims,
+    settle_requirements,
+    settle_wrappers,
+)
 from pressroom.plugins.template_folder import TemplateFolder, folders_of
-from pressroom.plugins.validating import losers, validate, without_requirements
+from pressroom.plugins.validating import validate, without_requirements
 from pressroom.sdk import Extensions, HostServices, Models, PageTemplates, Plugin, PluginContext
 from pressroom.sdk.plugin import ServiceProvider
 from pressroom.version import VERSION
@@ -109,47 +121,6 @@ class LoadedPlugins:
         )
 
 
-@dataclass(slots=True)
-class _Loading:
-    """A plugin on its way, each phase of which has that many seconds.
-
-    `record` is replaced as it goes; a failed one goes no further.
-    """
-
-    record: PluginRecord
-    candidate: Candidate
-    gate: PluginGate
-    seconds: float
-    module: ModuleType | None = None
-    plugin: Plugin | None = None
-    context: PluginContext | None = None
-    records: tuple[Any, ...] = ()
-    extensions: dict[str, list[Any]] = field(default_factory=dict)
-    claims: list[str] = field(default_factory=list)
-
-    @contextmanager
-    def phase(self, name: Phase, undo: Callable[[], None] | None = None) -> Iterator[None]:
-        """Contain whatever a plugin does in a phase; only Ctrl-C goes through."""
-        try:
-            with self.gate.loading(PluginCall(self.record.id, name), self.seconds):
-                yield
-        except PluginFailed as failure:
-            self.record = fallen(self.record, "broken", name, failure)
-            self.records, self.extensions, self.claims = (), {}, []
-            if undo is not None:
-                undo()
-        else:
-            self.record = replace(self.record, phase=name)
-
-    @property
-    def sound(self) -> bool:
-        return self.record.status in ("available", "active")
-
-    @property
-    def requires(self) -> tuple[str, ...]:
-        return self.plugin.requires if self.plugin else ()
-
-
 def load_plugins(
     settings: Settings,
     origins: Origins | None = None,
@@ -170,7 +141,7 @@ def load_plugins(
     chosen, records = select([*installed, *discover_folder(settings)], settings)
     seconds = settings.server.start_timeout
     loading = [
-        _Loading(record_of(candidate, settings.plugins.get(candidate.id)), candidate, gate, seconds)
+        LoadingPlugin(record_of(candidate, settings.plugins.get(candidate.id)), candidate, gate, seconds)
         for candidate in chosen
     ]
     others: dict[str, Status] = {record.id: record.status for record in records}
@@ -181,8 +152,8 @@ def load_plugins(
             _configure(plugin, settings, origins, provider, gate, templates)
     templates.settle()
     # Before the hooks are looked at: a plugin may implement hooks of one that is not there.
-    _leave_out(loading, settings, others)
-    _settle_requirements(loading, others)
+    leave_out(loading, settings, others)
+    settle_requirements(loading, others)
     manager = new_manager()
     offered = _add_offered_hooks(manager, loading)
     every_offered = {hook: kind for hooks in offered.values() for hook, kind in hooks.items()}
@@ -191,22 +162,26 @@ def load_plugins(
     for plugin in loading:
         if plugin.sound:
             _collect(plugin, manager, every_offered, unique)
-    _settle_requirements(loading, others)
+    settle_requirements(loading, others)
 
     host = PluginContext(HOST_ID, VERSION, settings, settings.public_url, settings.storage.path, provider=provider)
     manager.register(defaults, name=HOST_ID)
     host_records = [record for found in collect(manager, host).values() for record in found]
-    _settle_claims(loading, [*host_records, *_tables_of_the_host(loading)])
-    _settle_requirements(loading, others)
+    taken = [claim for record in (*host_records, *_tables_of_the_host(loading)) for claim in claims(record)]
+    settle_claims(loading, taken)
+    settle_requirements(loading, others)
+    wrapped_by = settle_wrappers(loading, others, {**RECORD_TYPES, **every_offered}, unique, taken)
 
     active = {plugin.record.id: plugin for plugin in loading if plugin.sound}
     contributions = [Contribution(HOST_ID, record) for record in host_records]
     contexts = {HOST_ID: host}
     for id_, plugin in active.items():
-        names = (*map(describe, plugin.records), *(hook for hook, found in plugin.extensions.items() if found))
+        asked = (hook for hook, found in plugin.extensions.items() if found)
+        names = (*map(describe, plugin.records), *asked, *plugin.wrapped)
         plugin.record = replace(plugin.record, status="active", contributes=names)
         gated = Gated(gate, id_, seconds)
-        contributions += [Contribution(id_, gated.record(record)) for record in plugin.records]
+        wrapping = tuple(sorted(wrapped_by.get(id_, ())))
+        contributions += [Contribution(id_, gated.record(record), wrapping) for record in plugin.records]
         if plugin.context is not None:
             contexts[id_] = plugin.context
     extensions = {
@@ -219,7 +194,8 @@ def load_plugins(
     }
     requires = {id_: plugin.requires for id_, plugin in active.items()}
     _hand_out(extensions, contexts, requires)
-    gate.code = PluginCode.of({id_: plugin.record.module for id_, plugin in active.items()}, extensions, requires)
+    modules = {id_: plugin.record.module for id_, plugin in active.items()}
+    gate.code = PluginCode.of(modules, extensions, requires, wrapped_by)
     records += [warnings_of(plugin.record, plugin.plugin) for plugin in loading]
     return LoadedPlugins(
         records=tuple(sorted(records, key=lambda record: (record.id, record.distribution))),
@@ -233,7 +209,7 @@ def load_plugins(
     )
 
 
-def _import(plugin: _Loading) -> None:
+def _import(plugin: LoadingPlugin) -> None:
     started = time.perf_counter()
     with plugin.phase("import"):
         plugin.module, plugin.plugin = import_plugin(plugin.candidate)
@@ -243,7 +219,7 @@ def _import(plugin: _Loading) -> None:
 
 
 def _configure(
-    plugin: _Loading,
+    plugin: LoadingPlugin,
     settings: Settings,
     origins: Origins | None,
     provider: ServiceProvider,
@@ -267,7 +243,9 @@ def _configure(
         )
 
 
-def _add_offered_hooks(manager: pluggy.PluginManager, loading: Sequence[_Loading]) -> dict[str, dict[str, type[Any]]]:
+def _add_offered_hooks(
+    manager: pluggy.PluginManager, loading: Sequence[LoadingPlugin]
+) -> dict[str, dict[str, type[Any]]]:
     """Add the hooks that plugins offer to each other, and return them by plugin, with what each is to yield.
 
     Where two plugins offer a hook of the same name, neither is used.
@@ -298,7 +276,7 @@ def _check_unique(plugin: Plugin, hooks: Mapping[str, type[Any]]) -> None:
 
 
 def _collect(
-    plugin: _Loading, manager: pluggy.PluginManager, offered: Mapping[str, type[Any]], unique: Mapping[str, str]
+    plugin: LoadingPlugin, manager: pluggy.PluginManager, offered: Mapping[str, type[Any]], unique: Mapping[str, str]
 ) -> None:
     if plugin.module is None or plugin.context is None:
         return
@@ -308,74 +286,28 @@ def _collect(
         unregister(manager, id_)
 
     with plugin.phase("register", undo):
-        register(manager, plugin.module, id_)
+        plugin.wrappers = register(manager, plugin.module, id_)
     if plugin.sound:
         with plugin.phase("collect", undo):
-            collected = collect(manager, plugin.context, module=plugin.module)
-            plugin.records = tuple(record for found in collected.values() for record in found)
-            plugin.extensions = collect(manager, plugin.context, offered)
+            of_the_host = collect(manager, plugin.context, module=plugin.module)
+            plugin.collected = of_the_host | collect(manager, plugin.context, offered)
     if plugin.sound:
         with plugin.phase("validate", undo):
             validate(plugin.records)
-            plugin.claims = [claim for record in plugin.records for claim in claims(record)]
-            plugin.claims += [
-                f"the name {_name(hook, record, unique[hook])} in {hook}"
-                for hook in sorted(unique.keys() & plugin.extensions)
-                for record in plugin.extensions[hook]
+            plugin.claims = [
+                claim
+                for hook, found in plugin.collected.items()
+                for record in found
+                for claim in claims_of(unique, hook, record)
             ]
 
 
-def _name(hook: str, record: Any, member: str) -> str:
-    name = getattr(record, member)
-    if not isinstance(name, str) or not name:
-        raise PluginError(f"{hook}: {member} must be a text that is not empty, not {shown(name)}")
-    return name
-
-
-def _tables_of_the_host(loading: Sequence[_Loading]) -> Iterator[Models]:
+def _tables_of_the_host(loading: Sequence[LoadingPlugin]) -> Iterator[Models]:
     """Yield the tables whose names no plugin may take, where any plugin has tables."""
     if any(isinstance(record, Models) for plugin in loading if plugin.sound for record in plugin.records):
         from pressroom.storage.database.tables import HOST_MODELS  # noqa: PLC0415 - SQLAlchemy, which those plugins have loaded
 
         yield HOST_MODELS
-
-
-def _settle_claims(loading: Sequence[_Loading], host_records: Sequence[Any]) -> None:
-    """Take out the plugins that claim what another one claims."""
-    sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}
-    builtin = frozenset(id_ for id_, plugin in sound.items() if plugin.record.builtin)
-    own = frozenset(id_ for id_, plugin in sound.items() if plugin.record.distribution in BUILTIN_DISTRIBUTIONS)
-    of_the_host = [claim for record in host_records for claim in claims(record)]
-    claimed = {HOST_ID: of_the_host, **{id_: plugin.claims for id_, plugin in sound.items()}}
-    for id_, reason in losers(claimed, (builtin, own), HOST_ID).items():
-        sound[id_].record = taken_out(sound[id_].record, "conflict", "validate", reason)
-
-
-def _leave_out(loading: Sequence[_Loading], settings: Settings, others: dict[str, Status]) -> None:
-    """Switch off the plugins that nobody named, and that need one which the operator left out.
-
-    Who switches `content` off need not switch off everything that is built on it.
-    """
-    sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}
-    unnamed = {id_: plugin for id_, plugin in sound.items() if id_ not in settings.plugins}
-    left_out = {id_ for id_, status in others.items() if status in ("available", "disabled")}
-    while fallen := {id_: gone for id_, plugin in unnamed.items() if (gone := left_out.intersection(plugin.requires))}:
-        for id_, gone in fallen.items():
-            plugin = unnamed.pop(id_)
-            error = f"it needs {' and '.join(sorted(gone))}, which the configuration leaves out"
-            hint = f"add [plugins.{min(gone)}] to the configuration, with enabled = true"
-            plugin.record = taken_out(plugin.record, "disabled", "select", (error, hint))
-            others[id_] = "disabled"
-        left_out |= fallen.keys()
-
-
-def _settle_requirements(loading: Sequence[_Loading], others: Mapping[str, Status]) -> None:
-    """Take out the plugins that need one which is not there, or not any more."""
-    sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}
-    status = {**others, **{plugin.record.id: plugin.record.status for plugin in loading if not plugin.sound}}
-    requires = {id_: plugin.requires for id_, plugin in sound.items()}
-    for id_, reason in without_requirements(requires, status).items():
-        sound[id_].record = taken_out(sound[id_].record, "broken", "validate", reason)
 
 
 def _hand_out(

@@ -25,6 +25,7 @@ from pressroom.plugins.contributions import DECORATED, RECORD_TYPES, decorated_i
 from pressroom.plugins.discovery import Candidate, Phase, PluginRecord, Status, editable_folder
 from pressroom.plugins.folder import NOTHING_OFFERED, OFFER_SOMETHING, make_importable
 from pressroom.plugins.validating import Reason
+from pressroom.plugins.wrapping import ARGUMENTS, Wrapper, check_wrapper, is_wrapper
 from pressroom.sdk.deprecation import Deprecation, uses_of, watch
 from pressroom.sdk.plain_functions import in_words
 from pressroom.sdk.plugin import API, FIRST_API, Plugin
@@ -41,14 +42,14 @@ class IncompatibleApi(PluginError):
 
 
 def import_plugin(candidate: Candidate) -> tuple[ModuleType, Plugin]:
-    """Import the module of a plugin and return it with its `PLUGIN`, which a plugin of one file may leave out.
+    """Import the module of a plugin and return it with its `PLUGIN`, or with what a module without one implies.
 
     Where that fails, the modules that the plugin's package brought are forgotten. What fails later leaves them: another
     plugin of the same package may work with them by then.
 
     Raises:
         IncompatibleApi: the plugin is made for another interface.
-        PluginError: `PLUGIN` is missing, or is not what the entry point promises.
+        PluginError: there is nothing to offer, or `PLUGIN` is not what the entry point promises.
         BaseException: whatever the module itself raises while it is imported.
     """
     before = set(sys.modules)
@@ -73,7 +74,8 @@ def warnings_of(record: PluginRecord, plugin: Plugin | None) -> PluginRecord:
     """Return the record of a plugin with what its authors should change before a later host drops it."""
     found = [deprecation.message for deprecation in uses_of(record.id)]
     if plugin is not None and not plugin.api:
-        found.insert(0, f"it does not say which plugin API it is written for: {_STATE_API.format(FIRST_API)}")
+        stated = f"PLUGIN = {_declared(record.id, FIRST_API)}"
+        found.insert(0, f"it does not say which plugin API it is written for: say so with {stated}")
     return replace(record, warnings=tuple(found))
 
 
@@ -87,17 +89,18 @@ def _tell(plugin: str, deprecation: Deprecation) -> None:
     )
 
 
-_STATE_API: Final = 'add api="{}" to its PLUGIN'
+def _declared(id_: str, api: str = API) -> str:
+    return f'Plugin(id="{id_}", api="{api}", title=…, summary=…)'
 
 
 def _declaration(module: ModuleType, attribute: str, candidate: Candidate) -> Plugin:
     plugin = getattr(module, attribute, None)
-    if plugin is None and candidate.folder is not None:
+    if plugin is None and attribute == "PLUGIN":
         plugin = _implied(module, candidate)
     if not isinstance(plugin, Plugin):
         raise PluginError(
             f"{candidate.module.partition(':')[0]} has no {attribute}",
-            hint=f'add {attribute} = Plugin(id="{candidate.id}", api="{API}", title=…, summary=…) beside the hooks',
+            hint=f"add {attribute} = {_declared(candidate.id)} beside the hooks",
         )
     problems = list(shape_problems(plugin))
     if problems:
@@ -124,7 +127,7 @@ def _declaration(module: ModuleType, attribute: str, candidate: Candidate) -> Pl
 
 
 def _implied(module: ModuleType, candidate: Candidate) -> Plugin:
-    """Return what a module in the folder of plugins says of itself, where it has no `PLUGIN`.
+    """Return the declaration of a module that has no `PLUGIN`, but hooks or decorated tools.
 
     Raises:
         PluginError: it offers nothing either, or its `Plugin` has another name.
@@ -134,10 +137,13 @@ def _implied(module: ModuleType, candidate: Candidate) -> Plugin:
         raise PluginError(f"its Plugin is named {name}", hint="name it PLUGIN")
     hooks = [name for name, value in vars(module).items() if inspect.isfunction(value) and _is_hook(name, value)]
     if not hooks and not any(decorated_in(module, kind) for kind in DECORATED.values()):
-        raise PluginError(f"{candidate.distribution} {NOTHING_OFFERED}", hint=OFFER_SOMETHING)
+        if candidate.folder is not None:
+            raise PluginError(f"{candidate.distribution} {NOTHING_OFFERED}", hint=OFFER_SOMETHING)
+        hint = f"put @mcp_tool or @generator above a function, or add PLUGIN = {_declared(candidate.id)}"
+        raise PluginError(f"{module.__name__} {NOTHING_OFFERED}", hint=hint)
     title, documented = in_words(candidate.id), module.__doc__ if isinstance(module.__doc__, str) else ""
     summary = squeezed(inspect.cleandoc(documented).partition("\n\n")[0]) or title
-    return Plugin(id=candidate.id, api=API, title=title, summary=summary)
+    return Plugin(id=candidate.id, title=title, summary=summary)
 
 
 def _forget(module_name: str, before: set[str]) -> None:
@@ -153,9 +159,17 @@ HOOK_PREFIX: Final = "pressroom_"
 _MARK: Final = "pressroom_impl"
 
 
+class _PluginManager(pluggy.PluginManager):
+    """Leaves wrappers to `pressroom.plugins.wrapping`: pluggy would run all of them in one call, and fail with each."""
+
+    def parse_hookimpl_opts(self, plugin: Any, name: str) -> pluggy.HookimplOpts | None:
+        options = super().parse_hookimpl_opts(plugin, name)
+        return None if is_wrapper(options) else options
+
+
 def new_manager() -> pluggy.PluginManager:
     """Return a plugin manager that knows the host's hooks, and no plugin."""
-    manager = pluggy.PluginManager("pressroom")
+    manager = _PluginManager("pressroom")
     manager.add_hookspecs(hookspecs)
     return manager
 
@@ -196,19 +210,24 @@ def _yielded_type(specification: Any) -> type[Any]:
     return arguments[0] if len(arguments) == 1 and isinstance(arguments[0], type) else object
 
 
-def register(manager: pluggy.PluginManager, module: ModuleType, name: str) -> None:
-    """Register the hooks of a plugin under its id.
+def register(manager: pluggy.PluginManager, module: ModuleType, name: str) -> tuple[Wrapper, ...]:
+    """Register the hooks of a plugin under its id, and return its wrappers, which the manager does not know.
 
     Raises:
         PluginError: a hook is misspelt, takes arguments that it does not get, or is not a plain function.
     """
     known = _known_hooks(manager)
+    wrappers = []
     for attribute, function, options in _hook_functions(module, known):
         if options is None:
             raise PluginError(f"{attribute} is not marked as a hook", hint="put @hookimpl above it")
         hook = options.get("specname") or attribute
         _check_function(attribute, function, options)
-        if hook in known:
+        if hook in known and is_wrapper(options):
+            check_wrapper(hook, function, options)
+            _check_arguments(hook, function, ARGUMENTS)
+            wrappers.append(Wrapper(hook, function))
+        elif hook in known:
             _check_arguments(hook, function, known[hook])
         elif not options.get("optionalhook") or _similar(hook, RECORD_TYPES):
             raise PluginError(f"there is no hook {hook}", hint=_did_you_mean(hook, known))
@@ -216,6 +235,7 @@ def register(manager: pluggy.PluginManager, module: ModuleType, name: str) -> No
     if other is not None:
         raise PluginError(f"its module is that of the plugin {other!r}", hint="give each plugin a module of its own")
     manager.register(module, name=name)
+    return tuple(wrappers)
 
 
 def unregister(manager: pluggy.PluginManager, name: str) -> None:
@@ -255,8 +275,6 @@ def _is_hook(name: str, function: Any) -> bool:
 def _check_function(name: str, function: Any, options: Mapping[str, Any]) -> None:
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         raise PluginError(f"{name} is async", hint="hooks run once at start-up: write `def`, not `async def`")
-    if options.get("wrapper") or options.get("hookwrapper"):
-        raise PluginError(f"{name} is a wrapper", hint="plugins yield records of their own; they cannot wrap a hook")
 
 
 def _check_arguments(hook: str, function: Any, offered: tuple[str, ...]) -> None:
@@ -299,6 +317,7 @@ _HINTS: Final[Mapping[Phase, str]] = {
     "register": _REPORT,
     "collect": _REPORT,
     "validate": _REPORT,
+    "wrap": _REPORT,
     "lifespan": "see the log for the details, then restart; or set enabled = false in [plugins.{id}]",
 }
 

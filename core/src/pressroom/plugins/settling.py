@@ -1,0 +1,143 @@
+"""Plugins on their way through the phases of loading, and what is settled between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from pressroom.config.models import Settings
+from pressroom.gate import PluginCall, PluginFailed, PluginGate
+from pressroom.plugins.contributions import RECORD_TYPES, claims_of
+from pressroom.plugins.discovery import Candidate, Phase, PluginRecord, Status
+from pressroom.plugins.registering import fallen, taken_out
+from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS, HOST_ID
+from pressroom.plugins.validating import losers, without_requirements
+from pressroom.plugins.wrapping import Wrapped, Wrapper
+from pressroom.sdk import Plugin, PluginContext
+
+
+@dataclass(slots=True)
+class LoadingPlugin:
+    """A plugin on its way, each phase of which has that many seconds.
+
+    `record` is replaced as it goes; a failed one goes no further.
+    """
+
+    record: PluginRecord
+    candidate: Candidate
+    gate: PluginGate
+    seconds: float
+    module: ModuleType | None = None
+    plugin: Plugin | None = None
+    context: PluginContext | None = None
+    collected: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    wrappers: tuple[Wrapper, ...] = ()
+    changes: tuple[str, ...] = ()
+    claims: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def phase(self, name: Phase, undo: Callable[[], None] | None = None) -> Iterator[None]:
+        """Contain whatever a plugin does in a phase; only Ctrl-C goes through."""
+        try:
+            with self.gate.loading(PluginCall(self.record.id, name), self.seconds):
+                yield
+        except PluginFailed as failure:
+            self.record = fallen(self.record, "broken", name, failure)
+            self.collected, self.wrappers, self.claims = {}, (), []
+            if undo is not None:
+                undo()
+        else:
+            self.record = replace(self.record, phase=name)
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is wrong with it so far."""
+        return self.record.status in ("available", "active")
+
+    @property
+    def records(self) -> tuple[Any, ...]:
+        """What it contributes to the hooks of the host."""
+        return tuple(record for hook, found in self.collected.items() if hook in RECORD_TYPES for record in found)
+
+    @property
+    def extensions(self) -> dict[str, Sequence[Any]]:
+        """What it contributes to the hooks that other plugins offer."""
+        return {hook: found for hook, found in self.collected.items() if hook not in RECORD_TYPES}
+
+    @property
+    def wrapped(self) -> tuple[str, ...]:
+        """What it does to the records of other plugins, as lists call it."""
+        hooks = dict.fromkeys(wrapper.hook for wrapper in self.wrappers)
+        return (*(f"wrapper of {hook}" for hook in hooks), *self.changes)
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """The ids of the plugins that it needs."""
+        return self.plugin.requires if self.plugin else ()
+
+
+def settle_claims(loading: Sequence[LoadingPlugin], of_the_host: Sequence[str]) -> None:
+    """Take out the plugins that claim what another one claims."""
+    sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}
+    builtin = frozenset(id_ for id_, plugin in sound.items() if plugin.record.builtin)
+    own = frozenset(id_ for id_, plugin in sound.items() if plugin.record.distribution in BUILTIN_DISTRIBUTIONS)
+    claimed = {HOST_ID: list(of_the_host), **{id_: plugin.claims for id_, plugin in sound.items()}}
+    for id_, reason in losers(claimed, (builtin, own), HOST_ID).items():
+        sound[id_].record = taken_out(sound[id_].record, "conflict", "validate", reason)
+
+
+def leave_out(loading: Sequence[LoadingPlugin], settings: Settings, others: dict[str, Status]) -> None:
+    """Switch off the plugins that nobody named, and that need one which the operator left out.
+
+    Who switches `content` off need not switch off everything that is built on it.
+    """
+    sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}
+    unnamed = {id_: plugin for id_, plugin in sound.items() if id_ not in settings.plugins}
+    left_out = {id_ for id_, status in others.items() if status in ("available", "disabled")}
+    while fallen := {id_: gone for id_, plugin in unnamed.items() if (gone := left_out.intersection(plugin.requires))}:
+        for id_, gone in fallen.items():
+            plugin = unnamed.pop(id_)
+            error = f"it needs {' and '.join(sorted(gone))}, which the configuration leaves out"
+            hint = f"add [plugins.{min(gone)}] to the configuration, with enabled = true"
+            plugin.record = taken_out(plugin.record, "disabled", "select", (error, hint))
+            others[id_] = "disabled"
+        left_out |= fallen.keys()
+
+
+def settle_requirements(loading: Sequence[LoadingPlugin], others: Mapping[str, Status]) -> None:
+    """Take out the plugins that need one which is not there, or not any more."""
+    sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}
+    status = {**others, **{plugin.record.id: plugin.record.status for plugin in loading if not plugin.sound}}
+    requires = {id_: plugin.requires for id_, plugin in sound.items()}
+    for id_, reason in without_requirements(requires, status).items():
+        sound[id_].record = taken_out(sound[id_].record, "broken", "validate", reason)
+
+
+def settle_wrappers(
+    loading: Sequence[LoadingPlugin],
+    others: Mapping[str, Status],
+    types: Mapping[str, type[Any]],
+    unique: Mapping[str, str],
+    taken: Sequence[str],
+) -> Mapping[str, frozenset[str]]:
+    """Let each plugin wrap hooks of the others, in the order of id. Return whose wrappers changed a plugin's records.
+
+    Where one fails it is taken out, and the others begin again without it.
+    """
+    while True:
+        sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}
+        wrapped = Wrapped({id_: plugin.collected for id_, plugin in sound.items()})
+        for _, plugin in sorted(sound.items()):
+            if plugin.wrappers and plugin.context is not None:
+                with plugin.phase("wrap"):
+                    wrapped = wrapped.by(plugin.wrappers, plugin.context, types, partial(claims_of, unique), taken)
+        if all(plugin.sound for plugin in sound.values()):
+            break
+        settle_requirements(loading, others)
+    for id_, plugin in sound.items():
+        plugin.collected, plugin.changes = wrapped.records[id_], wrapped.changes.get(id_, ())
+    return wrapped.wrapped_by

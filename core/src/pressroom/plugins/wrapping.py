@@ -1,0 +1,166 @@
+"""Hook wrappers: what a plugin does to the records that other plugins contribute to a hook.
+
+A wrapper is written as pluggy's are, with `@hookimpl(wrapper=True)`, and runs once for each other plugin that
+contributes to its hook. What it returns is checked as if that plugin had contributed it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Self
+
+from pressroom.errors import PluginError, PressroomError
+from pressroom.plugins.contributions import RECORD_TYPES, describe, records_of
+from pressroom.plugins.validating import validate
+from pressroom.sdk import Models, PluginContext
+
+ARGUMENTS: Final = ("plugin", "owner")
+"""What a wrapper may take: the context of its own plugin, and the id of the plugin whose records pass it."""
+
+_ITS_OWN: Final = tuple(hook for hook, kind in RECORD_TYPES.items() if kind is Models)
+"""The hooks that cannot be wrapped: a plugin's tables belong to its migrations."""
+
+_PATTERN: Final = "write `records = yield`, then return the records"
+
+Collected = Mapping[str, Mapping[str, Sequence[Any]]]
+"""The records of each hook, by plugin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """A wrapper of a plugin, and the hook that it is around."""
+
+    hook: str
+    function: Callable[..., Any]
+
+
+def is_wrapper(options: Mapping[str, Any] | None) -> bool:
+    """Return whether the options of a mark are those of a wrapper, in pluggy's present or former style."""
+    return options is not None and bool(options.get("wrapper") or options.get("hookwrapper"))
+
+
+def check_wrapper(hook: str, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    """Check a wrapper before it is used.
+
+    Raises:
+        PluginError: it cannot work; the message says why, the hint how to write it.
+    """
+    if options.get("hookwrapper"):
+        raise PluginError(f"its wrapper of {hook} is marked with hookwrapper", hint="mark it with wrapper=True")
+    if hook in _ITS_OWN:
+        raise PluginError(f"{hook} cannot be wrapped", hint="the tables of a plugin belong to its migrations")
+    if not inspect.isgeneratorfunction(function):
+        raise PluginError(f"its wrapper of {hook} yields nothing", hint=_PATTERN)
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """The records of all plugins, as the wrappers that ran so far left them.
+
+    `changes` has a phrase for each change that a plugin made, and `wrapped_by` the plugins whose wrappers changed the
+    records of another.
+    """
+
+    records: Collected
+    changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    wrapped_by: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def by(
+        self,
+        wrappers: Sequence[Wrapper],
+        context: PluginContext,
+        types: Mapping[str, type[Any]],
+        claims_of: Callable[[str, Any], Iterable[str]],
+        taken: Iterable[str],
+    ) -> Self:
+        """Return what the wrappers of one more plugin make of the records of all others.
+
+        Args:
+            wrappers: the wrappers, in the order in which they run.
+            context: the context of the plugin whose wrappers they are.
+            types: what each hook yields.
+            claims_of: returns what a record of a hook claims for itself alone.
+            taken: what nobody may claim, such as the names of the host's own records.
+
+        Raises:
+            PluginError: what a wrapper returns cannot be used: no records, records that cannot work, or a name that is
+                taken.
+            Exception: whatever a wrapper raises.
+        """
+        records = {plugin: dict(hooks) for plugin, hooks in self.records.items()}
+        changes: list[str] = []
+        wrapped_by = dict(self.wrapped_by)
+        for wrapper in wrappers:
+            for owner, hooks in records.items():
+                before = hooks.get(wrapper.hook, ())
+                if owner == context.id or not before:
+                    continue
+                after = _passed(wrapper, context, owner, list(before), types[wrapper.hook])
+                made = list(_changes(wrapper.hook, owner, before, after))
+                if made:
+                    _check(wrapper.hook, owner, after)
+                    hooks[wrapper.hook] = after
+                    changes += made
+                    wrapped_by[owner] = wrapped_by.get(owner, frozenset()) | {context.id}
+        if changes:
+            counts = Counter([*taken, *_claimed(records, claims_of)])
+            twice = sorted(claim for claim, count in counts.items() if count > 1)
+            if twice:
+                raise PluginError(f"its wrappers offer {twice[0]} twice", hint="give each its own name")
+        return type(self)(records, {**self.changes, context.id: tuple(changes)}, wrapped_by)
+
+
+def _claimed(records: Collected, claims_of: Callable[[str, Any], Iterable[str]]) -> Iterator[str]:
+    for hooks in records.values():
+        for hook, found in hooks.items():
+            for record in found:
+                yield from claims_of(hook, record)
+
+
+def _passed(
+    wrapper: Wrapper, context: PluginContext, owner: str, records: list[Any], record_type: type[Any]
+) -> list[Any]:
+    """Return what one wrapper makes of the records that one plugin contributed to its hook."""
+    given = {"plugin": context, "owner": owner}
+    taken = inspect.signature(wrapper.function).parameters
+    running = wrapper.function(**{name: given[name] for name in taken})
+    try:
+        next(running)
+    except StopIteration:
+        raise PluginError(f"its wrapper of {wrapper.hook} ends before it yields", hint=_PATTERN) from None
+    try:
+        running.send(records)
+    except StopIteration as end:
+        what = f"its wrapper of {wrapper.hook}"
+        if end.value is None:
+            raise PluginError(f"{what} returns nothing", hint=_PATTERN) from None
+        return records_of(what, end.value, record_type)
+    running.close()
+    raise PluginError(f"its wrapper of {wrapper.hook} yields twice", hint=_PATTERN)
+
+
+def _check(hook: str, owner: str, records: Sequence[Any]) -> None:
+    """Check the records that a wrapper returned, where they are the host's own kinds."""
+    if hook not in RECORD_TYPES:
+        return
+    try:
+        validate(records)
+    except PressroomError as error:
+        raise PluginError(f"its wrapper of {hook} breaks {owner}: {error.message}", hint=error.hint) from error
+
+
+def _changes(hook: str, owner: str, before: Sequence[Any], after: Sequence[Any]) -> Iterator[str]:
+    """Yield a phrase for each change, which lists show among what the plugin of the wrapper contributes."""
+    kept = {id(one) for one in before} & {id(one) for one in after}
+    old, new = ([_called(hook, one) for one in found if id(one) not in kept] for found in (before, after))
+    yield from (f"{'change to' if name in old else 'addition of'} {name} of {owner}" for name in new)
+    yield from (f"removal of {name} of {owner}" for name in old if name not in new)
+    if not old and not new and [*map(id, before)] != [*map(id, after)]:
+        yield f"order of {hook} of {owner}"
+
+
+def _called(hook: str, record: Any) -> str:
+    return describe(record) if hook in RECORD_TYPES else f"{hook} {getattr(record, 'name', '')}".rstrip()
