@@ -317,9 +317,13 @@ class ConfigError(PressroomError):
 
 
 class PluginError(PressroomError):
-    """A plugin cannot be used, or its code failed; the message says why."""
+    """A plugin cannot be used, or its code failed; the message says why. `plugin` is its id, if known."""
 
     code = "plugin_error"
+
+    def __init__(self, message: str, *, hint: str = "", plugin: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.plugin = plugin
 
 
 class FetchRefused(PressroomError):

@@ -83,7 +83,7 @@ class PluginFailed(PluginError):
     def __init__(
         self, call: PluginCall, reason: Reason, message: str, cause: BaseException, hint: str = "", *, logged: bool
     ) -> None:
-        super().__init__(message, hint=hint)
+        super().__init__(message, hint=hint, plugin=call.plugin)
         self.call = call
         self.reason = reason
         self.cause = cause

@@ -203,13 +203,13 @@ def calling_in_worker(plugin: str, what: str, *, seconds: float = 10.0) -> Abstr
 
 
 @contextmanager
-def _contain_here(_plugin: str, what: str, _seconds: float) -> Iterator[None]:
+def _contain_here(plugin: str, what: str, _seconds: float) -> Iterator[None]:
     try:
         yield
     except PressroomError:
         raise
     except Exception as error:
-        raise PluginError(f"{what} failed: {type(error).__name__}: {error}") from error
+        raise PluginError(f"{what} failed: {type(error).__name__}: {error}", plugin=plugin) from error
 
 
 _contain: Callable[[str, str, float], AbstractContextManager[None]] = _contain_here

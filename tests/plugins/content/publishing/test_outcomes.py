@@ -23,9 +23,10 @@ from pressroom_content.records import Publication
 from pressroom_content.rendering.markdown import html_of_markdown
 from pressroom_content.tools.publication_parts import raise_failure
 from pressroom_content.websites.store import Websites
+from support.hostile_codec import HostileCodec, raises
 from support.publishing_world import ADA, connect, look_again, write
 from support.standin_platform import StandInPlatform
-from support.standin_plugin import CAPTIONED, HOTLINK, PHOTO
+from support.standin_plugin import BLOCKS, CAPTIONED, HOTLINK, PHOTO, StandInBlockSite
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -148,6 +149,20 @@ async def test_a_credential_that_is_revoked_midway_loses_nothing(
     assert mended.status == "published"
     assert [post["state"] for post in platform.posts.values()] == ["live"]
     assert (await Websites(plugin).get(ADA, website)).status == "active"
+
+
+async def test_a_connector_whose_code_fails_before_anything_is_sent_is_named(
+    plugin: PluginContext, platform: StandInPlatform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(StandInBlockSite, "codec", HostileCodec(raises))
+    website = await connect(plugin, platform.url, platform.token, platform=BLOCKS)
+    failed = await ended(plugin, await publish(plugin, await write(plugin, slug="broken"), website))
+    log = f"the operator finds it in the log under {failed.id}."
+    assert (failed.status, failed.error) == (
+        "failed",
+        f"the plugin standin failed while the article was published; {log}",
+    )
+    assert not platform.posts
 
 
 @pytest.mark.parametrize(

@@ -97,14 +97,14 @@ def contain(plugin: str, what: str, seconds: float) -> Iterator[None]:
     except Overdue:
         told = f"{what} did not end within {seconds:g} s"
         _process.failures.append(ContributedFailure(call, "timeout", told))
-        raise PluginError(told) from None
+        raise PluginError(told, plugin=plugin) from None
     except BaseException as error:
         told = one_line(error, _innermost_module(error))
         trace = traceback.format_exc(limit=-8)[-_MAX_TRACE:]
         _process.failures.append(ContributedFailure(call, "failed", told, trace))
         if isinstance(error, MemoryError):
             raise  # the server says how much there was
-        raise PluginError(told) from error
+        raise PluginError(told, plugin=plugin) from error
     finally:
         if note is not None:
             note.write(before)

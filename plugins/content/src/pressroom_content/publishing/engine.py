@@ -18,6 +18,7 @@ from pressroom.sdk import (
     LeaseLost,
     Pause,
     PluginContext,
+    PluginError,
     Reschedule,
     publishing,
 )
@@ -163,10 +164,9 @@ class Engine:
             await self._fail(held, work, error)
         except (BackendError, LeaseLost):
             raise
-        except Exception:
+        except Exception as error:
             log.exception("publishing failed with an internal error", publication=held.row.id)
-            told = f"publishing failed with an internal error; the operator finds it in the log under {held.row.id}"
-            await self._fail(held, work, CallError(told))
+            await self._fail(held, work, CallError(_internal_error(error, self._plugin.id, held.row.id)))
 
     async def _do_steps(self, work: PublicationWork) -> Postponement | None:
         for name in STEPS:
@@ -334,6 +334,15 @@ def _as_on_site(held: LeasedPublication) -> dict[str, Any]:
 
 def _noting_error(held: LeasedPublication, error: CallError) -> Write:
     return lambda session: note_error(session, held.row.website_id, error)
+
+
+def _internal_error(error: Exception, own_id: str, publication_id: str) -> str:
+    """Return what people are told of an error that is not theirs. `own_id` is the id of the content plugin."""
+    plugin = error.plugin if isinstance(error, PluginError) else ""
+    what = "publishing failed with an internal error"
+    if plugin not in ("", own_id):
+        what = f"the plugin {plugin} failed while the article was published"
+    return f"{what}; the operator finds it in the log under {publication_id}"
 
 
 def _is_unknown(held: LeasedPublication) -> bool:
