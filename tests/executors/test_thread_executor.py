@@ -6,7 +6,9 @@ import threading
 from pathlib import Path
 
 import pytest
+from pressroom.config.models import ExecutorsSettings
 from pressroom.errors import CallTimeout, InternalError, InvalidInput, Overloaded
+from pressroom.pipeline.executors import daemon
 from pressroom.pipeline.executors.executors import Executors
 from structlog.testing import capture_logs
 from support import executor_tools
@@ -106,3 +108,37 @@ async def test_calls_beyond_the_queue_are_turned_away_at_once(executors: Executo
 async def test_no_thread_is_left_when_the_calls_are_done(executors: Executors) -> None:
     await asyncio.gather(*(executors.by_name["thread"].run(work(executor_tools.echo)) for _ in range(4)))
     await until(lambda: not [thread for thread in threading.enumerate() if thread.name.startswith("thread executor")])
+
+
+async def test_calls_one_after_the_other_share_a_thread_that_has_their_names(executors: Executors) -> None:
+    named = [await executors.by_name["thread"].run(work(executor_tools.name_its_thread)) for _ in range(3)]
+    assert len({number for number, _ in named}) == 1
+    assert {name for _, name in named} == {"thread executor: name_its_thread"}
+
+
+async def test_a_thread_that_is_busy_gets_no_other_call(executors: Executors, tmp_path: Path) -> None:
+    file = tmp_path / "running"
+    busy = asyncio.create_task(executors.by_name["thread"].run(work(executor_tools.touch_and_wait, path=str(file))))
+    await until(file.exists)
+    assert await executors.by_name["thread"].run(work(executor_tools.name_its_thread))
+    assert await executors.by_name["thread"].run(work(executor_tools.name_its_thread))
+    file.unlink()
+    assert await busy == "finished"
+
+
+async def test_a_thread_that_waits_for_a_call_ends_with_the_server() -> None:
+    before = set(threading.enumerate())
+    executors = Executors(ExecutorsSettings(processes=1))
+    await executors.by_name["thread"].run(work(executor_tools.echo))
+    assert set(threading.enumerate()) - before
+    await executors.close(0)
+    await until(lambda: not set(threading.enumerate()) - before)
+
+
+async def test_a_thread_that_waited_for_long_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(daemon, "IDLE_SECONDS", 0.01)
+    executors, before = Executors(ExecutorsSettings(processes=1)), set(threading.enumerate())
+    for _ in range(20):
+        await executors.by_name["thread"].run(work(executor_tools.echo))
+        await until(lambda: not set(threading.enumerate()) - before)
+    await executors.close(0)

@@ -162,6 +162,11 @@ def raise_odd_things(params: ToolParams, call: Call) -> NoReturn:
     raise asyncio.CancelledError("secret")
 
 
+def name_its_thread(params: ToolParams, call: Call) -> tuple[int, str]:
+    """Return the number and the name of the thread that it runs on."""
+    return threading.get_ident(), threading.current_thread().name
+
+
 def request_in_context(params: ToolParams, call: Call) -> str:
     return REQUEST.get()
 

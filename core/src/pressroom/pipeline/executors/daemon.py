@@ -6,13 +6,20 @@ import asyncio
 import contextlib
 import contextvars
 import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TypeVar
+from queue import Empty, SimpleQueue
+from typing import Final, TypeVar
 
 from pressroom.gate.wording import one_line
 
 T = TypeVar("T")
+
+IDLE_SECONDS: Final = 10.0
+"""How long a thread waits for its next function."""
+
+_IDLE_NAME: Final = "idle"
 
 
 async def on_daemon_thread(name: str, function: Callable[..., T], *arguments: object) -> T:
@@ -25,22 +32,99 @@ async def on_daemon_thread(name: str, function: Callable[..., T], *arguments: ob
         Exception: whatever the function raises.
         RuntimeError: the function raised what means something else to an event loop, such as `SystemExit`.
     """
+
+    def start(work: Callable[[], None], tell: Callable[[], None]) -> None:
+        def body() -> None:
+            work()
+            tell()
+
+        threading.Thread(target=body, name=name, daemon=True).start()
+
+    return await _run(start, function, arguments)
+
+
+class DaemonThreads:
+    """Runs functions as `on_daemon_thread` does, on threads that wait a while for the next function.
+
+    One that is busy, such as with a function that never returns, gets no other function.
+    """
+
+    def __init__(self) -> None:
+        self._idle: deque[_IdleThread] = deque()
+
+    async def run(self, name: str, function: Callable[..., T], *arguments: object) -> T:
+        """Run a function on a thread that is called `name` meanwhile. See `on_daemon_thread`."""
+
+        def start(work: Callable[[], None], tell: Callable[[], None]) -> None:
+            try:
+                thread = self._idle.pop()
+            except IndexError:
+                thread = _IdleThread(self._idle)
+            thread.given.put((name, work, tell))
+
+        return await _run(start, function, arguments)
+
+    def close(self) -> None:
+        """End the threads that wait; those that are busy end after a while without another function."""
+        while self._idle:
+            with contextlib.suppress(IndexError):
+                self._idle.pop().given.put(None)
+
+
+async def _run(
+    start: Callable[[Callable[[], None], Callable[[], None]], None],
+    function: Callable[..., T],
+    arguments: tuple[object, ...],
+) -> T:
+    """Return what the function returned. `start` is to run both of its arguments on a thread, one after the other."""
     loop = asyncio.get_running_loop()
     outcome: Future[T] = Future()
     over = asyncio.Event()
     context = contextvars.copy_context()
 
-    def body() -> None:
+    def work() -> None:
         try:
             outcome.set_result(context.run(function, *arguments))
         except BaseException as error:  # noqa: BLE001  # it is raised again below
             outcome.set_exception(error)
+
+    def tell() -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(over.set)
 
-    threading.Thread(target=body, name=name, daemon=True).start()
+    start(work, tell)
     await over.wait()
     error = outcome.exception()
     if error is None or isinstance(error, Exception):
         return outcome.result()
     raise RuntimeError(f"the function raised {one_line(error)}") from error
+
+
+class _IdleThread:
+    """A thread that runs what it is given, and is among the idle ones in between."""
+
+    def __init__(self, idle: deque[_IdleThread]) -> None:
+        self.given: SimpleQueue[tuple[str, Callable[[], None], Callable[[], None]] | None] = SimpleQueue()
+        self._idle = idle
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                given = self.given.get(timeout=IDLE_SECONDS)
+            except Empty:
+                try:
+                    self._idle.remove(self)
+                except ValueError:
+                    continue  # it was taken at this moment, and is about to be given something
+                return
+            if given is None:
+                return
+            self._thread.name, work, tell = given
+            work()
+            self._thread.name = _IDLE_NAME
+            # Before anybody is told: whoever comes next finds it idle.
+            self._idle.append(self)
+            tell()
+            del given, work, tell

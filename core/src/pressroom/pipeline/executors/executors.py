@@ -15,7 +15,7 @@ from pressroom.config.models import ExecutorsSettings
 from pressroom.errors import PressroomError
 from pressroom.gate.attribution import raised_in
 from pressroom.pipeline.executors.admission_queue import BaseExecutor, TaskExecutor
-from pressroom.pipeline.executors.daemon import on_daemon_thread
+from pressroom.pipeline.executors.daemon import DaemonThreads
 from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.failures import timed_out, tool_failed
 from pressroom.pipeline.executors.process import ProcessExecutor
@@ -126,13 +126,17 @@ class CoroutineExecutor(BaseExecutor):
 
 
 class ThreadExecutor(TaskExecutor):
-    """Runs plain functions on threads, one for each call.
+    """Runs plain functions on threads, each call on one that does nothing else meanwhile.
 
     A thread cannot be stopped: when a tool runs out of time its caller is told so, but the thread continues and
     keeps its place until the function returns.
     """
 
     name: ClassVar[ExecutorName] = "thread"
+
+    def __init__(self, capacity: int, queue: int) -> None:
+        super().__init__(capacity, queue)
+        self._threads = DaemonThreads()
 
     async def run(self, work: ExecutionRequest) -> Any:
         """Run a tool and return what it returned; see `BaseExecutor.run`."""
@@ -144,7 +148,12 @@ class ThreadExecutor(TaskExecutor):
             raise timed_out(work, self.name, self.gate.retry_after()) from None
 
     async def _execute(self, work: ExecutionRequest) -> Any:
-        return await on_daemon_thread(f"thread executor: {work.call.tool}", work.function, work.params, work.call)
+        return await self._threads.run(f"thread executor: {work.call.tool}", work.function, work.params, work.call)
+
+    async def close(self) -> None:
+        """Stop what still waits for a thread, and end the idle threads."""
+        await super().close()
+        self._threads.close()
 
 
 class Executors:
