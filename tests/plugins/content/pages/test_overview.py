@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
 from pressroom.testing import RunningHost
+from pressroom_content.publishing import overview
 from support.people import BrowserWithoutScreen, Page
 from support.written_articles import Work
 
@@ -67,3 +69,15 @@ def test_a_new_account_is_led_to_its_first_website(browser: BrowserWithoutScreen
     groups = [one.text() for one in page.tree.css(".account-nav .nav-title")]
     assert groups[0] == "Content"
     assert groups[-1] == "Settings"
+
+
+def test_of_many_posts_the_newest_are_shown(
+    browser: BrowserWithoutScreen, ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overview, "MAX_ENTRIES", 2)
+    website = ada.data("connect_website", platform="builtin", name="Teas")["website_id"]
+    for title in ("First", "Second", "Third"):
+        article = ada.data("create_content", title=title, body="Tea.")["content_id"]
+        ada.data("publish_content", content_id=article, website_id=website)
+    shown = rows(browser.get("/dashboard"), "live")
+    assert [row.split()[0] for row in shown] == ["Third", "Second"]

@@ -58,7 +58,7 @@ async def _render(plugin: PluginContext, user_id: str, role: AccountRole) -> str
         websites, _ = await Websites(plugin).page_within(session, user_id, limit=_WEBSITES)
         drafts, more = await listing.page(session, user_id, listing.ArticleFilter(status="draft"), limit=SHOWN)
         ahead = await entries(session, user_id, now, now + _AHEAD)
-        past = await entries(session, user_id, now - _LATELY, now)
+        past = await entries(session, user_id, now - _LATELY, now, newest=True)
         failed = await _publications(session, user_id, root)
     known = {one.id: one for one in websites}
     ahead = [one for one in ahead if one.status in ("scheduled", "queued")]

@@ -16,7 +16,7 @@ from pressroom_content.records import PublicationStatus
 from pressroom_content.tables import ArticleRow, PublicationRow
 
 MAX_ENTRIES: Final = 400
-"""The maximum of entries in a calendar; later ones are left out."""
+"""The maximum of entries in a calendar or a list; others are left out."""
 
 _AHEAD: Final = ("queued", "publishing", "draft", "scheduled", "failed", "unknown")
 _SLACK: Final = timedelta(days=1)
@@ -74,9 +74,18 @@ async def heads(session: AsyncSession, user_id: str, article_ids: Sequence[str])
 
 
 async def entries(
-    session: AsyncSession, user_id: str, begin: datetime, end: datetime, website_id: str | None = None
+    session: AsyncSession,
+    user_id: str,
+    begin: datetime,
+    end: datetime,
+    website_id: str | None = None,
+    *,
+    newest: bool = False,
 ) -> Sequence[ScheduleEntry]:
-    """Return what an account published, or is to publish at a named time, from `begin` until before `end`, in order."""
+    """Return what an account published, or is to publish at a named time, from `begin` until before `end`, in order.
+
+    If there are more than `MAX_ENTRIES`, these are the first of them, or the last with `newest`.
+    """
     live = and_(
         PublicationRow.status == "published",
         PublicationRow.published_at >= begin,
@@ -89,13 +98,20 @@ async def entries(
         PublicationRow.publish_at >= begin,
         PublicationRow.publish_at < end,
     )
-    found = await _entries(session, user_id, live, PublicationRow.published_at, website_id)
-    found += await _entries(session, user_id, ahead, PublicationRow.publish_at, website_id)
-    return sorted(found, key=lambda entry: (entry.at, entry.publication_id))[:MAX_ENTRIES]
+    found = await _entries(session, user_id, live, PublicationRow.published_at, website_id, newest=newest)
+    found += await _entries(session, user_id, ahead, PublicationRow.publish_at, website_id, newest=newest)
+    found.sort(key=lambda entry: (entry.at, entry.publication_id))
+    return found[-MAX_ENTRIES:] if newest else found[:MAX_ENTRIES]
 
 
 async def _entries(
-    session: AsyncSession, user_id: str, condition: ColumnElement[bool], at: Any, website_id: str | None
+    session: AsyncSession,
+    user_id: str,
+    condition: ColumnElement[bool],
+    at: Any,
+    website_id: str | None,
+    *,
+    newest: bool,
 ) -> list[ScheduleEntry]:
     wanted = (
         select(
@@ -108,7 +124,7 @@ async def _entries(
         )
         .join(ArticleRow, ArticleRow.id == PublicationRow.article_id)
         .where(PublicationRow.user_id == user_id, condition)
-        .order_by(at, PublicationRow.id)
+        .order_by(*(column.desc() if newest else column for column in (at, PublicationRow.id)))
         .limit(MAX_ENTRIES)
     )
     if website_id is not None:
