@@ -10,7 +10,7 @@ from pressroom.accounts.api_keys import key_owner
 from pressroom.accounts.connections import all_connections, live_connections
 from pressroom.accounts.memberships import accounts_of, invitations_of, members_of, membership_of
 from pressroom.accounts.quotas import used_in
-from pressroom.accounts.sessions import session_of, sessions_of
+from pressroom.accounts.sessions import SESSION_OF_TOKEN, sessions_of
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import (
     ActivityRow,
@@ -150,7 +150,7 @@ async def test_no_table_is_read_whole(filled: SqlDatabase) -> None:
     # A hash cannot be written into a statement in one way for both databases, so its place is taken by a literal.
     key = "x'00'" if filled.dialect == "sqlite" else "'\\x00'::bytea"
     by_key = str(key_owner(b"").compile()).partition("WHERE")[0] + f"WHERE api_keys.key_hash = {key}"
-    head = str(session_of(b"").compile()).rpartition("WHERE")[0]
+    head = str(SESSION_OF_TOKEN.compile()).rpartition("WHERE")[0]
     by_token = head + f"WHERE sessions.token_hash = {key}"
     statements: dict[str, ClauseElement] = {
         **{f"calls {filters}": listing("u_7", **filters).limit(50) for filters in FILTERS},

@@ -114,6 +114,17 @@ class Connections:
             rows = (await session.execute(wanted.limit(limit).offset(offset))).all()
             return await self._records(session, rows)
 
+    async def page(self, user_id: str, page: int, size: int) -> tuple[int, int, Sequence[Connection]]:
+        """Return how many connections an account has, the number of the page nearest to `page`, and what is on it.
+
+        Pages count from 1, have `size` connections and leave the revoked ones out, the newest first.
+        """
+        async with self._database.reading() as session:
+            total = await self.count_within(session, user_id)
+            page = min(page, max(1, -(-total // size)))
+            wanted = live_connections(user_id).limit(size).offset((page - 1) * size)
+            return total, page, await self._records(session, (await session.execute(wanted)).all())
+
     async def has_key(self, user_id: str, name: str) -> bool:
         """Tell whether an account has a key of that name which was not revoked."""
         wanted = live_connections(user_id).where(ConnectionRow.kind == "api_key", ConnectionRow.name == name)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 
 import structlog
-from sqlalchemy import CursorResult, Delete, Select, and_, delete, exists, select, text, update
+from sqlalchemy import CursorResult, Delete, Select, and_, bindparam, delete, exists, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
@@ -167,7 +167,7 @@ class Sessions:
         if not 0 < len(token) <= _MAX_TOKEN_LENGTH:
             return None
         async with self._database.reading() as session:
-            found = (await session.execute(session_of(hash_of(token)))).first()
+            found = (await session.execute(SESSION_OF_TOKEN, {"token_hash": hash_of(token)})).first()
         if found is None:
             return None
         row, user, account, role, is_member = found
@@ -207,6 +207,11 @@ class Sessions:
 
     async def list(self, user_id: str, *, limit: int = 100) -> Sequence[BrowserSession]:
         """Return an account's sessions, the one used last first."""
+        async with self._database.reading() as session:
+            return await self.list_within(session, user_id, limit=limit)
+
+    async def list_within(self, session: AsyncSession, user_id: str, *, limit: int = 100) -> Sequence[BrowserSession]:
+        """Return what `list` does, read in a session of the database that is open."""
         now = _now()
         statement = sessions_of(user_id).where(
             SessionRow.expires_at > now,
@@ -214,8 +219,7 @@ class Sessions:
             SessionRow.created_at > now - self._lifetime,
             SessionRow.seen_at > now - self._idle,
         )
-        async with self._database.reading() as session:
-            rows = (await session.execute(statement.limit(limit))).all()
+        rows = (await session.execute(statement.limit(limit))).all()
         return [_record(row, user) for row, user in rows]
 
     async def prune(self) -> int:
@@ -251,8 +255,7 @@ def sessions_of(user_id: str) -> Select[SessionRow, UserRow]:
     return _with_user().where(SessionRow.user_id == user_id).order_by(SessionRow.seen_at.desc())
 
 
-def session_of(token_hash: bytes) -> Select[SessionRow, UserRow, UserRow, str, bool]:
-    """Return the statement that finds a session with its person, the account that it works in, and the role there."""
+def _session_of_token() -> Select[SessionRow, UserRow, UserRow, str, bool]:
     joined = and_(MembershipRow.account_id == SessionRow.account_id, MembershipRow.member_id == SessionRow.user_id)
     enabled = and_(_ACCOUNT.id == MembershipRow.account_id, _ACCOUNT.disabled.is_(False))
     is_member = exists().where(MembershipRow.member_id == SessionRow.user_id).correlate(SessionRow)
@@ -261,8 +264,15 @@ def session_of(token_hash: bytes) -> Select[SessionRow, UserRow, UserRow, str, b
         .join(UserRow, UserRow.id == SessionRow.user_id)
         .outerjoin(MembershipRow, joined)
         .outerjoin(_ACCOUNT, enabled)
-        .where(SessionRow.token_hash == token_hash)
+        .where(SessionRow.token_hash == bindparam("token_hash"))
     )
+
+
+SESSION_OF_TOKEN: Final = _session_of_token()
+"""Finds the session of `token_hash` with its person, the account that it works in, and the role there.
+
+It is put together once, since every page asks for it.
+"""
 
 
 def _with_user() -> Select[SessionRow, UserRow]:

@@ -37,6 +37,7 @@ class AccountPage:
         self._frame = frame
         self._browser = frame.browser
         self._accounts = frame.host.accounts
+        self._database = frame.host.database
         self._catalog = frame.host.compiled.catalog
         self._password_sign_in = frame.host.settings.accounts.password_sign_in
         self._sign_in = sign_in
@@ -114,7 +115,9 @@ class AccountPage:
         errors: Mapping[str, str] | None = None,
     ) -> HTTPResponse:
         user = visit.user
-        sessions = await self._accounts.sessions.list(user.id, limit=SESSIONS + 1)
+        async with self._database.reading() as session:
+            sessions = await self._accounts.sessions.list_within(session, user.id, limit=SESSIONS + 1)
+            connections = await self._accounts.connections.count_within(session, user.id)
         rows = session_rows(sessions, visit.session, datetime.now(UTC))
         plan = self._catalog.plans[user.plan]
         return self._frame.page(
@@ -134,7 +137,7 @@ class AccountPage:
             plan_title=plan.title,
             tools=len(plan.mcp_tools),
             allowances=[(title_of(quota), f"{limit:,} a month") for quota, limit in sorted(plan.quotas.items())],
-            connections=await self._accounts.connections.count(user.id),
+            connections=connections,
             sessions=rows[:SESSIONS],
             more_sessions=len(rows) > SESSIONS,
         )

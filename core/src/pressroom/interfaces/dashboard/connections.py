@@ -126,10 +126,8 @@ class ConnectionPages:
         name_error: str = "",
         choice: AccessChoice = PRESELECTED,
     ) -> HTTPResponse:
-        total = await self._accounts.connections.count(visit.user.id)
-        pages = max(1, -(-total // PAGE))
-        page = min(_page_number(visit.request.args.get("page", "")), pages)
-        found = await self._accounts.connections.list(visit.user.id, limit=PAGE, offset=(page - 1) * PAGE)
+        asked = _page_number(visit.request.args.get("page", ""))
+        total, page, found = await self._accounts.connections.page(visit.user.id, asked, PAGE)
         plan, now = self._host.compiled.catalog.plans[visit.user.plan], datetime.now(UTC)
         return self._frame.page(
             visit,
@@ -141,7 +139,7 @@ class ConnectionPages:
             total=total,
             most=self._most,
             page=page,
-            pages=pages,
+            pages=max(1, -(-total // PAGE)),
             form_id=self._forms.new(),
             name=name,
             name_error=name_error,

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
 from pressroom.columns import as_id
-from sqlalchemy import ColumnElement, and_, select
+from sqlalchemy import ColumnElement, Select, and_, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.records import PublicationStatus
@@ -98,21 +98,23 @@ async def entries(
         PublicationRow.publish_at >= begin,
         PublicationRow.publish_at < end,
     )
-    found = await _entries(session, user_id, live, PublicationRow.published_at, website_id, newest=newest)
-    found += await _entries(session, user_id, ahead, PublicationRow.publish_at, website_id, newest=newest)
+    branches = [
+        _wanted(user_id, live, PublicationRow.published_at, website_id, newest=newest),
+        _wanted(user_id, ahead, PublicationRow.publish_at, website_id, newest=newest),
+    ]
+    # SQLite takes a limit within a union in a subquery only.
+    rows = await session.execute(union_all(*(select(branch.subquery()) for branch in branches)))
+    found = [
+        ScheduleEntry(id_, article_id, of_website, title, cast("PublicationStatus", status), at)
+        for id_, article_id, of_website, status, at, title in rows
+    ]
     found.sort(key=lambda entry: (entry.at, entry.publication_id))
     return found[-MAX_ENTRIES:] if newest else found[:MAX_ENTRIES]
 
 
-async def _entries(
-    session: AsyncSession,
-    user_id: str,
-    condition: ColumnElement[bool],
-    at: Any,
-    website_id: str | None,
-    *,
-    newest: bool,
-) -> list[ScheduleEntry]:
+def _wanted(
+    user_id: str, condition: ColumnElement[bool], at: Any, website_id: str | None, *, newest: bool
+) -> Select[str, str, str, str, datetime, str]:
     wanted = (
         select(
             PublicationRow.id,
@@ -127,17 +129,4 @@ async def _entries(
         .order_by(*(column.desc() if newest else column for column in (at, PublicationRow.id)))
         .limit(MAX_ENTRIES)
     )
-    if website_id is not None:
-        wanted = wanted.where(PublicationRow.website_id == as_id(website_id))
-    rows = (await session.execute(wanted)).all()
-    return [
-        ScheduleEntry(
-            row.id,
-            row.article_id,
-            row.website_id,
-            row.title,
-            cast("PublicationStatus", row.status),
-            row.at,
-        )
-        for row in rows
-    ]
+    return wanted if website_id is None else wanted.where(PublicationRow.website_id == as_id(website_id))
