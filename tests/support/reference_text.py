@@ -166,6 +166,7 @@ _TITLES: Final = {
     "pressroom.sdk.jobs": "Background work",
     "pressroom.sdk.services": "Fetching, worker processes and tools of others",
     "pressroom.sdk.shared": "Shared by all tools",
+    "pressroom.sdk.routes": "Routes, pages and host names",
     "pressroom.sdk.static_files": "Static files",
     "pressroom.sdk.multipart": "Forms with files",
     "pressroom.sdk.dashboard": "Pages of the dashboard",

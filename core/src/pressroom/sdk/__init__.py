@@ -79,6 +79,7 @@ from pressroom.sdk.multipart import MultipartForm, UploadedFile, parse_multipart
 from pressroom.sdk.page import FileField, FormCase, FormSection, Mode, Page, Preview, Snippet
 from pressroom.sdk.page_templates import PageTemplates
 from pressroom.sdk.plugin import API, Extensions, HostServices, Plugin, PluginConfig, PluginContext, hookimpl
+from pressroom.sdk.routes import ChangeCount, HttpRequest, HttpResponse, Route, VirtualHosts
 from pressroom.sdk.services import Fetched, Fetcher, FetchResponse, Tools, Workers, calling_in_worker, publishing
 from pressroom.sdk.shared import (
     Authenticator,
@@ -88,12 +89,9 @@ from pressroom.sdk.shared import (
     Branding,
     CachePolicy,
     CacheRule,
-    ChangeCount,
     Check,
     CheckResult,
     Credentials,
-    HttpRequest,
-    HttpResponse,
     Identity,
     IndexEntries,
     IndexEntry,
@@ -102,9 +100,7 @@ from pressroom.sdk.shared import (
     OverviewSection,
     PublishingTargets,
     RateLimit,
-    Route,
     ToolInfo,
-    VirtualHosts,
     by_client_ip,
     by_subject,
 )

@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Final
 
 from pressroom.errors import NotFound
-from pressroom.sdk.shared import HttpRequest, HttpResponse, Route
+from pressroom.sdk.routes import HttpRequest, HttpResponse, Route
 
 _MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".css": "text/css; charset=utf-8",

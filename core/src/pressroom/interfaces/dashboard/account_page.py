@@ -13,7 +13,8 @@ from pressroom.errors import InvalidInput, SignInFailed
 from pressroom.http.browser_sessions import Fields
 from pressroom.http.page_frame import sentence, title_of
 from pressroom.http.responses import Endpoint
-from pressroom.interfaces.dashboard.frame import ACCOUNT, DashboardFrame, DashboardRequest, first
+from pressroom.interfaces.dashboard.frame import DashboardFrame, DashboardRequest, first
+from pressroom.interfaces.dashboard.navigation import ACCOUNT
 from pressroom.interfaces.dashboard.sign_in_pages import PASSWORD_HELP
 from pressroom.interfaces.dashboard.views import session_rows
 

@@ -12,7 +12,8 @@ from urllib.parse import urlencode
 from sanic import HTTPResponse, Request
 
 from pressroom.http.responses import Endpoint
-from pressroom.interfaces.dashboard.frame import ACTIVITY, DashboardFrame, DashboardRequest
+from pressroom.interfaces.dashboard.frame import DashboardFrame, DashboardRequest
+from pressroom.interfaces.dashboard.navigation import ACTIVITY
 from pressroom.interfaces.dashboard.overview import id_before
 from pressroom.interfaces.dashboard.roles import name_of
 from pressroom.interfaces.dashboard.views import call_rows

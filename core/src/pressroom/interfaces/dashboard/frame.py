@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -29,8 +28,20 @@ from pressroom.http.browser_sessions import (
 from pressroom.http.errors import error_headers
 from pressroom.http.page_frame import Head, PageFrame, private_page, see_other, sentence
 from pressroom.http.responses import Endpoint, Handler, begin, logged_path, receive_body
+from pressroom.interfaces.dashboard.navigation import (
+    ACCOUNT,
+    ACTIVITY,
+    CONNECTIONS,
+    DASHBOARD,
+    MEMBERS,
+    USERS,
+    NavigationGroup,
+    NavigationLink,
+    plugin_groups,
+    visible_groups,
+)
 from pressroom.interfaces.dashboard.roles import WITHOUT_FORM, allows, check_role, name_of
-from pressroom.sdk import AccountRole, Limiter, Rate, Route
+from pressroom.sdk import AccountRole, Limiter, Rate
 from pressroom.sdk.dashboard import ACCOUNT_ROLES
 from pressroom.validation.client_ip import client_ip_of
 
@@ -68,13 +79,6 @@ class OneTimeForms:
         return status.allowed
 
 
-DASHBOARD: Final = "/dashboard"
-ACTIVITY: Final = "/dashboard/activity"
-CONNECTIONS: Final = "/dashboard/connections"
-ACCOUNT: Final = "/dashboard/account"
-MEMBERS: Final = "/dashboard/members"
-USERS: Final = "/dashboard/users"
-
 LOST: Final = "You no longer have access to that account. You are back in your own."
 
 _FAILED: Final = 400
@@ -92,23 +96,6 @@ _STATUS: Final[Mapping[str, tuple[int, str]]] = {
     "overloaded": (503, "Too many requests at once"),
     "timeout": (503, "It took too long"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class NavigationLink:
-    """An entry of the dashboard's navigation, for those who have at least the role `sees`."""
-
-    title: str
-    path: str
-    sees: AccountRole = "owner"
-
-
-@dataclass(frozen=True, slots=True)
-class NavigationGroup:
-    """Entries of the dashboard's navigation that belong together; `title` is empty for the first."""
-
-    title: str
-    links: tuple[NavigationLink, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +140,7 @@ class DashboardFrame:
         self._templates = site.templates("pressroom.interfaces.dashboard")
         groups = (
             NavigationGroup("", (NavigationLink("Overview", DASHBOARD, "reader"),)),
-            *_plugin_groups(host),
+            *plugin_groups(host),
             NavigationGroup(
                 "Settings",
                 (
@@ -165,7 +152,7 @@ class DashboardFrame:
             ),
         )
         self._operators = frozenset(one.strip().lower() for one in host.settings.accounts.operators)
-        self._groups = {role: _visible(groups, role) for role in ACCOUNT_ROLES}
+        self._groups = {role: visible_groups(groups, role) for role in ACCOUNT_ROLES}
         self._operators_group = NavigationGroup("Server", (NavigationLink("Users", USERS),))
         self._links = tuple(link for group in groups for link in group.links)
 
@@ -407,23 +394,3 @@ def _address_of(request: Request) -> str:
     """Return where to lead a person back to. A form that was posted is not sent again by a redirect."""
     query = f"?{request.query_string}" if request.query_string and request.method in ("GET", "HEAD") else ""
     return request.path + query
-
-
-def _visible(groups: Sequence[NavigationGroup], role: AccountRole) -> tuple[NavigationGroup, ...]:
-    """Return the groups with the entries that a role may see, without those that have none."""
-    seen = (
-        NavigationGroup(group.title, tuple(link for link in group.links if allows(role, link.sees))) for group in groups
-    )
-    return tuple(group for group in seen if group.links)
-
-
-def _plugin_groups(host: Host) -> tuple[NavigationGroup, ...]:
-    """Return the pages of plugins under their headings, by name; those without a heading come last."""
-    found: defaultdict[str, list[NavigationLink]] = defaultdict(list)
-    for one in host.compiled.plugins.contributions.of(Route):
-        route, page = one.record, one.record.page
-        if page is not None and "GET" in route.methods and "<" not in route.path:
-            found[page.group].append(NavigationLink(page.title, route.path, page.sees))
-    named = sorted(found.keys() - {""})
-    groups = [NavigationGroup(title, tuple(found[title])) for title in named]
-    return (*groups, NavigationGroup("More", tuple(found[""]))) if found[""] else tuple(groups)

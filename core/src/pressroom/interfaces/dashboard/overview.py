@@ -11,7 +11,8 @@ from markupsafe import Markup
 from sanic import HTTPResponse
 
 from pressroom.http.responses import Endpoint
-from pressroom.interfaces.dashboard.frame import DASHBOARD, DashboardFrame, DashboardRequest
+from pressroom.interfaces.dashboard.frame import DashboardFrame, DashboardRequest
+from pressroom.interfaces.dashboard.navigation import DASHBOARD
 from pressroom.interfaces.dashboard.views import call_rows, meter, storage_meter
 from pressroom.sdk import AccountRole, OverviewSection
 

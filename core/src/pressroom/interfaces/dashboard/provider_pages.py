@@ -14,7 +14,8 @@ from pressroom.errors import Overloaded, RateLimited, SignInFailed
 from pressroom.http.browser_sessions import CookieCipher, Fields, return_path
 from pressroom.http.page_frame import see_other, sentence
 from pressroom.http.responses import Endpoint
-from pressroom.interfaces.dashboard.frame import ACCOUNT, DASHBOARD, DashboardFrame, first
+from pressroom.interfaces.dashboard.frame import DashboardFrame, first
+from pressroom.interfaces.dashboard.navigation import ACCOUNT, DASHBOARD
 from pressroom.interfaces.dashboard.sign_in_pages import SignInPages
 
 _COOKIE: Final = "provider"

@@ -10,8 +10,9 @@ from pressroom.http.responses import Endpoint
 from pressroom.interfaces.dashboard.account_page import AccountPage
 from pressroom.interfaces.dashboard.activity_page import ActivityPage
 from pressroom.interfaces.dashboard.connections import ConnectionPages
-from pressroom.interfaces.dashboard.frame import DASHBOARD, DashboardFrame
+from pressroom.interfaces.dashboard.frame import DashboardFrame
 from pressroom.interfaces.dashboard.members_pages import JoinPages, MembersPage
+from pressroom.interfaces.dashboard.navigation import DASHBOARD
 from pressroom.interfaces.dashboard.overview import Overview
 from pressroom.interfaces.dashboard.plugin_pages import PluginPages
 from pressroom.interfaces.dashboard.sign_in_pages import KnownBrowsers, SignInPages

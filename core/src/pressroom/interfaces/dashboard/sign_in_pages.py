@@ -28,7 +28,8 @@ from pressroom.http.browser_sessions import BrowserSessions, CookieCipher, Field
 from pressroom.http.errors import error_headers
 from pressroom.http.page_frame import sentence
 from pressroom.http.responses import Endpoint
-from pressroom.interfaces.dashboard.frame import DASHBOARD, DashboardFrame, first
+from pressroom.interfaces.dashboard.frame import DashboardFrame, first
+from pressroom.interfaces.dashboard.navigation import DASHBOARD
 from pressroom.validation.echo import waiting_time
 
 _COOKIE: Final = "known"

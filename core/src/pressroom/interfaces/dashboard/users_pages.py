@@ -16,7 +16,8 @@ from pressroom.errors import InvalidInput, NotFound
 from pressroom.http.browser_sessions import CookieCipher
 from pressroom.http.page_frame import sentence
 from pressroom.http.responses import Endpoint, Handler
-from pressroom.interfaces.dashboard.frame import DASHBOARD, USERS, DashboardFrame, DashboardRequest, first
+from pressroom.interfaces.dashboard.frame import DashboardFrame, DashboardRequest, first
+from pressroom.interfaces.dashboard.navigation import DASHBOARD, USERS
 from pressroom.interfaces.dashboard.sign_in_pages import PASSWORD_HELP
 from pressroom.interfaces.dashboard.views import ago, day, meter, storage_meter
 

@@ -14,7 +14,7 @@ from pressroom.accounts.records import BrowserSession, Connection
 from pressroom.catalog.tool import BY_NAME, PlanView, Tool, allows, tools_by_set
 from pressroom.http.access_form import ToolsetOption, title_of_tool, toolset_options
 from pressroom.http.page_frame import clip, title_of
-from pressroom.interfaces.dashboard.frame import CONNECTIONS
+from pressroom.interfaces.dashboard.navigation import CONNECTIONS
 from pressroom.sdk import Activity, Generator, QuotaUse, StorageUsage
 from pressroom.sdk.declaration import CORE
 

@@ -1,0 +1,56 @@
+"""The navigation of the dashboard: the host's own pages, and those of plugins, as a role may see them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pressroom.host.host import Host
+from pressroom.interfaces.dashboard.roles import allows
+from pressroom.sdk import AccountRole, Route
+
+DASHBOARD: Final = "/dashboard"
+ACTIVITY: Final = "/dashboard/activity"
+CONNECTIONS: Final = "/dashboard/connections"
+ACCOUNT: Final = "/dashboard/account"
+MEMBERS: Final = "/dashboard/members"
+USERS: Final = "/dashboard/users"
+
+
+@dataclass(frozen=True, slots=True)
+class NavigationLink:
+    """An entry of the dashboard's navigation, for those who have at least the role `sees`."""
+
+    title: str
+    path: str
+    sees: AccountRole = "owner"
+
+
+@dataclass(frozen=True, slots=True)
+class NavigationGroup:
+    """Entries of the dashboard's navigation that belong together; `title` is empty for the first."""
+
+    title: str
+    links: tuple[NavigationLink, ...]
+
+
+def visible_groups(groups: Sequence[NavigationGroup], role: AccountRole) -> tuple[NavigationGroup, ...]:
+    """Return the groups with the entries that a role may see, without those that have none."""
+    seen = (
+        NavigationGroup(group.title, tuple(link for link in group.links if allows(role, link.sees))) for group in groups
+    )
+    return tuple(group for group in seen if group.links)
+
+
+def plugin_groups(host: Host) -> tuple[NavigationGroup, ...]:
+    """Return the pages of plugins under their headings, by name; those without a heading come last."""
+    found: defaultdict[str, list[NavigationLink]] = defaultdict(list)
+    for one in host.compiled.plugins.contributions.of(Route):
+        route, page = one.record, one.record.page
+        if page is not None and "GET" in route.methods and "<" not in route.path:
+            found[page.group].append(NavigationLink(page.title, route.path, page.sees))
+    named = sorted(found.keys() - {""})
+    groups = [NavigationGroup(title, tuple(found[title])) for title in named]
+    return (*groups, NavigationGroup("More", tuple(found[""]))) if found[""] else tuple(groups)
