@@ -29,15 +29,11 @@ from pressroom.http.errors import error_headers
 from pressroom.http.page_frame import Head, PageFrame, private_page, see_other, sentence
 from pressroom.http.responses import Endpoint, Handler, begin, logged_path, receive_body
 from pressroom.interfaces.dashboard.navigation import (
-    ACCOUNT,
-    ACTIVITY,
-    CONNECTIONS,
     DASHBOARD,
-    MEMBERS,
     USERS,
     NavigationGroup,
     NavigationLink,
-    plugin_groups,
+    groups_of,
     visible_groups,
 )
 from pressroom.interfaces.dashboard.roles import WITHOUT_FORM, allows, check_role, name_of
@@ -138,19 +134,7 @@ class DashboardFrame:
         self._trusted_proxies = server.trusted_proxies
         self._secret = server.forwarded_secret.get_secret_value() if server.forwarded_secret else None
         self._templates = site.templates("pressroom.interfaces.dashboard")
-        groups = (
-            NavigationGroup("", (NavigationLink("Overview", DASHBOARD, "reader"),)),
-            *plugin_groups(host),
-            NavigationGroup(
-                "Settings",
-                (
-                    NavigationLink("Connections", CONNECTIONS),
-                    NavigationLink("Activity", ACTIVITY),
-                    NavigationLink("Members", MEMBERS, "reader"),
-                    NavigationLink("Account", ACCOUNT),
-                ),
-            ),
-        )
+        groups = groups_of(host)
         self._operators = frozenset(one.strip().lower() for one in host.settings.accounts.operators)
         self._groups = {role: visible_groups(groups, role) for role in ACCOUNT_ROLES}
         self._operators_group = NavigationGroup("Server", (NavigationLink("Users", USERS),))

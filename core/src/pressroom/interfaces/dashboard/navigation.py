@@ -36,6 +36,23 @@ class NavigationGroup:
     links: tuple[NavigationLink, ...]
 
 
+def groups_of(host: Host) -> tuple[NavigationGroup, ...]:
+    """Return the entries of a server, with those of its plugins."""
+    return (
+        NavigationGroup("", (NavigationLink("Overview", DASHBOARD, "reader"),)),
+        *_plugin_groups(host),
+        NavigationGroup(
+            "Settings",
+            (
+                NavigationLink("Connections", CONNECTIONS),
+                NavigationLink("Activity", ACTIVITY),
+                NavigationLink("Members", MEMBERS, "reader"),
+                NavigationLink("Account", ACCOUNT),
+            ),
+        ),
+    )
+
+
 def visible_groups(groups: Sequence[NavigationGroup], role: AccountRole) -> tuple[NavigationGroup, ...]:
     """Return the groups with the entries that a role may see, without those that have none."""
     seen = (
@@ -44,7 +61,7 @@ def visible_groups(groups: Sequence[NavigationGroup], role: AccountRole) -> tupl
     return tuple(group for group in seen if group.links)
 
 
-def plugin_groups(host: Host) -> tuple[NavigationGroup, ...]:
+def _plugin_groups(host: Host) -> tuple[NavigationGroup, ...]:
     """Return the pages of plugins under their headings, by name; those without a heading come last."""
     found: defaultdict[str, list[NavigationLink]] = defaultdict(list)
     for one in host.compiled.plugins.contributions.of(Route):
