@@ -13,6 +13,7 @@ from pressroom.config.models import LoggingSettings
 from pressroom.observability.logs import configure_logging
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
+from selectolax.lexbor import LexborHTMLParser
 from support import third_party
 
 PLUGIN = (
@@ -22,6 +23,11 @@ from pressroom.sdk import HttpResponse, Route
 
 async def served(request):
     return HttpResponse(json.dumps(dict(request.path_params)).encode(), media_type="application/json")
+
+async def page(request):
+    if request.query.get("as") == "json":
+        return HttpResponse(b"{}", media_type="application/json")
+    return HttpResponse(b"<h1>A gift</h1>", 400, headers={"X-Own": "yes"})
 
 async def failing(request):
     raise RuntimeError("this is not to be")
@@ -34,6 +40,7 @@ def pressroom_routes():
         Route(r"/<key_file:[0-9a-f]{4}\.txt>", served),
         Route("/gifts/<token>", served, ("GET", "PUT")),
         Route("/gifts/<token>/of/<name>", failing),
+        Route("/gifts/<token>/page", page, title="Open <it>"),
     ]
 """
 )
@@ -124,3 +131,19 @@ def test_a_pattern_that_is_none_leaves_the_plugin_out(
         assert record.id == plugin
         assert "not a regular expression" in str(record)
         assert httpx.get(f"{running.url}/healthz").status_code == 200
+
+
+def test_a_route_with_a_title_is_a_page_in_the_layout_of_the_server(host: RunningHost) -> None:
+    response = httpx.get(f"{host.url}/gifts/{SECRET}/page")
+    tree = LexborHTMLParser(response.text)
+    assert response.status_code == 400
+    assert response.headers["x-own"] == "yes"
+    assert response.headers["cache-control"] == "no-store"
+    assert "frame-ancestors 'none'" in response.headers["content-security-policy"]
+    assert [one.text(strip=True) for one in tree.css("title, header .brand, main h1")] == [
+        "Open <it> · Pressroom",
+        "Pressroom",
+        "A gift",
+    ]
+    assert tree.css("meta[name=robots][content=noindex]")
+    assert httpx.get(f"{host.url}/gifts/{SECRET}/page?as=json").content == b"{}"

@@ -144,6 +144,11 @@ class Route:
     With `on_virtual_hosts`, the route is also served under the names of `VirtualHosts`, with priority over their
     handler. Check `HttpRequest.virtual_host`, since these names belong to different people. Pages of the dashboard are
     never served there.
+
+    With `title`, the route is a public page in the layout of the server: a `text/html` response is shown inside it, so
+    return a part of a page that begins with its `h1`. The browser tab shows the title. Such pages are never cached or
+    indexed. Anybody can open them, and their forms have no CSRF token: let them depend on what is in the URL or in the
+    form, never on who is signed in. `page` takes precedence.
     """
 
     path: str
@@ -153,6 +158,7 @@ class Route:
     max_body_bytes: int = 0
     before_body: Callable[[HttpRequest], Awaitable[HttpResponse | None]] | None = None
     on_virtual_hosts: bool = False
+    title: str = ""
 
 
 class ChangeCount:

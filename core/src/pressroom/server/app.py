@@ -106,15 +106,6 @@ class _Application:
         self._secret_paths = SecretPaths()
         setattr(self.app.ctx, MASKED_PATHS, self._secret_paths)
         setattr(self.app.ctx, CLIENT_BOUNDS, ClientBounds(settings.server))
-        self._plugin_requests = PluginRequests(host)
-        virtual_hosts = VirtualHostTable(host, self._plugin_requests)
-        setattr(self.app.ctx, VIRTUAL_HOSTS, virtual_hosts)
-        encode = Compression().apply if settings.server.compression else None
-        logging = settings.logging
-        self._http = HandlerWrapper(
-            log_requests=logging.requests, log_health_checks=logging.health_checks, confirm=confirm, encode=encode
-        )
-        self._api = ToolsApi(host)
         site = PageFrame(
             host.compiled.branding,
             settings.public_url,
@@ -124,6 +115,15 @@ class _Application:
             fonts=WebFonts(settings.storage.path / "fonts"),
             replaced=host.compiled.templates,
         )
+        self._plugin_requests = PluginRequests(host, site)
+        virtual_hosts = VirtualHostTable(host, self._plugin_requests)
+        setattr(self.app.ctx, VIRTUAL_HOSTS, virtual_hosts)
+        encode = Compression().apply if settings.server.compression else None
+        logging = settings.logging
+        self._http = HandlerWrapper(
+            log_requests=logging.requests, log_health_checks=logging.health_checks, confirm=confirm, encode=encode
+        )
+        self._api = ToolsApi(host)
         for problem in host.compiled.templates.problems:
             log.error("a file of the operator's templates is not used", problem=str(problem), hint=problem.hint)
         self._site_files = ServerFiles(host, site)

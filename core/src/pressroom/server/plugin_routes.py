@@ -9,6 +9,7 @@ from typing import Any
 from sanic import HTTPResponse, Request
 
 from pressroom.host.host import Host
+from pressroom.http.page_frame import PageFrame, private_page
 from pressroom.http.responses import checked_answer, plugin_failures, receive_body
 from pressroom.sdk import HttpRequest, HttpResponse, Route
 from pressroom.validation.client_ip import client_ip_of, host_of
@@ -17,7 +18,8 @@ from pressroom.validation.client_ip import client_ip_of, host_of
 class PluginRequests:
     """Hands requests to the handlers of plugins, as they know them."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, site: PageFrame) -> None:
+        self._site = site
         server = host.settings.server
         self._gate = host.compiled.gate
         self._proxies = server.trusted_proxies
@@ -28,7 +30,7 @@ class PluginRequests:
 
         async def handle(request: Request, **path: str) -> HTTPResponse:
             if route.before_body is None:
-                return await self.answered(request, plugin, route.path, route.handler, path)
+                return await self.answered(request, plugin, route.path, route.handler, path, route.title)
             asked = self._asked(request, path)
             with plugin_failures(self._gate, plugin, route.path):
                 answer = await route.before_body(asked)
@@ -38,7 +40,7 @@ class PluginRequests:
                 with plugin_failures(self._gate, plugin, route.path):
                     answer = await route.handler(asked)
             with plugin_failures(self._gate, plugin, route.path):
-                return _sent(checked_answer(answer))
+                return self._sent(checked_answer(answer), route.title)
 
         return handle
 
@@ -49,11 +51,12 @@ class PluginRequests:
         name: str,
         handler: Callable[[HttpRequest], Awaitable[HttpResponse]],
         path: Mapping[str, str],
+        title: str = "",
     ) -> HTTPResponse:
-        """Return what a handler answers; `name` says in the log which one it is."""
+        """Return what a handler answers; `name` says in the log which one it is. `title` is that of a public page."""
         asked = self._asked(request, path)
         with plugin_failures(self._gate, plugin, name):
-            return _sent(checked_answer(await handler(asked)))
+            return self._sent(checked_answer(await handler(asked)), title)
 
     def _asked(self, request: Request, path: Mapping[str, str]) -> HttpRequest:
         request.ctx.client_ip = client_ip_of(request.ip, request.headers, self._proxies, self._secret)
@@ -70,6 +73,11 @@ class PluginRequests:
             virtual_host=getattr(request.ctx, "virtual_host", ""),
         )
 
-
-def _sent(answer: HttpResponse) -> HTTPResponse:
-    return HTTPResponse(answer.body, status=answer.status, headers=dict(answer.headers), content_type=answer.media_type)
+    def _sent(self, answer: HttpResponse, title: str) -> HTTPResponse:
+        kind, headers = answer.media_type, dict(answer.headers)
+        if not title or not kind.startswith("text/html") or 300 <= answer.status < 400:
+            return HTTPResponse(answer.body, status=answer.status, headers=headers, content_type=kind)
+        body = self._site.public_page(title, answer.body.decode("utf-8", "replace"))
+        framed = private_page(body, self._site.content_security_policy, answer.status)
+        framed.headers.update(headers)
+        return framed
