@@ -37,8 +37,8 @@ def test_an_image_is_uploaded_shown_and_described(ada: ToolClient, browser: Brow
     assert form is not None
     sent = Page(browser.client.post(str(form.attributes["action"]), files={"file": ("tea.jpg", image_bytes(64, 48))}))
     assert sent.status == 200, sent.text
-    assert sent.one("h1") == "Thank you"
-    back = sent.tree.css_first("a")
+    assert sent.one("h1") == "Image uploaded"
+    back = sent.tree.css_first("main a")
     assert back is not None
 
     page = browser.get(str(back.attributes["href"]))

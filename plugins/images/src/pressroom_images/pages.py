@@ -48,7 +48,7 @@ async def _upload(plugin: PluginContext[ImagesConfig], request: HttpRequest) -> 
     if request.headers.get("accept", "").startswith("text/plain"):  # the page's script, for one of several files
         path = root_of(plugin) + link.url.removeprefix(plugin.base_url)
         return HttpResponse(path.encode(), media_type="text/plain; charset=utf-8")
-    return _fragment(
+    return fragment(
         "upload.html",
         plugin,
         request,
@@ -85,7 +85,7 @@ async def _list(
     titles = await articles.titles(request.subject, [used for ids in uses.values() for used in ids])
     following = cursor_of(shown[-1].created_at, shown[-1].id) if len(found) > ON_A_PAGE else ""
     here = f"?q={quote(query, safe='')}&cursor={quote(cursor, safe='')}"
-    return _fragment(
+    return fragment(
         "media.html",
         plugin,
         request,
@@ -146,9 +146,10 @@ def root_of(plugin: PluginContext[ImagesConfig]) -> str:
     return urlsplit(plugin.base_url).path.rstrip("/")
 
 
-def _fragment(
-    template: str, plugin: PluginContext[ImagesConfig], request: HttpRequest, *, status: int = 200, **values: Any
+def fragment(
+    template: str, plugin: PluginContext[ImagesConfig], request: HttpRequest | None, *, status: int = 200, **values: Any
 ) -> HttpResponse:
-    values |= {"root": root_of(plugin), "token": request.csrf_token}
+    """Return a part of a page; with a request of the dashboard its forms can have a token."""
+    values |= {"root": root_of(plugin), "token": request.csrf_token if request else ""}
     text = plugin.templates.render(template, **values)
     return HttpResponse(text.encode("utf-8", "replace"), status, headers={"Cache-Control": "no-store"})

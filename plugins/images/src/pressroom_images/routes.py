@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from html import escape
+from datetime import UTC
 from typing import Final
 
-from pressroom.sdk import CallError, HttpRequest, HttpResponse, NotFound, PluginContext, Route, parse_multipart
+from pressroom.sdk import (
+    CallError,
+    HttpRequest,
+    HttpResponse,
+    InvalidInput,
+    NotFound,
+    PluginContext,
+    Route,
+    parse_multipart,
+)
 
 from pressroom_images.config import ImagesConfig
-from pressroom_images.library.files import Thumbnails
+from pressroom_images.library.files import ANY_KIND, EXTENSIONS, KIND_NAMES, Thumbnails, shown_size, size_of
 from pressroom_images.library.store import Library
 from pressroom_images.library.uploads import Uploads
-from pressroom_images.pages import PATH, THUMBNAILS, root_of
+from pressroom_images.pages import PATH, THUMBNAILS, fragment, root_of
 from pressroom_images.pages import routes as media_pages
+from pressroom_images.tables import UploadRow
 
 _YEAR: Final = "public, max-age=31536000, immutable"
 _MULTIPART: Final = 65_536
@@ -26,28 +36,7 @@ _IMAGE_HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
 }
 
-_PAGE_HEADERS: Final = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": (
-        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-    ),
-    "Referrer-Policy": "no-referrer",
-}
-
-_STYLE: Final = """
-:root{color-scheme:light dark;--paper:#faf7f2;--ink:#1d1a17;--accent:#b9502a;--edge:#d9d0c3}
-@media (prefers-color-scheme:dark){:root{--paper:#161311;--ink:#f1ebe3;--accent:#e0764c;--edge:#3a322b}}
-body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.6 Inter,system-ui,sans-serif}
-main{max-width:36rem;margin:10vh auto;padding:0 24px}
-h1{font:600 2rem/1.2 "Source Serif 4",Georgia,serif;margin:0 0 16px}
-form{display:grid;gap:16px;padding:24px;border:1px solid var(--edge);border-radius:12px;margin-top:24px}
-input{font:inherit;max-width:100%}
-button{font:inherit;font-weight:600;padding:12px 20px;border:0;border-radius:8px;background:var(--ink);
-color:var(--paper);justify-self:start;cursor:pointer}
-a{color:inherit;text-decoration-color:var(--accent);text-underline-offset:.2em}
-:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
-.notice{border-left:4px solid var(--accent);padding:8px 16px}
-"""
+_TITLE: Final = "Upload an image"
 
 
 def routes(plugin: PluginContext[ImagesConfig]) -> Sequence[Route]:
@@ -62,6 +51,7 @@ def routes(plugin: PluginContext[ImagesConfig]) -> Sequence[Route]:
             ("GET", "POST", "PUT"),
             max_body_bytes=most + _MULTIPART,
             before_body=_check_link(plugin),
+            title=_TITLE,
         ),
         *media_pages(plugin),
     ]
@@ -98,11 +88,15 @@ def _serve_thumbnail(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpReque
 
 def _check_link(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpRequest], Awaitable[HttpResponse | None]]:
     async def check(request: HttpRequest) -> HttpResponse | None:
-        """Refuse a link that does not work before anything that is sent to it is read."""
+        """Refuse a link that does not work, or a file that is too large, before anything that is sent is read."""
         try:
-            await Uploads(plugin).open(request.path_params["token"])
+            link = await Uploads(plugin).open(request.path_params["token"])
         except NotFound as error:
-            return _refusal(request, error)
+            return _refusal(plugin, request, error)
+        most, sent = plugin.config.max_image_bytes, request.headers.get("content-length", "")
+        if sent.isdecimal() and int(sent) > most + _MULTIPART:
+            larger = f"the file has more than the {size_of(most)} that an image may have; choose a smaller one"
+            return _refusal(plugin, request, InvalidInput("", larger), link, status=413)
         return None
 
     return check
@@ -112,32 +106,55 @@ def _upload(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpRequest], Awai
     async def upload(request: HttpRequest) -> HttpResponse:
         """Show the form, take what it sends, or take a file that is sent by itself."""
         uploads, token = Uploads(plugin), request.path_params["token"]
+        link: UploadRow | None = None
         try:
+            link = await uploads.open(token)
             if request.method == "GET":
-                return _page("Upload an image", _form())
+                return _form(plugin, link)
             content, filename = _sent(request)
             media = await uploads.take(token, content, filename)
         except CallError as error:
-            return _refusal(request, error)
+            return _refusal(plugin, request, error, link)
         if _is_plain(request):
             return HttpResponse(f"{media.id} {media.url}\n".encode(), 201, "text/plain; charset=utf-8")
-        size = f"{media.width} × {media.height} pixels"
-        return _page(
-            "Thank you",
-            f"<p>{escape(media.filename)} ({size}) is in the library. Add an alt text there for people who can't see "
-            "it, or close this page.</p>"
-            f'<p><a href="{escape(root_of(plugin))}{PATH}">Open the media library</a></p>',
+        width, height = shown_size(media.width, media.height)
+        return fragment(
+            "uploaded.html",
+            plugin,
+            request,
+            name=media.filename,
+            size=f"{media.width} × {media.height} pixels",
+            thumb=f"{root_of(plugin)}{THUMBNAILS}/{media.id}",
+            shown_width=width,
+            shown_height=height,
+            library=root_of(plugin) + PATH,
         )
 
     return upload
 
 
-def _refusal(request: HttpRequest, error: CallError) -> HttpResponse:
-    status = 404 if isinstance(error, NotFound) else 400
+def _refusal(
+    plugin: PluginContext[ImagesConfig],
+    request: HttpRequest,
+    error: CallError,
+    link: UploadRow | None = None,
+    *,
+    status: int = 0,
+) -> HttpResponse:
+    """Say why a file is not taken: below the field while the link works, else without a form."""
+    status = status or (404 if isinstance(error, NotFound) else 400)
     if _is_plain(request):
         return HttpResponse(f"{error.message}\n".encode(), status, "text/plain; charset=utf-8")
-    notice = f'<p class="notice" id="problem" role="alert">{escape(error.message)}</p>'
-    return _page("That didn't work", notice + ("" if status == 404 else _form(refused=True)), status)
+    if link is not None and not isinstance(error, NotFound):
+        return _form(plugin, link, error.message, status)
+    library = root_of(plugin) + PATH
+    return fragment(
+        "upload_ended.html", plugin, request, status=status, problem=_sentence(error.message), library=library
+    )
+
+
+def _sentence(message: str) -> str:
+    return f"{message[:1].upper()}{message[1:]}."
 
 
 def _is_plain(request: HttpRequest) -> bool:
@@ -155,19 +172,13 @@ def _sent(request: HttpRequest) -> tuple[bytes, str]:
     return (sent[0].content, sent[0].name) if sent else (b"", "")
 
 
-def _form(*, refused: bool = False) -> str:
-    told = ' aria-describedby="problem" aria-invalid="true" autofocus' if refused else ""
-    return (
-        "<p>Choose one JPEG, PNG, GIF, WebP or AVIF file. It is added to your media library, and is not published.</p>"
-        '<form method="post" enctype="multipart/form-data"><label for="file">Image</label>'
-        f'<input id="file" type="file" name="file" accept="image/*" required{told}><button>Upload</button></form>'
-    )
-
-
-def _page(title: str, content: str, status: int = 200) -> HttpResponse:
-    html = (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
-        f'content="width=device-width,initial-scale=1"><title>{escape(title)}</title><style>{_STYLE}</style></head>'
-        f"<body><main><h1>{escape(title)}</h1>{content}</main></body></html>"
-    )
-    return HttpResponse(html.encode(), status, headers=_PAGE_HEADERS)
+def _form(plugin: PluginContext[ImagesConfig], link: UploadRow, problem: str = "", status: int = 200) -> HttpResponse:
+    kinds = [link.media_type] if link.media_type else list(EXTENSIONS)
+    values = {
+        "accept": ",".join(kinds),
+        "kinds": KIND_NAMES[link.media_type] if link.media_type else ANY_KIND,
+        "most": size_of(plugin.config.max_image_bytes),
+        "until": link.expires_at.astimezone(UTC),
+        "problem": _sentence(problem) if problem else "",
+    }
+    return fragment("upload_link.html", plugin, None, status=status, **values)

@@ -115,7 +115,23 @@ EXTENSIONS: Final = {
     "image/avif": "avif",
 }
 
+KIND_NAMES: Final = {
+    "image/jpeg": "JPEG",
+    "image/png": "PNG",
+    "image/gif": "GIF",
+    "image/webp": "WebP",
+    "image/avif": "AVIF",
+}
+"""How people call them."""
+
+ANY_KIND: Final = "JPEG, PNG, GIF, WebP or AVIF"
+
 MAX_PIXELS: Final = 60_000_000
+
+
+def size_of(most: int) -> str:
+    """Return a number of bytes as people read it: `10 MiB`."""
+    return f"{most / 1024**2:.3g} MiB" if most >= 1024**2 else f"{most / 1024:.3g} KiB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +158,7 @@ def inspect(content: bytes, most_bytes: int) -> InspectedImage:
             if width * height <= MAX_PIXELS:
                 image.load()
     except UnidentifiedImageError:
-        raise InvalidInput("", "that file is not a JPEG, PNG, GIF, WebP or AVIF image") from None
+        raise InvalidInput("", f"that file is not a {ANY_KIND} image") from None
     except Image.DecompressionBombError:
         raise InvalidInput("", f"the image has too many pixels; at most {MAX_PIXELS:,} are allowed") from None
     except MemoryError:

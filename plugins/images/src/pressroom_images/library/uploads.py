@@ -11,7 +11,7 @@ from pressroom.sdk import InvalidInput, NotFound, PluginContext
 from sqlalchemy import delete, select, update
 
 from pressroom_images.config import ImagesConfig
-from pressroom_images.library.files import inspect
+from pressroom_images.library.files import KIND_NAMES, inspect
 from pressroom_images.library.store import Library, Media
 from pressroom_images.tables import UploadRow
 
@@ -62,7 +62,7 @@ class Uploads:
         async with self._database.reading() as session:
             row = await session.scalar(select(UploadRow).where(UploadRow.token_hash == hash_of(token)))
         if row is None or row.used_at is not None or row.expires_at < datetime.now(UTC):
-            raise NotFound("this upload link was already used or has expired; ask your assistant for a new one")
+            raise NotFound("this upload link was already used or has expired; ask for a new one")
         found: UploadRow = row
         return found
 
@@ -77,7 +77,10 @@ class Uploads:
         run, most = self._plugin.services.workers.run, self._config.max_image_bytes
         file = await run(inspect, content, most, owner=link.user_id, what="the image")
         if link.media_type not in ("", file.media_type):
-            raise InvalidInput("", f"the file is {file.media_type}; this link was made for {link.media_type}")
+            names = KIND_NAMES[file.media_type], KIND_NAMES.get(link.media_type, link.media_type)
+            raise InvalidInput(
+                "", f"that is a {names[0]} file, but this link takes only {names[1]} ({link.media_type})"
+            )
         now = datetime.now(UTC)
         taking = (
             update(UploadRow)
@@ -86,7 +89,7 @@ class Uploads:
         )
         async with self._database.writing() as session:
             if (await session.execute(taking)).rowcount != 1:
-                raise NotFound("this upload link was already used; ask your assistant for a new one")
+                raise NotFound("this upload link was already used; ask for a new one")
         library = Library(self._plugin)
         name = link.filename or filename or "image"
         try:
