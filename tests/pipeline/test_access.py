@@ -146,7 +146,7 @@ async def test_a_level_that_nobody_knows_allows_nothing(host: Host, caller: Call
         (
             "publish",
             "burn",
-            "can delete or overwrite what cannot be brought back",
+            "can delete or overwrite what cannot be restored",
             "Write and publish",
             "Everything",
         ),

@@ -207,8 +207,8 @@ LEVELS: Final = (
     AccessLevel(
         "full",
         "Everything",
-        "Also deletes, disconnects websites, and overwrites what cannot be brought back.",
-        "can delete or overwrite what cannot be brought back",
+        "Also deletes, disconnects websites, and overwrites what cannot be restored.",
+        "can delete or overwrite what cannot be restored",
     ),
 )
 """The levels, each of which allows what those before it allow."""

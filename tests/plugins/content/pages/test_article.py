@@ -105,6 +105,22 @@ def test_an_article_goes_to_the_trash_and_comes_back(reader: BrowserWithoutScree
     assert reader.post(waiting, reader.get(waiting).fields(waiting) | {"do": "nonsense"}).status == 400
 
 
+def test_articles_with_the_same_keyphrase_are_links_with_their_titles(reader: BrowserWithoutScreen, work: Work) -> None:
+    first, second = (
+        work.client.data("create_content", title=title, body="Rye is dark.", keyphrase="dark rye")["content_id"]
+        for title in ("Rye <b>at dawn</b>", "Rye at dusk")
+    )
+    (link,) = reader.get(f"{ARTICLES}/{second}/seo").tree.css(".evidence a")
+    assert link.text() == "Rye <b>at dawn</b>"
+    assert link.attributes["href"] == f"{ARTICLES}/{first}"
+
+
+def test_an_article_with_one_version_has_nothing_to_compare(reader: BrowserWithoutScreen, work: Work) -> None:
+    page = reader.get(f"{ARTICLES}/{made(work)}/versions")
+    assert "There is only one version so far." in page.text
+    assert not page.tree.css("main form select")
+
+
 def test_the_seo_panel_says_what_the_tools_say(reader: BrowserWithoutScreen, work: Work) -> None:
     page = reader.get(f"{ARTICLES}/{work.long}/seo")
     report = work.client.data("check_blog_seo", content_id=work.long)

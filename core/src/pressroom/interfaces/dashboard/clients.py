@@ -81,7 +81,7 @@ def _claude_desktop(url: str, server: str, key: str, name: str, *, offers_oauth:
         "claude-desktop",
         "Claude Desktop",
         steps,
-        (ClientSnippet("Address", url), config),
+        (ClientSnippet("URL", url), config),
         note="" if _is_public(url) else internet,
     )
 
@@ -139,7 +139,7 @@ def _chatgpt(url: str, name: str, *, offers_oauth: bool) -> ClientGuide:
             f"Choose Create, name it {name}, paste the URL, and pick OAuth.",
             "When you are sent back here, sign in and allow the connection.",
         ),
-        (ClientSnippet("Address", url),),
+        (ClientSnippet("URL", url),),
         note="ChatGPT does not accept API keys."
         + ("" if _is_public(url) else " This server needs a public https URL first."),
     )

@@ -42,6 +42,9 @@ _EMBEDDED: Final = re.compile(r'<(?:img|iframe)\b(?>(?:[^<>"]++|"[^"<>]*+")*)>(?
 _ATTRIBUTE: Final = re.compile(r'\s(src|srcset|alt|title)="([^"]*)"')
 _MAX_ALT_LENGTH: Final = 300
 
+_NAMED_ARTICLE: Final = re.compile(r"article (a_[0-9A-Za-z]+): (.+)", re.DOTALL)
+"""Another article in the evidence of a check, as AI clients read it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cover:
@@ -209,6 +212,7 @@ class ArticlePages:
             actions=[check for check in checks if check.fix and check.gain >= 0.05][:3],
             groups=[(key, title, note, _of(checks, key)) for key, title, note in _GROUPS],
             score_kind=score_kind,
+            named_article=_named_article,
         )
 
     async def _text(
@@ -302,6 +306,12 @@ def refusal(error: CallError) -> str:
 
 def _of(checks: Sequence[ScoreCheck], status: str) -> list[ScoreCheck]:
     return [check for check in checks if check.status == status]
+
+
+def _named_article(evidence: str) -> tuple[str, str]:
+    """Return the id and the title of an article that a check names; the id is empty where it names something else."""
+    found = _NAMED_ARTICLE.fullmatch(evidence)
+    return (found[1], found[2]) if found else ("", evidence)
 
 
 def _facts(article: Article) -> list[tuple[str, str]]:

@@ -160,7 +160,7 @@ def _title_warnings(title: str, desktop: DeviceSnippet, mobile: DeviceSnippet) -
 
 def _description_warnings(description: str, desktop: DeviceSnippet) -> list[str]:
     if not description:
-        return ["description: is missing; a search engine will take a piece of the text."]
+        return ["description: is missing; search engines will show part of the text."]
     line = desktop.description
     if line.truncated:
         return [f"description: is {line.width} px wide of {line.limit} on desktops; “{_short(line.cut)}” is cut."]

@@ -173,7 +173,7 @@ def keyphrase_unique(context: Context, rule: Rule) -> Verdict:
         return good("No other article of the site has this keyphrase.", 0)
     evidence = [Evidence(one.title or one.keyphrase, one.url) for one in same]
     message = f"{plural(len(same), 'other article has', 'other articles have')} this keyphrase."
-    fix = "Choose a more special keyphrase, or merge the articles and redirect."
+    fix = "Choose a more specific keyphrase, or merge the articles and redirect."
     verdict = ok if status is Status.OK else bad
     return verdict(message, len(same), fix=fix, evidence=evidence)
 
