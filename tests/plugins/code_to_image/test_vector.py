@@ -85,8 +85,8 @@ def test_the_answer_tells_the_size_and_the_format() -> None:
     with Image.open(io.BytesIO(png.content)) as image:
         width, height = image.size
     assert (root.get("width"), root.get("height")) == (str(width), str(height))
-    assert svg.details == CodeImageDetails(width=width, height=height, format="svg")
-    assert png.details == CodeImageDetails(width=width, height=height, format="png")
+    assert svg.details == CodeImageDetails(width=width, height=height, format="svg", language="typescript")
+    assert png.details == CodeImageDetails(width=width, height=height, format="png", language="typescript")
     assert (svg.media_type, png.media_type) == ("image/svg+xml", "image/png")
 
 

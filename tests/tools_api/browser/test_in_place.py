@@ -95,7 +95,7 @@ async def test_what_is_typed_in_the_window_is_the_parameter(browser: Browser, se
         await page.keyboard.type("!\n")
         await expect(code(page)).to_have_value("#!\n" + await code(page).evaluate("area => area.defaultValue"))
         await drawn(page)
-        await expect(page.locator("#facts")).to_contain_text("900 × 258 px")
+        await expect(page.locator("#facts")).to_contain_text("900 × 512 px")
         assert await violations(page) == []
 
 
@@ -156,6 +156,23 @@ async def test_words_that_move_keep_their_colours(browser: Browser, server: Serv
         await expect(page.locator(".in-place b", has_text="x")).to_have_css("color", "rgb(248, 248, 242)")
 
 
+@pytest.mark.parametrize(("width", "least"), [(1280, 16), (390, 7)])
+async def test_the_sample_is_legible(browser: Browser, server: Server, width: int, least: int) -> None:
+    async with opened(browser, server, viewport={"width": width, "height": 844}) as page:
+        image = await page.locator("img[data-canvas]").bounding_box()
+        assert image is not None
+        assert image["width"] / 900 * float(await page.locator("[name=fontSize]").first.input_value()) >= least
+        assert image["height"] / image["width"] > 0.35
+
+
+async def test_the_detected_language_is_shown(browser: Browser, server: Server) -> None:
+    async with opened(browser, server) as page:
+        await code(page).fill('fn main() {\n    let x: Vec<u8> = vec![1];\n    println!("{:?}", x);\n}')
+        await expect(page.locator("#facts")).to_contain_text("Language rust")
+        await code(page).fill("def weave(numbers):\n    return sum(numbers)\n")
+        await expect(page.locator("#facts")).to_contain_text("Language python")
+
+
 async def test_code_that_wraps_is_plain_text_while_one_types(browser: Browser, server: Server) -> None:
     async with opened(browser, server) as page:
         await code(page).fill(LONG)
@@ -193,7 +210,7 @@ async def test_an_emptied_image_is_filled_again(browser: Browser, server: Server
         await expect(code(page)).to_have_value("")
         await page.keyboard.type("let a = 1;")
         await drawn(page)
-        await expect(page.locator("#facts")).to_contain_text("900 × 186 px")
+        await expect(page.locator("#facts")).to_contain_text("900 × 197 px")
 
 
 async def test_a_linked_design_can_be_typed_in(browser: Browser, server: Server) -> None:

@@ -177,3 +177,4 @@ class CodeImageDetails(BaseModel):
     width: int = Field(description="Width in pixels.")
     height: int = Field(description="Height in pixels.")
     format: Literal["png", "svg"] = Field(description="The file's format.")
+    language: str = Field(description="The language of the syntax colours; with `auto`, the detected one.")

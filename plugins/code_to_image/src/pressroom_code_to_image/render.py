@@ -152,7 +152,8 @@ def render(params: CodeImageParams) -> Artifact:
     missing = list(dict.fromkeys(one for row in rows for run in row.runs if (one := _missing(run))))
     if editable is not None:
         editable = replace(editable, image_width=frame.width)
-    size = CodeImageDetails(width=frame.width, height=frame.height(len(rows)), format=params.format)
+    height = frame.height(len(rows))
+    size = CodeImageDetails(width=frame.width, height=height, format=params.format, language=language)
     if params.format == "svg":
         svg, undrawn = vector_image(params, frame, rows, looks)
         return Artifact(svg, "image/svg+xml", size, _warnings([*missing, *undrawn]), editable=editable)
