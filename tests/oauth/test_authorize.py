@@ -127,7 +127,11 @@ def test_a_query_that_cannot_be_used_is_answered_with_a_page(flow: Flow, query: 
 
 def test_of_several_addresses_one_has_to_be_named(flow: Flow) -> None:
     flow.register(redirect_uris=[LOOPBACK, "cursor://callback"])
-    assert flow.authorize(redirect_uri=None).status_code == 400
+    refused = flow.authorize(redirect_uri=None)
+    assert refused.status_code == 400
+    # The name of a parameter is written as the client's author knows it.
+    assert "<p>redirect_uri: is missing" in refused.text
+    assert "<p>The redirect URL is not registered" in flow.authorize(redirect_uri="https://example.com/").text
     answer = flow.decide(redirect_uri="cursor://callback")
     assert answer.headers["location"].startswith("cursor://callback?code=")
 

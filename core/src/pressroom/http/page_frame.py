@@ -87,6 +87,7 @@ def see_other(location: str) -> HTTPResponse:
 
 
 _CODE = re.compile(r"`([^`\n]+)`")
+_PARAMETER: Final = re.compile(r"[a-z]+(?:_[a-z]+)+: ")
 
 
 class _CompiledTemplates(BytecodeCache):
@@ -228,9 +229,13 @@ def safe_link(url: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a message with a capital at the beginning and a stop at the end."""
+    """Return a message with a capital at the beginning and a stop at the end.
+
+    The name of a parameter at the beginning stays as it is: `redirect_uri: is missing`.
+    """
     text = text.strip()
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", "…")) else ".")
+    first = text[:1] if _PARAMETER.match(text) else text[:1].upper()
+    return first + text[1:] + ("" if text.endswith((".", "!", "?", "…")) else ".")
 
 
 def _security_policy(origin: str, logo_url: str, file_origins: Iterable[str], *, form_action: bool = True) -> str:

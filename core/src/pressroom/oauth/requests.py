@@ -117,7 +117,7 @@ def requested_scope(scope: str) -> str:
 def _redirect_uri(sent: str, client: Client) -> str:
     if sent:
         if not matching(client.redirect_uris, sent):
-            raise InvalidRequest("redirect_uri: the redirect URL is not registered for this app")
+            raise InvalidRequest("the redirect URL is not registered for this app")
         return sent
     if len(client.redirect_uris) > 1:
         raise InvalidRequest("redirect_uri: is missing, and this client registered several")
