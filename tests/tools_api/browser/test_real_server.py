@@ -57,6 +57,25 @@ async def test_a_visitor_gets_a_code_that_scans(browser: Browser, server: Server
     await context.close()
 
 
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+@pytest.mark.parametrize("tool", ["code-to-image", "image-generator", "qr-code-generator", "favicon-generator"])
+async def test_without_javascript_the_button_is_in_sight_and_covers_no_field_in_use(
+    browser: Browser, server: Server, tool: str, width: int, height: int
+) -> None:
+    context = await browser.new_context(java_script_enabled=False, viewport={"width": width, "height": height})
+    page = await context.new_page()
+    await page.goto(f"{server.url}/tools/{tool}")
+    button, bar = page.get_by_role("button", name="Generate"), page.locator(".controls > .actions")
+    for field in await page.locator(".controls :is(input, select, textarea):visible").all():
+        await field.focus()
+        box, bar_box = await field.bounding_box(), await bar.bounding_box()
+        assert box is not None
+        assert bar_box is not None
+        assert box["y"] < bar_box["y"]
+        await expect(button).to_be_in_viewport(ratio=1)
+    await context.close()
+
+
 async def test_code_leaves_the_page_as_a_vector_image(browser: Browser, server: Server) -> None:
     page = await browser.new_page()
     await page.goto(f"{server.url}/tools/code-to-image")
