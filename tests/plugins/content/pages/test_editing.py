@@ -75,6 +75,16 @@ def test_a_person_writes_an_article_with_all_its_fields(reader: BrowserWithoutSc
     assert repeated.path == stored.path
 
 
+def test_saving_a_published_article_says_that_its_post_is_as_it_was(reader: BrowserWithoutScreen, work: Work) -> None:
+    id_ = made(work.client, title="Soup, live")
+    work.client.data("publish_content", content_id=id_, website_id=work.site)
+    path = f"{ARTICLES}/{id_}/edit"
+    saved = sent(reader, reader.get(path), path, title="Soup, still live")
+    assert saved.one("p.notice[role=status]") == (
+        "Saved as version 2. The live post shows the changes once you update it."
+    )
+
+
 def test_only_what_was_changed_is_written(reader: BrowserWithoutScreen, work: Work) -> None:
     body = "Line one  \r\nLine two\n\n\tcode"
     id_ = made(work.client, body=body, tags=["one, two", "three"], synonyms=["broth"])
@@ -82,7 +92,7 @@ def test_only_what_was_changed_is_written(reader: BrowserWithoutScreen, work: Wo
     same = sent(reader, reader.get(path), path)
     assert "Nothing changed" in same.one("p.notice[role=status]")
     saved = sent(reader, same, path, title="Soup of tomorrow")
-    assert "Saved as version 2" in saved.one("p.notice[role=status]")
+    assert saved.one("p.notice[role=status]") == "Saved as version 2."
     found = content(work.client, id_)
     assert (found["title"], found["body"], found["tags"]) == ("Soup of tomorrow", body, ["one, two", "three"])
     assert found["synonyms"] == ["broth"]

@@ -54,7 +54,7 @@ _TOOLS: Final = {
 }
 _MESSAGES: Final = {
     "created": "The article is stored as a draft. Publish it when it is ready.",
-    "saved": "Saved as version {version}. Live posts show the changes once you update them.",
+    "saved": "Saved as version {version}.",
     "same": "Nothing changed, so there is no new version.",
 }
 _BLOCK: Final = re.compile(r"\n<(?:p|h[1-6]|ul|ol|pre|table|figure|blockquote|hr)\b")
@@ -93,6 +93,8 @@ class EditPages:
         if request.method != "POST" or (article is not None and article.status == "trashed"):
             done = _MESSAGES.get(request.query.get("done", ""), "")
             message = done.format(version=article.version if article else 1)
+            if done == _MESSAGES["saved"] and article is not None and article.status == "published":
+                message += " The live post shows the changes once you update it."
             form = _form_of(article) if article else await self._blank(request.subject)
             return await self._page(request, article, form, message=message, saved=bool(done))
         typed = form_of(request)
