@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pressroom.cli.loading import collector_paused, left_out, tell_safe_mode
+from pressroom.cli.loading import left_out, tell_safe_mode
 from pressroom.cli.options import Invocation, command_options, plugin_options
 from pressroom.cli.takeover import current
 from pressroom.errors import BackendError, PluginError
+from pressroom.host.collector import collector_paused
 
 if TYPE_CHECKING:
     import socket

@@ -8,6 +8,7 @@ begins, `{"finding"}` for each promise that is broken, and `{"ended": true}` at 
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import sys
@@ -40,6 +41,7 @@ def main() -> int:
         events.write(json.dumps(event) + "\n")
 
     for plugin in request["plugins"]:
+        gc.freeze()  # what the hosts of the plugin before leave in caches stays
         for stage, findings in _stages(plugin, request["config"], request["postgresql"]):
             tell({"stage": stage, "plugin": plugin})
             for finding in findings:
