@@ -68,7 +68,7 @@ TEARDOWN = 300
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    gc.collect()
+    # To look for garbage among all of that first would take half a second in each worker.
     gc.freeze()
     # A host that ends leaves cycles. With Python's thresholds the collector walks all imported plugins for every third.
     gc.set_threshold(10_000, 20, 10)
