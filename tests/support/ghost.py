@@ -66,7 +66,8 @@ def _config(url: str, port: int, data: Path) -> dict[str, Any]:
     nowhere = {"url": "http://127.0.0.1:9/"}
     return {
         "url": f"{url}/",
-        "server": {"host": "127.0.0.1", "port": port},
+        # When it ends, it waits a minute for connections that clients keep open, unless it is told to wait less.
+        "server": {"host": "127.0.0.1", "port": port, "shutdownTimeout": 1000},
         "database": {
             "client": "better-sqlite3",
             "connection": {"filename": str(data / "data" / "ghost.db")},
