@@ -81,6 +81,8 @@ def test_a_wrapper_changes_what_another_plugin_offers(tmp_path: Path, compile_wi
     )
     assert house.brief == "changes to other plugins"
     assert record_of(compiled, "sound").contributes == ("generator sound",)
+    assert record_of(compiled, "sound").wrapped_by == ("house",)
+    assert house.wrapped_by == ()
 
 
 def test_wrappers_run_in_the_order_of_plugin_ids_whatever_is_installed_first(
@@ -230,6 +232,8 @@ def around(tool):
     async def twice(params, call):
         if params.text == "fault":
             raise SystemExit("the wrapper is broken")
+        if params.text == "nonsense":
+            return {"words": 2}
         counted = await tool(params, call)
         return counted.model_copy(update={"words": 2 * counted.words})
     return twice
@@ -256,11 +260,16 @@ def test_a_call_of_a_wrapped_tool_passes_its_wrapper(host: RunningHost) -> None:
     assert host.call_tool("count_words", {"text": "one two"}) == {"words": 4}
 
 
-@pytest.mark.parametrize(("text", "plugin"), [("fault", "doubling"), ("own fault", "counter")])
-def test_whose_code_fails_in_a_call_is_named(host: RunningHost, text: str, plugin: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "plugin"), [("fault", "doubling"), ("nonsense", "doubling"), ("own fault", "counter")]
+)
+def test_whose_code_fails_in_a_call_is_named(
+    host: RunningHost, text: str, plugin: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     failures = host.host.compiled.gate.failures
     before = failures.copy()
     with pytest.raises(ToolFailed):
         host.call_tool("count_words", {"text": text})
     assert dict((failures - before).items()) == {(plugin, "tool", "failed"): 1}
+    assert f"plugin={plugin}" in "".join(capfd.readouterr())
     assert host.call_tool("count_words", {"text": "one"}) == {"words": 2}

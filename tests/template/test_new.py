@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pressroom.cli import scaffolding
 from pressroom.cli.scaffolding import KINDS, render_template
 from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS
 from pressroom.sdk.plugin import PLUGIN_ID
@@ -220,3 +222,15 @@ def test_two_at_once_make_one_whole_project(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     assert files(tmp_path / "pressroom-my-tool") == files(render_template("my-tool", tmp_path / "other"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "pressroom-my-tool"]
+
+
+def test_what_pip_compiled_of_the_template_is_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    template = tmp_path / "installed"
+    shutil.copytree(scaffolding._template_folder(), template)
+    for module in list(template.rglob("plugin.py")):
+        (module.parent / "__pycache__").mkdir(exist_ok=True)
+        (module.parent / "__pycache__/plugin.cpython-311.pyc").write_bytes(b"{{ cookiecutter.summary }}")
+    monkeypatch.setattr(scaffolding, "_template_folder", lambda: template)
+    made = scaffolding.render_template("my-tool", tmp_path)
+    assert list(made.rglob("plugin.py"))
+    assert not list(made.rglob("__pycache__"))

@@ -157,3 +157,23 @@ def test_a_module_whose_import_does_not_end_is_named(tmp_path: Path, monkeypatch
     (found,) = conformance._heavy_imports("waits_forever")
     assert (found.promise, found.where) == ("its module can be imported by itself", "waits_forever")
     assert "start no thread" in found.fix
+
+
+WRAPPING = """
+from dataclasses import replace
+
+@hookimpl(wrapper=True, specname="pressroom_mcp_tools")
+def wrap_tools():
+    return [replace(one, function=broken) if one.name == "measure_volume" else one for one in (yield)]
+
+async def broken(params, call):
+    raise KeyError("the wrapper is broken")
+"""
+
+
+def test_what_a_wrapper_changes_is_checked_too(install: Install) -> None:
+    other, wrapping = install(HEAD + MCP_TOOL), install(HEAD + WRAPPING)
+    with pytest.raises(AssertionError) as found:
+        assert_plugin_conforms(wrapping, host_config={"plugins": {other: {}}})
+    assert "measure_volume" in str(found.value)
+    assert_plugin_conforms(other)

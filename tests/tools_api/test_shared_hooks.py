@@ -1020,7 +1020,7 @@ def pressroom_commands(plugin):
 
     assert done.returncode != 0
     assert "the services of the server can be used once it starts" in done.stderr
-    assert "a command of a plugin runs without a server" in done.stderr
+    assert "hooks and commands run without a server" in done.stderr
     assert "Traceback" not in done.stderr
 
 

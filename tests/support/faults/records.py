@@ -64,6 +64,22 @@ def _models(id_: str, error: Words, models: str) -> Fault:
 
 
 _FAULTS: Final = (
+    _hook(
+        "plain_authorizer",
+        "authorize must be an async function",
+        "\ndef office(caller, tool): ...\n\n"
+        "@hookimpl\ndef pressroom_authorizers():\n    return [Authorizer('office', office)]\n",
+    ),
+    _hook(
+        "plain_route",
+        "handler must be an async function",
+        "\ndef page(request): ...\n\n@hookimpl\ndef pressroom_routes():\n    return [Route('/colophon', page)]\n",
+    ),
+    _hook(
+        "plain_check",
+        "run must be an async function",
+        "\ndef fonts() -> CheckResult: ...\n\n@hookimpl\ndef pressroom_checks():\n    return [Check('fonts', fonts)]\n",
+    ),
     _job("bad_kind", "job Tidy up: the kind 'Tidy up' must be", 'Job("Tidy up", work)'),
     _job("blocking_job", "job tidy: run must be an async function", 'Job("tidy", blocking)'),
     _job("no_attempts", "job tidy: attempts must be at least 1 (got 0)", 'Job("tidy", work, attempts=0)'),

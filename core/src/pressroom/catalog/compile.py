@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from types import MappingProxyType
@@ -62,7 +62,7 @@ def compile_catalog(
     rules = _Rules(limits, cache_rules, contained)
     for one in declared:
         with contained(one.plugin, "tool", one.record.name):
-            tool = _tool(one, contexts, settings, fonts)
+            tool = replace(_tool(one, contexts, settings, fonts), answerable=_answerable(one, gate))
             _check_schemas(tool)
             reason = _why_unavailable(tool)
         tools[tool.name] = tool
@@ -203,6 +203,13 @@ def _why_unavailable(tool: Tool) -> str:
     if not isinstance(reason, str):
         raise PluginError(f"unavailable of {tool.name} must return a text, it returned {shown(reason)}")
     return squeezed(reason)
+
+
+def _answerable(contribution: Contribution[Generator] | Contribution[McpTool], gate: PluginGate) -> str:
+    """Return whose function a tool runs: that of the plugin it came from, or of one whose wrapper replaced it."""
+    module = getattr(contribution.record.function, "__module__", "") or ""
+    plugin = gate.code.packages.get(module.partition(".")[0], "")
+    return plugin if plugin in contribution.wrapped_by else contribution.plugin
 
 
 def _content_salt(name: str, contexts: Sequence[PluginContext], revision: str) -> bytes:

@@ -24,6 +24,7 @@ class Tool:
     `context` is that of the plugin that it came from. `params` is the model that its arguments are validated with: the
     declared one, with the choices that this server has; `mcp_schema` is the JSON Schema that models see. `content_salt`
     begins what is hashed to the id of a result. `extensions` are those of the media types that a generator produces.
+    `answerable` is the id of the plugin whose function runs: where a wrapper replaced it, that of the wrapper.
     `access` is the least level that a connection needs to use it.
     `timeout` is in seconds.
     """
@@ -41,6 +42,7 @@ class Tool:
     access: Access
     extensions: Mapping[str, str] = field(default_factory=dict)
     quota: str = ""
+    answerable: str = ""
 
     @property
     def kind(self) -> Literal["generator", "mcp"]:

@@ -48,7 +48,8 @@ async def diagnose(compiled: LoadedApp, advance: Callable[[], None]) -> list[Dia
 
     for record in compiled.plugins.records:
         result = _plugin(record)
-        brief = f"active: {record.brief}" if record.status == "active" and result.status == "ok" else ""
+        fine = record.status == "active" and result.status == "ok"
+        brief = f"active: {_with_wrappers(record, record.brief)}" if fine else ""
         add(f"plugin {record.id}", result, brief)
     for name, result in (*_running_servers(compiled), *_configuration(compiled)):
         add(name, result)
@@ -66,6 +67,11 @@ async def diagnose(compiled: LoadedApp, advance: Callable[[], None]) -> list[Dia
     return findings
 
 
+def _with_wrappers(record: PluginRecord, contributes: str) -> str:
+    changed = f"changed by {', '.join(record.wrapped_by)}" if record.wrapped_by else ""
+    return "; ".join(filter(None, (contributes, changed)))
+
+
 def _plugin(record: PluginRecord) -> CheckResult:
     match record.status:
         case "active" if record.imported_slowly:
@@ -79,7 +85,8 @@ def _plugin(record: PluginRecord) -> CheckResult:
             message = f"active, but {'; '.join(record.warnings)}"
             return CheckResult("warning", message, "upgrade the plugin, or tell its authors")
         case "active":
-            return CheckResult("ok", f"active: {', '.join(record.contributes) or 'contributes nothing'}")
+            contributes = ", ".join(record.contributes) or "contributes nothing"
+            return CheckResult("ok", f"active: {_with_wrappers(record, contributes)}")
         case "available":
             hint = f"add [plugins.{record.id}] to the configuration to use it"
             return CheckResult("ok", "installed, not named in the configuration", hint)

@@ -120,6 +120,7 @@ def as_data(record: PluginRecord, servers: Sequence[RunningServer] = ()) -> dict
     data = asdict(record)
     data["contributes"] = list(record.contributes)
     data["warnings"] = list(record.warnings)
+    data["wrapped_by"] = list(record.wrapped_by)
     data["import_seconds"] = round(record.import_seconds, 3)
     data["running"] = [
         {"pid": server.pid, "host": server.host, "url": server.url, **asdict(server.plugins[record.id])}

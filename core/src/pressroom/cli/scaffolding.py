@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import re
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -116,7 +117,11 @@ def _render(template: Path, name: str, kind: str, into: Path) -> Path:
     context["cookiecutter"].update(prompt_for_config(context, no_input=True))
     generate_files(str(template / "common"), context, str(into), accept_hooks=False)
     # Over the files that all kinds have come those of this one.
-    return Path(generate_files(str(template / kind), context, str(into), overwrite_if_exists=True, accept_hooks=False))
+    made = Path(generate_files(str(template / kind), context, str(into), overwrite_if_exists=True, accept_hooks=False))
+    # pip compiles the modules of an installed template.
+    for compiled in list(made.rglob("__pycache__")):
+        shutil.rmtree(compiled)
+    return made
 
 
 def source_of_host() -> str:

@@ -332,8 +332,8 @@ def _implementations(manager: pluggy.PluginManager, hook: str, plugin: str) -> i
     return sum(1 for implementation in implementations if implementation.plugin_name == plugin)
 
 
-def records_of(hook: str, answer: Any, record_type: type) -> list[Any]:
-    """Return the records in what a hook returned. `hook` is how errors call it.
+def records_of(hook: str, answer: Any, record_type: type, *, verb: str = "yield") -> list[Any]:
+    """Return the records in what a hook returned. `hook` and `verb` are how errors call it and what it does.
 
     Raises:
         PluginError: it is not an iterable of that type, or has more than `MAX_RECORDS`.
@@ -345,10 +345,11 @@ def records_of(hook: str, answer: Any, record_type: type) -> list[Any]:
         raise PluginError(f"{hook} must return {expected}, it returned {shown(answer)}", hint="return a list")
     found = list(islice(answer, MAX_RECORDS + 1))
     if len(found) > MAX_RECORDS:
-        raise PluginError(f"{hook} yields more than {MAX_RECORDS} records", hint="a hook must end")
+        raise PluginError(f"{hook} {verb}s more than {MAX_RECORDS} records", hint="a hook must end")
     for record in found:
         if not isinstance(record, record_type):
-            raise PluginError(f"{hook} must yield {expected}, it yielded {shown(record)}", hint=_hint(hook, record))
+            problem = f"{hook} must {verb} {expected}, it {verb}ed {shown(record)}"
+            raise PluginError(problem, hint=_hint(hook, record))
     return found
 
 

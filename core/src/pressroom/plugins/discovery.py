@@ -189,7 +189,8 @@ class PluginRecord:
 
     `phase` is the one in which it failed, or the last that it passed. `error` is one line; `hint` says what to do.
     `api` is the plugin interface that it is written for. `import_seconds` is 0 if it was not imported. `warnings` are
-    what its authors should change before a later host drops it. `folder` is the one of `plugins_dir` for a plugin in
+    what its authors should change before a later host drops it. `wrapped_by` are the plugins that changed what it
+    contributes. `folder` is the one of `plugins_dir` for a plugin in
     it, whose `distribution` is the name of its file.
     """
 
@@ -209,6 +210,7 @@ class PluginRecord:
     api: str = ""
     contributes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    wrapped_by: tuple[str, ...] = ()
     folder: str = ""
 
     @property

@@ -19,6 +19,7 @@ from pressroom.errors import PluginError
 from pressroom.gate import PluginGate
 from pressroom.gate.attribution import PluginCode
 from pressroom.plugins import defaults
+from pressroom.plugins.conflicts import without_requirements
 from pressroom.plugins.contributions import (
     RECORD_TYPES,
     Contribution,
@@ -50,7 +51,7 @@ from pressroom.plugins.settling import (
     settle_wrappers,
 )
 from pressroom.plugins.template_folder import TemplateFolder, folders_of
-from pressroom.plugins.validating import validate, without_requirements
+from pressroom.plugins.validating import validate
 from pressroom.sdk import Extensions, HostServices, Models, PageTemplates, Plugin, PluginContext
 from pressroom.sdk.plugin import ServiceProvider
 from pressroom.version import VERSION
@@ -170,7 +171,7 @@ def load_plugins(
     taken = [claim for record in (*host_records, *_tables_of_the_host(loading)) for claim in claims(record)]
     settle_claims(loading, taken)
     settle_requirements(loading, others)
-    wrapped_by = settle_wrappers(loading, others, {**RECORD_TYPES, **every_offered}, unique, taken)
+    wrapped = settle_wrappers(loading, others, {**RECORD_TYPES, **every_offered}, unique, taken)
 
     active = {plugin.record.id: plugin for plugin in loading if plugin.sound}
     contributions = [Contribution(HOST_ID, record) for record in host_records]
@@ -180,8 +181,9 @@ def load_plugins(
         names = (*map(describe, plugin.records), *asked, *plugin.wrapped)
         plugin.record = replace(plugin.record, status="active", contributes=names)
         gated = Gated(gate, id_, seconds)
-        wrapping = tuple(sorted(wrapped_by.get(id_, ())))
-        contributions += [Contribution(id_, gated.record(record), wrapping) for record in plugin.records]
+        contributions += [
+            Contribution(id_, gated.record(record), wrapped.changed.get(id(record), ())) for record in plugin.records
+        ]
         if plugin.context is not None:
             contexts[id_] = plugin.context
     extensions = {
@@ -195,7 +197,7 @@ def load_plugins(
     requires = {id_: plugin.requires for id_, plugin in active.items()}
     _hand_out(extensions, contexts, requires)
     modules = {id_: plugin.record.module for id_, plugin in active.items()}
-    gate.code = PluginCode.of(modules, extensions, requires, wrapped_by)
+    gate.code = PluginCode.of(modules, extensions, requires, wrapped.wrapped_by)
     records += [warnings_of(plugin.record, plugin.plugin) for plugin in loading]
     return LoadedPlugins(
         records=tuple(sorted(records, key=lambda record: (record.id, record.distribution))),

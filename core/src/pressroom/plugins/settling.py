@@ -11,11 +11,11 @@ from typing import Any
 
 from pressroom.config.models import Settings
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
+from pressroom.plugins.conflicts import losers, without_requirements
 from pressroom.plugins.contributions import RECORD_TYPES, claims_of
 from pressroom.plugins.discovery import Candidate, Phase, PluginRecord, Status
 from pressroom.plugins.registering import fallen, taken_out
 from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS, HOST_ID
-from pressroom.plugins.validating import losers, without_requirements
 from pressroom.plugins.wrapping import Wrapped, Wrapper
 from pressroom.sdk import Plugin, PluginContext
 
@@ -123,8 +123,8 @@ def settle_wrappers(
     types: Mapping[str, type[Any]],
     unique: Mapping[str, str],
     taken: Sequence[str],
-) -> Mapping[str, frozenset[str]]:
-    """Let each plugin wrap hooks of the others, in the order of id. Return whose wrappers changed a plugin's records.
+) -> Wrapped:
+    """Let each plugin wrap hooks of the others, in the order of id, and return all records as they are then.
 
     Where one fails it is taken out, and the others begin again without it.
     """
@@ -140,4 +140,5 @@ def settle_wrappers(
         settle_requirements(loading, others)
     for id_, plugin in sound.items():
         plugin.collected, plugin.changes = wrapped.records[id_], wrapped.changes.get(id_, ())
-    return wrapped.wrapped_by
+        plugin.record = replace(plugin.record, wrapped_by=tuple(sorted(wrapped.wrapped_by.get(id_, ()))))
+    return wrapped

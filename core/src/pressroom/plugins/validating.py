@@ -1,4 +1,4 @@
-"""Checking the records of one plugin by themselves, and settling what plugins claim twice or need of each other."""
+"""Checking the records of one plugin by themselves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import json
 import math
 import pickle
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
@@ -20,94 +19,47 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaV
 from pressroom.errors import PluginError
 from pressroom.gate.wording import one_line, shown
 from pressroom.plugins.contributions import describe, shape_problems
-from pressroom.plugins.discovery import Status
-from pressroom.sdk import CallMiddleware, Generator, Instructions, Job, McpTool, Models, RateLimit, Route
+from pressroom.sdk import (
+    Authenticator,
+    Authorizer,
+    CallMiddleware,
+    Check,
+    Generator,
+    IndexEntries,
+    Instructions,
+    Job,
+    McpTool,
+    Models,
+    OverviewSection,
+    PublishingTargets,
+    RateLimit,
+    Route,
+    StorageKind,
+    VirtualHosts,
+)
 from pressroom.validation.messages import input_error
 
 Reason = tuple[str, str]
 """An error and a hint."""
 
 
-def losers(claimed: Mapping[str, list[str]], favoured: Iterable[frozenset[str]], host: str) -> dict[str, Reason]:
-    """Return the plugins that claim what another one claims, each with the reason.
-
-    `host` is the id under which the host itself claims names. It keeps its claims, then the plugins of the first group
-    in `favoured`, and so on. Between two others neither does, since nothing but chance could decide.
-    """
-    lost: dict[str, Reason] = {}
-    for plugin, names in claimed.items():
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            lost[plugin] = f"it offers {twice[0]} twice", "give each its own name"
-    # Who loses against a favoured one takes nobody else along.
-    for group in (frozenset({host}), *filter(None, favoured), frozenset[str]()):
-        lost |= _round({plugin: names for plugin, names in claimed.items() if plugin not in lost}, group, host)
-    return lost
-
-
-def _round(claimed: Mapping[str, list[str]], favoured: frozenset[str], host: str) -> dict[str, Reason]:
-    """Return who loses against the favoured plugins; with none, all who claim the same lose."""
-    claimants: defaultdict[str, list[str]] = defaultdict(list)
-    for plugin in sorted(claimed):
-        for claim in claimed[plugin]:
-            claimants[claim].append(plugin)
-    lost: dict[str, Reason] = {}
-    for claim, plugins in sorted(claimants.items()):
-        winners = [plugin for plugin in plugins if plugin in favoured]
-        if len(plugins) == 1 or len(winners) != (1 if favoured else 0):
-            continue
-        for plugin in plugins:
-            if plugin not in winners:
-                lost.setdefault(plugin, _reason(claim, plugin, [other for other in plugins if other != plugin], host))
-    return lost
-
-
-def _reason(claim: str, plugin: str, others: list[str], host: str) -> Reason:
-    off = f"set enabled = false in [plugins.{plugin}]"
-    if others == [host]:
-        return f"{claim} belongs to the host itself", f"{off}, and ask the plugin's authors for another name"
-    return f"{claim} is offered by {' and '.join(others)} too", f"{off} or in [plugins.{others[0]}]"
-
-
-def without_requirements(requires: Mapping[str, tuple[str, ...]], others: Mapping[str, Status]) -> dict[str, Reason]:
-    """Return the plugins that need one which is not there, each with the reason.
-
-    `requires` holds the plugins that are left, with the ids that each needs; what falls out takes others along.
-    `others` tells how the plugins stand that are installed and not left.
-    """
-    left = dict(requires)
-    lost: dict[str, Reason] = {}
-    while True:
-        fallen = {
-            plugin: missing
-            for plugin, needed in left.items()
-            if (missing := [other for other in needed if other not in left])
-        }
-        if not fallen:
-            return lost
-        for plugin, missing in fallen.items():
-            del left[plugin]
-            is_are = "is" if len(missing) == 1 else "are"
-            status: Status | None = "broken" if missing[0] in lost else others.get(missing[0])
-            lost[plugin] = f"it needs {' and '.join(missing)}, which {is_are} not active", _remedy(missing[0], status)
-
-
-def _remedy(plugin: str, status: Status | None) -> str:
-    match status:
-        case None:
-            return f"install the package that offers {plugin}, and add [plugins.{plugin}] to the configuration"
-        case "available":
-            return f"add [plugins.{plugin}] to the configuration"
-        case "disabled":
-            return f"set enabled = true in [plugins.{plugin}]"
-        case _:
-            return f"fix {plugin} first: `pressroom plugins show {plugin}` says what is wrong with it"
-
-
 HTTP_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 RESERVED_SLUGS: Final = frozenset({"api", "static"})
 """What is below `/tools/` in place of a slug: the catalog, and the files of the pages."""
+
+_ASYNC: Final[Mapping[type[Any], tuple[str, ...]]] = {
+    Authenticator: ("authenticate",),
+    Authorizer: ("authorize",),
+    Check: ("run",),
+    IndexEntries: ("entries",),
+    OverviewSection: ("html",),
+    PublishingTargets: ("names",),
+    Route: ("handler", "before_body"),
+    StorageKind: ("measure", "make_room"),
+    VirtualHosts: ("hosts", "handler"),
+}
+"""The functions of records that the host awaits."""
 
 _JOB_KIND: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 
@@ -158,6 +110,7 @@ def _problems(record: Any) -> Iterator[str]:
         case Instructions():
             yield from record.problems()
         case Route():
+            yield from _async_problems(record)
             yield from _route_problems(record)
         case CallMiddleware(enter=None, exit=None):
             yield "it needs enter, exit or both"
@@ -167,6 +120,8 @@ def _problems(record: Any) -> Iterator[str]:
             yield from _job_problems(record)
         case click.Command() if not record.name:
             yield "it needs a name"
+        case _:
+            yield from _async_problems(record)
 
 
 def _own_problems(tool: Generator | McpTool) -> Iterator[str]:
@@ -195,8 +150,8 @@ def _process_executor_problems(tool: Generator | McpTool) -> Iterator[str]:
     found = getattr(importlib.import_module(module_name), name, None) if module_name else None
     if getattr(found, "function", found) is not tool.function:
         yield (
-            f"worker processes cannot import {tool.reference!r}; "
-            "define the function at the top level of its module, under its own name"
+            f"worker processes cannot import {tool.reference!r}; define the function at the top level of its module, "
+            "under its own name, and pass its reference where it replaces another one"
         )
     try:
         pickle.dumps(tool.params)
@@ -331,6 +286,21 @@ def _models_problems(models: Models) -> Iterator[str]:
     versions = importlib.resources.files(models.migrations) / "versions"
     if not versions.is_dir():
         yield f"the package {models.migrations} has no folder versions; put the Alembic revisions there"
+
+
+def _async_problems(record: Any) -> Iterator[str]:
+    """Yield the functions that the host awaits and that return no awaitable, as far as their definition tells."""
+    for kind, names in _ASYNC.items():
+        if isinstance(record, kind):
+            yield from (f"{name} must be an async function" for name in names if _is_plain(getattr(record, name)))
+
+
+def _is_plain(function: Any) -> bool:
+    written = inspect.isfunction(function) or inspect.ismethod(function)
+    if not written or inspect.iscoroutinefunction(function) or function.__name__ == "<lambda>":
+        return False
+    returned = str(getattr(function, "__annotations__", {}).get("return", ""))
+    return not any(word in returned for word in ("Awaitable", "Coroutine", "Future", "Task"))
 
 
 def _job_problems(job: Job) -> Iterator[str]:

@@ -60,13 +60,14 @@ def check_wrapper(hook: str, function: Callable[..., Any], options: Mapping[str,
 class Wrapped:
     """The records of all plugins, as the wrappers that ran so far left them.
 
-    `changes` has a phrase for each change that a plugin made, and `wrapped_by` the plugins whose wrappers changed the
-    records of another.
+    `changes` has a phrase for each change that a plugin made, `wrapped_by` the plugins whose wrappers changed what
+    another contributes, and `changed` those that changed a record, by its `id()`.
     """
 
     records: Collected
     changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wrapped_by: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    changed: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     def by(
         self,
@@ -92,7 +93,7 @@ class Wrapped:
         """
         records = {plugin: dict(hooks) for plugin, hooks in self.records.items()}
         changes: list[str] = []
-        wrapped_by = dict(self.wrapped_by)
+        wrapped_by, changed = dict(self.wrapped_by), dict(self.changed)
         for wrapper in wrappers:
             for owner, hooks in records.items():
                 before = hooks.get(wrapper.hook, ())
@@ -100,6 +101,10 @@ class Wrapped:
                     continue
                 after = _passed(wrapper, context, owner, list(before), types[wrapper.hook])
                 made = list(_changes(wrapper.hook, owner, before, after))
+                earlier = {_called(wrapper.hook, one): changed.get(id(one), ()) for one in before}
+                for one in after:
+                    if not any(one is other for other in before):
+                        changed[id(one)] = (*earlier.get(_called(wrapper.hook, one), ()), context.id)
                 if made:
                     _check(wrapper.hook, owner, after)
                     hooks[wrapper.hook] = after
@@ -110,7 +115,7 @@ class Wrapped:
             twice = sorted(claim for claim, count in counts.items() if count > 1)
             if twice:
                 raise PluginError(f"its wrappers offer {twice[0]} twice", hint="give each its own name")
-        return type(self)(records, {**self.changes, context.id: tuple(changes)}, wrapped_by)
+        return type(self)(records, {**self.changes, context.id: tuple(changes)}, wrapped_by, changed)
 
 
 def _claimed(records: Collected, claims_of: Callable[[str, Any], Iterable[str]]) -> Iterator[str]:
@@ -137,7 +142,7 @@ def _passed(
         what = f"its wrapper of {wrapper.hook}"
         if end.value is None:
             raise PluginError(f"{what} returns nothing", hint=_PATTERN) from None
-        return records_of(what, end.value, record_type)
+        return records_of(f"{what}, with what {owner} contributes,", end.value, record_type, verb="return")
     running.close()
     raise PluginError(f"its wrapper of {wrapper.hook} yields twice", hint=_PATTERN)
 

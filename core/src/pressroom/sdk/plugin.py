@@ -174,7 +174,7 @@ class ServiceProvider:
         if self._services is None:
             raise NotRunning(
                 "the services of the server can be used once it starts, such as in a lifespan or a call",
-                hint="a command of a plugin runs without a server: it has the plugin's configuration and data folder",
+                hint="hooks and commands run without a server: keep `plugin`, and read `plugin.services` when called",
             )
         return self._services
 

@@ -212,15 +212,16 @@ _SUITES: Final[Mapping[type[Any], tuple[ContractSuite[Any], Callable[[Any], str]
 def check_records(running: RunningHost, plugin: str, *, postgresql: str = "") -> Iterator[Finding]:
     """Check every record that a plugin contributes to a running host, and yield what they break.
 
-    Of jobs those with a period are run, since their payload is known: it is empty. Authenticators are asked about
-    credentials of other kinds only. `check_job` and `check_authenticator` take what this cannot know.
+    So are the records of other plugins that its wrappers changed. Of jobs those with a period are run, since their
+    payload is known: it is empty. Authenticators are asked about credentials of other kinds only. `check_job` and
+    `check_authenticator` take what this cannot know.
     """
     contributions = running.host.compiled.plugins.contributions
     # First: what fails for want of a column has its reason there.
     yield from _check_migrations(running, plugin, postgresql)
     for kind, (suite, name) in _SUITES.items():
         for one in contributions.of(kind):
-            if one.plugin == plugin:
+            if plugin in (one.plugin, *one.wrapped_by):
                 yield from check_record(suite, running, plugin, one.record, name(one.record))
     yield from _check_others(running, plugin)
     yield from _check_extensions(running, plugin)

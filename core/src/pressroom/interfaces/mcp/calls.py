@@ -143,7 +143,7 @@ def tool_result(tool: Tool, result: ToolResult | BaseModel | StoredAnswer | None
     data = result.data if isinstance(result, ToolResult) else result
     declaration = tool.declaration
     if not isinstance(declaration, McpTool) or not isinstance(data, declaration.result):
-        log.error("a tool broke its declaration", tool=tool.name, plugin=tool.info.plugin, returned=type(data).__name__)
+        log.error("a tool broke its declaration", tool=tool.name, plugin=tool.answerable, returned=type(data).__name__)
         raise InternalError(f"{tool.name} failed")
     encoded = data.model_dump_json(by_alias=True)
     if isinstance(result, ToolResult):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
+from types import FrameType
 from typing import Any, Final
 
 import structlog
@@ -19,6 +20,7 @@ from pressroom.errors import BackendError, CallError, CallTimeout, InternalError
 from pressroom.fetch.shares import Share, current_share
 from pressroom.gate import PluginCall
 from pressroom.gate.attribution import raised_in
+from pressroom.gate.plugin_gate import Reason
 from pressroom.gate.wording import one_line, shown
 from pressroom.pipeline.context import RenderedFile, Services, ValidatedCall
 from pressroom.pipeline.executors import ExecutionRequest
@@ -143,14 +145,17 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         call = PluginCall(tool.info.plugin, "tool", tool.name)
         if isinstance(error, InternalError):
             cause = error.__cause__ or error
-            self._gate.count(self._gate.blamed(call, raised_in(cause)), "failed", one_line(cause))
+            self._blame(call, raised_in(cause), "failed", one_line(cause))
         elif isinstance(error, CallTimeout):
             text = f"{call} did not end within {tool.timeout:g} s"
-            blamed = self._gate.blamed(call, getattr(error.__cause__, "frames", ()))
-            if blamed == call:
-                self._gate.count(call, "timeout", text)
-            else:
-                self._gate.note(blamed, "timeout", text)  # the executor has named the plugin of the tool alone
+            self._blame(call, getattr(error.__cause__, "frames", ()), "timeout", text)
+
+    def _blame(self, call: PluginCall, frames: Iterable[FrameType], reason: Reason, text: str) -> None:
+        blamed = self._gate.blamed(call, frames)
+        if blamed == call:
+            self._gate.count(call, reason, text)
+        else:
+            self._gate.note(blamed, reason, text)  # the executor has named the plugin of the tool alone
 
     def _check(self, artifact: object, tool: Tool) -> None:
         """Refuse what a generator should not have returned, before it reaches the store or a client."""
@@ -159,8 +164,8 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
 
     def _broken(self, tool: Tool, problem: str) -> InternalError:
         """Note that a tool returned something else than it declares, and return the error for it."""
-        log.error("a tool broke its declaration", tool=tool.name, plugin=tool.info.plugin, problem=problem)
-        self._gate.count(PluginCall(tool.info.plugin, "tool", tool.name), "failed", problem)
+        log.error("a tool broke its declaration", tool=tool.name, plugin=tool.answerable, problem=problem)
+        self._gate.count(PluginCall(tool.answerable, "tool", tool.name), "failed", problem)
         error = InternalError(f"{tool.name} failed; the request id tells the operator where")
         error.__cause__ = TypeError(f"{tool.name} {problem}")
         return error
