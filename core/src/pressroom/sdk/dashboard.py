@@ -16,8 +16,10 @@ ACCOUNT_ROLES: Final[tuple[AccountRole, ...]] = ("owner", "editor", "reader")
 """All roles; each one includes those after it."""
 
 _LINK: Final = re.compile(r"<a\s[^<>]*+>", re.IGNORECASE)
-_SHORT: Final = 1500
-"""A text of fewer characters gets a frame that is less high, unless it has images."""
+_BLOCK: Final = re.compile(r"<(?:p|h[1-6]|li|tr|pre|blockquote|hr)\b", re.IGNORECASE)
+_LINE: Final = 90
+_SHORT: Final = 12
+"""A text of fewer lines gets a frame that is less high, unless it has images."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,9 @@ def sandboxed_frame(html: str, *, title: str, base_url: str, lang: str = "") -> 
         f'<link rel="stylesheet" href="{root}/tools/static/account.css">'
         f'</head><body class="prose" dir="auto">{_LINK.sub(_in_the_frame, html)}</body></html>'
     )
-    short = " short" if len(html) < _SHORT and "<img" not in html else ""
+    # The frame cannot tell its height to the page. A block takes half a line more for the gap above it.
+    lines = len(html) / _LINE + 1.5 * len(_BLOCK.findall(html))
+    short = " short" if lines < _SHORT and "<img" not in html else ""
     return (
         f'<div class="foreign{short}"><iframe title="{escape(title)}" '
         f'sandbox="allow-popups allow-popups-to-escape-sandbox" srcdoc="{escape(document)}"></iframe></div>'

@@ -156,6 +156,24 @@ async def test_a_person_finds_an_article_and_looks_at_everything(page: Page, hos
     assert (version["y"], version["x"] < live["x"]) == (live["y"], True)
 
 
+async def test_a_short_article_is_seen_whole_enough_to_read(page: Page, host: RunningHost, work: Work) -> None:
+    rows = "".join(f"| part {number} | does |\n" for number in range(8))
+    heights = []
+    for title, body in (
+        ("A line", "Rye."),
+        ("A table", f"## Parts\n\n| Part | Does |\n|---|---|\n{rows}\n## End\n\nRye."),
+    ):
+        made = await asyncio.to_thread(work.client.data, "create_content", title=title, body=body)
+        await page.goto(f"{host.url}/dashboard/articles/{made['content_id']}")
+        box = await page.locator("iframe").bounding_box()
+        assert box is not None
+        heights.append(box["height"])
+    size = page.viewport_size
+    assert size is not None
+    assert heights[0] < size["height"] * 0.45
+    assert heights[1] > size["height"] * 0.7
+
+
 async def test_a_version_is_compared_and_restored(page: Page, host: RunningHost, work: Work) -> None:
     fields = {"title": "Rye or wheat", "body": "Rye is dark.\n\nWheat is light."}
     made = (await asyncio.to_thread(lambda: work.client.data("create_content", **fields)))["content_id"]
