@@ -49,7 +49,7 @@ async def test_an_image_is_uploaded_and_described(
     file = {"name": f"{scheme} harbour.png", "mimeType": "image/png", "buffer": image.getvalue()}
     await page.get_by_label("Image", exact=True).set_input_files(file)  # type: ignore[arg-type]
     await page.get_by_role("button", name="Upload").click()
-    await expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Image uploaded")).to_be_visible()
     await page.goto(host.url + PATH)
     await page.get_by_text("Edit the alt text").first.click()
     await page.get_by_label("Alt text").first.fill("Boats at dusk")
