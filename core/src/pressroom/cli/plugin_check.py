@@ -117,9 +117,12 @@ def _check_packages(
     deadline: float,
     advance: Callable[[Stage], None],
 ) -> None:
+    import importlib.metadata  # noqa: PLC0415 - not needed by --help
+
     with tempfile.TemporaryDirectory(prefix="pressroom-check-") as name:
         folder = Path(name)
-        built = {path: _built(path, folder / str(number)) for number, path in enumerate(paths)}
+        providers = importlib.metadata.packages_distributions()
+        built = {path: _built(path, folder / str(number), providers) for number, path in enumerate(paths)}
         python = _install(built, folder / "environment")
         for stage, _ in built.values():
             advance(stage)
@@ -136,7 +139,7 @@ def _check_packages(
             advance(Stage("PostgreSQL", skipped=True, note="give the URL of a database with --postgresql"))
 
 
-def _built(path: Path, folder: Path) -> tuple[Stage, BuiltPackage | None]:
+def _built(path: Path, folder: Path, providers: Mapping[str, Sequence[str]]) -> tuple[Stage, BuiltPackage | None]:
     """Build a package. Return the stage of it, and the package, or `None` where it cannot be built."""
     from pressroom.cli.installing import InstallFailed  # noqa: PLC0415 - not needed by --help
     from pressroom.cli.plugin_environment import build  # noqa: PLC0415
@@ -147,7 +150,7 @@ def _built(path: Path, folder: Path) -> tuple[Stage, BuiltPackage | None]:
         package = build(path, folder)
         stage.plugin = ", ".join(package.plugins)
         stage.note = f"{package.name} {package.version}"
-        stage.findings += package_findings(package)
+        stage.findings += package_findings(package, providers)
     except InstallFailed as error:
         stage.findings.append(_uninstallable(str(path), error))
     stage.seconds = time.monotonic() - began
@@ -215,8 +218,8 @@ def _config(path: Path, config_file: Path | None) -> dict[str, Any]:
     return read_toml(file).values
 
 
-def package_findings(package: BuiltPackage) -> Iterator[BrokenPromise]:
-    """Yield what is wrong with a package before any of it runs."""
+def package_findings(package: BuiltPackage, providers: Mapping[str, Sequence[str]]) -> Iterator[BrokenPromise]:
+    """Yield what is wrong with a package before any of it runs; `providers` are those of `undeclared_imports`."""
     from pressroom.cli.plugin_environment import undeclared_imports  # noqa: PLC0415 - not needed by --help
 
     where = f"{package.name} {package.version}"
@@ -243,7 +246,7 @@ def package_findings(package: BuiltPackage) -> Iterator[BrokenPromise]:
         yield BrokenPromise(
             "package", "it is typed", where, "no py.typed", "put an empty file py.typed into the package"
         )
-    for distribution, file in undeclared_imports(package).items():
+    for distribution, file in undeclared_imports(package, providers).items():
         yield BrokenPromise(
             "package",
             "it needs what it imports",

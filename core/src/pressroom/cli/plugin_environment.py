@@ -133,9 +133,11 @@ class PluginEnvironment:
             raise InstallFailed(f"{names} cannot be installed", "correct what the lines above say", _last_lines(done))
 
 
-def undeclared_imports(package: BuiltPackage) -> dict[str, str]:
-    """Return the distributions that a package imports from and does not need, each with the module that does."""
-    providers = importlib.metadata.packages_distributions()
+def undeclared_imports(package: BuiltPackage, providers: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the distributions that a package imports from and does not need, each with the module that does.
+
+    `providers` are the distributions that are installed here, by what can be imported from them.
+    """
     allowed = _closure(package)
     found: dict[str, str] = {}
     with ZipFile(package.wheel) as archive:

@@ -53,11 +53,12 @@ def main() -> int:
 
 def _stages(plugin: str, config: Mapping[str, Any], postgresql: str) -> Iterator[tuple[str, Iterable[Finding]]]:
     found: list[Finding] = []
+    tables: list[Models] = []
     yield "contracts", _in_contracts(plugin, config, postgresql, found)
     if any(one.promise == "it loads and starts" for one in found):
         return
-    yield "outages", _in_outages(plugin, config)
-    if postgresql and _has_tables(plugin, config):
+    yield "outages", _in_outages(plugin, config, tables)
+    if postgresql and tables:
         yield "PostgreSQL", _on_postgresql(plugin, config, postgresql)
 
 
@@ -67,14 +68,11 @@ def _in_contracts(plugin: str, config: Mapping[str, Any], postgresql: str, found
     yield from found
 
 
-def _in_outages(plugin: str, config: Mapping[str, Any]) -> Iterator[Finding]:
+def _in_outages(plugin: str, config: Mapping[str, Any], tables: list[Models]) -> Iterator[Finding]:
     with _host(plugin, config) as running:
+        contributed = running.host.compiled.plugins.contributions.of(Models)
+        tables += [one.record for one in contributed if one.plugin == plugin]
         yield from check_outages(running, plugin)
-
-
-def _has_tables(plugin: str, config: Mapping[str, Any]) -> bool:
-    with _settings(plugin, config) as settings:
-        return any(one.plugin == plugin for one in LoadedApp(settings).plugins.contributions.of(Models))
 
 
 def _on_postgresql(plugin: str, config: Mapping[str, Any], server: str) -> Iterator[Finding]:
