@@ -21,8 +21,8 @@ EMIT := $(PACKAGES:%=--no-emit-package %) .lock/runtime.in
 # A run starts hundreds of processes: without bytecode each would compile the server again.
 export PYTHONDONTWRITEBYTECODE :=
 
-# Most tests wait for something: three times as many workers as cores keep two cores busy.
-WORKERS ?= 6
+# Many tests wait for something: twice as many workers as cores keep two cores busy.
+WORKERS ?= 4
 PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadscope --quiet $(PYTEST_OPTIONS)
 EMPTY :=
 SOURCES := core/src$(foreach plugin,$(PLUGINS),,$(plugin)/src)

@@ -198,10 +198,10 @@ class PageFrame:
         head = Head(f"{title} · {self.branding.name}", sentence(message))
         return self._own.render("error.html", head, status=status, title=title, way_on=way_on)
 
-    def public_page(self, title: str, html: str) -> bytes:
-        """Return a page for everyone with one thing to do on it. `html` is shown as it is."""
+    def public_page(self, title: str, fragment: str) -> bytes:
+        """Return a page for everyone with one thing to do on it. `fragment` is a plugin's own HTML, shown as it is."""
         head = Head(f"{title} · {self.branding.name}", title)
-        return self._own.render("public_page.html", head, body=Markup(html))  # noqa: S704 - a plugin's own HTML
+        return self._own.render("public_page.html", head, body=Markup(fragment))  # noqa: S704 - a plugin's own HTML
 
     def asset(self, name: str) -> Asset:
         """Return a static file.
