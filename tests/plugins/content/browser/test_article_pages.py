@@ -290,6 +290,8 @@ async def test_links_of_a_menu_are_dragged(browser: Browser, host: RunningHost, 
             await (page.mouse.down() if kind == "Pressed" else page.mouse.up())
 
     async def begin(source: int, target: int) -> None:
+        for row in (source, target):  # the script of the page shows them
+            await expect(rows.nth(row).locator(".row-handle")).to_be_visible()
         start, end = [await rows.nth(row).locator(".row-handle").bounding_box() for row in (source, target)]
         assert start
         assert end
