@@ -37,7 +37,7 @@ MCP: Final = Mcp(
         "height": "Pixels; follows from width.",
         "format": "jpeg for photos.",
     },
-    hide=("aspectRatio", "props.backgroundColor"),
+    hide=("aspectRatio", "props.backgroundColor", "scale"),
 )
 """The generator as models see it."""
 

@@ -26,6 +26,9 @@ Theme = Literal["light", "dark", "gradient", "minimal", "bold"]
 Align = Literal["left", "center"]
 
 MAX_HTML_LENGTH: Final = 10_000
+MAX_PIXELS: Final = 24_000_000
+"""How many pixels a file may have. It bounds the memory; all sizes are possible at a scale of 2."""
+
 MAX_ITEMS: Final = 8
 MAX_ITEM_LENGTH: Final = 80
 MAX_URL_LENGTH: Final = 2_048
@@ -196,6 +199,9 @@ class ImageParams(Params):
         default=None, description="Width to height as W:H, decimals allowed; the height follows.", examples=["1.91:1"]
     )
     format: ImageFormat = Field(default="png", description="png, or jpeg for photographs.", examples=["jpeg"])
+    scale: Literal[1, 2, 4] = Field(
+        default=1, description="Pixel density: image pixels for each pixel of width and height.", examples=[2]
+    )
 
     @model_validator(mode="after")
     def _makes_sense(self) -> ImageParams:
@@ -219,17 +225,24 @@ class ImageParams(Params):
         self.__dict__.update(width=size.width, height=size.height, aspectRatio=None)
 
     def size(self, natural: Size) -> Size:
-        """Return the size of the image; `natural` is its size if no parameter gives one.
+        """Return the size of the image at a scale of 1; `natural` is its size if no parameter gives one.
 
-        Raises `InvalidInput` if the resulting height is out of bounds.
+        Raises `InvalidInput` if the resulting height is out of bounds, or the scale makes too large an image.
         """
         width = natural.width if self.width is None else self.width
-        return computed_size(width, self.height, self.aspectRatio, natural)
+        size = computed_size(width, self.height, self.aspectRatio, natural)
+        if size.width * size.height * self.scale**2 > MAX_PIXELS:
+            raise InvalidInput(
+                "scale",
+                f"makes an image of {size.width * self.scale} x {size.height * self.scale} pixels; at most "
+                f"{MAX_PIXELS:,} pixels are allowed; give a smaller scale, width or height",
+            )
+        return size
 
 
 class ImageDetails(BaseModel):
     """What the response says of the file, besides its URL."""
 
-    width: int = Field(description="Width in pixels.")
-    height: int = Field(description="Height in pixels.")
+    width: int = Field(description="Width of the file in pixels.")
+    height: int = Field(description="Height of the file in pixels.")
     format: ImageFormat = Field(description="The file's format.")

@@ -166,22 +166,22 @@ def render(params: ImageParams, prepared: WorkerInput) -> Artifact:
     """
     contents = prepared.images.contents
     if params.html is not None:
-        html, size = params.html, params.size(HTML_SIZE)
-        rendered = engine.render(html, size.width, size.height, images=contents)
+        html = params.html
+        rendered = engine.render(html, *params.size(HTML_SIZE), density=params.scale, images=contents)
     else:
-        html, size, rendered = _from_template(params, prepared)
+        html, rendered = _from_template(params, prepared)
     photographic = "<img" in html.lower() or "data:image/" in html
     image = rendered.image
     return Artifact(
         content=encode_png(image, photographic=photographic) if params.format == "png" else encode_jpeg(image),
         media_type=f"image/{params.format}",
-        details=ImageDetails(width=size.width, height=size.height, format=params.format),
+        details=ImageDetails(width=image.width, height=image.height, format=params.format),
         warnings=_bounded([*prepared.images.warnings, *_others(rendered.warnings, prepared.images)]),
     )
 
 
-def _from_template(params: ImageParams, prepared: WorkerInput) -> tuple[str, Size, engine.RenderedImage]:
-    """Return a template's HTML, its size and the image. Images that cannot be drawn are left out of the layout."""
+def _from_template(params: ImageParams, prepared: WorkerInput) -> tuple[str, engine.RenderedImage]:
+    """Return a template's HTML and the image. Images that cannot be drawn are left out of the layout."""
     if prepared.template is not None:
         folder, natural = prepared.template.folder, prepared.template.size
     else:
@@ -190,11 +190,12 @@ def _from_template(params: ImageParams, prepared: WorkerInput) -> tuple[str, Siz
     contents = prepared.images.contents
     props, lost = without_missing(params.props or TemplateProps())
     html = expand(folder, props, size, natural)
-    rendered = engine.render(html, size.width, size.height, images=contents)
+    rendered = engine.render(html, *size, density=params.scale, images=contents)
     if rendered.warnings and (missing := _missing(props, contents)):
         html = expand(folder, props.model_copy(update=missing), size, natural)
-        rendered = replace(engine.render(html, size.width, size.height, images=contents), warnings=rendered.warnings)
-    return html, size, replace(rendered, warnings=(*rendered.warnings, *lost))
+        again = engine.render(html, *size, density=params.scale, images=contents)
+        rendered = replace(again, warnings=rendered.warnings)
+    return html, replace(rendered, warnings=(*rendered.warnings, *lost))
 
 
 def _missing(props: TemplateProps, contents: Mapping[str, bytes | None]) -> dict[str, None]:

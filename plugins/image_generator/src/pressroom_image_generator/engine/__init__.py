@@ -59,15 +59,17 @@ def render(
     width: int,
     height: int,
     *,
+    density: int = 1,
     images: Mapping[str, ImageSource] = _NO_IMAGES,
     fonts: FontLibrary | None = None,
 ) -> RenderedImage:
-    """Return the image of an HTML text on a canvas of this size in pixels.
+    """Return the image of an HTML text on a canvas of this size in CSS pixels.
 
     Args:
         html: elements with `style` attributes.
         width: of the canvas.
         height: of the canvas; what reaches beyond is cut off.
+        density: how many pixels of the image one CSS pixel has in each direction, as on a screen of that density.
         images: the bytes by URL, for the URLs that `image_addresses` names; a missing one is drawn as a neutral area.
         fonts: those of the installed packages by default.
 
@@ -76,8 +78,9 @@ def render(
     """
     notes = Notes()
     library = fonts or default_library()
-    sources = Sources(images, notes)
-    root = BoxBuilder(Cascade(width, height, notes), sources, notes).build(parse_html(html, notes))
+    width, height = width * density, height * density
+    sources = Sources(images, notes, density)
+    root = BoxBuilder(Cascade(width, height, notes, density), sources, notes).build(parse_html(html, notes))
     fragment = LayoutEngine(library, width, height, notes).canvas(root)
     covered = _covered(fragment, 0.0, 0.0, width, height)
     canvas = Canvas(Image.new("RGB" if covered else "RGBA", (width, height)))

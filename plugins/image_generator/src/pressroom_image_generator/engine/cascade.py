@@ -69,16 +69,17 @@ class StyleSheet:
 
 
 class Cascade:
-    """Computes the styles of the elements of one canvas."""
+    """Computes the styles of the elements of one canvas of this size in its own pixels, of which 1px has `density`."""
 
-    def __init__(self, width: float, height: float, notes: Notes) -> None:
+    def __init__(self, width: float, height: float, notes: Notes, density: int = 1) -> None:
         self._width = width
         self._height = height
         self._notes = notes
+        self._density = density
 
     def root(self) -> Style:
         """Return the style of the canvas, from which all others inherit."""
-        style = Style()
+        style = Style(density=self._density)
         style.set("display", "block")
         return style
 
@@ -152,11 +153,11 @@ class Cascade:
             style.set(longhand.name, getattr(parent, known.attribute))
             return True
         if wide:
-            style.set(longhand.name, known.initial)
+            style.set(longhand.name, known.initial_at(style.density))
             return True
         em = parent.font_size if longhand.name == "font-size" else style.font_size
         color = parent.color if longhand.name == "color" else style.color
-        units = _units(em, self._width, self._height, color)
+        units = _units(em, self._width, self._height, color, self._density)
         value = _value(longhand, units) if longhand.key else _read(longhand, units)
         if value is None:
             return False
@@ -191,8 +192,8 @@ def _expanded_text(name: str, text: str) -> tuple[Longhand, ...] | None:
 
 
 @lru_cache(maxsize=256)
-def _units(em: float, width: float, height: float, color: Color) -> Units:
-    return Units(em, _ROOT_SIZE, width, height, color)
+def _units(em: float, width: float, height: float, color: Color, density: int) -> Units:
+    return Units(em, _ROOT_SIZE * density, width, height, color, density)
 
 
 @lru_cache(maxsize=8192)

@@ -64,7 +64,7 @@ def transform(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | No
     """Read a list of transforms in two dimensions."""
     if len(nodes) == 1 and keyword(nodes[0]) == "none":
         return ()
-    found = [_transform(node) if isinstance(node, FunctionBlock) else None for node in nodes[:MAX_FUNCTIONS]]
+    found = [_transform(node, units) if isinstance(node, FunctionBlock) else None for node in nodes[:MAX_FUNCTIONS]]
     known = tuple(one for one in found if one is not None)
     return known if len(known) == len(found) else None
 
@@ -101,7 +101,7 @@ def _turned(degrees: float) -> Transform:
     return Transform((cosine, sine, -sine, cosine, 0, 0))
 
 
-def _transform(block: FunctionBlock) -> Transform | None:
+def _transform(block: FunctionBlock, units: Units) -> Transform | None:
     parts = split_commas(block.arguments)
     if any(len(part) != 1 for part in parts):
         return None
@@ -116,7 +116,11 @@ def _transform(block: FunctionBlock) -> Transform | None:
         return _turned(turn)
     if name.startswith("skew"):
         return _skew(name, [angle(node) for node in arguments])
-    return _numbers(name, [_factor(node) for node in arguments])
+    found = _numbers(name, [_factor(node) for node in arguments])
+    if name != "matrix" or found is None:
+        return found
+    a, b, c, d, e, f = found.matrix
+    return Transform((a, b, c, d, e * units.density, f * units.density))
 
 
 def _factor(node: Node) -> float | None:
@@ -196,7 +200,7 @@ def _filter(block: FunctionBlock, units: Units) -> FilterFunction | None:
         length = any_length(arguments[0]) if arguments else Length()
         if not isinstance(length, Length) or length.part or length.pixels < 0:
             return None
-        return FilterFunction(name, min(length.pixels, MAX_BLUR))
+        return FilterFunction(name, min(length.pixels, MAX_BLUR * units.density))
     if name == "hue-rotate":
         turn = angle(arguments[0]) if arguments else 0.0
         return None if turn is None else FilterFunction(name, turn)

@@ -59,6 +59,27 @@ class Property(Generic[T]):
     def __get__(self, style: Style | None, owner: type) -> Property[T] | T:
         return self if style is None else self.initial
 
+    def initial_at(self, density: int) -> T:
+        """Return the initial value at a pixel density."""
+        return self.initial
+
+
+class PixelProperty(Property[float]):
+    """A property whose initial value is a length."""
+
+    @overload
+    def __get__(self, style: None, owner: type) -> Property[float]: ...
+
+    @overload
+    def __get__(self, style: Style, owner: type) -> float: ...
+
+    def __get__(self, style: Style | None, owner: type) -> Property[float] | float:
+        return self if style is None else self.initial_at(style.density)
+
+    def initial_at(self, density: int) -> float:
+        """Return the initial value at a pixel density."""
+        return self.initial * density
+
 
 _AUTO: Final[Size] = "auto"
 _ZERO: Final = Length()
@@ -90,9 +111,9 @@ _BLENDS: Final = (
 
 
 class Style:
-    """The computed values of an element; `variables` are its custom properties.
+    """The computed values of an element, in pixels of the image; `variables` are its custom properties.
 
-    `edges` is what layout remembers of its margins, border and padding.
+    1px has `density` of these pixels. `edges` is what layout remembers of its margins, border and padding.
     """
 
     # Boxes
@@ -160,7 +181,7 @@ class Style:
     # Fonts and text
     color = Property(BLACK, readers.color, inherited=True)
     font_family = Property[tuple[str, ...]](("sans-serif",), readers.families, inherited=True)
-    font_size = Property(16.0, readers.font_size, inherited=True)
+    font_size = PixelProperty(16.0, readers.font_size, inherited=True)
     font_weight = Property(400.0, readers.font_weight, inherited=True)
     font_style = Property("normal", keywords("normal", "italic", "oblique"), inherited=True)
     font_kerning = Property("auto", keywords("auto", "normal", "none"), inherited=True)
@@ -222,10 +243,10 @@ class Style:
     )
     background_origin = Property[tuple[str, ...]](("padding-box",), css_images.layers(keywords(*_BOXES)))
     background_clip = Property[tuple[str, ...]](("border-box",), css_images.layers(keywords(*_BOXES, "text")))
-    border_top_width = Property(3.0, readers.thickness)
-    border_right_width = Property(3.0, readers.thickness)
-    border_bottom_width = Property(3.0, readers.thickness)
-    border_left_width = Property(3.0, readers.thickness)
+    border_top_width = PixelProperty(3.0, readers.thickness)
+    border_right_width = PixelProperty(3.0, readers.thickness)
+    border_bottom_width = PixelProperty(3.0, readers.thickness)
+    border_left_width = PixelProperty(3.0, readers.thickness)
     border_top_style = Property("none", keywords(*_BORDER_STYLES))
     border_right_style = Property("none", keywords(*_BORDER_STYLES))
     border_bottom_style = Property("none", keywords(*_BORDER_STYLES))
@@ -238,7 +259,7 @@ class Style:
     border_top_right_radius = Property(_SQUARE, readers.radius)
     border_bottom_right_radius = Property(_SQUARE, readers.radius)
     border_bottom_left_radius = Property(_SQUARE, readers.radius)
-    outline_width = Property(3.0, readers.thickness)
+    outline_width = PixelProperty(3.0, readers.thickness)
     outline_style = Property("none", keywords(*_BORDER_STYLES))
     outline_color = Property(_CURRENT, readers.color)
     outline_offset = Property(0.0, pixels(negative=True))
@@ -266,7 +287,8 @@ class Style:
     isolation = Property("auto", keywords("auto", "isolate"))
     mix_blend_mode = Property("normal", keywords(*_BLENDS))
 
-    def __init__(self, parent: Style | None = None) -> None:
+    def __init__(self, parent: Style | None = None, *, density: int = 1) -> None:
+        self.density: int = parent.density if parent is not None else density
         self.variables: Mapping[str, tuple[Node, ...]] = parent.variables if parent is not None else {}
         self.edges: dict[str, Edges] = {}
         if parent is not None:

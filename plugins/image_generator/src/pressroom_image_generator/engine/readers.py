@@ -74,7 +74,7 @@ def pixels(words: Mapping[str, float] = MappingProxyType({}), *, negative: bool 
         if len(nodes) != 1:
             return None
         if (word := keyword(nodes[0])) in words:
-            return words[word]
+            return words[word] * units.density
         value = any_length(nodes[0])
         if not isinstance(value, Length) or value.part or (value.pixels < 0 and not negative):
             return None
@@ -141,13 +141,14 @@ def font_size(nodes: Sequence[Node], units: Units) -> float | None:
         return None
     word = keyword(nodes[0])
     if word in _FONT_SIZES:
-        return _FONT_SIZES[word]
+        return _FONT_SIZES[word] * units.density
+    largest = MAX_FONT_SIZE * units.density
     if word in ("smaller", "larger"):
-        return min(MAX_FONT_SIZE, units.em * (1.2 if word == "larger" else 1 / 1.2))
+        return min(largest, units.em * (1.2 if word == "larger" else 1 / 1.2))
     value = any_length(nodes[0])
     if value is None or (found := value.of(units.em)) < 0:
         return None
-    return min(found, MAX_FONT_SIZE)
+    return min(found, largest)
 
 
 def font_weight(nodes: Sequence[Node], units: Units) -> float | None:
@@ -180,7 +181,8 @@ def spacing(nodes: Sequence[Node], units: Units) -> float | None:
     if keyword(nodes[0]) == "normal":
         return 0.0
     value = any_length(nodes[0])
-    return None if value is None else min(max(value.of(units.em), -MAX_FONT_SIZE), MAX_FONT_SIZE)
+    largest = MAX_FONT_SIZE * units.density
+    return None if value is None else min(max(value.of(units.em), -largest), largest)
 
 
 def aspect_ratio(nodes: Sequence[Node], units: Units) -> float | str | None:

@@ -56,10 +56,10 @@ class _Raster:
 
 
 class _Vector:
-    def __init__(self, svg: Svg, what: str, budget: VectorBudget, notes: Notes) -> None:
+    def __init__(self, svg: Svg, what: str, budget: VectorBudget, notes: Notes, density: int) -> None:
         self._svg, self._what, self._budget, self._notes = svg, what, budget, notes
-        self.width = svg.width
-        self.height = svg.height
+        self.width = svg.width and svg.width * density
+        self.height = svg.height and svg.height * density
         self.ratio = svg.ratio
 
     def image(self, width: int, height: int) -> Image.Image:
@@ -74,11 +74,12 @@ class _Vector:
 
 
 class Sources:
-    """The images of one render: each is decoded once."""
+    """The images of one render: each is decoded once. Their sizes are pixels of a canvas on which 1px has `density`."""
 
-    def __init__(self, fetched: Mapping[str, ImageSource], notes: Notes) -> None:
+    def __init__(self, fetched: Mapping[str, ImageSource], notes: Notes, density: int = 1) -> None:
         self._fetched = fetched
         self._notes = notes
+        self._density = density
         self._decoded: dict[str, Source | None] = {}
         self._budget = VectorBudget()
 
@@ -124,7 +125,7 @@ class Sources:
                     return None
                 # A JPEG can be decoded at a fraction of its size, which is all that a canvas shows.
                 opened.draft(None, (MAX_EDGE // 2, MAX_EDGE // 2))
-                scale = width / opened.width
+                scale = self._density * width / opened.width
                 turned = ImageOps.exif_transpose(opened)
                 opaque = turned.mode in ("RGB", "L", "CMYK", "YCbCr", "1", "I;16") and "transparency" not in turned.info
                 return _Raster(turned.convert("RGB" if opaque else "RGBA"), scale)
@@ -135,7 +136,7 @@ class Sources:
 
     def _svg(self, text: str, what: str) -> Source | None:
         try:
-            return _Vector(safe_svg(text), what, self._budget, self._notes)
+            return _Vector(safe_svg(text), what, self._budget, self._notes, self._density)
         except UnsafeSvg as error:
             self._notes.warn(f"{what} is not drawn: {error}")
             return None

@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple
 import tinycss2
 from pressroom.graphics.color import BLACK, Color
 from pressroom.graphics.css import Length, bounded, length, significant
-from tinycss2.ast import DimensionToken, FunctionBlock, Node, NumberToken, PercentageToken
+from tinycss2.ast import DimensionToken, FunctionBlock, Node, NumberToken, ParenthesesBlock, PercentageToken
 
 
 class Edges(NamedTuple):
@@ -66,13 +66,14 @@ Size = AnyLength | str
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """What relative units and `currentcolor` stand for: pixels of 1em, 1rem, 100vw, 100vh."""
+    """What units and `currentcolor` stand for: pixels of the image in 1em, 1rem, 100vw, 100vh and 1px (`density`)."""
 
     em: float = 16.0
     rem: float = 16.0
     width: float = 1200.0
     height: float = 630.0
     color: Color = BLACK
+    density: float = 1.0
 
     def pixels(self, unit: str) -> float | None:
         """Return the pixels of one relative unit."""
@@ -104,7 +105,7 @@ def depends_on_percentage(value: object) -> bool:
 
 
 def absolute(nodes: Iterable[Node], units: Units) -> list[Node]:
-    """Return component values with relative units as pixels, and with `calc()` worked out where it can be."""
+    """Return component values with lengths as pixels of the image, and with `calc()` worked out where it can be."""
     return [_absolute_node(node, units) for node in nodes]
 
 
@@ -119,7 +120,12 @@ def any_length(node: Node) -> AnyLength | None:
 def _absolute_node(node: Node, units: Units) -> Node:
     if isinstance(node, DimensionToken):
         factor = units.pixels(node.lower_unit)
-        return node if factor is None else _pixels(node, bounded(node.value) * factor)
+        if factor is not None:
+            return _pixels(node, bounded(node.value) * factor)
+        known = length(node) if units.density != 1 else None
+        return node if known is None else _pixels(node, known.pixels * units.density)
+    if isinstance(node, ParenthesesBlock):
+        return ParenthesesBlock(node.source_line, node.source_column, absolute(node.content, units))
     if isinstance(node, FunctionBlock):
         block = FunctionBlock(node.source_line, node.source_column, node.name, absolute(node.arguments, units))
         return _worked_out(block) if block.lower_name in _MATH else block

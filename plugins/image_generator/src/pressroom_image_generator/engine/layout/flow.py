@@ -141,15 +141,15 @@ _MISSING_EDGE: Final = 24.0
 
 def natural_size(box: Box) -> tuple[float, float]:
     """Return the size of an image if nothing else determines it."""
-    source = box.source
+    source, density = box.source, box.style.density
     if source is None:
-        return _MISSING_EDGE, _MISSING_EDGE
+        return _MISSING_EDGE * density, _MISSING_EDGE * density
     if source.width and source.height:
         return source.width, source.height
     if source.ratio:
-        width = source.width or (source.height * source.ratio if source.height else _DEFAULT_WIDTH)
+        width = source.width or (source.height * source.ratio if source.height else _DEFAULT_WIDTH * density)
         return width, width / source.ratio
-    return source.width or _DEFAULT_WIDTH, source.height or _DEFAULT_HEIGHT
+    return source.width or _DEFAULT_WIDTH * density, source.height or _DEFAULT_HEIGHT * density
 
 
 def image_widths(box: Box) -> tuple[float, float]:

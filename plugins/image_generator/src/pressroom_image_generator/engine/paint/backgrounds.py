@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import Final
 
 from PIL import Image
 from pressroom.graphics.color import Color
-from pressroom.graphics.gradient import ConicGradient, LinearGradient, RadialGradient
-from pressroom.graphics.painting import paint_image
+from pressroom.graphics.painting import paint_part
 from pressroom.graphics.text import FontLibrary, shape
 from pressroom.graphics.text.drawing import draw_text
 
@@ -23,6 +23,8 @@ from pressroom_image_generator.engine.sources import Sources
 from pressroom_image_generator.engine.values import NO_EDGES, Edges
 
 MAX_TILE: Final = 4096
+"""A tile that is larger in one direction is drawn where it is seen only."""
+
 MAX_TILES: Final = 250_000
 
 
@@ -108,24 +110,45 @@ def _paint_layer(
     y = _starts(at_y.of(origin.height - height), height, origin.height, down, repeats[1])
     if len(x) * len(y) > MAX_TILES:
         return
-    tile = _rendered(canvas, layer, max(1, nearest(width)), max(1, nearest(height)), sources)
-    if tile is None:
-        return
+    wide, high = max(1, nearest(width)), max(1, nearest(height))
     lefts, tops = [origin.left + nearest(at) for at in x], [origin.top + nearest(at) for at in y]
-    if len(x) == len(y) == 1:
-        left, top = lefts[0], tops[0]
-        seen = Rect(left, top, left + tile.width, top + tile.height).within(area)
-        if not seen.empty:
-            part = tile.crop((seen.left - left, seen.top - top, seen.right - left, seen.bottom - top))
-            canvas.draw(part, seen.left, seen.top, _cut(mask, area, seen))
+    if len(x) == len(y) == 1 or max(wide, high) > MAX_TILE:
+        for left, top in product(lefts, tops):
+            box = Rect(left, top, left + wide, top + high)
+            seen = box.within(area)
+            part = None if seen.empty else _drawn_part(canvas, layer, box, seen, sources)
+            if part is not None:
+                canvas.draw(part, seen.left, seen.top, _cut(mask, area, seen))
+        return
+    tile = _drawn_part(canvas, layer, (whole := Rect(0, 0, wide, high)), whole, sources)
+    if tile is None:
         return
     row = Image.new("RGBA", (area.width, tile.height))
     for left in lefts:
         row.paste(tile, (left - area.left, 0))
-    whole = Image.new("RGBA", area.size)
+    tiled = Image.new("RGBA", area.size)
     for top in tops:
-        whole.paste(row, (0, top - area.top))
-    canvas.draw(whole, area.left, area.top, mask)
+        tiled.paste(row, (0, top - area.top))
+    canvas.draw(tiled, area.left, area.top, mask)
+
+
+def _drawn_part(canvas: Canvas, layer: CssImage, box: Rect, seen: Rect, sources: Sources) -> Image.Image | None:
+    """Return the part of a tile that is seen, where the whole tile fills a box."""
+    edges = (seen.left - box.left, seen.top - box.top, seen.right - box.left, seen.bottom - box.top)
+    if not isinstance(layer, UrlImage):
+        canvas.budget.spend(seen.size, GRADIENT)
+        return paint_part(layer, box.width, box.height, edges)
+    source = sources.named(layer.address)
+    if source is None:
+        return None
+    image = source.image(min(box.width, MAX_EDGE), min(box.height, MAX_EDGE))
+    if image.size == box.size:
+        return image.crop(edges)
+    across, down = image.width / box.width, image.height / box.height
+    part = (edges[0] * across, edges[1] * down, edges[2] * across, edges[3] * down)
+    if image.mode == "RGB":
+        return image.resize(seen.size, Image.Resampling.BICUBIC, part)
+    return image.convert("RGBa").resize(seen.size, Image.Resampling.BICUBIC, part).convert("RGBA")
 
 
 def _cut(mask: Image.Image | None, area: Rect, seen: Rect) -> Image.Image | None:
@@ -191,22 +214,9 @@ def _contained(whole: tuple[float, float], ratio: float) -> tuple[float, float]:
     return (whole[1] * ratio, whole[1]) if whole[0] > whole[1] * ratio else (whole[0], whole[0] / ratio)
 
 
-def _rendered(canvas: Canvas, layer: CssImage, width: int, height: int, sources: Sources) -> Image.Image | None:
-    """Return a tile; one that is too large for anybody to see whole is drawn smaller and stretched."""
-    drawn = (min(width, MAX_TILE), min(height, MAX_TILE))
-    if isinstance(layer, (LinearGradient, RadialGradient, ConicGradient)):
-        canvas.budget.spend(drawn, GRADIENT)
-        image = paint_image(layer, *drawn)
-    else:
-        source = sources.named(layer.address)
-        if source is None:
-            return None
-        image = source.image(*drawn)
-    return image
-
-
 _PLACEHOLDER = Color(0.5, 0.5, 0.5, 0.25)
-MAX_EDGE = 6000
+MAX_EDGE: Final = 6000
+"""How many pixels an image is drawn with at most in each direction; a larger one is stretched."""
 
 
 def paint_image_box(canvas: Canvas, box: Box, rect: Rect, frame: Edges, corners: Corners, library: FontLibrary) -> None:

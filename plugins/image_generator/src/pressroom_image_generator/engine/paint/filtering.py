@@ -292,7 +292,7 @@ def paint_inset_shadows(canvas: Canvas, style: Style, rect: Rect, border: Edges,
 
 def _outer(canvas: Canvas, style: Style, rect: Rect, corners: Corners, shadow: ShadowStyle) -> None:
     color = shadow.color or style.color
-    sigma = min(shadow.blur, MAX_BLUR) / 2
+    sigma = min(shadow.blur, MAX_BLUR * style.density) / 2
     reach = math.ceil(3 * sigma)
     spread = nearest(shadow.spread)
     x, y = nearest(shadow.x), nearest(shadow.y)
@@ -311,7 +311,7 @@ def _outer(canvas: Canvas, style: Style, rect: Rect, corners: Corners, shadow: S
 
 def _inset(canvas: Canvas, style: Style, rect: Rect, corners: Corners, shadow: ShadowStyle) -> None:
     color = shadow.color or style.color
-    sigma = min(shadow.blur, MAX_BLUR) / 2
+    sigma = min(shadow.blur, MAX_BLUR * style.density) / 2
     x, y, spread = nearest(shadow.x), nearest(shadow.y), nearest(shadow.spread)
     window = rect.within(canvas.rect)
     if window.empty or color.alpha <= 0:

@@ -20,9 +20,13 @@ from pressroom_image_generator.engine.paint.canvas import BLUR, Canvas, scaled
 from pressroom_image_generator.engine.paint.filtering import blurred
 from pressroom_image_generator.engine.paint.rectangles import Rect, nearest
 from pressroom_image_generator.engine.paint.transforms import TiltedCanvas
+from pressroom_image_generator.engine.properties import Style
 from pressroom_image_generator.engine.readers import ShadowStyle
 
 MAX_STROKE: Final = 40.0
+_DISC: Final = 8.0
+"""The radius of the largest disc that a mask is grown by at once."""
+
 MAX_BLUR: Final = 200.0
 _MAX_LINE_LENGTH: Final = 10_000
 _INK: Final = 60
@@ -32,7 +36,7 @@ def text_rect(piece: TextPiece, x: float, y: float) -> Rect:
     """Return where the glyphs of a text may leave ink, for a paragraph at a place of the page."""
     size = piece.style.font_size
     left, baseline = x + piece.x, y + piece.baseline
-    reach = size * 0.5 + min(piece.style.text_stroke_width, MAX_STROKE)
+    reach = size * 0.5 + _stroke_width(piece.style)
     return Rect(
         math.floor(left - reach), math.floor(baseline - size * 1.3 - reach),
         math.ceil(left + piece.text.width + reach), math.ceil(baseline + size * 0.6 + reach),
@@ -55,10 +59,10 @@ def paint_text(canvas: Canvas, piece: TextPiece, x: float, y: float) -> None:
         _decorate(canvas, piece, decoration, left, baseline, over=False)
     if color.alpha > 0:
         _glyphs(canvas, piece, left, baseline, color, rect)
-    if style.text_stroke_width > 0:
-        seen = rect.within(canvas.rect.grown(int(MAX_STROKE)))
-        canvas.budget.spend(seen.size, min(style.text_stroke_width, MAX_STROKE) ** 2)
-        mask = stroke_mask(glyph_mask(piece, left, baseline, seen), min(style.text_stroke_width, MAX_STROKE))
+    if (stroke := _stroke_width(style)) > 0:
+        seen = rect.within(canvas.rect.grown(math.ceil(stroke)))
+        canvas.budget.spend(seen.size, min(stroke, 2 * _DISC) * stroke)
+        mask = stroke_mask(glyph_mask(piece, left, baseline, seen), stroke)
         canvas.tint(style.text_stroke_color or style.color, mask, seen.left, seen.top)
     for decoration in piece.decorations:
         _decorate(canvas, piece, decoration, left, baseline, over=True)
@@ -105,9 +109,13 @@ def glyph_mask(piece: TextPiece, left: float, baseline: float, window: Rect) -> 
     return mask
 
 
+def _stroke_width(style: Style) -> float:
+    return min(style.text_stroke_width, MAX_STROKE * style.density)
+
+
 def _shadow(canvas: Canvas, piece: TextPiece, left: float, baseline: float, rect: Rect, shadow: ShadowStyle) -> None:
     x, y, color = shadow.x, shadow.y, shadow.color or piece.style.color
-    sigma = min(shadow.blur, MAX_BLUR) / 2
+    sigma = min(shadow.blur, MAX_BLUR * piece.style.density) / 2
     reach = math.ceil(3 * sigma)
     moved = Rect(
         rect.left + math.floor(x), rect.top + math.floor(y), rect.right + math.ceil(x), rect.bottom + math.ceil(y)
@@ -131,14 +139,25 @@ def stroke_mask(mask: Image.Image, width: float) -> Image.Image:
 
 
 def _dilated(pixels: NDArray[np.uint8], radius: float) -> NDArray[np.uint8]:
-    """Return a mask grown by a disc whose edge is antialiased."""
+    """Return a mask grown by a disc whose edge is antialiased. A large one is grown in steps, which costs less."""
+    while radius > _DISC:
+        pixels = _grown(pixels, _DISC, edge=0.0)
+        radius -= _DISC
+    return _grown(pixels, radius, edge=0.5)
+
+
+def _grown(pixels: NDArray[np.uint8], radius: float, *, edge: float) -> NDArray[np.uint8]:
     reach = math.ceil(radius)
     height, width = pixels.shape
     padded = np.pad(pixels, reach)
     result = pixels.copy()
     for down in range(-reach, reach + 1):
         for across in range(-reach, reach + 1):
-            part = min(1.0, radius + 0.5 - math.hypot(across, down))
+            part = (
+                min(1.0, radius + edge - math.hypot(across, down))
+                if edge
+                else float(math.hypot(across, down) <= radius)
+            )
             if part <= 0:
                 continue
             moved = padded[reach + down : reach + down + height, reach + across : reach + across + width]
