@@ -140,8 +140,7 @@ class Connections:
 
     async def count_within(self, session: AsyncSession, user_id: str) -> int:
         """Return what `count` does, read in a session that is open."""
-        wanted = select(func.count()).where(ConnectionRow.user_id == user_id, ConnectionRow.revoked_at.is_(None))
-        return await session.scalar(wanted) or 0
+        return await session.scalar(connection_count(user_id)) or 0
 
     async def get(self, user_id: str, connection_id: str) -> Connection:
         """Return one connection, be it revoked or not."""
@@ -348,6 +347,11 @@ def all_connections(user_id: str) -> Select[ConnectionRow, str]:
 def live_connections(user_id: str) -> Select[ConnectionRow, str]:
     """Return the statement that lists those that were not revoked."""
     return all_connections(user_id).where(ConnectionRow.revoked_at.is_(None))
+
+
+def connection_count(user_id: str) -> Select[int]:
+    """Return the statement that counts them."""
+    return select(func.count()).where(ConnectionRow.user_id == user_id, ConnectionRow.revoked_at.is_(None))
 
 
 def _with_hint() -> Select[ConnectionRow, str]:

@@ -104,16 +104,18 @@ class AccountStorage:
     async def storage(self, subject: str) -> StorageUsage:
         """See `pressroom.sdk.Storage`."""
         async with self._database.reading() as session:
-            return await self.storage_within(session, subject)
+            return await self._measured(session, subject, await self._limit(session, subject))
 
-    async def storage_within(self, session: AsyncSession, subject: str) -> StorageUsage:
-        """Return what `storage` does, read in a session that is open."""
-        return await self._measured(session, subject, await self._limit(session, subject))
+    async def storage_within(self, session: AsyncSession, subject: str, plan: str) -> StorageUsage:
+        """Return what `storage` does, read in a session that is open; `plan` is the account's, empty if it has none."""
+        return await self._measured(session, subject, self._limit_of(plan))
 
     async def _limit(self, session: Any, subject: str) -> int | None:
         plan = await session.scalar(select(UserRow.plan).where(UserRow.id == as_id(subject)))
-        plans = self._settings.plans
-        return plans.get(plan or "", _NO_PLAN).storage or None
+        return self._limit_of(plan or "")
+
+    def _limit_of(self, plan: str) -> int | None:
+        return self._settings.plans.get(plan, _NO_PLAN).storage or None
 
     async def _measured(self, session: Any, subject: str, limit: int | None) -> StorageUsage:
         kinds = [StoredKind(one.name, one.title, await one.measure(session, subject)) for one in self._kinds()]

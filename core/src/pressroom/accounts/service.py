@@ -11,7 +11,7 @@ from sqlalchemy import select
 from pressroom.accounts.activity import ActivityLog
 from pressroom.accounts.api_keys import ApiKeys
 from pressroom.accounts.client_requests import ClientRequests
-from pressroom.accounts.connections import Connections
+from pressroom.accounts.connections import Connections, connection_count
 from pressroom.accounts.credential_cache import CredentialCache
 from pressroom.accounts.memberships import Invitations, Memberships
 from pressroom.accounts.periodic import PeriodicTask
@@ -80,13 +80,15 @@ class AccountServices:
         if self._plan is None:
             raise RuntimeError("the plans are not compiled yet")
         async with self._database.reading() as session:
+            known = select(UserRow.plan).where(UserRow.id == as_id(subject)).scalar_subquery()
+            counted = connection_count(subject).scalar_subquery()
+            found, connections = (await session.execute(select(known, counted))).one()
             # `plan` is of an account that an authenticator of a plugin knows, and no table.
-            name = await session.scalar(select(UserRow.plan).where(UserRow.id == as_id(subject))) or plan
+            name = found or plan
             if not name:
                 raise NotFound("there is no such account")
             used = await self.quotas.used_within(session, subject)
-            connections = await self.connections.count_within(session, subject)
-            stored = await self.stored.storage_within(session, subject)
+            stored = await self.stored.storage_within(session, subject, found or "")
         summary = self._plan(name)
         return AccountUsage(
             plan=name,

@@ -104,10 +104,12 @@ async def _forget_exports(session: AsyncSession, user_id: str, needed: int) -> N
 
 async def _sites(session: AsyncSession, user_id: str) -> int:
     mine = select(WebsiteRow.id).where(WebsiteRow.user_id == user_id)
-    total = 0
-    for table in (BuiltinPostRow, BuiltinFileRow):
-        total += int(await session.scalar(select(func.sum(table.size)).where(table.website_id.in_(mine))) or 0)
-    return total
+    sums = (
+        select(func.sum(table.size)).where(table.website_id.in_(mine)).scalar_subquery()
+        for table in (BuiltinPostRow, BuiltinFileRow)
+    )
+    posts, files = (await session.execute(select(*sums))).one()
+    return int(posts or 0) + int(files or 0)
 
 
 STORAGE: Final = (
