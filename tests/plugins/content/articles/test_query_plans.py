@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pressroom.columns import new_id
-from pressroom_content.publishing.overview import entries, placements
+from pressroom_content.publishing.overview import entries, latest, placements, upcoming
 from pressroom_content.services import services_of
 from sqlalchemy import Engine, event
 from support.content_client import Client
@@ -33,6 +33,8 @@ async def published(client: Client, ids: list[str], now: datetime) -> int:
     """Read where articles are and what went out in a day, and return how many publications that were."""
     async with client.plugin.services.database.reading() as session:
         await placements(session, client.user_id, ids)
+        await upcoming(session, client.user_id, now, now + timedelta(days=1), 4)
+        await latest(session, client.user_id, now - timedelta(days=1), now, 4)
         return len(await entries(session, client.user_id, now - timedelta(days=1), now))
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 from pressroom.testing import RunningHost
-from pressroom_content.publishing import overview
+from pressroom_content.pages.overview import SHOWN
 from support.people import BrowserWithoutScreen, Page
 from support.written_articles import Work
 
@@ -71,13 +70,12 @@ def test_a_new_account_is_led_to_its_first_website(browser: BrowserWithoutScreen
     assert groups[-1] == "Settings"
 
 
-def test_of_many_posts_the_newest_are_shown(
-    browser: BrowserWithoutScreen, ada: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(overview, "MAX_ENTRIES", 2)
+def test_of_many_posts_the_newest_are_shown_and_the_others_counted(browser: BrowserWithoutScreen, ada: Client) -> None:
     website = ada.data("connect_website", platform="builtin", name="Teas")["website_id"]
-    for title in ("First", "Second", "Third"):
+    titles = [f"Post {number}" for number in range(SHOWN + 2)]
+    for title in titles:
         article = ada.data("create_content", title=title, body="Tea.")["content_id"]
         ada.data("publish_content", content_id=article, website_id=website)
-    shown = rows(browser.get("/dashboard"), "live")
-    assert [row.split()[0] for row in shown] == ["Third", "Second"]
+    page = browser.get("/dashboard")
+    assert [row[:6] for row in rows(page, "live")] == titles[:1:-1]
+    assert "and 2 more" in page.text

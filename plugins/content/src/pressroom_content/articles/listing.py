@@ -122,6 +122,8 @@ async def page(
 
 async def urls_of(session: AsyncSession, article_ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
     """Return where articles are published, by their id."""
+    if not article_ids:
+        return {}
     wanted = (
         select(PublicationRow.article_id, PublicationRow.url)
         .where(PublicationRow.article_id.in_(article_ids), PublicationRow.status.in_(LIVE), PublicationRow.url != "")

@@ -16,7 +16,7 @@ from pressroom_content.pages.articles import PATH as ARTICLES
 from pressroom_content.pages.calendar import PATH as CALENDAR
 from pressroom_content.pages.connect import WEBSITES, root_of
 from pressroom_content.pages.shown import Moment, moment, score_kind
-from pressroom_content.publishing.overview import ScheduleEntry, entries
+from pressroom_content.publishing.overview import ScheduleEntry, latest, upcoming
 from pressroom_content.records import Website
 from pressroom_content.tables import ArticleRow, PublicationRow
 from pressroom_content.websites.settings import zone_of
@@ -57,12 +57,10 @@ async def _render(plugin: PluginContext, user_id: str, role: AccountRole) -> str
     async with plugin.services.database.reading() as session:
         websites, _ = await Websites(plugin).page_within(session, user_id, limit=_WEBSITES)
         drafts, more = await listing.page(session, user_id, listing.ArticleFilter(status="draft"), limit=SHOWN)
-        ahead = await entries(session, user_id, now, now + _AHEAD)
-        past = await entries(session, user_id, now - _LATELY, now, newest=True)
+        ahead, all_ahead = await upcoming(session, user_id, now, now + _AHEAD, SHOWN)
+        live, all_live = await latest(session, user_id, now - _LATELY, now, SHOWN)
         failed = await _publications(session, user_id, root)
     known = {one.id: one for one in websites}
-    ahead = [one for one in ahead if one.status in ("scheduled", "queued")]
-    live = [one for one in reversed(past) if one.status == "published"]
     return plugin.templates.render(
         "overview.html",
         root=root,
@@ -73,8 +71,8 @@ async def _render(plugin: PluginContext, user_id: str, role: AccountRole) -> str
         writes=role != "reader",
         owns=role == "owner",
         problems=[*failed, *_broken(websites, root)],
-        ahead=[_entry(one, known, now) for one in ahead[:SHOWN]],
-        more_ahead=max(0, len(ahead) - SHOWN),
+        ahead=[_entry(one, known, now) for one in ahead],
+        more_ahead=all_ahead - len(ahead),
         drafts=[
             {
                 "id": one.id,
@@ -86,8 +84,8 @@ async def _render(plugin: PluginContext, user_id: str, role: AccountRole) -> str
             for one in drafts
         ],
         more_drafts=more is not None,
-        live=[_entry(one, known, now) for one in live[:SHOWN]],
-        more_live=max(0, len(live) - SHOWN),
+        live=[_entry(one, known, now) for one in live],
+        more_live=all_live - len(live),
     )
 
 

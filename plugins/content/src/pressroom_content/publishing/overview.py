@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
 from pressroom.columns import as_id
-from sqlalchemy import ColumnElement, Select, and_, select, union_all
+from sqlalchemy import ColumnElement, Select, and_, func, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.records import PublicationStatus
@@ -19,8 +19,12 @@ MAX_ENTRIES: Final = 400
 """The maximum of entries in a calendar or a list; others are left out."""
 
 _AHEAD: Final = ("queued", "publishing", "draft", "scheduled", "failed", "unknown")
+_WAITING: Final = ("queued", "scheduled")
 _SLACK: Final = timedelta(days=1)
 """By how much a row's time of change may precede its time of publication, where clocks differ."""
+
+
+_Entries = Select[str, str, str, str, datetime, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,48 +78,74 @@ async def heads(session: AsyncSession, user_id: str, article_ids: Sequence[str])
 
 
 async def entries(
-    session: AsyncSession,
-    user_id: str,
-    begin: datetime,
-    end: datetime,
-    website_id: str | None = None,
-    *,
-    newest: bool = False,
+    session: AsyncSession, user_id: str, begin: datetime, end: datetime, website_id: str | None = None
 ) -> Sequence[ScheduleEntry]:
     """Return what an account published, or is to publish at a named time, from `begin` until before `end`, in order.
 
-    If there are more than `MAX_ENTRIES`, these are the first of them, or the last with `newest`.
+    If there are more than `MAX_ENTRIES`, these are the first of them.
     """
-    live = and_(
+    branches = [
+        wanted.order_by(at, PublicationRow.id).limit(MAX_ENTRIES)
+        for wanted, at in (
+            (_wanted(user_id, _live(begin, end), PublicationRow.published_at), PublicationRow.published_at),
+            (_wanted(user_id, _ahead(begin, end, _AHEAD), PublicationRow.publish_at), PublicationRow.publish_at),
+        )
+    ]
+    if website_id is not None:
+        branches = [branch.where(PublicationRow.website_id == as_id(website_id)) for branch in branches]
+    # SQLite takes a limit within a union in a subquery only.
+    rows = await session.execute(union_all(*(select(branch.subquery()) for branch in branches)))
+    found = sorted((_entry(*row) for row in rows), key=lambda entry: (entry.at, entry.publication_id))
+    return found[:MAX_ENTRIES]
+
+
+async def upcoming(
+    session: AsyncSession, user_id: str, begin: datetime, end: datetime, limit: int
+) -> tuple[Sequence[ScheduleEntry], int]:
+    """Return the first that an account is to publish from `begin` until before `end`, and how many there are."""
+    at = PublicationRow.publish_at
+    wanted = _wanted(user_id, _ahead(begin, end, _WAITING), at).order_by(at, PublicationRow.id)
+    return await _first(session, wanted, limit)
+
+
+async def latest(
+    session: AsyncSession, user_id: str, begin: datetime, end: datetime, limit: int
+) -> tuple[Sequence[ScheduleEntry], int]:
+    """Return the last that an account published from `begin` until before `end`, the newest first, and their number."""
+    at = PublicationRow.published_at
+    wanted = _wanted(user_id, _live(begin, end), at).order_by(at.desc(), PublicationRow.id.desc())
+    return await _first(session, wanted, limit)
+
+
+async def _first(session: AsyncSession, wanted: _Entries, limit: int) -> tuple[Sequence[ScheduleEntry], int]:
+    rows = (await session.execute(wanted.add_columns(func.count().over()).limit(limit))).all()
+    return [_entry(*row[:-1]) for row in rows], rows[0][-1] if rows else 0
+
+
+def _live(begin: datetime, end: datetime) -> ColumnElement[bool]:
+    return and_(
         PublicationRow.status == "published",
         PublicationRow.published_at >= begin,
         PublicationRow.published_at < end,
         PublicationRow.updated_at >= begin - _SLACK,
     )
-    ahead = and_(
-        PublicationRow.status.in_(_AHEAD),
+
+
+def _ahead(begin: datetime, end: datetime, status: Sequence[str]) -> ColumnElement[bool]:
+    return and_(
+        PublicationRow.status.in_(status),
         PublicationRow.mode == "schedule",
         PublicationRow.publish_at >= begin,
         PublicationRow.publish_at < end,
     )
-    branches = [
-        _wanted(user_id, live, PublicationRow.published_at, website_id, newest=newest),
-        _wanted(user_id, ahead, PublicationRow.publish_at, website_id, newest=newest),
-    ]
-    # SQLite takes a limit within a union in a subquery only.
-    rows = await session.execute(union_all(*(select(branch.subquery()) for branch in branches)))
-    found = [
-        ScheduleEntry(id_, article_id, of_website, title, cast("PublicationStatus", status), at)
-        for id_, article_id, of_website, status, at, title in rows
-    ]
-    found.sort(key=lambda entry: (entry.at, entry.publication_id))
-    return found[-MAX_ENTRIES:] if newest else found[:MAX_ENTRIES]
 
 
-def _wanted(
-    user_id: str, condition: ColumnElement[bool], at: Any, website_id: str | None, *, newest: bool
-) -> Select[str, str, str, str, datetime, str]:
-    wanted = (
+def _entry(id_: str, article_id: str, website_id: str, status: str, at: datetime, title: str) -> ScheduleEntry:
+    return ScheduleEntry(id_, article_id, website_id, title, cast("PublicationStatus", status), at)
+
+
+def _wanted(user_id: str, condition: ColumnElement[bool], at: Any) -> _Entries:
+    return (
         select(
             PublicationRow.id,
             PublicationRow.article_id,
@@ -126,7 +156,4 @@ def _wanted(
         )
         .join(ArticleRow, ArticleRow.id == PublicationRow.article_id)
         .where(PublicationRow.user_id == user_id, condition)
-        .order_by(*(column.desc() if newest else column for column in (at, PublicationRow.id)))
-        .limit(MAX_ENTRIES)
     )
-    return wanted if website_id is None else wanted.where(PublicationRow.website_id == as_id(website_id))
