@@ -133,13 +133,8 @@ class Connections:
         async with self._database.reading() as session:
             return (await session.execute(wanted.limit(1))).first() is not None
 
-    async def count(self, user_id: str) -> int:
-        """Return how many connections an account has, without the revoked ones."""
-        async with self._database.reading() as session:
-            return await self.count_within(session, user_id)
-
     async def count_within(self, session: AsyncSession, user_id: str) -> int:
-        """Return what `count` does, read in a session that is open."""
+        """Return how many connections an account has, without the revoked ones, read in a session that is open."""
         return await session.scalar(connection_count(user_id)) or 0
 
     async def get(self, user_id: str, connection_id: str) -> Connection:

@@ -22,7 +22,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom.columns import as_id
 from pressroom.config import Settings
-from pressroom.config.models import PlanSettings
+from pressroom.config.call_models import PlanSettings
 from pressroom.errors import NotFound, QuotaExceeded
 from pressroom.sdk import StorageKind, StorageUsage, StoredKind
 from pressroom.storage.database import SqlDatabase

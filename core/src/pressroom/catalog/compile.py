@@ -15,7 +15,8 @@ from pydantic import BaseModel, Field, create_model
 
 from pressroom.catalog.schema import file_schema, mcp_schema, output_schema, parameter_list
 from pressroom.catalog.tool import ANONYMOUS, Catalog, LimitRule, PlanTool, PlanView, PlanViews, Tool, needed_access
-from pressroom.config.models import PlanSettings, Settings, ToolSettings
+from pressroom.config.call_models import PlanSettings, ToolSettings
+from pressroom.config.models import Settings
 from pressroom.config.values import parse_rate
 from pressroom.errors import PluginError
 from pressroom.gate import PluginCall, PluginGate

@@ -1,4 +1,4 @@
-"""Settings for calls: limits, previews, links of images, and middleware of plugins."""
+"""Settings for calls: plans, tools, limits, previews, links of images, and middleware of plugins."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from pressroom.config.values import Duration, RateText, Section, WholeNumber
+from pressroom.config.values import Duration, QuotaName, RateText, Section, Size, ToolName, WholeNumber
 
 
 class LimitsSettings(Section):
@@ -74,4 +74,38 @@ class MiddlewareSettings(Section):
     )
     timeout: Duration = Field(
         1, gt=0, le=60, description="Time that one middleware may take before a call, and again after it."
+    )
+
+
+class PlanSettings(Section):
+    """`[plans.<name>]`: the tools, limits and quotas of a plan."""
+
+    title: str = Field("", description="Name that users see.")
+    tools: tuple[str, ...] = Field(("*",), description="Tools of the plan: slugs or MCP names, with * and ?.")
+    rate_limits: dict[ToolName, RateText] = Field(
+        default_factory=dict, description="Limits of this plan, by tool; they replace the tool's own limits."
+    )
+    quotas: dict[QuotaName, WholeNumber] = Field(
+        default_factory=dict, description="Monthly amount by quota class; a class that is left out has no limit."
+    )
+    storage: Size = Field(
+        5_000_000_000,
+        ge=0,
+        description=(
+            "Total bytes that an account may store, including articles with their versions, images, exports and what "
+            "other plugins keep for it; 0 means no limit."
+        ),
+    )
+
+
+class ToolSettings(Section):
+    """`[tools.<slug>]`: changes to one tool."""
+
+    enabled: bool = Field(True, description="Whether the tool can be used at all.")
+    rate_limit: RateText | None = Field(
+        None, description='Rate limit, such as "300/hour"; replaces the tool\'s own limit.'
+    )
+    timeout: Duration | None = Field(None, gt=0, le=600, description="Time that one run may take.")
+    cache_seconds: Duration | None = Field(
+        None, ge=0, description="How long results are served from the cache; 0 means never."
     )

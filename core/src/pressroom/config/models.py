@@ -14,7 +14,9 @@ from pressroom.config.call_models import (
     ImageLinksSettings,
     LimitsSettings,
     MiddlewareSettings,
+    PlanSettings,
     PreviewsSettings,
+    ToolSettings,
 )
 from pressroom.config.values import (
     Duration,
@@ -23,8 +25,6 @@ from pressroom.config.values import (
     HttpUrl,
     PlanName,
     PluginId,
-    QuotaName,
-    RateText,
     Section,
     Size,
     ToolName,
@@ -287,40 +287,6 @@ class FetchSettings(Section):
             "Total size of images fetched for callers without an account that are held in memory while their calls "
             "wait; one caller may use half of it. 0 means no limit."
         ),
-    )
-
-
-class PlanSettings(Section):
-    """`[plans.<name>]`: the tools, limits and quotas of a plan."""
-
-    title: str = Field("", description="Name that users see.")
-    tools: tuple[str, ...] = Field(("*",), description="Tools of the plan: slugs or MCP names, with * and ?.")
-    rate_limits: dict[ToolName, RateText] = Field(
-        default_factory=dict, description="Limits of this plan, by tool; they replace the tool's own limits."
-    )
-    quotas: dict[QuotaName, WholeNumber] = Field(
-        default_factory=dict, description="Monthly amount by quota class; a class that is left out has no limit."
-    )
-    storage: Size = Field(
-        5_000_000_000,
-        ge=0,
-        description=(
-            "Total bytes that an account may store, including articles with their versions, images, exports and what "
-            "other plugins keep for it; 0 means no limit."
-        ),
-    )
-
-
-class ToolSettings(Section):
-    """`[tools.<slug>]`: changes to one tool."""
-
-    enabled: bool = Field(True, description="Whether the tool can be used at all.")
-    rate_limit: RateText | None = Field(
-        None, description='Rate limit, such as "300/hour"; replaces the tool\'s own limit.'
-    )
-    timeout: Duration | None = Field(None, gt=0, le=600, description="Time that one run may take.")
-    cache_seconds: Duration | None = Field(
-        None, ge=0, description="How long results are served from the cache; 0 means never."
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 import click
 
 from pressroom.config import Settings
-from pressroom.config.models import ToolSettings
+from pressroom.config.call_models import ToolSettings
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.plugins.load import LoadedPlugins
 from pressroom.sdk import (
