@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import random
 from typing import Any, Final
 
 import pytest
 from PIL import Image, ImageChops, ImageStat
+from pressroom.sdk import InvalidInput
 from pressroom_image_generator.engine import render
 from pressroom_image_generator.params import MAX_PIXELS, ImageDetails, ImageParams
 from pressroom_image_generator.preparing import RemoteImages, WorkerInput
@@ -118,6 +120,17 @@ def test_every_size_is_possible_at_two_and_what_is_too_large_is_refused() -> Non
 
     with pytest.raises(ValidationError, match=f"scale: makes an image of 9600 x 9600 pixels; at most {MAX_PIXELS:,} "):
         ImageParams.model_validate({**largest, "scale": 4})
+
+
+def test_a_file_that_is_too_large_is_refused_and_jpeg_is_offered() -> None:
+    noise = io.BytesIO()
+    Image.frombytes("RGB", (800, 700), random.Random(1).randbytes(800 * 700 * 3)).save(noise, "PNG")
+    params = {"html": f"<img src='{ADDRESS}' style='width:800px'>" * 4, "width": 1600, "height": 1400, "scale": 2}
+    prepared = WorkerInput(RemoteImages({ADDRESS: noise.getvalue()}))
+
+    with pytest.raises(InvalidInput, match=r"makes a file of \d\d MB, which is more than 24 MB; .* ask for jpeg"):
+        render_params(ImageParams.model_validate(params), prepared)
+    assert render_params(ImageParams.model_validate({**params, "format": "jpeg"}), prepared).media_type == "image/jpeg"
 
 
 def test_a_background_larger_than_the_canvas_is_not_cut_off() -> None:

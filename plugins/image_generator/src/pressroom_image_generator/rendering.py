@@ -33,7 +33,7 @@ from pressroom.graphics.jpeg import encode_jpeg
 from pressroom.graphics.png import encode_png
 from pressroom.graphics.segments import grapheme_clusters
 from pressroom.graphics.text import missing_characters
-from pressroom.sdk import Artifact
+from pressroom.sdk import Artifact, InvalidInput
 
 from pressroom_image_generator import engine
 from pressroom_image_generator.engine.notes import Notes, shown
@@ -58,6 +58,9 @@ _MAX_NAMED: Final = 12
 """How many characters a warning names."""
 
 MAX_WARNINGS: Final = 20
+
+MAX_FILE_BYTES: Final = 24_000_000
+"""How large a file may be: a PNG of any image at a scale of 1 fits, whatever is on it."""
 
 
 def expand(folder: Path, props: TemplateProps, size: Size, natural: Size) -> str:
@@ -162,7 +165,7 @@ def render(params: ImageParams, prepared: WorkerInput) -> Artifact:
     """Return the image that the parameters describe.
 
     Raises:
-        InvalidInput: the HTML cannot be drawn.
+        InvalidInput: the HTML cannot be drawn, or the file is too large.
     """
     contents = prepared.images.contents
     if params.html is not None:
@@ -172,8 +175,15 @@ def render(params: ImageParams, prepared: WorkerInput) -> Artifact:
         html, rendered = _from_template(params, prepared)
     photographic = "<img" in html.lower() or "data:image/" in html
     image = rendered.image
+    content = encode_png(image, photographic=photographic) if params.format == "png" else encode_jpeg(image)
+    if len(content) > MAX_FILE_BYTES:
+        raise InvalidInput(
+            "scale",
+            f"makes a file of {len(content) // 10**6} MB, which is more than {MAX_FILE_BYTES // 10**6} MB; give a "
+            "smaller scale, width or height, or ask for jpeg",
+        )
     return Artifact(
-        content=encode_png(image, photographic=photographic) if params.format == "png" else encode_jpeg(image),
+        content=content,
         media_type=f"image/{params.format}",
         details=ImageDetails(width=image.width, height=image.height, format=params.format),
         warnings=_bounded([*prepared.images.warnings, *_others(rendered.warnings, prepared.images)]),
