@@ -4,6 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from pressroom.accounts import service
 from pressroom.accounts.records import User
 from pressroom.accounts.service import AccountServices
 from pressroom.accounts.sessions import MAX_OF_ACCOUNT, Sessions
@@ -155,8 +156,13 @@ async def test_a_shorter_lifetime_holds_for_sessions_that_began_before(
 
 
 async def test_a_server_prunes_by_itself(
-    sessions: Sessions, user: User, database: SqlDatabase, database_settings: Settings
+    sessions: Sessions,
+    user: User,
+    database: SqlDatabase,
+    database_settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(service, "PRUNE_SECONDS", 0.0)
     await sessions.start(user.id)
     async with database.writing() as session:
         await session.execute(update(SessionRow).values(expires_at=datetime.now(UTC)))

@@ -51,7 +51,9 @@ class AccountServices:
         self.client_requests = ClientRequests(settings, database)
         self.stored = AccountStorage(settings, database)
         self.activity_log = ActivityLog(database, settings.accounts)
-        self._pruner = PeriodicTask("removing what has expired", PRUNE_SECONDS, self._prune)
+        self._pruner = PeriodicTask(
+            "removing what has expired", PRUNE_SECONDS, self._prune, end_after=PRUNE_SECONDS / 6
+        )
         self._plan: Callable[[str], PlanSummary] | None = None
 
     async def open(self) -> None:

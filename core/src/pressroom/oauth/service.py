@@ -61,7 +61,9 @@ class AuthorizationServer:
         self._accounts = accounts
         self._clock = clock
         self._enabled = oauth.enabled
-        self._pruner = PeriodicTask("removing what expired of OAuth", PRUNE_SECONDS, self.prune)
+        self._pruner = PeriodicTask(
+            "removing what expired of OAuth", PRUNE_SECONDS, self.prune, end_after=PRUNE_SECONDS / 6
+        )
 
     async def open(self) -> None:
         """Make sure that there is a key to sign with, and begin to remove what expires."""

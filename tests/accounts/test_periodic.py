@@ -1,0 +1,40 @@
+"""Periodic background tasks: rounds at an interval, and a last one when the server ends."""
+
+from __future__ import annotations
+
+import asyncio
+
+from pressroom.accounts.periodic import PeriodicTask
+
+HOUR = 3600.0
+
+
+async def rounds_until_the_end(seconds: float, at_least: int, *, end_after: float = 0.0) -> int:
+    """Return how many rounds a task did that was stopped after `at_least`."""
+    count = 0
+    enough = asyncio.Event()
+
+    async def action() -> None:
+        nonlocal count
+        count += 1
+        if count >= at_least:
+            enough.set()
+
+    task = PeriodicTask("a test", seconds, action, end_after=end_after)
+    task.start()
+    if at_least:
+        await enough.wait()
+    await task.stop()
+    return count
+
+
+async def test_what_waits_to_be_written_is_written_at_the_end() -> None:
+    assert await rounds_until_the_end(HOUR, 0) == 1
+
+
+async def test_a_server_that_ends_soon_removes_nothing_first() -> None:
+    assert await rounds_until_the_end(HOUR, 0, end_after=HOUR) == 0
+
+
+async def test_rounds_follow_each_other() -> None:
+    assert await rounds_until_the_end(0.001, 3, end_after=HOUR) >= 3
