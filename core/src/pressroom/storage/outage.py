@@ -78,6 +78,7 @@ class OutageGuard:
         concurrency: how many calls run at once; the probe may be one more.
         refused: errors that mean that the server answered, but would not.
         unreachable: errors that mean that it did not answer. `refused` is looked at first.
+        reason: says in a line why it did not answer; a text that is empty stands for a timeout.
         pause: seconds between two attempts while the server is down.
         clock: seconds, from a clock that never goes back.
     """
@@ -91,6 +92,7 @@ class OutageGuard:
         concurrency: int,
         refused: tuple[type[Exception], ...],
         unreachable: tuple[type[Exception], ...],
+        reason: Callable[[Exception], str] = str,
         pause: float = 1.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -100,6 +102,7 @@ class OutageGuard:
         self._slots = asyncio.Semaphore(concurrency)
         self._refused = refused
         self._unreachable: tuple[type[Exception], ...] = (TimeoutError, *unreachable)
+        self._reason = reason
         self._pause = pause
         self._clock = clock
         self._outage: _Outage | None = None
@@ -145,7 +148,7 @@ class OutageGuard:
             self._note_refusal(name, error)
             raise BackendError(f"{self.server} refused {name}: {error}") from error
         except self._unreachable as error:
-            reason = str(error) or f"no answer within {self._timeout:g} s"
+            reason = self._reason(error) or f"no answer within {self._timeout:g} s"
             self._failed(reason)
             raise self._unavailable(reason) from error
         self._answered()

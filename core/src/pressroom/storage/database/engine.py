@@ -6,18 +6,19 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from sqlalchemy import URL, event, make_url, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
-from sqlalchemy.pool import ConnectionPoolEntry, NullPool, PoolResetState
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from pressroom.config.models import Settings, StorageSettings
 from pressroom.errors import BackendError
 from pressroom.storage.data_folder import finish_restore, make_private_folder
 from pressroom.storage.database.availability import ANSWER_SECONDS, hint_for, is_outage, reason_of
-from pressroom.storage.database.sqlite_connection import SqliteConnection, connect_to_sqlite
+from pressroom.storage.database.sqlite import sqlite_engine
 from pressroom.storage.outage import OutageGuard
 
 FILE_NAME: Final = "pressroom.sqlite"
@@ -103,8 +104,8 @@ class SqlDatabase:
             finish_restore(self._folder)
         if self.dialect == "sqlite":
             _make_private_file(Path(str(self.url.database)))
-            reading = self._sqlite_engine("BEGIN", self._timeout, pool_size=self._size, query_only=True)
-            writing = self._sqlite_engine("BEGIN IMMEDIATE", self._timeout, pool_size=1)
+            reading = sqlite_engine(self.url, "BEGIN", self._timeout, pool_size=self._size, query_only=True)
+            writing = sqlite_engine(self.url, "BEGIN IMMEDIATE", self._timeout, pool_size=1)
             self._readers = _Connections(self.name, reading, self._size, self._timeout, self._note_failure)
             self._writers = _Connections(self.name, writing, 1, self._timeout, self._note_failure)
         else:
@@ -189,7 +190,9 @@ class SqlDatabase:
             BackendError: the database failed; nothing was changed.
         """
         if self.dialect == "sqlite":
-            engine = self._sqlite_engine("BEGIN IMMEDIATE", _MIGRATION_PATIENCE, poolclass=NullPool, foreign_keys="OFF")
+            engine = sqlite_engine(
+                self.url, "BEGIN IMMEDIATE", _MIGRATION_PATIENCE, poolclass=NullPool, foreign_keys="OFF"
+            )
         else:
             engine = self._postgresql_engine(self._timeout, _MIGRATION_PATIENCE, poolclass=NullPool)
         try:
@@ -213,42 +216,6 @@ class SqlDatabase:
         if pool is None:
             raise BackendError("the database is not open")
         return pool
-
-    def _sqlite_engine(
-        self, begin: str, timeout: float, *, query_only: bool = False, foreign_keys: str = "ON", **pool: Any
-    ) -> AsyncEngine:
-        connecting = {"timeout": timeout, "async_creator_fn": connect_to_sqlite}
-        engine = create_async_engine(self.url, connect_args=connecting, pool_reset_on_return=None, **pool)
-        pragmas = ["journal_mode = WAL", "synchronous = NORMAL", f"foreign_keys = {foreign_keys}"]
-        if query_only:
-            pragmas.append("query_only = ON")
-
-        @event.listens_for(engine.sync_engine, "connect")
-        def prepare(connection: Any, _record: Any) -> None:
-            # The driver must not begin transactions by itself: it does so too late, and never IMMEDIATE.
-            connection.isolation_level = None
-            connection.create_function("lower", 1, _lower, deterministic=True)
-            cursor = connection.cursor()
-            for pragma in pragmas:
-                cursor.execute(f"PRAGMA {pragma}")
-            cursor.close()
-
-        @event.listens_for(engine.sync_engine, "reset")
-        def roll_back(connection: Any, _record: Any, _state: PoolResetState) -> None:
-            # Most connections come back after a commit: asking the thread to roll back nothing would take a while.
-            driver: SqliteConnection = connection.driver_connection
-            driver.begin_later("")
-            if driver.in_transaction:
-                connection.rollback()
-
-        @event.listens_for(engine.sync_engine, "begin")
-        def start(connection: Any) -> None:
-            if query_only:
-                connection.connection.driver_connection.begin_later(begin)
-            else:
-                connection.exec_driver_sql(begin)
-
-        return engine
 
     def _postgresql_engine(self, connect_timeout: float, command_timeout: float, **pool: Any) -> AsyncEngine:
         arguments: dict[str, Any] = {"timeout": connect_timeout, "command_timeout": command_timeout}
@@ -280,7 +247,8 @@ class _Connections:
             timeout=timeout + _SLACK,
             concurrency=size,
             refused=(),
-            unreachable=(_NoConnection,),
+            unreachable=(Exception,),
+            reason=reason_of,
         )
 
     async def close(self) -> None:
@@ -317,7 +285,7 @@ class _Connections:
 
     async def _connect(self, session: AsyncSession, options: Mapping[str, Any]) -> None:
         try:
-            await self._guard.call("a connection", lambda: _connect(session, options))
+            await self._guard.call("a connection", partial(session.connection, execution_options=options))
         except BackendError:
             self._note_failure()
             raise
@@ -332,22 +300,6 @@ class _Connections:
                 f"{self._name}: no connection was free within {self._timeout:g} s",
                 hint="raise [storage] database_connections, or find out what keeps the database busy",
             ) from error
-
-
-def _lower(value: Any) -> Any:
-    """Return a text in lower case, as PostgreSQL does: SQLite's own `lower` knows the 26 letters of ASCII alone."""
-    return value.lower() if isinstance(value, str) else value
-
-
-class _NoConnection(Exception):
-    """No connection, or none that works; the text says why."""
-
-
-async def _connect(session: AsyncSession, options: Mapping[str, Any]) -> None:
-    try:
-        await session.connection(execution_options=options)
-    except Exception as error:
-        raise _NoConnection(reason_of(error)) from error
 
 
 def _close_lent(_connection: Any, entry: ConnectionPoolEntry) -> None:

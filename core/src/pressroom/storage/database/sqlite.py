@@ -1,4 +1,4 @@
-"""Connections to SQLite that go to their thread once for a statement.
+"""The engine for SQLite, whose connections go to their thread once for a statement.
 
 A cursor of `aiosqlite` hands each step over to the thread of its connection, and SQLAlchemy takes four for a statement:
 open a cursor, execute, fetch all rows, close the cursor. Handing over takes longer than what most statements do.
@@ -14,6 +14,9 @@ from functools import partial
 from typing import Any, Final, Self
 
 import aiosqlite
+from sqlalchemy import URL, event
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import PoolResetState
 
 FIRST_ROWS: Final = 200
 """How many rows come with the statement. Those after them are fetched when somebody asks, as `aiosqlite` does."""
@@ -144,3 +147,49 @@ def connect_to_sqlite(database: str, **options: Any) -> SqliteConnection:
     `database` is the path of the file; `options` are those of `sqlite3.connect`.
     """
     return SqliteConnection(partial(sqlite3.connect, database, **options))
+
+
+def sqlite_engine(
+    url: URL, begin: str, timeout: float, *, query_only: bool = False, foreign_keys: str = "ON", **pool: Any
+) -> AsyncEngine:
+    """Return an engine whose transactions begin with the statement `begin`.
+
+    A connection waits for a lock at most `timeout` seconds. `pool` is what SQLAlchemy is told of the pool.
+    """
+    connecting = {"timeout": timeout, "async_creator_fn": connect_to_sqlite}
+    engine = create_async_engine(url, connect_args=connecting, pool_reset_on_return=None, **pool)
+    pragmas = ["journal_mode = WAL", "synchronous = NORMAL", f"foreign_keys = {foreign_keys}"]
+    if query_only:
+        pragmas.append("query_only = ON")
+
+    @event.listens_for(engine.sync_engine, "connect")
+    def prepare(connection: Any, _record: Any) -> None:
+        # The driver must not begin transactions by itself: it does so too late, and never IMMEDIATE.
+        connection.isolation_level = None
+        connection.create_function("lower", 1, _lower, deterministic=True)
+        cursor = connection.cursor()
+        for pragma in pragmas:
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @event.listens_for(engine.sync_engine, "reset")
+    def roll_back(connection: Any, _record: Any, _state: PoolResetState) -> None:
+        # Most connections come back after a commit: asking the thread to roll back nothing would take a while.
+        driver: SqliteConnection = connection.driver_connection
+        driver.begin_later("")
+        if driver.in_transaction:
+            connection.rollback()
+
+    @event.listens_for(engine.sync_engine, "begin")
+    def start(connection: Any) -> None:
+        if query_only:
+            connection.connection.driver_connection.begin_later(begin)
+        else:
+            connection.exec_driver_sql(begin)
+
+    return engine
+
+
+def _lower(value: Any) -> Any:
+    """Return a text in lower case, as PostgreSQL does: SQLite's own `lower` knows the 26 letters of ASCII alone."""
+    return value.lower() if isinstance(value, str) else value

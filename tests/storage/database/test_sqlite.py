@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pressroom.storage.database.sqlite_connection import FIRST_ROWS, connect_to_sqlite
+from pressroom.storage.database.sqlite import FIRST_ROWS, connect_to_sqlite
 from sqlalchemy import Column, Integer, MetaData, String, Table, event, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
