@@ -54,17 +54,16 @@ async def analyse(plugin: PluginContext[ContentConfig], article: Article) -> Ana
     Raises:
         InvalidInput: the body is too large, nested too deep, or too intricate to be rendered in time.
     """
-    draft = Draft.of(article)
-    check_size(plugin, draft.body)
+    check_size(plugin, article.body)
     scorer = scorer_of(plugin)
     scoring = await _scoring(plugin, scorer, article) if scorer is not None else None
     try:
-        return await _in_worker(plugin, article.user_id, _analysed, draft, scoring)
+        return await _in_worker(plugin, article.user_id, _analysed, article, scoring)
     except CallError as error:
         if scoring is None or not isinstance(error.__cause__, PluginError):
             raise
         # Code of a plugin took the process along; what somebody has written must not be lost for its sake.
-        return await _in_worker(plugin, article.user_id, _analysed, draft, None)
+        return await _in_worker(plugin, article.user_id, _analysed, article, None)
 
 
 async def _in_worker(
@@ -120,9 +119,9 @@ async def _scoring(plugin: PluginContext[ContentConfig], scorer: ArticleScorer, 
         return None
 
 
-def plain_text(draft: Draft) -> str:
+def plain_text(article: Article | Draft) -> str:
     """Return the text of an article without its title. Raises `InvalidInput`."""
-    return text_of(render(draft.body, draft.body_format).html)
+    return text_of(render(article.body, article.body_format).html)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +133,11 @@ class _Scoring:
     function: bytes
 
 
-def _analysed(draft: Draft, scoring: _Scoring | None) -> Analysis:
-    text = plain_text(draft)
+def _analysed(article: Article, scoring: _Scoring | None) -> Analysis:
+    text = plain_text(article)
     score = None if scoring is None else _scored(scoring)
     words = count_words(text) if score is None or score.words is None else score.words
-    return Analysis(words, fingerprint_of(draft.title, text, draft.language), score)
+    return Analysis(words, fingerprint_of(article.title, text, article.language), score)
 
 
 def _scored(scoring: _Scoring) -> Score | None:

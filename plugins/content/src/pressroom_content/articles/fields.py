@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from itertools import chain, islice, repeat
+from itertools import islice
 from typing import Any, Final, Literal, Self
 
 from pressroom.columns import as_id
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, exists, func, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_content.contract.articles import MAX_SLUG_LENGTH, as_slug, cut, free_slugs, slug_of
+from pressroom_content.contract.articles import MAX_SLUG_LENGTH, as_slug, cut, free_slugs
 from pressroom_content.records import Article, BodyFormat
 from pressroom_content.rendering.from_html import text_of, to_markdown
 from pressroom_content.rendering.sanitising import render
@@ -76,6 +77,14 @@ class Draft:
         values = {name: getattr(self, name) for name in FIELDS if name != "body"}
         return {**values, **{name: list(values[name]) for name in _LISTS}}
 
+    def body_size(self) -> int:
+        """Return how many bytes the body takes where it is stored."""
+        return len(self.body.encode("utf-8", "replace"))
+
+    def size(self) -> int:
+        """Return how many bytes a version takes that says this."""
+        return self.body_size() + len(json.dumps(self.stored()))
+
     def columns(self) -> dict[str, Any]:
         """Return the values of the row's columns."""
         return {**self.stored(), "body": self.body, "slug_scope": self.website_id or ""}
@@ -129,8 +138,10 @@ def _kept(changes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _slug(text: str) -> str:
+    if not text.strip():
+        return ""
     slug = cut(as_slug(text), MAX_SLUG_LENGTH)
-    if text.strip() and not slug:
+    if not slug:
         raise InvalidInput("slug", "must hold letters or digits; leave it out to have it made from the title")
     return slug
 
@@ -176,43 +187,44 @@ _AT_ONCE: Final = 50
 _MAX_NUMBER: Final = 25_000
 
 
-async def check_room(session: AsyncSession, user_id: str, most: int) -> None:
-    """Refuse one more article where the account is at its limit. Raises `InvalidInput`."""
-    count = await session.scalar(select(func.count()).select_from(ArticleRow).where(ArticleRow.user_id == user_id))
-    if (count or 0) >= most:
-        raise InvalidInput("", f"this account has {count:,} articles, the maximum; delete some that are not needed")
+async def place_for(session: AsyncSession, user_id: str, draft: Draft, most: int) -> str:
+    """Return the slug of a new article: the draft's, with a number at its end where another article has it.
+
+    Raises:
+        InvalidInput: the account has `most` articles, or all numbers are taken.
+        NotFound: the account has not connected the website.
+    """
+    slug, mine = next(free_slugs(draft.slug)), ArticleRow.user_id == user_id
+    connected = true() if draft.website_id is None else _is_connected(user_id, draft.website_id)
+    taken = exists().where(mine, ArticleRow.slug_scope == (draft.website_id or ""), ArticleRow.slug == slug)
+    count = select(func.count()).select_from(ArticleRow).where(mine).scalar_subquery()
+    number, is_connected, is_taken = (await session.execute(select(count, connected, taken))).one()
+    if number >= most:
+        raise InvalidInput("", f"this account has {number:,} articles, the maximum; delete some that are not needed")
+    if draft.website_id is not None and not is_connected:
+        raise _no_website(draft.website_id)
+    return await _free_slug(session, user_id, draft.website_id, slug) if is_taken else slug
 
 
 async def check_website(session: AsyncSession, user_id: str, website_id: str | None) -> None:
     """Refuse a website that the account has not connected. Raises `NotFound`."""
-    if website_id is None:
-        return
-    wanted = select(WebsiteRow.id).where(
+    if website_id is not None and not await session.scalar(select(_is_connected(user_id, website_id))):
+        raise _no_website(website_id)
+
+
+def _is_connected(user_id: str, website_id: str) -> ColumnElement[bool]:
+    return exists().where(
         WebsiteRow.id == as_id(website_id), WebsiteRow.user_id == user_id, WebsiteRow.disconnected_at.is_(None)
     )
-    if await session.scalar(wanted) is None:
-        raise NotFound(f"this account has no website {website_id[:40]!r}; list_websites shows the ones it has")
 
 
-async def free_slug(session: AsyncSession, user_id: str, draft: Draft) -> str:
-    """Return the slug of a draft, or one made of its title, with a number at its end where it is taken."""
-    slug = draft.slug or slug_of(draft.title, language=draft.language or await _language_of(session, draft.website_id))
-    candidates = free_slugs(slug)
-    # Most often the first is free; where it is not, its numbers are asked for many at a time.
-    for count in chain((1,), repeat(_AT_ONCE, _MAX_NUMBER // _AT_ONCE)):
-        some = list(islice(candidates, count))
-        taken = await _taken(session, user_id, draft.website_id, some)
-        for slug in some:
-            if slug not in taken:
-                return slug
-    raise InvalidInput("slug", "is taken, with every number at its end; choose another one")
+def _no_website(website_id: str) -> NotFound:
+    return NotFound(f"this account has no website {website_id[:40]!r}; list_websites shows the ones it has")
 
 
-async def _language_of(session: AsyncSession, website_id: str | None) -> str:
-    """Return the language of articles that name none: that of their website."""
-    if website_id is None:
-        return ""
-    settings = await session.scalar(select(WebsiteRow.settings).where(WebsiteRow.id == website_id))
+async def website_language(session: AsyncSession, website_id: str) -> str:
+    """Return the language of a website's articles that name none; empty where it has none."""
+    settings = await session.scalar(select(WebsiteRow.settings).where(WebsiteRow.id == as_id(website_id)))
     return str((settings or {}).get("language", ""))
 
 
@@ -221,8 +233,19 @@ async def explicit_slug(session: AsyncSession, user_id: str, content_id: str, dr
     taken = await _taken(session, user_id, draft.website_id, [draft.slug])
     holder = taken.get(draft.slug, content_id)
     if holder != content_id:
-        free = await free_slug(session, user_id, draft)
+        free = await _free_slug(session, user_id, draft.website_id, draft.slug)
         raise InvalidInput("fields.slug", f"{draft.slug} is taken by the article {holder}; {free} is free")
+
+
+async def _free_slug(session: AsyncSession, user_id: str, website_id: str | None, slug: str) -> str:
+    """Return a slug that is taken with a number at its end that is not. Raises `InvalidInput`."""
+    numbered = islice(free_slugs(slug), 1, 1 + _MAX_NUMBER)
+    while some := list(islice(numbered, _AT_ONCE)):
+        taken = await _taken(session, user_id, website_id, some)
+        for one in some:
+            if one not in taken:
+                return one
+    raise InvalidInput("slug", "is taken, with every number at its end; choose another one")
 
 
 async def _taken(session: AsyncSession, user_id: str, website_id: str | None, slugs: list[str]) -> dict[str, str]:

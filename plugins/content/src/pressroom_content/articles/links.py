@@ -114,7 +114,7 @@ def _stems(article: Article) -> tuple[Mapping[str, int], frozenset[str]]:
     language = language_of(article.language)
     weighty = frozenset(stems_of(f"{article.title} {article.keyphrase}", language))
     try:
-        text = plain_text(Draft.of(article))
+        text = plain_text(article)
     except InvalidInput:
         text = ""  # it was stored under bounds that were wider
     return counted_stems(f"{article.title} {article.keyphrase}\n{text}", language), weighty

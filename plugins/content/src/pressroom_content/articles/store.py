@@ -20,10 +20,10 @@ from pressroom_content.articles.fields import (
     FIELDS,
     Draft,
     article_of,
-    check_room,
     check_website,
     explicit_slug,
-    free_slug,
+    place_for,
+    website_language,
 )
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import Score
@@ -54,8 +54,9 @@ class Articles:
     """The articles of all accounts. What belongs to another account does not exist."""
 
     def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
+        services = plugin.services
         self._plugin = plugin
-        self._database = plugin.services.database
+        self._database, self._storage, self._workers = services.database, services.storage, services.workers
 
     async def get(self, user_id: str, content_id: str, version: int | None = None) -> Article:
         """Return an article, or an older version of it. Raises `NotFound`."""
@@ -84,20 +85,20 @@ class Articles:
         draft = draft.kept()
         if request_id is not None and (known := await self._made_before(user_id, request_id, draft)) is not None:
             return known
-        likely = replace(draft, slug=await self._likely_slug(user_id, draft))
+        likely = replace(draft, slug=draft.slug or await self._slug_of_title(draft))
         analysis = await analyse(self._plugin, unstored(user_id, likely))
         for attempt in range(_TRIES):
             try:
                 async with self._database.writing() as session:
-                    needed = versions.size_of(draft) + len(versions.as_bytes(draft.body))
-                    await self._plugin.services.storage.reserve(session, user_id, needed)
-                    await check_room(session, user_id, self._plugin.config.max_articles)
-                    await check_website(session, user_id, draft.website_id)
-                    kept = replace(draft, slug=await free_slug(session, user_id, draft))
-                    row = _new_row(user_id, kept, analysis, request_id)
+                    slug = await place_for(session, user_id, likely, self._plugin.config.max_articles)
+                    kept = likely if slug == likely.slug else replace(likely, slug=slug)
+                    size = kept.size()
+                    stored = size + kept.body_size()
+                    await self._storage.reserve(session, user_id, stored)
+                    row = _new_row(user_id, kept, analysis, request_id, stored)
                     session.add(row)
                     await session.flush()
-                    await versions.add(session, row, kept, None, origin)
+                    await versions.add(session, row, kept, None, origin, size=size)
                     await corpus.add(session, user_id, row.id, analysis.fingerprint)
                     if also is not None:
                         await also(session, article_of(row))
@@ -152,6 +153,7 @@ class Articles:
         delta = _delta(article.score, analysis.score)
         if not changed:
             return ArticleUpdate(await self._noted(article, analysis.score), (), analysis.score, delta)
+        size, grown = draft.size(), draft.body_size() - before.body_size()
         values = {
             **draft.columns(),
             "version": article.version + 1,
@@ -162,13 +164,16 @@ class Articles:
         }
         try:
             async with self._database.writing() as session:
-                await self._plugin.services.storage.reserve(session, article.user_id, _needed(draft, before))
+                await self._storage.reserve(session, article.user_id, size + max(0, grown))
                 if "website_id" in changed:
                     await check_website(session, article.user_id, draft.website_id)
                 if {"slug", "website_id"}.intersection(changed):
                     await explicit_slug(session, article.user_id, article.id, draft)
                 row = await self._take_turn(session, article, values)
-                await versions.add(session, row, draft, before, origin, most=self._plugin.config.max_versions)
+                row.stored += size + grown
+                await versions.add(
+                    session, row, draft, before, origin, size=size, most=self._plugin.config.max_versions
+                )
                 if {"title", "body", "body_format", "language"}.intersection(changed):
                     await corpus.remember(session, article.user_id, article.id, analysis.fingerprint)
         except IntegrityError:
@@ -209,12 +214,13 @@ class Articles:
             await session.execute(wanted.values(score=score, word_count=noted.word_count))
         return noted
 
-    async def _likely_slug(self, user_id: str, draft: Draft) -> str:
+    async def _slug_of_title(self, draft: Draft) -> str:
         """Return the slug that a new article will have, unless another one has it already."""
-        if draft.slug or draft.language or draft.website_id is None:
-            return draft.slug or slug_of(draft.title, language=draft.language)
-        async with self._database.reading() as session:
-            return await free_slug(session, user_id, draft)
+        language = draft.language
+        if not language and draft.website_id is not None:
+            async with self._database.reading() as session:
+                language = await website_language(session, draft.website_id)
+        return slug_of(draft.title, language=language)
 
     async def _as_made(self, article: Article, likely: Draft, analysis: Analysis) -> ArticleUpdate:
         """Return an article that was just made, with the score of what is stored: its slug may have become another."""
@@ -233,8 +239,7 @@ class Articles:
         longest = self._plugin.config.max_body_bytes
         if not edits:
             return _changed(draft, changes, edits, longest)
-        run = self._plugin.services.workers.run
-        return await run(_changed, draft, changes, edits, longest, owner=user_id, what="the article")
+        return await self._workers.run(_changed, draft, changes, edits, longest, owner=user_id, what="the article")
 
     async def _take_turn(self, session: AsyncSession, article: Article, values: Mapping[str, Any]) -> ArticleRow:
         """Write the new version where nobody else has, and return the row."""
@@ -341,12 +346,6 @@ def _changed(draft: Draft, changes: Mapping[str, Any] | None, edits: Sequence[Ed
     return replace(draft, body=with_edits(draft.body, edits, longest=longest)) if edits else draft
 
 
-def _needed(draft: Draft, before: Draft) -> int:
-    """Return how many bytes another version takes, with what the body itself grows by."""
-    grown = len(versions.as_bytes(draft.body)) - len(versions.as_bytes(before.body))
-    return versions.size_of(draft) + max(0, grown)
-
-
 def unstored(user_id: str, draft: Draft) -> Article:
     """Return a draft as the article that it becomes."""
     now = datetime.now(UTC)
@@ -366,7 +365,7 @@ def unstored(user_id: str, draft: Draft) -> Article:
     )
 
 
-def _new_row(user_id: str, draft: Draft, analysis: Analysis, request_id: str | None) -> ArticleRow:
+def _new_row(user_id: str, draft: Draft, analysis: Analysis, request_id: str | None, stored: int) -> ArticleRow:
     now = datetime.now(UTC)
     return ArticleRow(
         id=new_id("a"),
@@ -376,7 +375,7 @@ def _new_row(user_id: str, draft: Draft, analysis: Analysis, request_id: str | N
         word_count=analysis.word_count,
         length=analysis.fingerprint.length,
         score=analysis.score.score if analysis.score else None,
-        stored=versions.size_of(draft) + len(versions.as_bytes(draft.body)),
+        stored=stored,
         request_id=request_id,
         created_at=now,
         updated_at=now,

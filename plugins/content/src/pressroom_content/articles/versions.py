@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -186,16 +185,21 @@ class Version:
 
 
 async def add(
-    session: AsyncSession, row: ArticleRow, draft: Draft, before: Draft | None, origin: str, *, most: int = 0
+    session: AsyncSession,
+    row: ArticleRow,
+    draft: Draft,
+    before: Draft | None,
+    origin: str,
+    *,
+    size: int,
+    most: int = 0,
 ) -> None:
-    """Keep the newest version of an article. With `most`, older ones than so many go, but none that is published.
+    """Keep the newest version of an article, which takes `size` bytes.
 
-    The bytes that the article has with its versions are noted in its row, unless this is the first version.
+    With `most`, older ones beyond that number go, but none that is published. Their bytes are taken off those that the
+    row says the article has.
     """
     added, removed = line_counts(before.body if before else "", draft.body)
-    size = size_of(draft)
-    if before is not None:
-        row.stored += size + len(as_bytes(draft.body)) - len(as_bytes(before.body))
     session.add(
         VersionRow(
             article_id=row.id,
@@ -218,16 +222,6 @@ async def add(
             VersionRow.version.not_in(published),
         )
         row.stored -= sum(await session.scalars(old.returning(VersionRow.size)))
-
-
-def size_of(draft: Draft) -> int:
-    """Return how many bytes a version of an article takes."""
-    return len(as_bytes(draft.body)) + len(json.dumps(draft.stored()))
-
-
-def as_bytes(text: str) -> bytes:
-    """Return a text as it is stored."""
-    return text.encode("utf-8", "replace")
 
 
 async def read(session: AsyncSession, article_id: str, version: int) -> Draft:

@@ -15,7 +15,7 @@ from sqlalchemy import Float, Select, case, cast, func, literal, select, union_a
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.articles.analysis import plain_text
-from pressroom_content.articles.fields import Draft, article_of
+from pressroom_content.articles.fields import article_of
 from pressroom_content.articles.listing import urls_of
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import DuplicateText
@@ -67,7 +67,7 @@ async def duplicates(plugin: PluginContext, user_id: str, content_id: str, thres
 
 def _shingles(article: Article) -> Shingles:
     try:
-        return shingles_of(plain_text(Draft.of(article)))
+        return shingles_of(plain_text(article))
     except InvalidInput:
         return frozenset()  # it was stored under bounds that were wider
 
