@@ -10,7 +10,7 @@ from pressroom.sdk import InvalidInput
 from pydantic import Field, ValidationError
 
 from pressroom_content.articles.fields import Draft
-from pressroom_content.tools.article_fields import FieldChanges
+from pressroom_content.tools.common import FieldChanges
 
 LISTS: Final = ("tags", "categories")
 NAMES: Final = (

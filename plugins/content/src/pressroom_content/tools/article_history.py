@@ -13,8 +13,7 @@ from pressroom_content.articles import trash
 from pressroom_content.articles.store import Articles
 from pressroom_content.articles.versions import difference
 from pressroom_content.records import Article
-from pressroom_content.tools.article_fields import ContentId, local_time
-from pressroom_content.tools.websites import context
+from pressroom_content.tools.common import ContentId, context, local_time
 
 
 class DeleteArticleParams(Params):

@@ -27,7 +27,8 @@ from pressroom_content.articles.listing import part
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import Cursor, Day, WebsiteId
 from pressroom_content.records import Article
-from pressroom_content.tools.article_fields import (
+from pressroom_content.tools.article_history import VersionItem, changes_since, version_items, version_line
+from pressroom_content.tools.common import (
     MAX_LINE_LENGTH,
     WEBSITE,
     ArticleView,
@@ -46,6 +47,7 @@ from pressroom_content.tools.article_fields import (
     Synonyms,
     TagNames,
     article_view,
+    context,
     field_lines,
     local_time,
     preview_url,
@@ -54,8 +56,6 @@ from pressroom_content.tools.article_fields import (
     time_text,
     website_zone,
 )
-from pressroom_content.tools.article_history import VersionItem, changes_since, version_items, version_line
-from pressroom_content.tools.websites import context
 from pressroom_content.websites.store import read_zones
 
 MAX_EDITS: Final = 100

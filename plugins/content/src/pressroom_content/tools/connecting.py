@@ -9,7 +9,7 @@ from pressroom.sdk import Annotations, Call, ClientRequestId, Params, PluginCont
 from pydantic import BaseModel, Field
 
 from pressroom_content.contract import BUILTIN, WebsiteId
-from pressroom_content.tools.websites import confirmed, context
+from pressroom_content.tools.common import confirmed, context
 from pressroom_content.websites.connecting import ConnectionLinks
 from pressroom_content.websites.connectors import connectors
 from pressroom_content.websites.store import Websites

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from pressroom_content.contract import Day, WebsiteId
 from pressroom_content.ideas import Idea, Ideas
-from pressroom_content.tools.websites import context
+from pressroom_content.tools.common import context
 from pressroom_content.websites.store import Websites
 
 _NOTES: Final = 500

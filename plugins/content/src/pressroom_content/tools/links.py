@@ -8,8 +8,7 @@ from pressroom.sdk import Annotations, Call, Integer, Params, ToolResult, mcp_to
 from pydantic import BaseModel, Field
 
 from pressroom_content.articles import links
-from pressroom_content.tools.article_fields import ContentId
-from pressroom_content.tools.websites import context
+from pressroom_content.tools.common import ContentId, context
 
 MAX_LINKS: Final = 50
 

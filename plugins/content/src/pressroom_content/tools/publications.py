@@ -18,6 +18,7 @@ from pressroom_content.publishing.overview import heads
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.verifying import RemoteState, look
 from pressroom_content.records import Publication
+from pressroom_content.tools.common import context
 from pressroom_content.tools.publication_parts import (
     ContentId,
     PublicationId,
@@ -28,7 +29,6 @@ from pressroom_content.tools.publication_parts import (
     state_in_words,
     told,
 )
-from pressroom_content.tools.websites import context
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites, read_names, read_zones
 

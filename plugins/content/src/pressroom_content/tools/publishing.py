@@ -17,6 +17,7 @@ from pressroom_content.publishing.publications import MAX_OPTIONS_LENGTH, Public
 from pressroom_content.publishing.verifying import RemoteState
 from pressroom_content.records import Publication, PublicationStatus, Website
 from pressroom_content.tools import publications
+from pressroom_content.tools.common import confirmed, context
 from pressroom_content.tools.publication_parts import (
     WAIT_SECONDS,
     ContentId,
@@ -28,7 +29,6 @@ from pressroom_content.tools.publication_parts import (
     state_in_words,
     told,
 )
-from pressroom_content.tools.websites import confirmed, context
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites
 

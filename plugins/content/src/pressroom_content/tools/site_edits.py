@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 
 from pressroom_content.publishing.merged_fields import FieldConflict
 from pressroom_content.publishing.site_edits import MergeConflict, SiteEdits, merge_edits
+from pressroom_content.tools.common import context
 from pressroom_content.tools.publication_parts import PublicationId
-from pressroom_content.tools.websites import context
 
 MAX_SHOWN_LENGTH = 20_000
 """Characters of a diff."""

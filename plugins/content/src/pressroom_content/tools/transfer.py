@@ -31,9 +31,16 @@ from pressroom_content.contract import Post, WebsiteId
 from pressroom_content.publishing.adopting import AdoptedPost, adopt
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.rendering.sanitising import render
-from pressroom_content.tools.article_fields import UTC_ZONE, ContentId, local_time, preview_url, time_text, website_zone
 from pressroom_content.tools.articles import QUOTA
-from pressroom_content.tools.websites import context
+from pressroom_content.tools.common import (
+    UTC_ZONE,
+    ContentId,
+    context,
+    local_time,
+    preview_url,
+    time_text,
+    website_zone,
+)
 from pressroom_content.websites.store import Websites
 
 MAX_SHOWN_LENGTH: Final = 100_000

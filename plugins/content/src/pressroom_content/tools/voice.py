@@ -8,7 +8,7 @@ from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, Tool
 from pydantic import BaseModel, Field
 
 from pressroom_content.contract import WebsiteId
-from pressroom_content.tools.websites import context
+from pressroom_content.tools.common import context
 from pressroom_content.voice.store import Voices, VoiceView, voice_lines
 
 Sentence = Annotated[str, Field(min_length=1, max_length=1000)]

@@ -9,7 +9,8 @@ from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, Plug
 from pydantic import BaseModel, Field, WithJsonSchema
 
 from pressroom_content.contract import Day, RemoteRedirect, Site, SiteAddress, SiteGone, TermKind, WebsiteId
-from pressroom_content.tools.websites import DomainOut, WebsiteDetails, context, details, domain_lines, settings_line
+from pressroom_content.tools.common import context
+from pressroom_content.tools.websites import DomainOut, WebsiteDetails, details, domain_lines, settings_line
 from pressroom_content.websites.connectors import term_kinds
 from pressroom_content.websites.domains import Domains
 from pressroom_content.websites.redirects import RedirectReview, check_targets, judge, read_path, read_target

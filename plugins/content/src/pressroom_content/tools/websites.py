@@ -11,7 +11,6 @@ from pressroom.sdk import (
     Annotations,
     Call,
     Integer,
-    InvalidInput,
     Params,
     PluginContext,
     ToolResult,
@@ -22,7 +21,7 @@ from pydantic import BaseModel, Field
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import BUILTIN, Cursor, WebsiteId, control_of
 from pressroom_content.records import Website
-from pressroom_content.tools.article_fields import local_time, time_text
+from pressroom_content.tools.common import context, local_time, time_text
 from pressroom_content.voice.store import Voices, VoiceView, voice_lines
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.connecting import check_website, fidelity_of
@@ -30,13 +29,6 @@ from pressroom_content.websites.connectors import ABILITIES
 from pressroom_content.websites.control import Controls
 from pressroom_content.websites.domains import Domains, DomainState
 from pressroom_content.websites.store import Websites
-
-
-def context(call: Call) -> PluginContext:
-    """Return the plugin's context. Tools of this plugin run where there is one."""
-    if call.plugin is None:
-        raise RuntimeError("this tool runs on the event loop only")
-    return call.plugin
 
 
 class WebsiteSummary(BaseModel):
@@ -300,12 +292,6 @@ def _lines(data: WebsiteAnswer) -> Iterator[str]:
         yield f"Formatting arrives as it is but for: {', '.join(notes)}."
     yield f"Limits: {', '.join(f'{name} {value:,}' for name, value in data.limits.items())}"
     yield from voice_lines(data.voice, data.voice_version)
-
-
-def confirmed(*, confirm: bool) -> None:
-    """Refuse what the user has not agreed to. Raises `InvalidInput`."""
-    if not confirm:
-        raise InvalidInput("confirm", "must be true; ask the user first whether this is to be done")
 
 
 TOOLS = (list_websites, get_website)

@@ -1,4 +1,4 @@
-"""The fields of an article as tools take and show them, and times as they tell them."""
+"""What the tools share: the plugin's context, the fields of an article, times, and the user's consent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Final, Literal, overload
 from zoneinfo import ZoneInfo
 
-from pressroom.sdk import Call, Params
+from pressroom.sdk import Call, InvalidInput, Params, PluginContext
 from pydantic import BaseModel, Field
 
 from pressroom_content.contract import Score
@@ -15,6 +15,20 @@ from pressroom_content.records import Article
 
 MAX_LINE_LENGTH = 500
 MAX_LIST_ITEMS = 100
+
+
+def context(call: Call) -> PluginContext:
+    """Return the plugin's context. Tools of this plugin run where there is one."""
+    if call.plugin is None:
+        raise RuntimeError("this tool runs on the event loop only")
+    return call.plugin
+
+
+def confirmed(*, confirm: bool) -> None:
+    """Refuse what the user has not agreed to. Raises `InvalidInput`."""
+    if not confirm:
+        raise InvalidInput("confirm", "must be true; ask the user first whether this is to be done")
+
 
 ContentId = Annotated[str, Field(min_length=1, max_length=64, description="The article, from list_content.")]
 Term = Annotated[str, Field(min_length=1, max_length=200)]
