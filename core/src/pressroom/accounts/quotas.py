@@ -164,11 +164,11 @@ class Quotas:
         now = datetime.now(UTC)
         if limit is not None and limit <= 0:
             raise QuotaExceeded(f"the plan of this account includes no {quota}")
-        bound = _NO_BOUND if limit is None else limit
+        month, bound = month_of(now), _NO_BOUND if limit is None else limit
         statement: Any = postgresql.insert if self._database.dialect == "postgresql" else sqlite.insert
         counting = (
             statement(QuotaRow)
-            .values(user_id=as_id(user_id), month=month_of(now), quota=quota, used=1)
+            .values(user_id=as_id(user_id), month=month, quota=quota, used=1)
             .on_conflict_do_update(
                 index_elements=[QuotaRow.user_id, QuotaRow.month, QuotaRow.quota],
                 set_={"used": QuotaRow.used + 1},
@@ -186,7 +186,7 @@ class Quotas:
                 f"the plan of this account includes {limit} {quota} a month, and all are used; "
                 f"the next month begins on {next_month(now):%Y-%m-%d} (UTC)"
             )
-        return month_of(now)
+        return month
 
     async def give_back(self, user_id: str, quota: str, month: str) -> None:
         """Undo the counting of one use in that month, for a call that failed."""

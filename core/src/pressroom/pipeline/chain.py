@@ -24,10 +24,9 @@ from pressroom.pipeline.context import (
     Services,
     ValidatedCall,
 )
-from pressroom.pipeline.stages.authenticate import Admit, Authenticate
-from pressroom.pipeline.stages.authorize import Authorize, Plan
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.pipeline.stages.cache import Cache, Join
+from pressroom.pipeline.stages.checks import Admit, Authenticate, Authorize, Plan, Validate
 from pressroom.pipeline.stages.limit import Limit
 from pressroom.pipeline.stages.middleware import Middleware
 from pressroom.pipeline.stages.observe import Observe
@@ -35,7 +34,6 @@ from pressroom.pipeline.stages.quota import Quota
 from pressroom.pipeline.stages.repeat import Claim, Recall
 from pressroom.pipeline.stages.respond import Respond
 from pressroom.pipeline.stages.run import Run
-from pressroom.pipeline.stages.validate import Validate
 from pressroom.sdk import Artifact, Caller, FileMissing, FileStore, McpTool
 from pressroom.sdk.declaration import REQUEST_ID
 from pressroom.storage.files.local import LocalFileStore
