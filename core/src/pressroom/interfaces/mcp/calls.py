@@ -11,14 +11,13 @@ from typing import Any, Final
 import orjson
 import structlog
 from pydantic import BaseModel
-from sanic import Request
 
 from pressroom.catalog.tool import Tool
 from pressroom.errors import BackendError, CallError, Forbidden, InternalError, InvalidInput, Overloaded
 from pressroom.host.host import Host
 from pressroom.interfaces.mcp.finding import CALL_TOOL, FIND_TOOLS, FindableTool, find_result, read_call, read_find
 from pressroom.interfaces.mcp.listing import ToolListView, aliases
-from pressroom.interfaces.mcp.protocol import INVALID_PARAMS, RpcError, has_resource_links
+from pressroom.interfaces.mcp.protocol import INVALID_PARAMS, Incoming, ProtocolVersion, RpcError
 from pressroom.pipeline.context import (
     CallRequest,
     IdentifiedCall,
@@ -42,7 +41,7 @@ from pressroom.sdk import (
 from pressroom.sdk.declaration import HOST_TOOL_NAMES
 from pressroom.storage.files.signing import extension_of
 from pressroom.validation.echo import counted, cut, nearest, printable
-from pressroom.validation.json import may_hold_nul, refuse_nul
+from pressroom.validation.json import refuse_nul
 
 log = structlog.get_logger()
 
@@ -223,11 +222,17 @@ class ToolCalls:
         self._running: dict[str, int] = {}
 
     async def call(
-        self, request: Request, caller: Caller, params: Mapping[str, Any], version: str, view: ToolListView
+        self,
+        incoming: Incoming,
+        caller: Caller,
+        params: Mapping[str, Any],
+        version: ProtocolVersion,
+        view: ToolListView,
     ) -> bytes:
         """Return the result of a call as JSON; whatever refused it, or failed, is a result too.
 
-        `view` is what the request sees of its plan: a tool that it does not list is refused, but for `call_tool`.
+        `caller` may do less here than that of `incoming`. `view` is what the request sees of its plan: a tool that it
+        does not list is refused, but for `call_tool`.
 
         Raises:
             RpcError: the params name no tool, or no object of arguments.
@@ -235,7 +240,7 @@ class ToolCalls:
         name, arguments = _read(params)
         if name not in HOST_TOOL_NAMES:
             name = self._resolved(name, caller)
-        request_id: str = request.ctx.request_id
+        request_id: str = incoming.http.ctx.request_id
         try:
             if name == FIND_TOOLS:
                 return find_result(view.index, read_find(arguments), view.allowed, view.listed)
@@ -247,14 +252,14 @@ class ToolCalls:
             self._refuse_unavailable(name)
             connection = self._take_place(caller)
             try:
-                given = refused or _checked(arguments, request.body)
-                asked = CallRequest(name, given, request_id, "mcp", headers=request.headers)
+                given = refused or (_without_nul(arguments) if incoming.may_hold_nul else arguments)
+                asked = CallRequest(name, given, request_id, "mcp", headers=incoming.http.headers)
                 outcome = await self._pipeline(IdentifiedCall(asked, caller))
                 if isinstance(outcome, RefusedCall):
                     return refusal(_explanation(name, request_id, outcome.error))
                 if outcome.file is not None:
-                    return await file_result(outcome, outcome.file, self._files, links=has_resource_links(version))
-                return tool_result(outcome.plan_tool.tool, outcome.result, links=has_resource_links(version))
+                    return await file_result(outcome, outcome.file, self._files, links=version.has_resource_links)
+                return tool_result(outcome.plan_tool.tool, outcome.result, links=version.has_resource_links)
             finally:
                 self._leave_place(connection)
         except CallError as error:
@@ -348,11 +353,10 @@ def _explanation(name: str, request_id: str, error: CallError) -> str:
             return told
 
 
-def _checked(arguments: dict[str, Any], body: bytes) -> dict[str, Any] | CallError:
-    """Return the arguments, or the error where they hold what no tool takes."""
+def _without_nul(arguments: dict[str, Any]) -> dict[str, Any] | CallError:
+    """Return the arguments, or the error where a text in them holds U+0000, which no tool takes."""
     try:
-        if may_hold_nul(body):
-            refuse_nul(arguments)
+        refuse_nul(arguments)
     except CallError as error:
         return error
     return arguments

@@ -6,7 +6,7 @@ A request asks for fewer with `toolsets` and `readonly`, in the URL or in header
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl
@@ -20,7 +20,7 @@ from pressroom.catalog.tool import ANONYMOUS, Catalog, PlanTool, allows, default
 from pressroom.config.models import McpSettings
 from pressroom.http.precompressed import PrecompressedText
 from pressroom.interfaces.mcp.finding import CALL_TOOL, FIND_TOOLS, CallParams, FindableTool, FindParams, ToolIndex
-from pressroom.interfaces.mcp.protocol import INVALID_PARAMS, RpcError
+from pressroom.interfaces.mcp.protocol import INVALID_PARAMS, Incoming, RpcError
 from pressroom.sdk import Annotations, Caller, Generator, McpTool
 from pressroom.sdk.declaration import ALL, CORE, Access
 from pressroom.validation.echo import nearest, quoted
@@ -164,12 +164,19 @@ class ToolLists:
         if asked - self.known:
             raise unknown_sets(asked - self.known, self.known)
 
-    def view(self, caller: Caller, selection: Selection) -> ToolListView:
-        """Return what a request sees: the sets that it asks for, else its connection's, else the server's.
+    def seen_by(self, incoming: Incoming) -> tuple[Caller, ToolListView]:
+        """Return the caller of a request, who may do no more than the request asks for, and what that caller sees.
+
+        Those are the sets that the request asks for, else its connection's, else the server's.
 
         Raises:
             RpcError: it asks for a set that this server, or the caller's plan, does not have.
         """
+        selection = read_selection(incoming.http)
+        caller = replace(incoming.caller, access="read") if selection.read_only else incoming.caller
+        return caller, self._seen(caller, selection)
+
+    def _seen(self, caller: Caller, selection: Selection) -> ToolListView:
         plan = self._catalog.plans[caller.plan].plan
         disabled = caller.disabled_tools
         if disabled:

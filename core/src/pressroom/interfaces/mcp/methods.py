@@ -4,76 +4,47 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import orjson
-from sanic import Request as HttpRequest
 
 from pressroom.host.host import Host
 from pressroom.http.responses import mark_public_text
 from pressroom.interfaces.mcp.calls import ToolCalls
-from pressroom.interfaces.mcp.listing import Selection, ToolLists, read_selection
-from pressroom.interfaces.mcp.origin_policy import Challenge
+from pressroom.interfaces.mcp.listing import ToolLists, read_selection
 from pressroom.interfaces.mcp.protocol import (
-    HEADER,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
+    Incoming,
     Message,
-    Notification,
+    ProtocolVersion,
     Request,
     RpcError,
+    Unauthorized,
     Versions,
-    allows_batches,
     read_message,
     result_body,
 )
 from pressroom.sdk import Caller, Instructions
 from pressroom.validation.echo import quoted
-from pressroom.validation.json import QUICK_BYTES, numbers_as_written
 
 SERVER_VERSION: Final = "1.0.0"
 """The version in `serverInfo` (interface contract, section 9)."""
 
 MAX_BATCH_SIZE: Final = 20
 
-_BEFORE_NEGOTIATION: Final = frozenset({"initialize", "notifications/initialized"})
 _FOR_ACCOUNTS: Final = frozenset({"tools/list", "tools/call"})
 
 _PROBE: Final = "server/discover"
 """What clients of later protocols ask first. They fall back to `initialize` on an error with a 4xx status."""
 
 
-@dataclass
-class Incoming:
-    """What came in one HTTP request: the parsed body, and whose credential came with it."""
-
-    http: HttpRequest
-    document: Any
-    caller: Caller
-
-    @cached_property
-    def as_written(self) -> Any:
-        """The document with its numbers as the client wrote them.
-
-        Raises:
-            RpcError: finding them would take too long; only ids that are not whole numbers of 64 bits need it.
-        """
-        if len(self.http.body) > QUICK_BYTES:
-            raise RpcError(
-                INVALID_REQUEST, "in a body of this size an id must be a string or a whole number of 64 bits"
-            )
-        return numbers_as_written(self.http.body)
-
-
 class Methods:
     """Answers messages, one or a batch of them."""
 
-    def __init__(self, host: Host, challenge: Challenge) -> None:
+    def __init__(self, host: Host) -> None:
         settings, branding = host.settings, host.compiled.branding
-        self._challenge = challenge
         self._versions = Versions(settings.mcp.protocol_versions)
         self._most_at_once = settings.mcp.concurrency
         self._lists = ToolLists(host.services.catalog, settings.mcp)
@@ -101,22 +72,22 @@ class Methods:
             return await self._answer_batch(incoming)
         message = read_message(incoming.document, lambda: incoming.as_written)
         if not isinstance(message, Request):
-            self._version(incoming.http, message)
+            self._versions.of(message, incoming)
             return None
         if message.method == _PROBE:
             raise _no_such_method(message, status=404)
-        version = self._version(incoming.http, message)
-        self._check_credential(incoming.caller, (message,))
+        version = self._versions.of(message, incoming)
+        _check_credential(incoming.caller, (message,))
         return await self._answer_request(incoming, message, version)
 
     async def _answer_batch(self, incoming: Incoming) -> bytes | None:
-        version = self._version(incoming.http, None)
-        if not allows_batches(version):
-            raise RpcError(INVALID_REQUEST, f"a body holds one message under {version}; batches are of 2025-03-26")
+        version = self._versions.of(None, incoming)
+        if not version.allows_batches:
+            raise RpcError(INVALID_REQUEST, f"a body holds one message under {version.name}; batches are of 2025-03-26")
         if not incoming.document:
             raise RpcError(INVALID_REQUEST, "a batch must not be empty")
         asking = _asking(incoming)
-        self._check_credential(incoming.caller, [one for one in asking if isinstance(one, Request)])
+        _check_credential(incoming.caller, [one for one in asking if isinstance(one, Request)])
         turns = asyncio.Semaphore(self._most_at_once)
 
         async def answer(message: Request | RpcError) -> bytes:
@@ -133,14 +104,12 @@ class Methods:
         answers = await asyncio.gather(*map(answer, asking))
         return b"[%b]" % b",".join(answers) if answers else None
 
-    async def _answer_request(self, incoming: Incoming, message: Request, version: str) -> bytes:
+    async def _answer_request(self, incoming: Incoming, message: Request, version: ProtocolVersion) -> bytes:
         try:
             match message.method:
                 case "tools/call":
-                    selection = read_selection(incoming.http)
-                    caller = _narrowed(incoming.caller, selection)
-                    view = self._lists.view(caller, selection)
-                    result = await self._calls.call(incoming.http, caller, message.params, version, view)
+                    caller, view = self._lists.seen_by(incoming)
+                    result = await self._calls.call(incoming, caller, message.params, version, view)
                 case "tools/list":
                     result = self._list(incoming, message)
                 case "ping":
@@ -159,28 +128,18 @@ class Methods:
         cursor = message.params.get("cursor")
         if cursor is not None:
             raise RpcError(INVALID_PARAMS, "params.cursor is not known: the list has one page, which needs no cursor")
-        selection = read_selection(incoming.http)
-        view = self._lists.view(_narrowed(incoming.caller, selection), selection)
+        _, view = self._lists.seen_by(incoming)
         if type(incoming.document) is not list:
             mark_public_text(incoming.http, view.result)
         return view.result.text
 
-    def _version(self, http: HttpRequest, message: Message | None) -> str:
-        if isinstance(message, (Request, Notification)) and message.method in _BEFORE_NEGOTIATION:
-            return self._versions.supported[0]
-        named = http.headers.getall(HEADER, [])
-        try:
-            return self._versions.of_header((named[0] if len(named) == 1 else ", ".join(dict.fromkeys(named))).strip())
-        except RpcError as error:
-            if isinstance(message, Request):
-                error.message_id = message.id
-            raise
 
-    def _check_credential(self, caller: Caller, messages: Sequence[Request]) -> None:
-        if caller.subject:
-            return
-        if any(message.method in _FOR_ACCOUNTS for message in messages):
-            raise self._challenge.missing()
+def _check_credential(caller: Caller, messages: Sequence[Request]) -> None:
+    """Refuse a request without a credential where one of its messages needs one. Raises `Unauthorized`."""
+    if not caller.subject and any(message.method in _FOR_ACCOUNTS for message in messages):
+        raise Unauthorized(
+            "a credential is required: send Authorization: Bearer with an API key or an access token", "missing"
+        )
 
 
 def _asking(incoming: Incoming) -> list[Request | RpcError]:
@@ -204,11 +163,6 @@ def _read(incoming: Incoming, position: int) -> Message | RpcError:
         return read_message(incoming.document[position], lambda: incoming.as_written[position])
     except RpcError as error:
         return error
-
-
-def _narrowed(caller: Caller, selection: Selection) -> Caller:
-    """Return a caller that may do no more than this request asks for."""
-    return replace(caller, access="read") if selection.read_only else caller
 
 
 def _no_such_method(message: Request, status: int = 200) -> RpcError:

@@ -1,14 +1,18 @@
-"""JSON-RPC 2.0 messages, the bytes of the answers to them, and which version of MCP a client speaks."""
+"""What comes in as JSON-RPC 2.0, the bytes of the answers, and which version of MCP a client speaks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import cached_property
+from typing import Any, Final, Literal
 
 import orjson
+from sanic import Request as HttpRequest
 
+from pressroom.sdk import Caller
 from pressroom.validation.echo import cut, printable, quoted
+from pressroom.validation.json import QUICK_BYTES, numbers_as_written
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -26,6 +30,8 @@ ASSUMED: Final = "2025-03-26"
 """What a client speaks that sends no `MCP-Protocol-Version` (MCP 2025-06-18, transports)."""
 
 HEADER: Final = "mcp-protocol-version"
+
+_BEFORE_NEGOTIATION: Final = frozenset({"initialize", "notifications/initialized"})
 
 
 class RpcError(Exception):
@@ -56,6 +62,44 @@ class RpcError(Exception):
         if self.data is not None:
             error["data"] = self.data
         return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (self.message_id, orjson.dumps(error))
+
+
+class Unauthorized(Exception):
+    """The request has no credential, or one that is not valid. It is answered as a whole, with status 401.
+
+    `challenge` says which `WWW-Authenticate` header the answer has; it is `None` where authorizing would not help.
+    """
+
+    def __init__(self, description: str, challenge: Literal["missing", "invalid"] | None) -> None:
+        super().__init__(description)
+        self.challenge = challenge
+        self.body = orjson.dumps({"error": "unauthorized", "error_description": description})
+
+
+@dataclass
+class Incoming:
+    """What came in one HTTP request: the parsed body, and whose credential came with it.
+
+    `may_hold_nul` tells whether a text in the body may hold U+0000.
+    """
+
+    http: HttpRequest
+    document: Any
+    caller: Caller
+    may_hold_nul: bool
+
+    @cached_property
+    def as_written(self) -> Any:
+        """The document with its numbers as the client wrote them.
+
+        Raises:
+            RpcError: finding them would take too long; only ids that are not whole numbers of 64 bits need it.
+        """
+        if len(self.http.body) > QUICK_BYTES:
+            raise RpcError(
+                INVALID_REQUEST, "in a body of this size an id must be a string or a whole number of 64 bits"
+            )
+        return numbers_as_written(self.http.body)
 
 
 @dataclass(slots=True)
@@ -128,11 +172,29 @@ def result_body(message_id: bytes, result: bytes) -> bytes:
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (message_id, result)
 
 
+@dataclass(frozen=True, slots=True)
+class ProtocolVersion:
+    """A version of MCP, and what clients that speak it know."""
+
+    name: str
+    allows_batches: bool
+    """Whether several messages may come in one body: only 2025-03-26 has that."""
+
+    has_resource_links: bool
+    """Whether a result may link to a resource, which came with 2025-06-18."""
+
+    @classmethod
+    def named(cls, name: str) -> ProtocolVersion:
+        """Return the version of a name. Names are dates, and compare as texts."""
+        return cls(name, allows_batches=name < "2025-06-18", has_resource_links=name >= "2025-06-18")
+
+
 class Versions:
-    """The versions that the operator switched on, newest first. They are dates, and compare as texts."""
+    """The versions that the operator switched on, newest first."""
 
     def __init__(self, supported: Iterable[str]) -> None:
         self.supported = tuple(sorted(set(supported), reverse=True))
+        self._by_name = {name: ProtocolVersion.named(name) for name in self.supported}
         self._assumed = ASSUMED if ASSUMED in self.supported else self.supported[-1]
 
     def negotiated(self, requested: Any) -> str:
@@ -145,29 +207,25 @@ class Versions:
             raise RpcError(INVALID_PARAMS, "params.protocolVersion must be a string such as 2025-06-18")
         return requested if requested in self.supported else self.supported[0]
 
-    def of_header(self, value: str) -> str:
-        """Return the version that a request's header names.
+    def of(self, message: Message | None, incoming: Incoming) -> ProtocolVersion:
+        """Return the version that the header of a request names; `message` is `None` for a batch.
+
+        What comes before the negotiation has the newest one, whatever the header says.
 
         Raises:
             RpcError: it is not supported; the error lists those that are.
         """
-        if not value:
-            return self._assumed
-        if value in self.supported:
-            return value
-        raise RpcError(
-            INVALID_REQUEST,
-            f"MCP-Protocol-Version {quoted(value)} is not supported; use {' or '.join(self.supported)}",
-            status=400,
-            data={"supported": self.supported, "requested": printable(cut(value))},
-        )
-
-
-def allows_batches(version: str) -> bool:
-    """Tell whether several messages may come in one body: only 2025-03-26 has that."""
-    return version < "2025-06-18"
-
-
-def has_resource_links(version: str) -> bool:
-    """Tell whether a result may link to a resource, which came with 2025-06-18."""
-    return version >= "2025-06-18"
+        if isinstance(message, Request | Notification) and message.method in _BEFORE_NEGOTIATION:
+            return self._by_name[self.supported[0]]
+        named = incoming.http.headers.getall(HEADER, [])
+        value = (named[0] if len(named) == 1 else ", ".join(dict.fromkeys(named))).strip()
+        version = self._by_name.get(value or self._assumed)
+        if version is None:
+            raise RpcError(
+                INVALID_REQUEST,
+                f"MCP-Protocol-Version {quoted(value)} is not supported; use {' or '.join(self.supported)}",
+                message_id=message.id if isinstance(message, Request) else NULL_ID,
+                status=400,
+                data={"supported": self.supported, "requested": printable(cut(value))},
+            )
+        return version

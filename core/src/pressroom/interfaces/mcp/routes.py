@@ -1,24 +1,40 @@
-"""The routes of the MCP endpoint: HTTP around the methods."""
+"""The MCP endpoint: HTTP around the methods, and who may call it.
+
+A page on any site can make a browser send requests to this server. Browsers say in `Origin` where the page is from;
+programs send none. On a loopback address a page can also pose as this server, once its own name resolves to that IP
+address (DNS rebinding); then `Host` still has the page's name.
+"""
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final
+from urllib.parse import SplitResult, urlsplit
 
 import structlog
 from sanic import HTTPResponse, Request
 
+from pressroom.config.models import Settings
 from pressroom.errors import BackendError, CallError, InvalidJson, Rejected
 from pressroom.host.host import Host
-from pressroom.http.responses import EncodedHeaders, Endpoint, RawResponse, receive_body
-from pressroom.interfaces.mcp.methods import Incoming, Methods
-from pressroom.interfaces.mcp.origin_policy import Challenge, OriginPolicy, Unauthorized
-from pressroom.interfaces.mcp.protocol import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, RpcError
-from pressroom.oauth.records import RESOURCE_PATH
+from pressroom.http.cors import MCP
+from pressroom.http.responses import EncodedHeaders, Endpoint, RawResponse, encode_headers, receive_body
+from pressroom.interfaces.mcp.methods import Methods
+from pressroom.interfaces.mcp.protocol import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    UNAUTHORIZED,
+    Incoming,
+    RpcError,
+    Unauthorized,
+)
+from pressroom.oauth.records import RESOURCE_METADATA_PATH, RESOURCE_PATH
 from pressroom.sdk import Caller
 from pressroom.validation.echo import quoted
-from pressroom.validation.json import QUICK_BYTES, parse_beside, parse_value
+from pressroom.validation.json import QUICK_BYTES, may_hold_nul, parse_beside, parse_value
 
 log = structlog.get_logger()
 
@@ -26,6 +42,9 @@ _NO_STORE: Final[EncodedHeaders] = ((b"Cache-Control", b"no-store"),)
 _JSON: Final[EncodedHeaders] = ((b"Content-Type", b"application/json"),)
 _BEARER: Final = "bearer"
 _MEDIA_TYPE: Final = "application/json"
+_LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
 class McpEndpoint:
@@ -35,8 +54,8 @@ class McpEndpoint:
         self._settings = host.settings.mcp
         self._pipeline = host.pipeline
         self._gate = OriginPolicy(host.settings)
-        self._challenge = Challenge(host.settings)
-        self._methods = Methods(host, self._challenge)
+        self._challenges = _challenges(host.settings)
+        self._methods = Methods(host)
         self._parse = partial(parse_value, max_depth=self._settings.max_nesting)
 
     def endpoints(self) -> list[Endpoint]:
@@ -64,7 +83,7 @@ class McpEndpoint:
         except RpcError as error:
             return _answer(error.body(), headers, error.status)
         except Unauthorized as refusal:
-            return _answer(refusal.body, headers + refusal.headers, 401)
+            return _answer(refusal.body, headers + self._challenges.get(refusal.challenge, ()), 401)
         except BackendError as error:
             log.warning("a credential could not be checked", error=error.message)
             failure = RpcError(INTERNAL_ERROR, "the credential cannot be checked right now; try again shortly")
@@ -100,7 +119,7 @@ class McpEndpoint:
             document = await parse_beside(self._parse, request.body)
         except InvalidJson as error:
             raise RpcError(PARSE_ERROR, error.message, status=400) from None
-        return Incoming(request, document, caller)
+        return Incoming(request, document, caller, may_hold_nul(request.body))
 
     async def _identify(self, request: Request, anonymous: Caller) -> Caller:
         """Return whose credential came along; a credential that is not valid is refused whatever it came for.
@@ -116,11 +135,11 @@ class McpEndpoint:
         try:
             caller = await self._pipeline.identify(anonymous, request.headers)
         except Rejected as error:
-            raise self._challenge.rejected(error) from None
+            raise Unauthorized(error.message, "invalid" if error.reauthorize else None) from None
         if sent and not caller.subject:
             scheme, _, credential = sent[0].partition(" ")
             if scheme.lower() == _BEARER and credential.strip():
-                raise self._challenge.unknown()
+                raise Unauthorized("the credential is neither an API key nor an access token of this server", "invalid")
         return caller
 
 
@@ -140,3 +159,88 @@ def _check_media_type(request: Request) -> None:
 
 def _answer(body: bytes, headers: EncodedHeaders, status: int) -> HTTPResponse:
     return RawResponse(body, encoded=headers + _JSON if body else headers, status=status, content_type=None)
+
+
+def _challenges(settings: Settings) -> Mapping[str | None, EncodedHeaders]:
+    """Return the `WWW-Authenticate` headers (RFC 6750, section 3, and RFC 9728, section 5.1) by `challenge`."""
+    metadata = f'resource_metadata="{settings.public_url}{RESOURCE_METADATA_PATH}", scope="mcp"'
+    parameters = [metadata] if settings.oauth.enabled else []
+    invalid = ", ".join([*parameters, 'error="invalid_token"'])
+    return {
+        "missing": encode_headers({"WWW-Authenticate": " ".join(["Bearer", *parameters])}),
+        "invalid": encode_headers({"WWW-Authenticate": f"Bearer {invalid}"}),
+    }
+
+
+class OriginPolicy:
+    """Knows the server's own origins and names, and the origins that the operator allows."""
+
+    def __init__(self, settings: Settings) -> None:
+        allowed = {origin.lower().rstrip("/") for origin in settings.mcp.allowed_origins}
+        own = urlsplit(settings.public_url.lower())
+        self._anyone = "*" in allowed
+        self._origins = allowed | {_origin(own)}
+        self._hosts: frozenset[str] | None = None
+        if _is_loopback(settings.server.host):
+            names = {settings.server.host.lower(), *_LOOPBACK_NAMES}
+            self._origins |= {f"http://{_bracketed(name)}:{settings.server.port}" for name in names}
+            # A proxy may put any name of its own into `Host`, and then it is the proxy that web pages reach.
+            if not settings.server.trusted_proxies and settings.server.forwarded_secret is None:
+                self._hosts = frozenset({*names, own.hostname or ""})
+
+    def check(self, request: Request) -> EncodedHeaders:
+        """Return the CORS headers (Fetch standard) of every answer to this request.
+
+        Raises:
+            RpcError: it comes from a page that may not call the endpoint.
+        """
+        headers = request.headers
+        if self._hosts is not None and _host_name(headers.get("host", "")) not in self._hosts:
+            raise RpcError(
+                UNAUTHORIZED,
+                f"Host {quoted(headers.get('host', ''))} is not this server; set base_url to the name it is reached by",
+                status=403,
+            )
+        origin = headers.get("origin", "")
+        if not origin:
+            return ()
+        if self._anyone:
+            return encode_headers(MCP.headers())
+        if origin.lower() not in self._origins:
+            raise RpcError(
+                UNAUTHORIZED,
+                f"Origin {quoted(origin)} may not call this endpoint; the operator can add it to [mcp] allowed_origins",
+                status=403,
+            )
+        return encode_headers(MCP.headers(origin))
+
+    def preflight(self, request: Request) -> EncodedHeaders:
+        """Return the headers of the answer to a CORS preflight. Raises `RpcError` like `check`."""
+        return (*self.check(request), *encode_headers({**MCP.preflight_headers("POST"), "Allow": "POST, OPTIONS"}))
+
+
+def _is_loopback(host: str) -> bool:
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _origin(url: SplitResult) -> str:
+    """Return the origin of a URL as browsers write it, without a default port."""
+    port = "" if url.port in (None, _DEFAULT_PORTS.get(url.scheme)) else f":{url.port}"
+    return f"{url.scheme}://{_bracketed(url.hostname or '')}{port}"
+
+
+def _bracketed(name: str) -> str:
+    return f"[{name}]" if ":" in name else name
+
+
+@lru_cache(maxsize=64)
+def _host_name(host: str) -> str:
+    """Return the name in a `Host` header, without the port and in lower case."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].rstrip(".").lower()
