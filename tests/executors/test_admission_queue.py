@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.errors import Overloaded
-from pressroom.pipeline.executors.admission_queue import AdmissionQueue
+from pressroom.pipeline.executors.in_process import AdmissionQueue
 
 LONG = 30.0
 

@@ -5,7 +5,7 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
-from pressroom.pipeline.executors.executors import OutOfTime, within
+from pressroom.pipeline.executors.in_process import OutOfTime, within
 
 NO_TIME = -1.0
 

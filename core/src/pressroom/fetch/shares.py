@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Final, Literal, Self
 
 from pressroom.errors import Overloaded
+from pressroom.sdk import Caller
 from pressroom.sdk.services import publishing_now
 
 Purpose = Literal["publish", "call", "background", "anonymous"]
@@ -63,6 +64,13 @@ _current: ContextVar[Share] = ContextVar("fetch_share", default=_NOBODY)
 def current_share() -> Share:
     """Return the share that fetches count against now."""
     return _current.get()
+
+
+def share_of(caller: Caller) -> AbstractContextManager[Share]:
+    """Return what the fetches of a call count against. The server's own calls keep the current share."""
+    if caller.subject:
+        return Share(caller.subject, "call")
+    return Share(caller.client_ip, "anonymous") if caller.client_ip else nullcontext(current_share())
 
 
 def current_purpose() -> Purpose:

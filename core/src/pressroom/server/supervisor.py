@@ -21,7 +21,7 @@ from pressroom.gate.attribution import awaited_by
 from pressroom.gate.deadlines import end_process
 from pressroom.host.loaded_app import SLOW_SECONDS, LoadedApp
 from pressroom.pipeline.executors.execution_request import ExecutionRequest
-from pressroom.pipeline.executors.executors import CoroutineExecutor
+from pressroom.pipeline.executors.in_process import CoroutineExecutor
 
 log = structlog.get_logger()
 

@@ -16,13 +16,13 @@ import structlog
 from pebble import ProcessExpired, ProcessPool
 
 from pressroom.pipeline.executors import child
-from pressroom.pipeline.executors.admission_queue import TaskExecutor
 from pressroom.pipeline.executors.child import Reply
 from pressroom.pipeline.executors.contributed import ContributedCall, SharedNote
 from pressroom.pipeline.executors.daemon import on_daemon_thread
 from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.failures import out_of_memory, timed_out, tool_failed_in_worker, worker_lost
 from pressroom.pipeline.executors.forkserver import WorkerContext, WorkerProcess
+from pressroom.pipeline.executors.in_process import TaskExecutor
 from pressroom.sdk import ExecutorName
 
 _STUCK_AFTER = 10.0

@@ -18,10 +18,10 @@ from pressroom.config.models import ExecutorsSettings
 from pressroom.errors import CallTimeout, InternalError, Overloaded, PluginError
 from pressroom.fetch.shares import current_share
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
-from pressroom.pipeline.executors.admission_queue import AdmissionQueue
 from pressroom.pipeline.executors.child import Reply
 from pressroom.pipeline.executors.contributed import ContributedCall, ContributedFailure
 from pressroom.pipeline.executors.forkserver import PluginWorkerProcess
+from pressroom.pipeline.executors.in_process import AdmissionQueue
 from pressroom.pipeline.executors.process import Worker, WorkerLost, usable_cores
 
 log = structlog.get_logger()

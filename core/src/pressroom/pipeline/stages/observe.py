@@ -13,7 +13,7 @@ import structlog
 from pressroom.gate import PluginFailed
 from pressroom.observability.metrics import Metrics
 from pressroom.pipeline.context import CallRequest, Outcome, RefusedCall, ResolvedCall, Services, ValidatedCall
-from pressroom.pipeline.executors.executors import within
+from pressroom.pipeline.executors.in_process import within
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.sdk import CallRecord, Observer, Params
 

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from types import FrameType
@@ -17,7 +16,7 @@ import structlog
 from pressroom.catalog.tool import Tool
 from pressroom.config.models import Settings
 from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, Overloaded, Unavailable
-from pressroom.fetch.shares import Share, current_share
+from pressroom.fetch.shares import Share, share_of
 from pressroom.gate import PluginCall
 from pressroom.gate.attribution import raised_in
 from pressroom.gate.plugin_gate import Reason
@@ -98,7 +97,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         told = call.for_tool(self._base_url)
         if isinstance(declaration, Generator) and declaration.prepare is None and declaration.executor == "process":
             return await self._run_in_executor(call, told)  # it fetches nothing here
-        with _share_of(call.caller) as share:
+        with share_of(call.caller) as share:
             if isinstance(declaration, Generator) and declaration.prepare is not None:
                 try:
                     with self._executors.expecting(declaration.executor):
@@ -242,13 +241,6 @@ class _RunPlaces:
 
 def _nothing() -> None:
     """Give back nothing."""
-
-
-def _share_of(caller: Caller) -> AbstractContextManager[Share]:
-    """Return what a call's fetches count against. The server's own calls keep the current share."""
-    if caller.subject:
-        return Share(caller.subject, "call")
-    return Share(caller.client_ip, "anonymous") if caller.client_ip else nullcontext(current_share())
 
 
 async def _prepared(declaration: Generator, params: Params, call: Call, share: Share) -> Any:
