@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import delete, insert
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -169,6 +169,11 @@ async def remember(session: AsyncSession, user_id: str, document_id: str, finger
     await add(session, user_id, document_id, fingerprint)
 
 
+# The tables themselves: SQLAlchemy looks at each row once more where it is given a class.
+_WORDS: Final[Any] = WordRow.__table__
+_SHINGLES: Final[Any] = ShingleRow.__table__
+
+
 async def add(session: AsyncSession, user_id: str, document_id: str, fingerprint: Fingerprint) -> None:
     """Remember a document of which nothing is remembered yet."""
     words = [
@@ -182,10 +187,10 @@ async def add(session: AsyncSession, user_id: str, document_id: str, fingerprint
         for stem, count in fingerprint.stems.items()
     ]
     if words:
-        await session.execute(insert(WordRow), words)
+        await session.execute(insert(_WORDS), words)
     bands = [{"user_id": user_id, "band": band, "document_id": document_id} for band in fingerprint.bands]
     if bands:
-        await session.execute(insert(ShingleRow), bands)
+        await session.execute(insert(_SHINGLES), bands)
 
 
 async def forget(session: AsyncSession, *document_ids: str) -> None:
