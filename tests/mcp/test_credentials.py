@@ -7,6 +7,7 @@ import httpx
 import orjson
 import pytest
 from pressroom.errors import BackendError
+from pressroom.pipeline.stages.checks import Authenticate
 from pressroom.sdk import Authenticator, Credentials, Identity
 from pressroom.testing import RunningHost
 from support import third_party
@@ -134,7 +135,8 @@ class Odd:
     def __init__(self, host: RunningHost, outcome: Exception | Identity) -> None:
         self.asked = 0
         self._outcome = outcome
-        authenticate = host.host.pipeline._authenticate
+        authenticate = host.host.pipeline._own[Authenticate]
+        assert isinstance(authenticate, Authenticate)
         authenticate._authenticators = (Authenticator("odd", self.authenticate), *authenticate._authenticators)
 
     async def authenticate(self, credentials: Credentials) -> Identity | None:

@@ -37,7 +37,6 @@ from pressroom.pipeline.stages.run import Run
 from pressroom.sdk import Artifact, Caller, FileMissing, FileStore, McpTool
 from pressroom.sdk.declaration import REQUEST_ID
 from pressroom.storage.files.local import LocalFileStore
-from pressroom.validation.client_ip import Headers
 
 log = structlog.get_logger()
 
@@ -85,13 +84,18 @@ class _ToolChain:
 
 
 class Pipeline:
-    """The stages of calls, compiled for one host: for each tool of each plan those that its calls need."""
+    """The stages of calls, compiled for one host: for each tool of each plan those that its calls need.
+
+    Interfaces may also ask the first two stages alone, without a call of a tool: `admit` returns the anonymous
+    caller that a request comes from, and `identify` whom its credential belongs to.
+    """
 
     def __init__(self, services: Services) -> None:
         self._single_flight = services.single_flight
-        self._admit, self._authenticate, self._observe = Admit(services), Authenticate(services), Observe(services)
+        admit, authenticate, self._observe = Admit(services), Authenticate(services), Observe(services)
+        self.admit, self.identify = admit.anonymous, authenticate.identify
         known: dict[type[CallStage[Any, Any]], CallStage[Any, Any]] = {
-            type(stage): stage for stage in (self._admit, self._authenticate, self._observe)
+            type(stage): stage for stage in (admit, authenticate, self._observe)
         }
         stages = tuple(known.get(stage) or stage(services) for stage in STAGES)
         self._own = {type(stage): stage for stage in stages}
@@ -211,19 +215,6 @@ class Pipeline:
             CallError: it could not be made.
         """
         return await self._run.draw(call)
-
-    def admit(self, connection_ip: str, headers: Headers) -> Caller:
-        """Return the anonymous caller that a request comes from: the first stage alone."""
-        return self._admit.anonymous(connection_ip, headers)
-
-    def identify(self, anonymous: Caller, headers: Headers) -> Awaitable[Caller]:
-        """Return whom the request's credential belongs to: the second stage alone.
-
-        Raises:
-            Rejected: the credential is of a kind that is known, and not valid.
-            BackendError: it could not be checked.
-        """
-        return self._authenticate.identify(anonymous, headers)
 
     async def settle(self, seconds: float) -> None:
         """Wait, for this many seconds in all, for what nobody waits for any more, and for the observers.

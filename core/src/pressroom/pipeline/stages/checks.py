@@ -67,7 +67,9 @@ class Authenticate(CallStage[AdmittedCall, IdentifiedCall]):
     async def identify(self, anonymous: Caller, headers: Headers) -> Caller:
         """Return whom the credential belongs to, or the anonymous caller if it is missing or nobody recognises it.
 
-        Raises `Rejected`.
+        Raises:
+            Rejected: it is of a kind that is known, and not valid.
+            BackendError: it could not be checked.
         """
         authorization = headers.get("authorization", "")
         bearer = authorization[len(BEARER) :].strip() if authorization[: len(BEARER)].lower() == BEARER else ""
