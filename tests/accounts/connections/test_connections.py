@@ -191,7 +191,7 @@ class TestLastUse:
     async def test_it_is_shown_before_it_is_written(self, accounts: AccountServices, user: User) -> None:
         made = await key(accounts, user)
         assert (made.last_used_at, made.last_used_address) == (None, "")
-        accounts.connections.used(made.id, "203.0.113.7")
+        accounts.credentials.note_use(made.id, "203.0.113.7")
         shown = await accounts.connections.get(user.id, made.id)
         assert shown.last_used_address == "203.0.113.7"
         assert shown.last_used_at is not None
@@ -201,7 +201,7 @@ class TestLastUse:
     ) -> None:
         elsewhere = AccountServices(database_settings, database)
         made = await key(accounts, user)
-        accounts.connections.used(made.id, "203.0.113.7")
+        accounts.credentials.note_use(made.id, "203.0.113.7")
         assert (await elsewhere.connections.get(user.id, made.id)).last_used_at is None
         await accounts.connections.flush()
         assert (await elsewhere.connections.get(user.id, made.id)).last_used_address == "203.0.113.7"
@@ -211,7 +211,7 @@ class TestLastUse:
     ) -> None:
         made = await key(accounts, user)
         await accounts.open()
-        accounts.connections.used(made.id, "203.0.113.7")
+        accounts.credentials.note_use(made.id, "203.0.113.7")
         await accounts.close()
         elsewhere = AccountServices(database_settings, database)
         assert (await elsewhere.connections.get(user.id, made.id)).last_used_address == "203.0.113.7"
@@ -221,8 +221,8 @@ class TestLastUse:
     ) -> None:
         elsewhere = AccountServices(database_settings, database)
         made = await key(accounts, user)
-        accounts.connections.used(made.id, "203.0.113.1")
-        elsewhere.connections.used(made.id, "203.0.113.2")
+        accounts.credentials.note_use(made.id, "203.0.113.1")
+        elsewhere.credentials.note_use(made.id, "203.0.113.2")
         await elsewhere.connections.flush()
         await accounts.connections.flush()
         assert (await accounts.connections.get(user.id, made.id)).last_used_address == "203.0.113.2"
@@ -242,14 +242,14 @@ class TestLastUse:
         monkeypatch.setattr(database, "writing", counted)
         for _ in range(1000):
             for connection in connections:
-                accounts.connections.used(connection.id, "203.0.113.7")
+                accounts.credentials.note_use(connection.id, "203.0.113.7")
         await accounts.connections.flush()
         await accounts.connections.flush()
         assert writes == 1
 
     async def test_an_outage_loses_nothing(self, accounts: AccountServices, database: SqlDatabase, user: User) -> None:
         made = await key(accounts, user)
-        accounts.connections.used(made.id, "203.0.113.7")
+        accounts.credentials.note_use(made.id, "203.0.113.7")
         await database.close()
         with pytest.raises(PressroomError):
             await accounts.connections.flush()

@@ -104,7 +104,7 @@ class ApiKeys:
             if checksum(body) != crc:
                 raise Rejected("this API key is mistyped: its checksum does not match; copy it again")
             identity = await self._credentials.identity(remembered_by, lambda: self._look_up(hash_of(key)))
-        self._connections.used(identity.connection, credentials.client_ip)
+        self._credentials.note_use(identity.connection, credentials.client_ip)
         return identity
 
     async def _look_up(self, key_hash: bytes) -> Identity:

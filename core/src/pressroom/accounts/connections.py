@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -39,14 +38,13 @@ _EVERYTHING: Final = AccessChoice()
 class Connections:
     """API keys and approved clients of an account. Methods that take a `user_id` raise `NotFound` for another's.
 
-    When and from where each was used last is kept in memory, and written every few seconds and at the end.
+    When and from where each was used last is noted with the credentials, and written every few seconds and at the end.
     """
 
     def __init__(self, database: SqlDatabase, settings: Settings, credentials: CredentialCache) -> None:
         self._database = database
         self._most = settings.accounts.connections
         self._credentials = credentials
-        self._uses: dict[str, tuple[float, str]] = {}
         self._writer = PeriodicTask("writing when connections were used", FLUSH_SECONDS, self.flush)
 
     async def open(self) -> None:
@@ -236,13 +234,9 @@ class Connections:
             raise Rejected("the connection of this credential was removed; connect again")
         return identity_of(*found)
 
-    def used(self, connection_id: str, address: str) -> None:
-        """Remember that a connection was used now; written in batches."""
-        self._uses[connection_id] = time.time(), address
-
     async def flush(self) -> None:
         """Write when connections were used. What cannot be written now is kept. Raises `BackendError`."""
-        uses, self._uses = self._uses, {}
+        uses, self._credentials.uses = self._credentials.uses, {}
         if not uses:
             return
         table: Any = ConnectionRow.__table__
@@ -263,7 +257,7 @@ class Connections:
             async with self._database.writing() as session:
                 await (await session.connection()).execute(statement, values)
         except BaseException:
-            self._uses = uses | self._uses
+            self._credentials.uses = uses | self._credentials.uses
             raise
 
     async def _change(self, user_id: str, connection_id: str, **values: Any) -> Connection:
@@ -289,7 +283,7 @@ class Connections:
 
     def _record(self, row: ConnectionRow, hint: str, client: tuple[str, Sequence[str]] | None) -> Connection:
         used_at, address = row.last_used_at, row.last_used_address
-        pending = self._uses.get(row.id)
+        pending = self._credentials.uses.get(row.id)
         if pending is not None and (used_at is None or used_at.timestamp() < pending[0]):
             used_at, address = datetime.fromtimestamp(pending[0], UTC), pending[1]
         client_id, redirect_uris = client or ("", ())

@@ -1,4 +1,4 @@
-"""What a process remembers of credentials that it has just looked up."""
+"""What a process remembers of credentials: whose they are, and when they were used last."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ class CredentialCache:
     The seconds count from the beginning of the look-up, so a change that any process commits is seen everywhere
     that many seconds later. What this process changes itself it makes the cache forget, and sees at once: a
     look-up that was under way then is neither remembered nor shared with anyone who asks later.
+
+    `uses` says when and from which IP address connections were used since `Connections` last wrote it down.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class CredentialCache:
         self._clock = clock
         self._entries: OrderedDict[bytes, tuple[Identity, float]] = OrderedDict()
         self._look_ups: dict[bytes, asyncio.Task[Identity]] = {}
+        self.uses: dict[str, tuple[float, str]] = {}
 
     def get(self, key: bytes) -> Identity | None:
         """Return whom the credential belongs to, where that is believed still."""
@@ -72,6 +75,10 @@ class CredentialCache:
             task.add_done_callback(lambda done: self._land(key, until, done))
         # A caller that leaves must not cancel the others that wait.
         return await asyncio.shield(task)
+
+    def note_use(self, connection_id: str, client_ip: str) -> None:
+        """Remember that a connection was used now."""
+        self.uses[connection_id] = time.time(), client_ip
 
     def forget_connection(self, connection_id: str) -> None:
         """Look the credentials of a connection up again from now on."""

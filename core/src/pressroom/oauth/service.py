@@ -138,7 +138,7 @@ class AuthorizationServer:
             identity = await self._accounts.credentials.identity(
                 remembered_by, lambda: self.grants.identity(access.family_id), seconds=left
             )
-        self._accounts.connections.used(identity.connection, credentials.client_ip)
+        self._accounts.credentials.note_use(identity.connection, credentials.client_ip)
         return identity
 
     async def prune(self) -> None:
