@@ -231,9 +231,11 @@ class Engine:
 
     async def _remove_unused(self, work: PublicationWork) -> None:
         """Remove images that no post of the website shows any more, while nobody else works on this post."""
-        shown = {image.file.id for image in (await work.manuscript()).uploads}
         step = work.held.steps["media"]
         uploaded = step.detail.get("uploaded", {})
+        if not uploaded:
+            return  # and no need to render the article for it
+        shown = {image.file.id for image in (await work.manuscript()).uploads}
         if uploaded.keys() <= shown:
             return
         there = {name: at for name, at in uploaded.items() if name in shown}
