@@ -51,7 +51,7 @@ def test_a_qr_code_that_is_not_cached(host: RunningHost) -> None:
         with walked(host) as walk:
             assert http.post(QR, json={"text": "second"}).status_code == 200
 
-    assert_below(walk, modules=25, hops=52)
+    assert_below(walk, modules=23, hops=50)
     assert_documented(walk, "qr")
 
 
@@ -62,7 +62,7 @@ def test_a_qr_code_from_the_cache(host: RunningHost) -> None:
         with walked(host) as walk:
             assert http.post(QR, json={"text": "again"}).status_code == 200
 
-    assert_below(walk, modules=23, hops=37)
+    assert_below(walk, modules=21, hops=35)
 
 
 def test_an_article_that_is_created_over_mcp(host: RunningHost) -> None:
@@ -71,5 +71,5 @@ def test_an_article_that_is_created_over_mcp(host: RunningHost) -> None:
     with walked(host) as walk:
         ada.data("create_content", title="Second", body="Text.")
 
-    assert_below(walk, modules=51, hops=136)
+    assert_below(walk, modules=44, hops=97)
     assert_documented(walk, "create_content")

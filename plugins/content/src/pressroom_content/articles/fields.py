@@ -10,11 +10,11 @@ from itertools import islice
 from typing import Any, Final, Literal, Self
 
 from pressroom.columns import as_id
-from pressroom.sdk import InvalidInput, NotFound, PluginContext
+from pressroom.sdk import Database, InvalidInput, NotFound, PluginContext
 from sqlalchemy import ColumnElement, exists, func, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_content.contract.articles import MAX_SLUG_LENGTH, as_slug, cut, free_slugs
+from pressroom_content.contract.articles import MAX_SLUG_LENGTH, as_slug, cut, free_slugs, slug_of
 from pressroom_content.records import Article, BodyFormat
 from pressroom_content.rendering.from_html import text_of, to_markdown
 from pressroom_content.rendering.sanitising import render
@@ -187,6 +187,21 @@ _AT_ONCE: Final = 50
 _MAX_NUMBER: Final = 25_000
 
 
+async def slug_for(database: Database, draft: Draft) -> str:
+    """Return the slug that a new article has unless another one has it: the draft's, or one made of its title.
+
+    A title without a language is in that of its website.
+    """
+    if draft.slug:
+        return draft.slug
+    language = draft.language
+    if not language and draft.website_id is not None:
+        settings = select(WebsiteRow.settings).where(WebsiteRow.id == as_id(draft.website_id))
+        async with database.reading() as session:
+            language = str((await session.scalar(settings) or {}).get("language", ""))
+    return slug_of(draft.title, language=language)
+
+
 async def place_for(session: AsyncSession, user_id: str, draft: Draft, most: int) -> str:
     """Return the slug of a new article: the draft's, with a number at its end where another article has it.
 
@@ -220,12 +235,6 @@ def _is_connected(user_id: str, website_id: str) -> ColumnElement[bool]:
 
 def _no_website(website_id: str) -> NotFound:
     return NotFound(f"this account has no website {website_id[:40]!r}; list_websites shows the ones it has")
-
-
-async def website_language(session: AsyncSession, website_id: str) -> str:
-    """Return the language of a website's articles that name none; empty where it has none."""
-    settings = await session.scalar(select(WebsiteRow.settings).where(WebsiteRow.id == as_id(website_id)))
-    return str((settings or {}).get("language", ""))
 
 
 async def explicit_slug(session: AsyncSession, user_id: str, content_id: str, draft: Draft) -> None:

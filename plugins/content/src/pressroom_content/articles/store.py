@@ -23,11 +23,10 @@ from pressroom_content.articles.fields import (
     check_website,
     explicit_slug,
     place_for,
-    website_language,
+    slug_for,
 )
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import Score
-from pressroom_content.contract.articles import slug_of
 from pressroom_content.records import Article, ArticleStatus
 from pressroom_content.tables import ArticleRow
 from pressroom_content.text_index import corpus
@@ -85,7 +84,7 @@ class Articles:
         draft = draft.kept()
         if request_id is not None and (known := await self._made_before(user_id, request_id, draft)) is not None:
             return known
-        likely = replace(draft, slug=draft.slug or await self._slug_of_title(draft))
+        likely = replace(draft, slug=await slug_for(self._database, draft))
         analysis = await analyse(self._plugin, unstored(user_id, likely))
         for attempt in range(_TRIES):
             try:
@@ -213,14 +212,6 @@ class Articles:
         async with self._database.writing() as session:
             await session.execute(wanted.values(score=score, word_count=noted.word_count))
         return noted
-
-    async def _slug_of_title(self, draft: Draft) -> str:
-        """Return the slug that a new article will have, unless another one has it already."""
-        language = draft.language
-        if not language and draft.website_id is not None:
-            async with self._database.reading() as session:
-                language = await website_language(session, draft.website_id)
-        return slug_of(draft.title, language=language)
 
     async def _as_made(self, article: Article, likely: Draft, analysis: Analysis) -> ArticleUpdate:
         """Return an article that was just made, with the score of what is stored: its slug may have become another."""
