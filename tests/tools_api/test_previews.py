@@ -12,6 +12,7 @@ import httpx
 import pytest
 from PIL import Image
 from pressroom.testing import RunningHost
+from selectolax.lexbor import LexborHTMLParser
 from support.http_fixtures import Start
 
 Client = Callable[[RunningHost], httpx.Client]
@@ -29,6 +30,15 @@ def test_a_preview_is_the_image_with_what_is_said_of_it(api: httpx.Client) -> No
     assert "access-control-allow-origin" not in answer.headers
     made = api.post(f"{QR}/api/generate", json={"text": "hi", "size": 300, "response": "binary"})
     assert made.content == answer.content
+
+
+def test_pages_name_the_detected_language_and_the_api_has_its_id(api: httpx.Client) -> None:
+    code = {"code": "#include <vector>\nstd::vector<int> none;", "language": "auto"}
+    previewed = api.post("/tools/code-to-image/preview", json=code)
+    assert json.loads(previewed.headers["x-details"])["language"] == "C++"
+    posted = api.post("/tools/code-to-image", data=code)
+    assert "Language C++" in LexborHTMLParser(posted.text).css("#facts")[0].text()
+    assert api.post("/tools/code-to-image/api/generate", json=code).json()["data"]["language"] == "cpp"
 
 
 def test_a_preview_says_where_its_text_can_be_edited(api: httpx.Client) -> None:

@@ -168,9 +168,11 @@ async def test_the_sample_is_legible(browser: Browser, server: Server, width: in
 async def test_the_detected_language_is_shown(browser: Browser, server: Server) -> None:
     async with opened(browser, server) as page:
         await code(page).fill('fn main() {\n    let x: Vec<u8> = vec![1];\n    println!("{:?}", x);\n}')
-        await expect(page.locator("#facts")).to_contain_text("Language rust")
+        await expect(page.locator("#facts")).to_contain_text("Language Rust")
         await code(page).fill("def weave(numbers):\n    return sum(numbers)\n")
-        await expect(page.locator("#facts")).to_contain_text("Language python")
+        await expect(page.locator("#facts")).to_contain_text("Language Python")
+        await code(page).fill("#include <vector>\n\nstd::vector<int> none;\n")
+        await expect(page.locator("#facts")).to_contain_text("Language C++")
 
 
 async def test_code_that_wraps_is_plain_text_while_one_types(browser: Browser, server: Server) -> None:

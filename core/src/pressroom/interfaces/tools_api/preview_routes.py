@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import parse_qs
 
@@ -16,6 +16,8 @@ from pressroom.host.host import Host
 from pressroom.http.errors import error_headers, status_of
 from pressroom.http.responses import INERT_CONTENT, RawResponse, content_type, encode_headers, matches_etag
 from pressroom.interfaces.tools_api.pages import input_from_form
+from pressroom.interfaces.tools_api.pages.forms import Param, first_endpoint
+from pressroom.interfaces.tools_api.pages.results import titled_details
 from pressroom.interfaces.tools_api.pages.views import editable_json
 from pressroom.interfaces.tools_api.routes import (
     ToolsApi,
@@ -77,20 +79,23 @@ class PreviewRoutes:
         except CallError as error:
             return self._refusal(slug, error, await self._previews.budget(address))
         tag = ((b"ETag", etag.encode()),) if tagged else ()
-        own = (*(_CHECKED if tagged else _NOT_KEPT), *tag, *_about(drawn))
+        own = (*(_CHECKED if tagged else _NOT_KEPT), *tag, *_about(drawn, self._params(slug)))
         return RawResponse(
             drawn.content, encoded=own + rate_limit_headers(status), content_type=content_type(drawn.media_type)
         )
 
     def _from_query(self, request: Request, slug: str) -> dict[str, Any] | CallError:
         descriptor = self._descriptors.get(slug)
-        params = descriptor["endpoints"][0]["params"] if descriptor else ()
+        params = self._params(slug)
         try:
             form = parse_qs(request.query_string, keep_blank_values=True)
             given = input_from_form(params, form, descriptor["page"]["switch"] if descriptor else "")
             return parse_object(orjson.dumps(given))
         except CallError as error:
             return error
+
+    def _params(self, slug: str) -> Sequence[Param]:
+        return first_endpoint(self._descriptors[slug]).get("params", ()) if slug in self._descriptors else ()
 
     def _refusal(self, slug: str, error: CallError, status: LimitStatus | None) -> HTTPResponse:
         body = self._api.envelopes.failure(error, slug, PREVIEW, status)
@@ -114,10 +119,10 @@ def _page(request: Request) -> str:
     return name if _PAGE.fullmatch(name) else ""
 
 
-def _about(drawn: Drawn) -> tuple[tuple[bytes, bytes], ...]:
+def _about(drawn: Drawn, params: Sequence[Param]) -> tuple[tuple[bytes, bytes], ...]:
     """Return the headers that tell what the page says beside the image."""
     details = drawn.artifact.details
-    data = json.dumps(details.model_dump(mode="json", by_alias=True)) if details is not None else "{}"
+    data = json.dumps(titled_details(params, details.model_dump(mode="json", by_alias=True)) if details else {})
     headers = [(b"X-Details", data.encode("ascii"))] if len(data) <= _MAX_DETAILS_LENGTH else []
     if (text := drawn.artifact.editable) is not None:
         headers.append((b"X-Editable-Text", editable_json(text).encode("ascii")))

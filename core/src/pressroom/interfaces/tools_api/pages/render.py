@@ -157,7 +157,7 @@ class Pages:
         params = endpoint.get("params", ())
         tool = self._view(descriptor)
         problems = problems_of(params, state.answer)
-        result = result_view(tool, state.answer, state.preview_url, title_in(params, state.form))
+        result = result_view(tool, state.answer, state.preview_url, title_in(params, state.form), params)
         failed = result is not None and not result.url
         page = descriptor.get("page") or {}
         images = self._images.get(tool.slug)

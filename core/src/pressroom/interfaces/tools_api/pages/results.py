@@ -62,13 +62,29 @@ def file_stem(title: str) -> str:
     return "-".join(words)[:60].strip("-")
 
 
+def titled_details(params: Sequence[Param], data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an answer says of its file, with the titles that the form has for values of its parameters.
+
+    A member that has a parameter's name, such as `language`, has its values too: `cpp` is shown as `C++`.
+    """
+    titles = {param["name"]: param.get("valueTitles", {}) for param in params}
+    return {
+        name: titles.get(name, {}).get(value, value) if isinstance(value, str) else value
+        for name, value in data.items()
+    }
+
+
 def result_view(
-    tool: ToolView, answer: Mapping[str, Any] | None, preview_url: str = "", title: str = ""
+    tool: ToolView,
+    answer: Mapping[str, Any] | None,
+    preview_url: str = "",
+    title: str = "",
+    params: Sequence[Param] = (),
 ) -> ResultView | None:
     """Return what an envelope of the API says, in words for people; `None` where nothing was run.
 
     `preview_url` is the URL of the image that represents a file that is not an image, `title` what the file is named
-    after.
+    after, `params` the parameters of the endpoint that answered.
     """
     if answer is None:
         return None
@@ -88,7 +104,11 @@ def result_view(
     sized = isinstance(width, int) and isinstance(height, int)
     facts = [("Format", kind.upper())]
     facts += [("Size", f"{width} × {height} px")] if sized else []
-    facts += [(label_of(name), text_of(value)) for name, value in data.items() if _is_fact(name, value)]
+    facts += [
+        (label_of(name), text_of(value))
+        for name, value in titled_details(params, data).items()
+        if _is_fact(name, value)
+    ]
     url = safe_link(data["url"])
     return ResultView(
         url=url,
