@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
-from support.people import EMAIL, PASSWORD, BrowserWithoutScreen, add_person
+from support.people import EMAIL, PASSWORD, BrowserWithoutScreen, Page, add_person
 
 
 @pytest.fixture
@@ -39,6 +42,55 @@ def test_the_link_makes_the_first_account_once(empty: RunningHost, first: Browse
     again = first.get(f"/setup?token={token}")
     assert again.status == 404
     assert "already has an account" in again.text
+
+
+SETTING = f'[accounts]\noperators = ["{EMAIL}"]'
+
+
+def setting(page: Page) -> str:
+    (found,) = page.tree.css("#operators-setting")
+    return str(found.text())
+
+
+@contextmanager
+def new_server(tmp_path: Path, **accounts: Any) -> Iterator[tuple[RunningHost, BrowserWithoutScreen, Page]]:
+    """Yield a new host, the browser in which its first account was made, and the page that it showed then."""
+    settings = settings_for_test({"accounts": accounts}, tmp_path)
+    with RunningHost(settings) as running, BrowserWithoutScreen(running) as browser:
+        page = browser.get(f"/setup?token={link(running)}")
+        yield running, browser, browser.submit(page, "/setup", email=EMAIL, name="Ada", password=PASSWORD)
+
+
+def test_whoever_sets_up_a_server_is_told_how_to_become_its_operator(tmp_path: Path) -> None:
+    with new_server(tmp_path) as (host, browser, welcome):
+        assert setting(welcome) == SETTING
+        assert setting(browser.get("/dashboard/account")) == SETTING
+        assert "operators-setting" not in browser.get("/dashboard").html
+        add_person(host, "invited@example.org")
+        with BrowserWithoutScreen(host) as second:
+            second.sign_in("invited@example.org")
+            assert "operators-setting" not in second.get("/dashboard/account").html
+            assert "operators-setting" not in second.get("/dashboard?done=welcome").html
+    with new_server(tmp_path / "again", **tomllib.loads(SETTING)["accounts"]) as (
+        _,
+        browser,
+        welcome,
+    ):
+        assert browser.get("/dashboard/users").status == 200
+        assert "operators-setting" not in welcome.html + browser.get("/dashboard/account").html
+
+
+@pytest.mark.parametrize(
+    "accounts",
+    [{"sign_up": True}, {"identity_provider": {"issuer": "https://id.example.com", "client_id": "pressroom"}}],
+    ids=["by sign-up", "from an identity provider"],
+)
+def test_where_anyone_gets_an_account_nobody_is_told_to_become_an_operator(
+    tmp_path: Path, accounts: dict[str, Any]
+) -> None:
+    with new_server(tmp_path, **accounts) as (_, browser, welcome):
+        assert "Your account is ready." in welcome.text
+        assert "operators-setting" not in welcome.html + browser.get("/dashboard/account").html
 
 
 @pytest.mark.parametrize("path", ["/setup", "/sign-up"])

@@ -54,6 +54,7 @@ async def diagnose(compiled: LoadedApp, advance: Callable[[], None]) -> list[Dia
     for name, result in (*_running_servers(compiled), *_configuration(compiled)):
         add(name, result)
     add("data folder", _data_folder(compiled))
+    add("accounts", _accounts(compiled))
     add("tools", _tools(compiled))
     add("authentication", _attempt_authenticators(compiled))
     add("branding", _attempt_branding(compiled))
@@ -175,6 +176,14 @@ def _combinations(compiled: LoadedApp) -> Iterator[CheckResult]:
             f"the server listens on {settings.server.host}, but base_url is not set",
             'set base_url = "https://…": signed URLs start with it',
         )
+
+
+def _accounts(compiled: LoadedApp) -> CheckResult:
+    operators = len(compiled.settings.accounts.operators)
+    if operators == 0:
+        # Not a hint: a server for one person needs none.
+        return CheckResult("ok", "no operators: the dashboard has no page for users; [accounts] operators names them")
+    return CheckResult("ok", counted(operators, "operator"))
 
 
 def _tools(compiled: LoadedApp) -> CheckResult:

@@ -141,6 +141,7 @@ class AccountPage:
             connections=connections,
             sessions=rows[:SESSIONS],
             more_sessions=len(rows) > SESSIONS,
+            lacks_operators=await self._frame.lacks_operators(visit),
         )
 
 

@@ -135,7 +135,10 @@ class DashboardFrame:
         self._secret = server.forwarded_secret.get_secret_value() if server.forwarded_secret else None
         self._templates = site.templates("pressroom.interfaces.dashboard")
         groups = groups_of(host)
-        self._operators = frozenset(one.strip().lower() for one in host.settings.accounts.operators)
+        accounts = host.settings.accounts
+        self._operators = frozenset(one.strip().lower() for one in accounts.operators)
+        provider = accounts.identity_provider
+        self._is_open = accounts.sign_up or (provider.issuer is not None and provider.create_accounts)
         self._groups = {role: visible_groups(groups, role) for role in ACCOUNT_ROLES}
         self._operators_group = NavigationGroup("Server", (NavigationLink("Users", USERS),))
         self._links = tuple(link for group in groups for link in group.links)
@@ -147,6 +150,15 @@ class DashboardFrame:
     def is_operators_email(self, email: str) -> bool:
         """Tell whether an e-mail address is one of an operator. Nobody may make an account with it by themselves."""
         return email.strip().lower() in self._operators
+
+    async def lacks_operators(self, visit: DashboardRequest) -> bool:
+        """Tell whether to say how somebody becomes an operator: to whoever set the server up, while nobody is one.
+
+        That is who has its only account. On a server on which anyone can get an account, it is not known who that is.
+        """
+        if self._operators or self._is_open or visit.role != "owner":
+            return False
+        return [one.id for one in await self.host.accounts.users.list(limit=2)] == [visit.person.id]
 
     def public(self, path: str, handler: Handler, *, methods: tuple[str, ...] = ("GET",)) -> Endpoint:
         """Return the endpoint of a page for anyone: `handler(request, **path)`."""

@@ -64,6 +64,8 @@ class Overview:
             older=before is not None,
             next_page=urlencode({**next_page, "before": shown[-1].id}) if len(calls) > CALLS else "",
             message=_MESSAGES.get(query.get("done", ""), ""),
+            # Somebody who works alone has no use for it, so that it does not stay here; the account's page has it too.
+            lacks_operators=query.get("done") == "welcome" and await self._frame.lacks_operators(visit),
         )
 
     async def _of_member(self, visit: DashboardRequest) -> HTTPResponse:
