@@ -34,6 +34,21 @@ def test_lists_have_excerpts_that_are_made_where_none_was_written(blog: Blog) ->
     assert excerpts[1].endswith("…")
 
 
+def test_code_in_an_excerpt_is_isolated_on_pages_alone(blog: Blog) -> None:
+    code = "x" * 50
+    url = blog.publish(
+        "Cut", f"The first paragraph says enough, `a<b>()`, and then it is cut inside `{code} {code} {code}`."
+    )
+    assert blog.tree().css(".post-excerpt")[0].inner_html == (
+        'The first paragraph says enough, <bdi dir="ltr">a&lt;b&gt;()</bdi>, and then it is cut inside '
+        f'<bdi dir="ltr">{code}</bdi>…'
+    )
+    for path in ("/feed.xml", "/feed.json"):
+        assert not {"\ufdd0", "\ufdd1", "\u2066", "\u2068"} & set(blog.get(path).text), path
+    post = LexborHTMLParser(httpx.get(url, timeout=30).text)
+    assert "enough, a<b>(), and then" in attribute_of(post, "meta[name=description]", "content")
+
+
 def test_tags_categories_and_authors_lead_to_their_posts(blog: Blog) -> None:
     blog.publish("On looms", tags=("Jacquard & co", "Müll"), categories=("History",), author="Ada Lovelace")
     url = blog.publish("On engines", tags=("jacquard & CO",), author="Ada Lovelace")

@@ -145,6 +145,8 @@ def test_code_and_dates_keep_their_direction_in_a_right_to_left_post(host: Runni
         page.goto(made["connect_url"])
         teaser = page.locator(".post-excerpt", has_text="It ends here.")
         assert teaser.evaluate("node => getComputedStyle(node).direction") == "ltr"
+        opening, closing = page.locator(".post-excerpt", has_text="نص مع").evaluate(_EDGES)
+        assert opening < closing
 
 
 _RANGE = """

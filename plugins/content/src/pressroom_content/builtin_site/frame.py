@@ -14,13 +14,14 @@ from typing import Any, Final
 from urllib.parse import quote, urlsplit
 from zoneinfo import ZoneInfo
 
+from markupsafe import Markup, escape
 from pressroom.sdk import HttpResponse, NotFound, PluginContext
 
 from pressroom_content.builtin_site import cards
 from pressroom_content.builtin_site.appearance import grounds, icon_of, style_of
 from pressroom_content.builtin_site.files import SiteImage, images_of, names_in
 from pressroom_content.builtin_site.post_lists import ListedPost, PostLists
-from pressroom_content.builtin_site.summaries import Wording, is_rtl, shortened, summary, wording
+from pressroom_content.builtin_site.summaries import Wording, excerpt_of, is_rtl, wording
 from pressroom_content.builtin_site.tables import BuiltinPostRow
 from pressroom_content.records import Website
 from pressroom_content.rendering.sanitising import FRAME_HOSTS
@@ -79,7 +80,10 @@ class BlogImage:
 
 @dataclass(frozen=True, slots=True)
 class ShownPost:
-    """A post in a list, or at the head of its page. Where `updated` is not empty, it changed on a later day."""
+    """A post in a list, or at the head of its page. Where `updated` is not empty, it changed on a later day.
+
+    `excerpt_html` is the excerpt for pages.
+    """
 
     title: str
     url: str
@@ -89,6 +93,7 @@ class ShownPost:
     date: str
     updated: str
     excerpt: str
+    excerpt_html: Markup
     minutes: int
     cover: BlogImage | None = None
 
@@ -202,8 +207,9 @@ class SiteFrame:
         words = wording(language or settings.language)
         changed = max(row.updated_at, at)
         excerpt = row.fields.get("excerpt") or row.fields.get("meta_description") or ""
+        excerpt_html = escape(excerpt)
         if not excerpt and beginning:
-            excerpt = shortened(summary(beginning), _EXCERPT_WIDTH)
+            excerpt, excerpt_html = excerpt_of(beginning, _EXCERPT_WIDTH)
         is_later = changed.astimezone(zone).date() > at.astimezone(zone).date()
         return ShownPost(
             title=row.title,
@@ -214,6 +220,7 @@ class SiteFrame:
             date=words.date(at, zone),
             updated=words.date(changed, zone) if is_later else "",
             excerpt=excerpt,
+            excerpt_html=excerpt_html,
             minutes=_minutes(html),
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from icu4py.messageformat import MessageFormat
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from selectolax.lexbor import LexborHTMLParser
 
 from pressroom_content.language import primary_subtag
@@ -45,6 +46,12 @@ _LOOSE: Final = " ,;:-\u2013\u2014\u3001\uff0c\uff1a\uff1b"
 
 _STOPS: Final = ".…\u3002\uff0e"
 
+_CODE: Final = "code, kbd, samp"
+_ISOLATED, _END_ISOLATED = "\ufdd0", "\ufdd1"
+"""What is around code while a text is shortened: noncharacters, which no text should have, and which have no width."""
+
+_ISOLATES: Final = re.compile(f"([{_ISOLATED}{_END_ISOLATED}])")
+
 
 def width(text: str) -> float:
     """Return about how wide a text is, in small Latin letters."""
@@ -52,6 +59,8 @@ def width(text: str) -> float:
 
 
 def _width(character: str) -> float:
+    if character in (_ISOLATED, _END_ISOLATED):
+        return 0.0
     if character.isupper():
         return _CAPITAL
     if character < _LATIN_ENDS or not character.isalpha():
@@ -86,9 +95,49 @@ def summary(html: str) -> str:
 
     It is empty where the body has no text.
     """
+    return _summary(_readable(html))
+
+
+def excerpt_of(html: str, longest: float) -> tuple[str, Markup]:
+    """Return the beginning of a body for a list of posts: as text, and as HTML.
+
+    In the HTML, code is isolated: between words that run from right to left, `print()` would be shown as `()print`.
+    """
+    text = shortened(summary(html), longest)
+    if "<code" not in html and "<kbd" not in html and "<samp" not in html:
+        return text, escape(text)
+    tree = _readable(html)
+    for node in tree.css(_CODE):
+        node.insert_before(_ISOLATED)
+        node.insert_after(_END_ISOLATED)
+    return text, _isolating(shortened(_summary(tree), longest))
+
+
+def _isolating(marked: str) -> Markup:
+    """Return a text as HTML, in which code is in elements that isolate it. What was cut off inside one is closed."""
+    text, ellipsis = (marked[:-1], "…") if marked.endswith("…") else (marked, "")
+    found, depth = [], 0
+    for part in _ISOLATES.split(text):
+        if part == _ISOLATED:
+            found.append(Markup('<bdi dir="ltr">'))
+            depth += 1
+        elif part != _END_ISOLATED:
+            found.append(escape(part))
+        elif depth:
+            found.append(Markup("</bdi>"))
+            depth -= 1
+    return Markup("").join([*found, Markup("</bdi>") * depth, ellipsis])
+
+
+def _readable(html: str) -> LexborHTMLParser:
+    """Return the beginning of a body, without what is not read as part of its text."""
     tree = LexborHTMLParser(html[:_MAX_HTML])
     for node in tree.css(_LEFT_OUT):
         node.decompose()
+    return tree
+
+
+def _summary(tree: LexborHTMLParser) -> str:
     found = _joined(" ".join(node.text(deep=True).split()) for node in tree.css("p"))
     if not found and tree.body is not None:
         found = _joined([tree.body.text(deep=True, separator=" ")])
