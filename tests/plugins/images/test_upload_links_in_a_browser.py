@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.async_api import Browser, FilePayload, Page, expect
@@ -86,6 +89,28 @@ async def test_the_page_says_what_it_takes_and_refuses_other_files_below_the_fie
         if VIEWS[view]["java_script_enabled"]:
             assert await shown.evaluate("(image) => image.decode().then(() => image.naturalWidth)") == 300
             assert await violations(page) == []
+
+
+@pytest.mark.parametrize("scripting", [True, False], ids=["with JavaScript", "without JavaScript"])
+async def test_the_end_of_a_link_is_in_the_time_zone_of_the_visitor(
+    browser: Browser, host: RunningHost, ada: ToolClient, scripting: bool
+) -> None:
+    context = await browser.new_context(
+        timezone_id="Asia/Kathmandu",
+        locale="en-GB",
+        java_script_enabled=scripting,
+        viewport={"width": 390, "height": 844},
+    )
+    page = await context.new_page()
+    await page.goto(await _link(ada))
+    shown = page.locator("time")
+    until = datetime.fromisoformat(await shown.get_attribute("datetime") or "")
+    there = until.astimezone(ZoneInfo("Asia/Kathmandu"))
+    # On another day there, the date is before the time.
+    await expect(shown).to_have_text(
+        re.compile(f"{there:%H:%M}$") if scripting else f"{until.astimezone(UTC):%H:%M} UTC"
+    )
+    await context.close()
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -56,6 +56,14 @@ if (guessed && ownZone && ownZone !== guessed.value) {
   location.replace(url);
 }
 
+// Times that pages write in UTC are shown in the browser's time zone.
+
+for (const time of $$("time[data-local]")) {
+  const at = new Date(time.dateTime);
+  const isToday = at.toDateString() === new Date().toDateString();
+  time.textContent = at.toLocaleString([], isToday ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" });
+}
+
 // A colour is picked beside the field that holds it.
 
 for (const picker of $$("[data-picks]")) {
