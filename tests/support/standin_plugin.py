@@ -319,7 +319,14 @@ def pressroom_site_connectors(plugin: PluginContext) -> Iterable[SiteConnector]:
             approved=_approved,
             term_kinds=("tag", "author"),
         ),
-        SiteConnector(BLOCKS, "Stand-in with blocks", "A platform for tests.", _open_blocks, CAPABILITIES, fields),
+        SiteConnector(
+            BLOCKS,
+            "Stand-in with blocks",
+            "A platform for tests.",
+            _open_blocks,
+            replace(CAPABILITIES, trash=False),
+            fields,
+        ),
     ]
 
 

@@ -51,6 +51,7 @@ CAPABILITIES: Final = Capabilities(
     featured_image=True,
     import_posts=True,
     authors=True,
+    trash=False,
 )
 _USERNAME: Final = re.compile(r"[A-Za-z0-9_]{1,100}", re.ASCII)
 _PAGE: Final = 100

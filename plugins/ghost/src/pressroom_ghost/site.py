@@ -70,6 +70,7 @@ CAPABILITIES: Final = Capabilities(
     authors=True,
     featured_caption=True,
     audience=True,
+    trash=False,
 )
 _QUERY: Final = {"formats": "html,lexical,mobiledoc", "include": "tags,authors,tiers"}
 _PAGE: Final = 20

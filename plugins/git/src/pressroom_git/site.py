@@ -42,6 +42,7 @@ CAPABILITIES: Final = Capabilities(
     seo_meta=True,
     import_posts=True,
     built=True,
+    trash=False,
 )
 MAX_POSTS: Final = 20_000
 """Files that are looked at in one site."""

@@ -6,12 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 import httpx
 from pressroom.testing import RunningHost
+from pressroom_content.websites.store import Websites
 from support.people import BrowserWithoutScreen, Page
 from support.standin_platform import StandInPlatform
+from support.standin_plugin import BLOCKS, PLATFORM
 from support.written_articles import Work
 
-from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
-from .conftest import ARTICLES
+from ..conftest import Client, client_of  # noqa: TID252 - the client of the whole plugin
+from .conftest import ARTICLES, browser_of
 
 
 def made(work: Work, title: str, body: str = "Hot soup.", **fields: object) -> str:
@@ -61,6 +63,26 @@ def test_an_article_is_published_and_updated_and_counted_once(
     there = reader.submit(reader.get(path), path, do="publish")
     assert "the newest version is there already" in there.text
     assert used(full_host, work) == before + 1
+
+
+def test_a_post_is_moved_to_the_trash_only_where_there_is_one(
+    full_host: RunningHost, platform: StandInPlatform
+) -> None:
+    client = client_of(full_host, "tidy@example.net")
+    id_ = client.data("create_content", title="Down again", body="Hot soup.")["content_id"]
+    sites = Websites(client.plugin)
+    for kind, name in ((PLATFORM, "With a trash"), (BLOCKS, "Without")):
+        credential = {"token": platform.token}
+        website = full_host.run(sites.add(client.user_id, kind, name=name, url=platform.url, credential=credential))
+        client.data("publish_content", content_id=id_, website_id=website.id)
+    with browser_of(full_host, client) as browser:
+        page = browser.get(f"{ARTICLES}/{id_}/publications")
+    offered = [
+        [one.attributes["value"] for one in form.css("[name=mode]")]
+        for form in page.tree.css("form")
+        if form.css("[name=mode]")
+    ]
+    assert sorted(offered) == [["draft", "delete"], ["draft", "trash", "delete"]]
 
 
 def test_a_page_such_as_an_imprint_is_published_by_hand(reader: BrowserWithoutScreen, work: Work) -> None:

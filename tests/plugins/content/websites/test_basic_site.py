@@ -18,6 +18,10 @@ from pressroom_content.contract import (
     Site,
     SiteRefused,
 )
+from pressroom_devto.site import DevtoSite
+from pressroom_ghost.site import GhostSite
+from pressroom_git.site import GitSite
+from pressroom_webhook.site import WebhookSite
 
 FILE = MediaFile("m_1", "cup.png", "image/png", "https://example.com/cup.png", "A cup", "download")
 POST = Post("m", "Tea", "tea", "", "")
@@ -77,6 +81,7 @@ def test_what_needs_nothing_of_the_platform_returns_nothing() -> None:
         (Capabilities(unpublish=True), {"live", "draft"}),
         (Capabilities(schedule=True), {"live", "scheduled"}),
         (Capabilities(delete=True), {"live", "trashed", "gone"}),
+        (Capabilities(delete=True, trash=False), {"live", "gone"}),
     ],
 )
 def test_states_follow_the_capabilities(capabilities: Capabilities, allowed: set[str]) -> None:
@@ -100,6 +105,18 @@ def test_the_platforms_own_words_come_first() -> None:
     assert refused(site.set_state("1", "trashed")) == "an archive has no trash"
     assert asyncio.run(site.set_state("1", "gone")) == REMOTE
     assert refused(site.upload(FILE, "m")) == "an archive takes no files: cup.png can only be linked"
+
+
+@pytest.mark.parametrize("site", [DevtoSite, GhostSite, GitSite, WebhookSite])
+def test_a_site_without_a_trash_declares_that(site: type[BasicSite]) -> None:
+    opened = site.__new__(site)
+    try:
+        opened.require_state("trashed")
+    except SiteRefused:
+        assert not (site.capabilities.trash and site.capabilities.delete)
+    else:
+        assert site.capabilities.trash
+        assert site.capabilities.delete
 
 
 def test_a_platform_that_deletes_nothing_says_so_of_its_trash_too() -> None:

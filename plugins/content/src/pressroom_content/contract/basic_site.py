@@ -30,7 +30,7 @@ from pressroom_content.contract.sites import (
 T = TypeVar("T")
 
 SiteAction = Literal["delete", "import_posts", "redirects", "schedule", "trash", "unpublish", "upload"]
-"""What a platform may be unable to do: a field of `Capabilities`, or `trash` if it can only delete permanently."""
+"""What a platform may be unable to do: a field of `Capabilities`."""
 
 _REFUSALS: Final[Mapping[SiteAction, str]] = {
     "delete": "this platform deletes nothing: make the post a draft, then delete it on the site",
@@ -120,7 +120,7 @@ class BasicSite(ABC):
         action = _STATES.get(state)
         if action == "trash" and not self.capabilities.delete:
             action = "delete"
-        if action is not None and (action in self.refusals or not getattr(self.capabilities, action, True)):
+        if action is not None and (action in self.refusals or not getattr(self.capabilities, action)):
             raise self.refusal(action)
 
     @abstractmethod

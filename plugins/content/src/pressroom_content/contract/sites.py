@@ -46,6 +46,9 @@ class Capabilities:
     that `Post.author` names; if it does not, users are told. `featured_caption` means that `Post.featured_caption` is
     shown. `built` means that pages appear some time after a post was accepted, when the site has been built. `audience`
     means that `create` restricts the readers of a post to `Post.audience`.
+
+    `trash` says what `delete` means: with it, a post can also be moved to a trash, from which the owner of the site can
+    bring it back; set it to `False` if posts can only be deleted for good.
     """
 
     draft: bool = False
@@ -66,6 +69,7 @@ class Capabilities:
     featured_caption: bool = False
     built: bool = False
     audience: bool = False
+    trash: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,7 +223,8 @@ def _shown_steps(steps: Sequence[PublicationStep]) -> list[tuple[str, str, str]]
 
 def _down_modes(able: Capabilities) -> list[tuple[str, str]]:
     modes = [("draft", "keep it there as a draft")] if able.unpublish else []
-    modes += [("trash", "move it to the trash there"), ("delete", "delete it there for good")] if able.delete else []
+    modes += [("trash", "move it to the trash there")] if able.delete and able.trash else []
+    modes += [("delete", "delete it there for good")] if able.delete else []
     return modes or [("draft", "keep it there as a draft")]
 
 

@@ -265,7 +265,9 @@ def capabilities_of(website: Website, connector: SiteConnector) -> Capabilities:
         return connector.capabilities
     known = asdict(connector.capabilities)
     found = {name: bool(website.capabilities.get(name, default)) for name, default in known.items()}
-    return Capabilities(**found | {"read_back": found["read_back"] and connector.capabilities.read_back})
+    # What sites have by default, their platform may lack.
+    limited = {name: found[name] and known[name] for name in ("read_back", "trash")}
+    return Capabilities(**found | limited)
 
 
 def removals(removed: Sequence[str]) -> list[str]:
