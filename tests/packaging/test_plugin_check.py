@@ -213,11 +213,13 @@ def test_a_broken_promise_is_named_with_what_was_seen_and_the_fix(
 
 
 def test_people_and_ci_are_told_the_same(tmp_path: Path) -> None:
-    made = project(tmp_path, "told", "raise ValueError('nutmeg')")
+    made = project(tmp_path, "told", "def grate(seed): ...\nraise ValueError('nutmeg')")
+    (made / "src" / "acme_told" / "py.typed").touch()
     done = check(made, "--junit", str(tmp_path / "check.xml"), isolated=True)
     assert done.returncode == 1
     assert "it loads and starts" in done.stdout
     assert "nutmeg" in done.stdout
+    assert f"{made}/src/acme_told/plugin.py:1: its types" in done.stdout
     report = ET.parse(tmp_path / "check.xml").getroot()
     told = [one.text or "" for one in report.iter("failure")]
     assert int(report.attrib["failures"]) == len(told)
@@ -300,6 +302,15 @@ def test_a_plugin_of_one_file_is_checked_as_it_is(tmp_path: Path) -> None:
     file.write_text(module.replace('summary="For tests."', 'summary="For tests.", api="1"').replace("{id}", "shout"))
     done = check(file, "--json")
     assert [finding for stage in stages(done).values() for finding in stage["findings"]] == []
+
+
+@pytest.mark.parametrize("text", ["PLUGIN = 1 / 0", "def broken(:"], ids=["fails", "is not Python"])
+def test_the_fix_names_the_file_that_was_given(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "given.py"
+    file.write_text(text)
+    (finding,) = stages(check(file, "--json"))["contracts"]["findings"]
+    assert "pressroom-check-" not in str(finding)
+    assert f"correct {file}" in finding["fix"] or f"correct given.py in {tmp_path}," in finding["fix"]
 
 
 @pytest.mark.parametrize(

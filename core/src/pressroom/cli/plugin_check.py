@@ -119,6 +119,8 @@ def _check_packages(
 ) -> None:
     import importlib.metadata  # noqa: PLC0415 - not needed by --help
 
+    from pressroom.cli.plugin_environment import source_paths  # noqa: PLC0415
+
     with tempfile.TemporaryDirectory(prefix="pressroom-check-") as name:
         folder = Path(name)
         providers = importlib.metadata.packages_distributions()
@@ -129,12 +131,13 @@ def _check_packages(
         if python is None:
             return
         packages = {path: package for path, (_, package) in built.items() if package}
+        sources = source_paths(packages, folder / "environment")
         for one in _types(packages, python):
-            advance(one)
+            advance(one.named_after(sources))
         ids = [id_ for package in packages.values() for id_ in package.plugins]
         request = {"plugins": ids, "config": config, "postgresql": postgresql}
         for one in _run_contracts(python, request, deadline, folder):
-            advance(one)
+            advance(one.named_after(sources))
         if not postgresql:
             advance(Stage("PostgreSQL", skipped=True, note="give the URL of a database with --postgresql"))
 
@@ -205,7 +208,7 @@ def _check_file(
             "postgresql": postgresql,
         }
         for one in _run_contracts(Path(sys.executable), request, deadline, Path(name)):
-            advance(one)
+            advance(one.named_after({str(folder): str(path.parent)}))
 
 
 def _config(path: Path, config_file: Path | None) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -44,6 +44,15 @@ class Stage:
         if self.findings:
             return "failed"
         return "skipped" if self.skipped else "ok"
+
+    def named_after(self, sources: Mapping[str, str]) -> Stage:
+        """Name the user's files in what was found, not the copies of them that were checked and are gone by now."""
+        for finding in self.findings:
+            for copy, source in sources.items():
+                finding.where = finding.where.replace(copy, source)
+                finding.seen = finding.seen.replace(copy, source)
+                finding.fix = finding.fix.replace(copy, source)
+        return self
 
 
 def tell(output: Output, stages: Sequence[Stage]) -> None:

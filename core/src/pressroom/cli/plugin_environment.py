@@ -200,6 +200,21 @@ def _is_here(requirement: Requirement) -> bool:
         return False
 
 
+def source_paths(packages: Mapping[Path, BuiltPackage], environment: Path) -> dict[str, str]:
+    """Return what the files of packages are called in their projects, by their paths in an environment.
+
+    A file of a wheel is called as it is in the wheel.
+    """
+    found: dict[str, str] = {}
+    for installed in environment.glob("lib*/python*/site-packages"):
+        for path, package in packages.items():
+            for name in package.packages:
+                own = next((one for one in (path / "src" / name, path / name) if one.is_dir()), None)
+                found[f"{installed}/{name}/"] = f"{own or name}/"
+        found[f"{installed}/"] = ""
+    return found
+
+
 def _own_packages() -> list[str]:
     paths = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *site.getsitepackages()]
     return list(dict.fromkeys(path for path in paths if path and os.path.isdir(path)))  # noqa: PTH112 - as site itself
