@@ -196,6 +196,16 @@ def test_the_other_plugins_work(server: Server) -> None:
     assert [one["id"] for one in server.announced["plugins"] if one["status"] == "active"] == ["sound"]
 
 
+def test_doctor_names_a_fault_once(diagnosed: dict[str, Any]) -> None:
+    told = [
+        (check.partition(" in process ")[0], row["message"])
+        for check, row in diagnosed.items()
+        if row["status"] == "error"
+    ]
+    assert len(told) >= len(_CASES)
+    assert len(set(told)) == len(told)
+
+
 @pytest.mark.parametrize(("point", "name"), _CASES)
 def test_a_fault_is_named_everywhere(
     point: str, name: str, server: Server, listed: dict[str, Any], diagnosed: dict[str, Any], metrics: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
@@ -118,17 +119,22 @@ def _configuration(compiled: LoadedApp) -> Iterator[tuple[str, CheckResult]]:
 
 
 def _running_servers(compiled: LoadedApp) -> Iterator[tuple[str, CheckResult]]:
+    told = {(one.id, one.status, one.phase, one.error) for one in compiled.plugins.records}
     for server in running_servers(compiled.settings.storage.path):
-        yield from _running(server)
+        yield from _running(server, told)
 
 
-def _running(server: RunningServer) -> Iterator[tuple[str, CheckResult]]:
-    """Yield what a running server says of itself, and of each plugin that failed in it."""
+def _running(server: RunningServer, told: AbstractSet[tuple[str, ...]]) -> Iterator[tuple[str, CheckResult]]:
+    """Yield what a running server says of itself, and of each plugin that failed in it, unless that is told already.
+
+    What is told are the id, status, phase and error of each plugin as it was loaded here.
+    """
     yield "running server", CheckResult("ok", f"process {server.pid} at {server.url}, since {server.started_at}")
     for plugin in server.plugins.values():
         name = f"plugin {plugin.id} in process {server.pid}"
         if plugin.status in ("broken", "conflict", "incompatible"):
-            yield name, CheckResult("error", f"{plugin.status} ({plugin.phase}): {plugin.error}", plugin.hint)
+            if (plugin.id, plugin.status, plugin.phase, plugin.error) not in told:
+                yield name, CheckResult("error", f"{plugin.status} ({plugin.phase}): {plugin.error}", plugin.hint)
         elif plugin.failures:
             message = f"{counted(plugin.failures, 'failure')} since the start, the last: {plugin.latest}"
             yield name, CheckResult("warning", message, "see the log for the details; tell the plugin's authors")
