@@ -169,6 +169,26 @@ def test_what_a_failing_wrapper_did_is_undone_and_that_of_the_others_stays(
     assert "qr-code-generator" in compiled.catalog.tools
 
 
+def test_a_wrapper_that_never_ends_is_named_with_the_plugin_whose_records_it_had(
+    tmp_path: Path, compile_with: Compile
+) -> None:
+    endless = wrapping(
+        """found = yield
+    while owner == 'sound':
+        pass
+    return found
+"""
+    )
+    compiled = compile_with(
+        install_plugin(tmp_path, "endless", endless), install_plugin(tmp_path, "sound"), server={"start_timeout": 0.2}
+    )
+
+    record = record_of(compiled, "endless")
+    assert (record.status, record.phase) == ("broken", "wrap")
+    assert record.error == "its wrapper of pressroom_generators, with what sound contributes, did not end within 0.2 s"
+    assert "sound" in compiled.catalog.tools
+
+
 def test_a_result_that_was_made_without_a_wrapper_is_not_served_with_it(tmp_path: Path, compile_with: Compile) -> None:
     sound, house = install_plugin(tmp_path, "sound"), install_plugin(tmp_path, "house", RENAMING)
     with_wrapper, without = compile_with(sound, house), compile_with(sound, house, plugins={"house": None})

@@ -162,10 +162,11 @@ class PluginGate:
         self._failing.discard(call)
 
     @contextmanager
-    def loading(self, call: PluginCall, seconds: float) -> Iterator[None]:
+    def loading(self, call: PluginCall, seconds: float, doing: Callable[[], str] | None = None) -> Iterator[None]:
         """Contain what a plugin does while it is loaded, in at most that many seconds.
 
-        What it prints goes to standard error, since standard output belongs to the command that is being run.
+        What it prints goes to standard error, since standard output belongs to the command that is being run. `doing`
+        returns what it does at the moment, for the message that it did not end, where it does several things.
 
         Raises:
             PluginFailed: it raised anything, took too long, or called `os._exit`. It is counted, and not logged: the
@@ -179,7 +180,7 @@ class PluginGate:
                 with redirect_stdout(sys.stderr), no_exit(), waiting, self.traced(call):
                     yield
             except Overdue as error:
-                text = f"{call} did not end within {seconds:g} s"
+                text = f"{doing() if doing else call} did not end within {seconds:g} s"
                 self.count(call, "timeout", text)
                 hint = f"{_START_HINT}, or set enabled = false in [plugins.{call.plugin}]"
                 raise PluginFailed(call, "timeout", text, error, hint, logged=False) from error

@@ -16,7 +16,7 @@ from pressroom.plugins.contributions import RECORD_TYPES, claims_of
 from pressroom.plugins.discovery import Candidate, Phase, PluginRecord, Status
 from pressroom.plugins.registering import fallen, taken_out
 from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS, HOST_ID
-from pressroom.plugins.wrapping import Wrapped, Wrapper
+from pressroom.plugins.wrapping import RunningWrapper, Wrapped, Wrapper
 from pressroom.sdk import Plugin, PluginContext
 
 
@@ -40,10 +40,12 @@ class LoadingPlugin:
     claims: list[str] = field(default_factory=list)
 
     @contextmanager
-    def phase(self, name: Phase, undo: Callable[[], None] | None = None) -> Iterator[None]:
-        """Contain whatever a plugin does in a phase; only Ctrl-C goes through."""
+    def phase(
+        self, name: Phase, undo: Callable[[], None] | None = None, doing: Callable[[], str] | None = None
+    ) -> Iterator[None]:
+        """Contain whatever a plugin does in a phase; only Ctrl-C goes through. See `PluginGate.loading` for `doing`."""
         try:
-            with self.gate.loading(PluginCall(self.record.id, name), self.seconds):
+            with self.gate.loading(PluginCall(self.record.id, name), self.seconds, doing):
                 yield
         except PluginFailed as failure:
             self.record = fallen(self.record, "broken", name, failure)
@@ -133,8 +135,11 @@ def settle_wrappers(
         wrapped = Wrapped({id_: plugin.collected for id_, plugin in sound.items()})
         for _, plugin in sorted(sound.items()):
             if plugin.wrappers and plugin.context is not None:
-                with plugin.phase("wrap"):
-                    wrapped = wrapped.by(plugin.wrappers, plugin.context, types, partial(claims_of, unique), taken)
+                running = RunningWrapper()
+                with plugin.phase("wrap", doing=running.__str__):
+                    wrapped = wrapped.by(
+                        plugin.wrappers, plugin.context, types, partial(claims_of, unique), taken, running
+                    )
         if all(plugin.sound for plugin in sound.values()):
             break
         settle_requirements(loading, others)

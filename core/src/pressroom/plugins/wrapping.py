@@ -56,6 +56,18 @@ def check_wrapper(hook: str, function: Callable[..., Any], options: Mapping[str,
         raise PluginError(f"its wrapper of {hook} yields nothing", hint=_PATTERN)
 
 
+@dataclass(slots=True)
+class RunningWrapper:
+    """The wrapper of a plugin that runs, and the plugin whose records pass it."""
+
+    hook: str = ""
+    owner: str = ""
+
+    def __str__(self) -> str:
+        """Return how an error calls it."""
+        return f"its wrapper of {self.hook}, with what {self.owner} contributes,"
+
+
 @dataclass(frozen=True, slots=True)
 class Wrapped:
     """The records of all plugins, as the wrappers that ran so far left them.
@@ -76,6 +88,7 @@ class Wrapped:
         types: Mapping[str, type[Any]],
         claims_of: Callable[[str, Any], Iterable[str]],
         taken: Iterable[str],
+        running: RunningWrapper,
     ) -> Self:
         """Return what the wrappers of one more plugin make of the records of all others.
 
@@ -85,6 +98,7 @@ class Wrapped:
             types: what each hook yields.
             claims_of: returns what a record of a hook claims for itself alone.
             taken: what nobody may claim, such as the names of the host's own records.
+            running: where the wrapper that runs is noted.
 
         Raises:
             PluginError: what a wrapper returns cannot be used: no records, records that cannot work, or a name that is
@@ -99,6 +113,7 @@ class Wrapped:
                 before = hooks.get(wrapper.hook, ())
                 if owner == context.id or not before:
                     continue
+                running.hook, running.owner = wrapper.hook, owner
                 after = _passed(wrapper, context, owner, list(before), types[wrapper.hook])
                 made = list(_changes(wrapper.hook, owner, before, after))
                 earlier = {_called(wrapper.hook, one): changed.get(id(one), ()) for one in before}
