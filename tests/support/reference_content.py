@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import groupby
@@ -12,9 +13,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from pressroom.host.loaded_app import LoadedApp
-from pressroom.sdk import McpTool
+from pressroom.sdk import FetchFailed, FetchRefused, FetchUnknown, McpTool
 from pressroom.testing.running import settings_for_test
-from pressroom_content.contract import BUILTIN, SiteConnector
+from pressroom_content.contract import BUILTIN, JsonAnswer, SiteConnector, SiteErrors
 from pressroom_content.plugin import pressroom_mcp_tools as content_tools
 from pressroom_content.rendering.sanitising import FRAME_HOSTS, RULES, SCHEMES
 from pressroom_content.websites.connectors import connectors
@@ -28,6 +29,53 @@ from pressroom_seo.scoring.rules import Rule
 from support import fidelity
 from support.doc_examples import DOCS, blocks
 from support.reference_settings import cell
+
+# Errors of websites
+
+_NoAnswer = FetchFailed | FetchRefused | FetchUnknown
+
+_NO_ANSWERS: Final[Mapping[str, tuple[_NoAnswer, _NoAnswer]]] = {
+    "No connection, or the request was not sent": (FetchFailed(""), FetchFailed("")),
+    "No complete response in time": (FetchFailed(""), FetchUnknown("")),
+    "A response of more than 16 MiB": (FetchRefused(""), FetchUnknown("")),
+    "The URL may not be fetched, such as one in a private network": (FetchRefused(""), FetchRefused("")),
+}
+"""What the server's fetcher raises, for requests that read and for those that change something."""
+
+_STATUSES: Final = range(200, 600)
+
+
+def site_errors() -> str:
+    """Return a table with the errors that `SiteApi` raises, by response: to requests that read, and that change."""
+    policy = SiteErrors()
+    rows = [(what, *(_named(policy.no_answer("", one)) for one in errors)) for what, errors in _NO_ANSWERS.items()]
+    page = {status: _answer(status, None) for status in _STATUSES}
+    told = {status: _answer(status, {}) for status in _STATUSES}
+    raised = {status: _raised(policy, answer) for status, answer in told.items()}
+    for hundred in range(2, 6):
+        found = [status for status in _STATUSES if status // 100 == hundred]
+        (usual, _), *others = Counter(raised[status] for status in found).most_common()
+        for error, _ in others:
+            rows.append((", ".join(f"`{status}`" for status in found if raised[status] == error), *error))
+        name = f"{'any other ' if others else ''}{hundred}xx{' with JSON, or without a body' if hundred == 2 else ''}"
+        rows.append((name[:1].upper() + name[1:], *usual))
+        if hundred == 2:
+            rows.append(("2xx with anything else, such as a web page", *_raised(policy, page[200])))
+    heads = ["| Response | to `GET` | to `POST`, `PUT`, `PATCH` and `DELETE` |", "|---|---|---|"]
+    return "\n".join([*heads, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def _answer(status: int, body: Any) -> JsonAnswer:
+    return JsonAnswer(status, {}, "application/json" if body is not None else "text/html", body, "", 2, empty=False)
+
+
+def _raised(policy: SiteErrors, answer: JsonAnswer) -> tuple[str, ...]:
+    return tuple(_named(policy.failure("", method, answer)) for method in ("GET", "POST"))
+
+
+def _named(error: Exception | None) -> str:
+    return "no error" if error is None else f"[`{type(error).__name__}`](#{type(error).__name__.lower()})"
+
 
 # Checks of articles
 

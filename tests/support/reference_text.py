@@ -35,7 +35,7 @@ from pressroom_search_performance.contract import SearchPerformanceHooks
 from pressroom_search_performance.testing import SUITES as FIGURES_SUITES
 
 from support import reference_interface, reference_testing
-from support.reference_content import article_checks, article_tools, fidelity_table, kept_html
+from support.reference_content import article_checks, article_tools, fidelity_table, kept_html, site_errors
 from support.reference_settings import cell, code_brackets, plugin_settings, settings
 
 # Command line
@@ -411,6 +411,7 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "commands": ("reference/command-line.md", command_line),
     "hooks": ("reference/hooks.md", hooks),
     "plugin-hooks": ("reference/plugin-hooks.md", plugin_hooks),
+    "site-errors": ("reference/plugin-hooks.md", site_errors),
     "sdk": ("reference/sdk.md", sdk_names),
     "contracts": ("reference/contracts.md", contracts),
     "testing-fixtures": ("reference/testing.md", reference_testing.fixtures),
