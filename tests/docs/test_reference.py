@@ -9,7 +9,9 @@ from pressroom.config import Settings
 from pressroom.config.sections import fixed_keys
 from pressroom.pipeline.chain import STAGE_NAMES
 from pressroom.plugins.discovery import Phase, Status
+from pressroom_content.contract import Capabilities, CredentialField, SiteConnector
 from support.doc_examples import DOCS, ROOT
+from support.reference_fields import fields_apart
 from support.reference_text import PARTS, docstring, hook_functions
 
 
@@ -76,3 +78,33 @@ def test_every_status_and_every_phase_of_a_plugin_is_explained() -> None:
     text = (DOCS / "reference/plugins.md").read_text()
     named = re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)
     assert named == [*Status.__args__, *Phase.__args__]  # type: ignore[attr-defined] # a Literal's values
+
+
+@pytest.mark.parametrize(
+    ("declared", "page"),
+    [
+        *((one, "sdk") for one in (sdk.Generator, sdk.McpTool, sdk.Job, sdk.Route, sdk.Page, sdk.HostServices)),
+        *((one, "plugin-hooks") for one in (SiteConnector, CredentialField, Capabilities)),
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_every_field_of_what_a_plugin_declares_has_a_type_and_a_description(declared: type, page: str) -> None:
+    text = (DOCS / f"reference/{page}.md").read_text()
+    section = text.partition(f"\n### {declared.__name__}\n")[2].partition("\n### ")[0]
+    for name in declared.__dataclass_fields__:  # type: ignore[attr-defined]
+        assert re.search(rf"^    {name}: \S", section, re.MULTILINE), name
+        assert f"`{name}`" in section, name
+
+
+def test_what_a_docstring_says_of_fields_is_listed_in_its_order() -> None:
+    doc = """What is sold. `price` is never shown.
+
+`size` is in grams; `name` is for people. It has no line breaks. With `sold`, it is left out. All times are in UTC.
+
+`price` and `sold` are set by the shop, and `size` by its `maker`."""
+    assert fields_apart(doc, ["price", "name", "size", "sold"]) == (
+        "What is sold.\n\n- `price`: never shown.\n- `size`: in grams.\n- `name`: for people. It has no line breaks.\n"
+        "- `sold`: with it, it is left out.\n\nAll times are in UTC.\n\n"
+        "`price` and `sold` are set by the shop, and `size` by its `maker`."
+    )
+    assert fields_apart("Nothing of `size`.", ["size"]) == "Nothing of `size`."

@@ -36,6 +36,7 @@ from pressroom_search_performance.testing import SUITES as FIGURES_SUITES
 
 from support import reference_interface, reference_testing
 from support.reference_content import article_checks, article_tools, fidelity_table, kept_html, site_errors
+from support.reference_fields import fields_apart
 from support.reference_settings import cell, code_brackets, plugin_settings, settings
 
 # Command line
@@ -196,9 +197,10 @@ def _entry(name: str, value: Any, module: str) -> list[str]:
     if inspect.isclass(value) and dataclasses.is_dataclass(value):
         shown = [field for field in dataclasses.fields(value) if not field.name.startswith("_")]
         members = [f"    {field.name}: {_annotation(field.type)}{_field_default(field)}" for field in shown]
-        methods = [f"    {one}".rstrip() for one in _methods(value)]
+        methods = [textwrap.indent(one, "    ") for one in _methods(value)]
         body = [*members, "", *methods] if methods else members
-        return ["```python", f"class {name}:", *body, "```", "", docstring(value), ""]
+        described = fields_apart(docstring(value), [field.name for field in shown])
+        return ["```python", f"class {name}:", *body, "```", "", described, ""]
     if inspect.isclass(value):
         bases = (
             "TypedDict"
@@ -209,10 +211,13 @@ def _entry(name: str, value: Any, module: str) -> list[str]:
         declared = _attributes(value) + _methods(value)
         while declared and not declared[-1]:
             declared.pop()
-        body = [f"    {one}".rstrip() for one in declared] or ["    ..."]
+        body = [textwrap.indent(one, "    ") for one in declared] or ["    ..."]
         code = getattr(value, "code", "")
         note = [f"Its code is `{code}`.", ""] if module == errors.__name__ and code else []
-        return ["```python", head, *body, "```", "", docstring(value), "", *note]
+        described = fields_apart(
+            docstring(value), [one for one in vars(value).get("__annotations__", {}) if not one.startswith("_")]
+        )
+        return ["```python", head, *body, "```", "", described, "", *note]
     if inspect.isfunction(value):
         return ["```python", f"def {name}{_signature(value)}: ...", "```", "", docstring(value), ""]
     source, doc = _assignment(name, module)
@@ -264,7 +269,16 @@ def _field_default(field: dataclasses.Field[Any]) -> str:
 def _literal(value: Any) -> str:
     if inspect.isfunction(value):
         return value.__name__
+    if dataclasses.is_dataclass(value) and not isinstance(value, type) and value == _of_defaults(type(value)):
+        return f"{type(value).__name__}()"
     return f'"{value}"' if isinstance(value, str) else 'b""' if value == b"" else repr(value)
+
+
+def _of_defaults(kind: type) -> Any:
+    try:
+        return kind()
+    except TypeError:
+        return None
 
 
 def _assignment(name: str, module: str) -> tuple[str, str]:

@@ -133,8 +133,16 @@ class Generator:
     The HTTP route, the descriptor, JSON Schema, OpenAPI, the MCP tool, the page and the entry in the text index are all
     derived from this record. Create one with the `generator` decorator.
 
-    `timeout` is in seconds, and starts when a worker takes the call; `memory_mib` limits what the worker process may
-    allocate for it. `cache_discount` is the cost of a request that is served from the cache, as a fraction of one
+    `slug` is its name in URLs: lower-case words joined by hyphens. `name` is its name for people. `summary` is what
+    lists say of it, and `description` what its page says. `params` is the model of its parameters. `function` takes
+    them and a `Call`, and returns an `Artifact`. `rate_limit` is how often a caller may use it, unless the
+    configuration says otherwise. `tags` are words that describe it. `details` is the model of what a response's `data`
+    says of the file, besides its URL. `executor` says where the function runs. `mcp` offers it to AI clients too.
+    `promo` is the promotional block of its descriptor. `examples` are shown on its page, and can be filled into the
+    form. `preview` says how the page shows the result; `page` describes the form. `reference` is set by the decorator.
+
+    `timeout` is the limit in seconds, from when a worker takes the call; `memory_mib` limits what the worker process
+    may allocate for it. `cache_discount` is the cost of a request that is served from the cache, as a fraction of one
     request (0, or 0.01 to 1). `cache_revision` is part of the cache key: change it when something other than the
     plugin's version changes the output, such as a font. `produces` lists the media types of its files. Those in
     `EXTENSIONS` are known; `extensions` maps any others to their file extensions: `{"text/csv": "csv"}`. Files of such

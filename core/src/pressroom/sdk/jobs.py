@@ -112,9 +112,9 @@ class Job:
     each period since 1970 (UTC), whatever the number of processes.
 
     A process has a limited number of slots for jobs, of which one kind or one account may use at most half. A waiting
-    job occupies a slot, so return a `Pause` if the job has nothing to do for more than a few seconds. `urgent` jobs
-    have their own slots and never wait for others: use it for short work that somebody expects at a certain time, such
-    as publishing. Work that takes minutes is not urgent.
+    job occupies a slot, so return a `Pause` if the job has nothing to do for more than a few seconds. Jobs that are
+    `urgent` have their own slots and never wait for others: that is for short work which somebody expects at a certain
+    time, such as publishing. Work that takes minutes is not urgent.
 
     `lock` is an optional function that returns the key of a lock for a job's payload, such as
     `lambda payload: f"notes:{payload['book']}"`. The job holds the lock while it runs: two jobs with the same key never

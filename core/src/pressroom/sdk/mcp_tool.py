@@ -51,6 +51,12 @@ class Annotations:
 class McpTool:
     """A tool that AI clients can call. Create one with the `mcp_tool` decorator.
 
+    `name` is what clients call it by: up to 64 letters, digits, `_` and `-`. `title` is its name for people.
+    `description` is written for a model: what the tool does, when to use it, and what it returns. `params` is the model
+    of its parameters. `function` takes them and a `Call`, and returns the result, or a `ToolResult`. `annotations` say
+    whether it only reads or may destroy something; connections are restricted by them. `reference` is set by the
+    decorator.
+
     `result` is the model of the result; it becomes the tool's `outputSchema`. `toolsets` names the sets that the tool
     belongs to, from which clients choose. A tool that names no set belongs to the one with the name of its plugin.
     `publishes` means that a call can change what visitors of a website see; connections that may only write drafts are
@@ -67,11 +73,12 @@ class McpTool:
     is refused, since it is unknown whether the first attempt succeeded. `changed_with` names the tool that changes what
     this one creates; clients that reuse a `client_request_id` with other arguments are referred to it.
 
-    `timeout` is in seconds. `aliases` are other names under which the tool can be called; they are not listed, and no
-    two tools may share a name. `unavailable` takes the plugin's context and returns why the tool cannot work on this
-    server, for example because a key is missing, in words that can follow "not available: ", or an empty text if it
-    can. It is called once, when all plugins are loaded. A tool that cannot work is not listed and cannot be called, and
-    `get_account_usage` says why.
+    `rate_limit` is how often a caller may call it; by default, there is no limit. `executor` says where the function
+    runs. `timeout` is in seconds; `memory_mib` limits what a worker process may allocate for a call. `aliases` are
+    other names under which the tool can be called; they are not listed, and no two tools may share a name.
+    `unavailable` takes the plugin's context and returns why the tool cannot work on this server, for example because a
+    key is missing, in words that can follow "not available: ", or an empty text if it can. It is called once, when all
+    plugins are loaded. A tool that cannot work is not listed and cannot be called, and `get_account_usage` says why.
 
     `choices` is for parameters whose values depend on the server, for example on what other plugins contributed to a
     hook. It maps a parameter, which the model declares as a plain `str` or `list[str]`, to a function that takes the

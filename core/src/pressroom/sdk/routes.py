@@ -127,14 +127,15 @@ class HttpResponse:
 class Route:
     """A route of a plugin. Routes that are in conflict with others are refused.
 
-    `path` may contain segments such as `<name>`, or `<name:pattern>` with a regular expression (without `/:<>`) that
-    the whole segment must match. The values of segments whose names suggest a secret, such as `<token>`, are masked in
-    the log.
+    `handler` is a coroutine function that takes the request. `methods` are those that it answers. `path` may contain
+    segments such as `<name>`, or `<name:pattern>` with a regular expression (without `/:<>`) that the whole segment
+    must match. The values of segments whose names suggest a secret, such as `<token>`, are masked in the log.
 
-    With `page`, the route belongs to the dashboard, for users who are signed in. Bodies may have at most
-    `max_body_bytes`; 0 means the limit of the server, and 65,536 on a page of the dashboard. Set a higher limit for
-    pages on which users write: if a form arrives after the session has ended, it is shown to the user again, to be sent
-    after signing in.
+    With `page`, the route belongs to the dashboard, for users who are signed in.
+
+    `max_body_bytes` is how large bodies may be; 0 means the limit of the server, and 65,536 on a page of the dashboard.
+    Set a higher limit for pages on which users write: if a form arrives after the session has ended, it is shown to the
+    user again, to be sent after signing in.
 
     `before_body` is awaited before the body is read, with a request whose body is empty. If it returns a response, the
     response is sent and the body is not read; with `None`, the request continues to the handler. Use it to check tokens
@@ -148,7 +149,7 @@ class Route:
     With `title`, the route is a public page in the layout of the server: a `text/html` response is shown inside it, so
     return a part of a page that begins with its `h1`. The browser tab shows the title. Such pages are never cached or
     indexed. Anybody can open them, and their forms have no CSRF token: let them depend on what is in the URL or in the
-    form, never on who is signed in. `page` takes precedence.
+    form, never on who is signed in. A route with a `page` ignores it.
     """
 
     path: str

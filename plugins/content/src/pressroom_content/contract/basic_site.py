@@ -77,7 +77,7 @@ class BasicSite(ABC):
     the platform can do. If the `capabilities` of a class include `upload`, `import_posts` or `redirects` but the class
     lacks the methods for them, defining it raises `TypeError`.
 
-    `capabilities` list everything that the platform can do; `check` returns those of the credential. `refusals` has
+    `capabilities` are all that the platform can do; `check` returns those of the credential. `refusals` has
     messages, specific to the platform, for what cannot be done: `{"redirects": "DEV has no redirects"}`.
     """
 

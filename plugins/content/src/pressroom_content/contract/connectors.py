@@ -16,11 +16,13 @@ _PLATFORM: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class CredentialField:
-    """A field of the form in which users enter a site's credential. `secret` values are never shown again.
+    """A field of the form in which users enter a site's credential.
 
+    `name` is its key in the credential. `label` is its name for people. Values of `secret` fields are never shown
+    again. `required` says whether it must be filled in. `options` are the values to choose from; empty means any.
     `pattern` is a regular expression that the whole value must match. `hint` says where users find the value, and
-    `page` is the path of that page on the website, such as `wp-admin/profile.php`. `multiline` values, such as PEM
-    keys, are entered in a larger field and keep their lines, which end with a line feed.
+    `page` is the path of that page on the website, such as `wp-admin/profile.php`. Values of `multiline` fields, such
+    as PEM keys, are entered in a larger field and keep their lines, which end with a line feed.
     """
 
     name: str
@@ -59,12 +61,14 @@ Approved = Callable[[Mapping[str, str]], Mapping[str, str]]
 class SiteConnector:
     """A platform. Offer it through the hook `pressroom_site_connectors`.
 
-    `platform` is its name in tools, such as `wordpress`. `needs_url` means that users enter a URL. `approval` and
-    `approved` are for platforms that issue credentials in the browser. `markdown` means that the platform takes
-    Markdown instead of HTML. `proves_control` means that the platform's live check can fill
-    `ConnectionReport.site_url`. `sanitiser` says how much HTML the platform keeps: `full` includes figures, tables and
-    iframes of known hosts, `basic` does not. `capabilities` list everything that the platform can do. `term_kinds` are
-    the kinds of terms that `Site.terms` can list; leave it empty if the platform cannot list any.
+    `platform` is its name in tools, such as `wordpress`. `title` is its name for people. `summary` is a sentence for
+    whoever chooses a platform. `open` returns a site with its credential. `fields` are what users enter as the
+    credential. `needs_url` means that users enter a URL. `approval` and `approved` are for platforms that issue
+    credentials in the browser. `markdown` means that the platform takes Markdown instead of HTML. `proves_control`
+    means that the platform's live check can fill `ConnectionReport.site_url`. `sanitiser` says how much HTML the
+    platform keeps: `full` includes figures, tables and iframes of known hosts, `basic` does not. `capabilities` are all
+    that the platform can do. `term_kinds` are the kinds of terms that `Site.terms` can list; leave it empty if the
+    platform cannot list any.
 
     `fidelity` lists what readers do not see as it was written: it maps names of constructs in the reference to notes
     that begin with `converted` or `lost`. Constructs that are not listed arrive unchanged. `fidelity_by` adds notes

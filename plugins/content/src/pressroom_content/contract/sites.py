@@ -39,6 +39,12 @@ PostState = Literal["draft", "scheduled", "live", "trashed", "gone"]
 class Capabilities:
     """What can be done on a site: for a connector, what its platform can do; for a site, what its credential allows.
 
+    `draft` means that posts can be there without being live. `schedule` means that the platform itself publishes a post
+    at its time. `update` means that a post can be changed. `unpublish` means that a live post can become a draft again.
+    `delete` means that posts can be removed. `upload` means that the platform takes files. `import_posts` means that
+    posts which were not written here can be read. `redirects` means that old URLs can lead to new ones. `tags`,
+    `categories`, `canonical`, `featured_image` and `seo_meta` mean that posts have such fields.
+
     `read_back` means that the site can return its posts. If it cannot, posts are not compared with what was sent, edits
     on the site are not noticed, and the site implements `RecallingSite`.
 

@@ -1,0 +1,79 @@
+"""Tells what docstrings say of the fields of a class, for the reference."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from textwrap import fill
+from typing import Final
+
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z`“])")
+_ABOUT: Final = re.compile(r"`(\w+)` (?!and |or |to `)")
+_WITH: Final = re.compile(r"With `(\w+)`,")
+_VERB: Final = r"(?:is|are|has|says|limits|fetches|creates)\b"
+_WIDTH: Final = 120
+_NO_PROSE: Final = ("```", "- ", "<!--", "| ")
+
+
+def fields_apart(doc: str, names: Collection[str]) -> str:
+    """Return a docstring in Markdown with a list of what it says of each field, below its first paragraph.
+
+    What is said of a field is the sentence that begins with its name, or with "With" and its name, and the sentences
+    after it up to the end of the paragraph or the next field. The first sentence of all is about the class. A docstring
+    that says nothing of a field is returned as it is.
+    """
+    found: dict[str, list[str]] = {}
+    prose: list[str] = []
+    fenced = False
+    for paragraph in doc.split("\n\n"):
+        is_prose = not fenced and not paragraph.startswith(_NO_PROSE)
+        fenced ^= paragraph.count("```") % 2 == 1
+        rest = list(_rest(paragraph, names, found, first=not prose)) if is_prose else []
+        if not is_prose:
+            prose.append(paragraph)
+        elif rest:
+            # A paragraph of which nothing went away keeps its lines.
+            whole = " ".join(rest)
+            prose.append(
+                paragraph
+                if whole == " ".join(paragraph.split())
+                else fill(whole, _WIDTH, break_long_words=False, break_on_hyphens=False)
+            )
+    if not found:
+        return doc
+    described = "\n".join(f"- `{name}`: {' '.join(found[name])}" for name in found)
+    return "\n\n".join([*prose[:1], described, *prose[1:]])
+
+
+def _rest(paragraph: str, names: Collection[str], found: dict[str, list[str]], *, first: bool = False) -> Iterator[str]:
+    """Note what a paragraph says of fields, and yield its other sentences; its `first` one in any case."""
+    current = ""
+    for number, sentence in enumerate(_sentences(" ".join(paragraph.split()), names)):
+        about, with_it = _ABOUT.match(sentence), _WITH.match(sentence)
+        if first and number == 0:
+            yield sentence
+        elif about and about[1] in names and about[1] not in found:
+            current = about[1]
+            found[current] = [re.sub(r"^(?:is|are) ", "", sentence[about.end() :])]
+        elif with_it and with_it[1] in names and with_it[1] not in found:
+            current = with_it[1]
+            found[current] = [f"with it,{sentence[with_it.end() :]}"]
+        elif current and not _is_general(sentence, names):
+            found[current].append(sentence)
+        else:
+            current = ""
+            yield sentence
+
+
+def _sentences(text: str, names: Collection[str]) -> Iterator[str]:
+    for sentence in _SENTENCE.split(text):
+        field = f"`(?:{'|'.join(map(re.escape, names))})`"
+        *before, last = re.split(rf"; (?={field} (?!and |or ))|, (?:and )?(?={field} {_VERB})", sentence)
+        yield from (f"{one}." for one in before)
+        yield last
+
+
+def _is_general(sentence: str, names: Collection[str]) -> bool:
+    """Tell whether a sentence below one about a field is not about that field any more."""
+    first = re.match(r"(?:With|Without|If|Where|Of|In|Set|Values of) `(\w+)`|`(\w+)`", sentence)
+    return sentence.startswith("All ") or bool(first and (first[1] or first[2]) in names)
