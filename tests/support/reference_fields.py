@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
+import textwrap
 from collections.abc import Collection, Iterator
-from textwrap import fill
 from typing import Final
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z`“])")
@@ -37,7 +39,7 @@ def fields_apart(doc: str, names: Collection[str]) -> str:
             prose.append(
                 paragraph
                 if whole == " ".join(paragraph.split())
-                else fill(whole, _WIDTH, break_long_words=False, break_on_hyphens=False)
+                else textwrap.fill(whole, _WIDTH, break_long_words=False, break_on_hyphens=False)
             )
     if not found:
         return doc
@@ -77,3 +79,18 @@ def _is_general(sentence: str, names: Collection[str]) -> bool:
     """Tell whether a sentence below one about a field is not about that field any more."""
     first = re.match(r"(?:With|Without|If|Where|Of|In|Set|Values of) `(\w+)`|`(\w+)`", sentence)
     return sentence.startswith("All ") or bool(first and (first[1] or first[2]) in names)
+
+
+def said_below(value: type) -> dict[str, str]:
+    """Return the strings below the attributes of a class, by name."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(value))).body[0]
+    pairs = zip(body.body, body.body[1:], strict=False) if isinstance(body, ast.ClassDef) else ()
+    return {
+        node.target.id: inspect.cleandoc(below.value.value)
+        for node, below in pairs
+        if isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, ast.Name)
+        and isinstance(below, ast.Expr)
+        and isinstance(below.value, ast.Constant)
+        and isinstance(below.value.value, str)
+    }

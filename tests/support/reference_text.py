@@ -36,7 +36,7 @@ from pressroom_search_performance.testing import SUITES as FIGURES_SUITES
 
 from support import reference_interface, reference_testing
 from support.reference_content import article_checks, article_tools, fidelity_table, kept_html, site_errors
-from support.reference_fields import fields_apart
+from support.reference_fields import fields_apart, said_below
 from support.reference_settings import cell, code_brackets, plugin_settings, settings
 
 # Command line
@@ -233,9 +233,14 @@ def _returned(member: property) -> str:
 
 
 def _attributes(value: type) -> list[str]:
-    """Return what a class declares without a value, such as the attributes of a protocol."""
-    declared = vars(value).get("__annotations__", {})
-    found = [f"{name}: {_annotation(kind)}" for name, kind in declared.items() if not name.startswith("_")]
+    """Return the attributes that a class declares, such as those of a protocol, with what is said below each."""
+    said = said_below(value)
+    found: list[str] = []
+    for name, kind in vars(value).get("__annotations__", {}).items():
+        if not name.startswith("_"):
+            default = f" = {_literal(vars(value)[name])}" if name in vars(value) else ""
+            found.append(f"{name}: {_annotation(kind)}{default}")
+            found += [f'"""{said[name]}"""'] if name in said else []
     return [*found, ""] if found else []
 
 
