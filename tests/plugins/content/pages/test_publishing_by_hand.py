@@ -123,7 +123,8 @@ def test_an_article_is_scheduled_in_the_websites_time_zone_and_rescheduled(
     at = again.tree.css_first("#f-at")
     assert at is not None
     assert at.attributes["value"] == f"{summer}-07-14T08:30"
-    reader.submit(again, path, do="schedule", at=f"{summer}-07-15T09:00")
+    moved = reader.submit(again, path, do="schedule", at=f"{summer}-07-15T09:00")
+    assert moved.status == 200
     assert publication(work.client, id_)["publish_at"] == f"{summer}-07-15T09:00:00+02:00"
 
 

@@ -283,7 +283,11 @@ class PublishPages:
                 raise InvalidInput("at", "choose a day and a time first")
             at = moment_of(typed["at"].strip(), zone_of(website.settings), now=datetime.now(UTC), name="at")
         async with AsyncExitStack() as stack:
-            known = await Publications(self._plugin).of_pair(request.subject, article.id, website.id)
+            publications = Publications(self._plugin)
+            known = await publications.of_pair(request.subject, article.id, website.id)
+            if known is not None:
+                # What was asked for a moment ago may still be on its way, and takes no change until it has ended.
+                known = await publications.wait(known, WAIT_SECONDS)
             options = _options(known, typed) if website.platform == BUILTIN else None
             asked = PublishRequest(mode, at, options, force=typed.get("force") == "yes")
             is_free = None
