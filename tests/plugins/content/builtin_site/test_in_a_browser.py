@@ -12,7 +12,7 @@ from pressroom.testing import RunningHost
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
 from support.axe import axe_script
-from support.chromium import chromium_page
+from support.chromium import chromium, chromium_page
 from support.people import BrowserWithoutScreen
 
 from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
@@ -171,3 +171,15 @@ _DATE_EDGES = f"""node => {{{_RANGE}
   const rest = texts.find((one) => one.data.includes("دقيقة"));
   return [left(date, 0), left(rest, 0)];
 }}"""
+
+
+def test_a_phone_loads_images_no_larger_than_it_shows(host: RunningHost, ada: Client) -> None:
+    url = Blog(host, ada).post_with_images("Wheels", wheel())
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 412, "height": 800}, device_scale_factor=1.75)
+        page.goto(url)
+        page.wait_for_function("document.querySelector('.post-image').complete")
+        loaded = page.evaluate("document.querySelector('.post-image').currentSrc")
+        shown = page.evaluate("document.querySelector('.post-image').getBoundingClientRect().width * devicePixelRatio")
+    assert 660 < shown < 670
+    assert loaded.endswith(".720.webp")

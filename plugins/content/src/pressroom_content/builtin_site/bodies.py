@@ -133,7 +133,7 @@ def for_readers(
         if known is not None and not _SIZE.search(element):
             added.append(f'width="{known.width}" height="{known.height}"')
         if known is not None and known.copies and "srcset=" not in element:
-            added.append(f'srcset="{escape(known.srcset(root))}" sizes="(max-width: 46rem) 100vw, 46rem"')
+            added.append(f'srcset="{escape(known.srcset(root))}" sizes="(max-width: 46rem) calc(100vw - 2rem), 46rem"')
         if "loading=" not in element:
             added.append('loading="lazy" decoding="async"')
         return " ".join(["<img", *added, element.removeprefix("<img ")])
