@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from pressroom.cli import plugin_check
+from pressroom.cli import plugin_types
 from support.commands import Done, run_command
 from support.databases import postgresql_url
 from support.distributions import Built
@@ -238,7 +238,7 @@ def test_people_and_ci_are_told_the_same(tmp_path: Path) -> None:
     ],
 )
 def test_a_library_without_types_is_told_with_what_to_write(message: str, fix: str) -> None:
-    advice = plugin_check._advice_on(message)
+    advice = plugin_types.advice_on(message)
     assert fix in advice
     assert bool(advice) == bool(fix)
 

@@ -1,0 +1,125 @@
+"""The types of plugins, for `pressroom plugins check`: mypy, each as its project configures it or in strict mode."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pressroom.cli.plugin_check_report import BrokenPromise, Stage
+
+if TYPE_CHECKING:
+    from pressroom.cli.plugin_environment import BuiltPackage
+
+_MAX_ERRORS: Final = 20
+_CRASH: Final = "error: INTERNAL ERROR"
+
+
+def type_stages(packages: Mapping[Path, BuiltPackage], python: Path) -> Iterator[Stage]:
+    """Check the types of packages with mypy, each as its project configures it or in strict mode.
+
+    Those in strict mode are checked together first, which takes little longer than one of them. Where anything is
+    wrong, each is checked by itself, so that its own stage tells it.
+    Nothing is left in a project's folder; mypy keeps a cache only where `MYPY_CACHE_DIR` names a folder for it.
+    """
+    import importlib.util  # noqa: PLC0415 - not needed by --help
+
+    if importlib.util.find_spec("mypy") is None:
+        for package in packages.values():
+            note = "install mypy beside the server to check them"
+            yield Stage("types", ", ".join(package.plugins), skipped=True, note=note)
+        return
+    strict = {path: package for path, package in packages.items() if _project_of(path) is None}
+    began = time.monotonic()
+    fine = len(strict) > 1 and not any(_type_errors(_strict(strict.values(), python), None))
+    share = (time.monotonic() - began) / max(1, len(strict))
+    for path, package in packages.items():
+        stage, began = Stage("types", ", ".join(package.plugins)), time.monotonic()
+        project = _project_of(path)
+        if project is not None:
+            source = [str(path / "src")] if (path / "src").is_dir() else []
+            names = [] if source else _named(package)
+            arguments = ["--config-file", str(project), "--python-executable", str(python), *source, *names]
+            stage.findings += _type_errors(arguments, path if source else None)
+        elif not fine:
+            stage.findings += _type_errors(_strict([package], python), None)
+        stage.seconds = time.monotonic() - began + (share if project is None else 0)
+        yield stage
+
+
+def _project_of(path: Path) -> Path | None:
+    """Return the `pyproject.toml` in which a project configures mypy, if it does."""
+    project = path / "pyproject.toml"
+    configured = path.is_dir() and project.is_file() and "[tool.mypy]" in project.read_text(encoding="utf-8")
+    return project if configured else None
+
+
+def _strict(packages: Iterable[BuiltPackage], python: Path) -> list[str]:
+    names = [argument for package in packages for argument in _named(package)]
+    return ["--strict", "--python-executable", str(python), *names]
+
+
+def _named(package: BuiltPackage) -> list[str]:
+    return [argument for name in package.packages for argument in ("-p", name)]
+
+
+def _type_errors(arguments: Sequence[str], folder: Path | None) -> Iterator[BrokenPromise]:
+    """Yield what mypy finds.
+
+    Runs of mypy that share a cache can read what another one is just writing, and crash. So a crash is repeated without
+    the cache; only one that comes again is told.
+    """
+    cache = os.environ.get("MYPY_CACHE_DIR") or os.devnull
+    done, crash = _run_mypy(arguments, folder, cache)
+    if crash and cache != os.devnull:
+        done, crash = _run_mypy(arguments, folder, os.devnull)
+    if done.returncode == 0:
+        return
+    if crash:
+        fix = "run mypy with --show-traceback, and report the crash to mypy; `# type: ignore` at the place may avoid it"
+        yield BrokenPromise("types", "mypy can check its types", crash.partition(": error:")[0], crash, fix)
+        return
+    lines = [line for line in done.stdout.splitlines() if _ERROR.match(line)]
+    for line in lines[:_MAX_ERRORS] or [" ".join((done.stdout + done.stderr).split())]:
+        parts = _ERROR.match(line)
+        place, message = (parts[1] or "", parts[2]) if parts else ("", line)
+        fix = advice_on(message)
+        yield BrokenPromise("types", "its types are right in mypy's strict mode", place, message, fix)
+
+
+_ERROR: Final = re.compile(r"(?:(.*?): )?error: (.*)")
+_UNTYPED: Final = re.compile(
+    r'"([\w.]+)": module is installed, but missing library stubs|stubs not installed for "([\w.]+)"'
+)
+
+
+def advice_on(message: str) -> str:
+    """Return what to do about a package or a library without types; empty for other messages of mypy."""
+    if "missing py.typed marker" in message and "cannot be type checked" in message:
+        return "add an empty file py.typed to the package"
+    library = _UNTYPED.search(message)
+    if library is None:
+        return ""
+    top = (library[1] or library[2]).partition(".")[0]
+    return (
+        "install a package of stubs for the library, or put this into pyproject.toml: "
+        f'[[tool.mypy.overrides]] module = ["{top}", "{top}.*"] ignore_missing_imports = true'
+    )
+
+
+def _run_mypy(
+    arguments: Sequence[str], folder: Path | None, cache: str
+) -> tuple[subprocess.CompletedProcess[str], str]:
+    """Run mypy once. Return what it did, and the line that tells of a crash, or an empty one."""
+    command = [sys.executable, "-P", "-m", "mypy", "--no-error-summary", "--no-pretty", "--hide-error-context"]
+    command += ["--cache-dir", cache, *arguments]
+    done = subprocess.run(  # noqa: S603 - no shell
+        command, capture_output=True, text=True, check=False, cwd=folder
+    )
+    lines = (done.stdout + done.stderr).splitlines()
+    return done, next((line for line in lines if _CRASH in line), "")
