@@ -15,6 +15,12 @@ from typing import Final, Literal
 
 RunKind = Literal["paragraph", "heading", "item", "term", "definition", "cell", "summary", "caption"]
 
+UNSEEN: Final = frozenset({"script", "style", "template", "head", "svg", "select", "button", "datalist", "dialog"})
+"""Elements whose text is not part of what readers see."""
+
+MAX_VALUE: Final = 2_000
+"""How many characters of an attribute or a label are read."""
+
 _NOT_SHOWN: Final = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _TIMES: Final = re.compile("(?<=\\d)\\s*\N{MULTIPLICATION SIGN}\\s*(?=\\d)")
 _HAN: Final = "[\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f]"

@@ -13,7 +13,10 @@ from urllib.parse import urldefrag, urljoin
 from pressroom.sdk import InvalidInput
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
+from pressroom_content.publishing.code_blocks import code_of, language_of
 from pressroom_content.publishing.structure import (
+    MAX_VALUE,
+    UNSEEN,
     CodeBlock,
     NoteReference,
     NumberedList,
@@ -42,7 +45,6 @@ _INLINE: Final = frozenset(
         "source", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
     }
 )  # fmt: skip
-_UNSEEN: Final = frozenset({"script", "style", "template", "head", "svg", "select", "button", "datalist", "dialog"})
 _MARKS: Final[Mapping[str, str]] = {
     "em": "em", "i": "em", "strong": "strong", "b": "strong", "del": "del", "s": "del", "strike": "del", "ins": "ins",
     "u": "ins", "code": "code", "tt": "code", "kbd": "kbd", "mark": "mark", "sub": "sub", "sup": "sup", "abbr": "abbr",
@@ -61,14 +63,9 @@ _HIDDEN: Final = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _ALIGN: Final = re.compile(r"text-align\s*:\s*(left|center|right|start|end|justify)", re.IGNORECASE)
 _ALIGN_CLASS: Final = re.compile(r"(?:has-text-align|text|align|text-align|ta)-?(left|center|right|end)", re.IGNORECASE)
 _DIRECTION: Final = re.compile(r"direction\s*:\s*(rtl|ltr)", re.IGNORECASE)
-_LANGUAGE: Final = re.compile(
-    r"(?:^|[\s;])(?:language|lang|highlight-source|highlight-text|brush:|sourceCode)[-:\s]*([\w+#.-]{1,40})", re.ASCII
-)
-_NUMBERS: Final = re.compile(r"(?:^|[\s_-])(?:ln|lnt|lnlinks|lineno|linenos|line-numbers?|gutter|gl)(?:$|[\s_-])")
 _NOTE: Final = re.compile(r"footnote|(?:^|\s)fn(?:$|\s|-)|noteref", re.IGNORECASE)
 _BACK: Final = re.compile(r"back|return|reverse", re.IGNORECASE)
 _MAX_ATTRIBUTES: Final = 500_000
-_MAX_VALUE: Final = 2_000
 
 
 def structure_of(html: str, url: str = "", max_runs: int = MAX_RUNS) -> Structure:
@@ -149,7 +146,7 @@ class _Reader:
             tag = node.tag or ""
             if tag == "-text":
                 self._text(node.text_content or "", state)
-            elif not tag.startswith("-") and tag not in _UNSEEN:
+            elif not tag.startswith("-") and tag not in UNSEEN:
                 stack += self._open(node, tag, state)
         self._flush()
         found = self._found
@@ -161,7 +158,7 @@ class _Reader:
     def _open(self, node: LexborNode, tag: str, outer: _State) -> Iterator[tuple[LexborNode, _State] | _End]:
         """Note the beginning of an element, and yield its end and what is inside, the last first."""
         attributes = {name: value or "" for name, value in node.attributes.items()}
-        if "hidden" in attributes or _HIDDEN.search(attributes.get("style", "")[:_MAX_VALUE]):
+        if "hidden" in attributes or _HIDDEN.search(attributes.get("style", "")[:MAX_VALUE]):
             return
         element = len(self._found.parents)
         self._found.parents.append(outer.element)
@@ -182,7 +179,7 @@ class _Reader:
             state = state._replace(spaced=True)  # what themes put beside headings to link to them
         yield _End(tag, element, outer, state, len(self._found.runs), len(self._parts), node)
         if tag == "pre":
-            self._found.code.append(CodeBlock(element, _code_of(node), _language_of(node)))
+            self._found.code.append(CodeBlock(element, code_of(node), language_of(node)))
             return
         if tag in _FRAMES:
             self._found.frames.append((element, attributes.get("src") or attributes.get("data-src") or ""))
@@ -249,12 +246,12 @@ class _Reader:
         attributes = end.node.attributes
         target = self._target(attributes.get("href") or "")
         if self._is_of_note(end.node, end.outer) and not _BACK.search(f"{_marks_of(end.node)} {target}"):
-            label = " ".join(end.node.text()[:_MAX_VALUE].split()).strip("[]()")
+            label = " ".join(end.node.text()[:MAX_VALUE].split()).strip("[]()")
             if any(map(str.isalnum, label)):
                 self._found.notes.append(NoteReference(end.element, run, label, target[1:]))
                 return
         if target:
-            title = " ".join((attributes.get("title") or "").split())[:_MAX_VALUE]
+            title = " ".join((attributes.get("title") or "").split())[:MAX_VALUE]
             self._found.links.append(ShownLink(end.element, run, target, text, title))
 
     def _is_of_note(self, link: LexborNode, state: _State) -> bool:
@@ -334,18 +331,18 @@ class _Reader:
         every = tag in _FRAMES or "-" in tag
         for name, value in attributes.items():
             if every or name.startswith("data-"):
-                self._data.append(value[:_MAX_VALUE])
-                self._data_length += len(value[:_MAX_VALUE])
+                self._data.append(value[:MAX_VALUE])
+                self._data_length += len(value[:MAX_VALUE])
 
 
 def _is_collapsible(tag: str, attributes: Mapping[str, str | None]) -> bool:
     """Tell whether an element is a section that readers open and close: `details`, and what Ghost has for it."""
-    return tag == "details" or _TOGGLE in (attributes.get("class") or "")[:_MAX_VALUE].split()
+    return tag == "details" or _TOGGLE in (attributes.get("class") or "")[:MAX_VALUE].split()
 
 
 def _inside(tag: str, attributes: Mapping[str, str], state: _State, element: int) -> _State:
     """Return what holds inside an element."""
-    style, classes = attributes.get("style", "")[:_MAX_VALUE], attributes.get("class", "")[:_MAX_VALUE]
+    style, classes = attributes.get("style", "")[:MAX_VALUE], attributes.get("class", "")[:MAX_VALUE]
     changes: dict[str, object] = {"element": element}
     if tag in _KINDS:
         changes |= {"kind": _KINDS[tag], "level": int(tag[1]) if _KINDS[tag] == "heading" else 0}
@@ -388,47 +385,4 @@ def _marks_of(node: LexborNode) -> str:
     around = [node] if node.parent is None else [node, node.parent]
     names = ("class", "role", "rel", "id", "epub:type", "data-fn")
     values = (one.attributes.get(name) or "" for one in around for name in names)
-    return " ".join(value[:_MAX_VALUE] for value in values)
-
-
-def _code_of(block: LexborNode) -> str:
-    """Return the text of a block of code, without the numbers of lines and buttons that pages put into it."""
-    parts: list[str] = []
-    stack = [block]
-    while stack:
-        node = stack.pop()
-        tag = node.tag or ""
-        if tag == "-text":
-            parts.append(node.text_content or "")
-        elif tag == "br":
-            parts.append("\n")
-        elif not tag.startswith("-") and tag not in _UNSEEN:
-            attributes = node.attributes
-            unread = attributes.get("aria-hidden") == "true"
-            numbers = _NUMBERS.search((attributes.get("class") or "")[:_MAX_VALUE]) is not None
-            if (unread or numbers) and node is not block and tag in ("span", "td", "a", "div"):
-                continue
-            stack += reversed(list(node.iter(include_text=True)))
-    return "".join(parts).replace("\r\n", "\n").replace("\r", "\n").replace("\u00a0", " ").strip("\n")
-
-
-def _language_of(block: LexborNode) -> str:
-    """Return the language that a block of code says it is in."""
-    around: list[LexborNode] = [block]
-    inner = block.css_first("code")
-    if inner is not None:
-        around.insert(0, inner)
-    node = block.parent
-    for _ in range(3):
-        if node is not None and node.tag not in ("body", "html", "article", "main"):
-            around.append(node)
-            node = node.parent
-    for one in around:
-        attributes = one.attributes
-        for name in ("data-lang", "data-language", "data-enlighter-language", "lang"):
-            if name != "lang" and attributes.get(name):
-                return str(attributes[name])[:40].lower()
-        found = _LANGUAGE.search((attributes.get("class") or "")[:_MAX_VALUE])
-        if found:
-            return found[1].lower()
-    return ""
+    return " ".join(value[:MAX_VALUE] for value in values)

@@ -1,0 +1,58 @@
+"""Blocks of code on web pages: their text, without what pages put into it, and the language that they name."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from selectolax.lexbor import LexborNode
+
+from pressroom_content.publishing.structure import MAX_VALUE, UNSEEN
+
+_LANGUAGE: Final = re.compile(
+    r"(?:^|[\s;])(?:language|lang|highlight-source|highlight-text|brush:|sourceCode)[-:\s]*([\w+#.-]{1,40})", re.ASCII
+)
+_NUMBERS: Final = re.compile(r"(?:^|[\s_-])(?:ln|lnt|lnlinks|lineno|linenos|line-numbers?|gutter|gl)(?:$|[\s_-])")
+
+
+def code_of(block: LexborNode) -> str:
+    """Return the text of a block of code, without the numbers of lines and buttons that pages put into it."""
+    parts: list[str] = []
+    stack = [block]
+    while stack:
+        node = stack.pop()
+        tag = node.tag or ""
+        if tag == "-text":
+            parts.append(node.text_content or "")
+        elif tag == "br":
+            parts.append("\n")
+        elif not tag.startswith("-") and tag not in UNSEEN:
+            attributes = node.attributes
+            unread = attributes.get("aria-hidden") == "true"
+            numbers = _NUMBERS.search((attributes.get("class") or "")[:MAX_VALUE]) is not None
+            if (unread or numbers) and node is not block and tag in ("span", "td", "a", "div"):
+                continue
+            stack += reversed(list(node.iter(include_text=True)))
+    return "".join(parts).replace("\r\n", "\n").replace("\r", "\n").replace("\u00a0", " ").strip("\n")
+
+
+def language_of(block: LexborNode) -> str:
+    """Return the language that a block of code says it is in."""
+    around: list[LexborNode] = [block]
+    inner = block.css_first("code")
+    if inner is not None:
+        around.insert(0, inner)
+    node = block.parent
+    for _ in range(3):
+        if node is not None and node.tag not in ("body", "html", "article", "main"):
+            around.append(node)
+            node = node.parent
+    for one in around:
+        attributes = one.attributes
+        for name in ("data-lang", "data-language", "data-enlighter-language", "lang"):
+            if name != "lang" and attributes.get(name):
+                return str(attributes[name])[:40].lower()
+        found = _LANGUAGE.search((attributes.get("class") or "")[:MAX_VALUE])
+        if found:
+            return found[1].lower()
+    return ""
