@@ -1,7 +1,4 @@
-"""E-mail addresses, in the form that they are compared in.
-
-Accounts of people.
-"""
+"""Accounts of people, and their e-mail addresses in the form in which they are compared."""
 
 from __future__ import annotations
 
@@ -178,6 +175,10 @@ class Users:
     async def any(self) -> bool:
         """Tell whether there is an account at all."""
         return await self._first(select(UserRow)) is not None
+
+    async def alone_within(self, session: AsyncSession, user_id: str) -> bool:
+        """Tell whether an account is the server's only one, read in a session that is open."""
+        return await session.scalar(select(UserRow.id).where(UserRow.id != user_id).limit(1)) is None
 
     async def list(self, *, limit: int = 100, after: str = "", find: str = "") -> Sequence[User]:
         """Return accounts in the order of e-mail address, those after the e-mail address `after`.

@@ -119,6 +119,7 @@ class AccountPage:
         async with self._database.reading() as session:
             sessions = await self._accounts.sessions.list_within(session, user.id, limit=SESSIONS + 1)
             connections = await self._accounts.connections.count_within(session, user.id)
+            lacks_operators = await self._frame.lacks_operators(visit, session)
         rows = session_rows(sessions, visit.session, datetime.now(UTC))
         plan = self._catalog.plans[user.plan]
         return self._frame.page(
@@ -141,7 +142,7 @@ class AccountPage:
             connections=connections,
             sessions=rows[:SESSIONS],
             more_sessions=len(rows) > SESSIONS,
-            lacks_operators=await self._frame.lacks_operators(visit),
+            lacks_operators=lacks_operators,
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import structlog
 from sanic import HTTPResponse, Request
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom.accounts.records import BrowserSession, Membership, User
 from pressroom.columns import new_id
@@ -151,14 +152,15 @@ class DashboardFrame:
         """Tell whether an e-mail address is one of an operator. Nobody may make an account with it by themselves."""
         return email.strip().lower() in self._operators
 
-    async def lacks_operators(self, visit: DashboardRequest) -> bool:
+    async def lacks_operators(self, visit: DashboardRequest, session: AsyncSession) -> bool:
         """Tell whether to say how somebody becomes an operator: to whoever set the server up, while nobody is one.
 
         That is who has its only account. On a server on which anyone can get an account, it is not known who that is.
+        It is read in a database session that is open.
         """
         if self._operators or self._is_open or visit.role != "owner":
             return False
-        return [one.id for one in await self.host.accounts.users.list(limit=2)] == [visit.person.id]
+        return await self.host.accounts.users.alone_within(session, visit.person.id)
 
     def public(self, path: str, handler: Handler, *, methods: tuple[str, ...] = ("GET",)) -> Endpoint:
         """Return the endpoint of a page for anyone: `handler(request, **path)`."""

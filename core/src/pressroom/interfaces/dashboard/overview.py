@@ -65,8 +65,12 @@ class Overview:
             next_page=urlencode({**next_page, "before": shown[-1].id}) if len(calls) > CALLS else "",
             message=_MESSAGES.get(query.get("done", ""), ""),
             # Somebody who works alone has no use for it, so that it does not stay here; the account's page has it too.
-            lacks_operators=query.get("done") == "welcome" and await self._frame.lacks_operators(visit),
+            lacks_operators=query.get("done") == "welcome" and await self._lacks_operators(visit),
         )
+
+    async def _lacks_operators(self, visit: DashboardRequest) -> bool:
+        async with self._host.database.reading() as session:
+            return await self._frame.lacks_operators(visit, session)
 
     async def _of_member(self, visit: DashboardRequest) -> HTTPResponse:
         return self._frame.page(
