@@ -23,7 +23,7 @@ from pressroom_images.plugin import pressroom_mcp_tools as image_tools
 from pressroom_search_performance.plugin import pressroom_mcp_tools as search_tools
 from pressroom_seo.plugin import pressroom_mcp_tools as seo_tools
 from pressroom_seo.scoring import PROFILES, rule_set
-from pressroom_seo.scoring.checks import CHECKS
+from pressroom_seo.scoring.checks import ARTICLE_CHECKS
 from pressroom_seo.scoring.rules import Rule
 
 from support import fidelity
@@ -94,7 +94,7 @@ def article_checks() -> str:
 
 
 def _check(rule: Rule, whole: int) -> str:
-    asked = cell((inspect.getdoc(CHECKS[rule.id]) or "").partition("\n")[0])
+    asked = cell((inspect.getdoc(ARTICLE_CHECKS[rule.id].judge) or "").partition("\n")[0])
     gain = f"{100 * rule.weight / whole:.1f}" if rule.weight else "advice"
     return f"| `{rule.id}` | {asked} | {cell(rule.threshold)} | {rule.weight} | {gain} | {cell(rule.source)} |"
 

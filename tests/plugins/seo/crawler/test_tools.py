@@ -10,7 +10,7 @@ from pressroom_seo.crawler.survey import Probe
 from pressroom_seo.crawler.visiting import Politeness, Visitor
 from pressroom_seo.site_checks.llms_txt import check_llms_txt
 from pressroom_seo.site_checks.model import CAPS, SEVERITIES, Severity, health, score
-from pressroom_seo.site_checks.report import CHECKS, OF_SITES, check_page
+from pressroom_seo.site_checks.report import CRAWL_CHECKS, OF_SITES, check_page
 from pressroom_seo.urls import SiteScope as Scope
 from support.origins import Visit
 
@@ -188,12 +188,12 @@ def test_the_formula() -> None:
     assert score([1.0, 0.64, 1.0, 1.0], []) == 91
     assert score([1.0], ["home_noindex"]) == 30
     assert score([], []) == 0
-    assert CAPS.keys() <= CHECKS.keys()
+    assert CAPS.keys() <= CRAWL_CHECKS.keys()
 
 
 def test_every_check_says_what_to_do() -> None:
-    assert len(CHECKS) > 130
-    for check in CHECKS.values():
+    assert len(CRAWL_CHECKS) > 130
+    for check in CRAWL_CHECKS.values():
         assert check.severity in SEVERITIES
         assert check.message.endswith(".")
         assert check.fix.endswith(".")

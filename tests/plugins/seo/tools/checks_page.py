@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 from pressroom_seo.site_checks.model import CAPS, LOSS, SEVERITIES
-from pressroom_seo.site_checks.report import CHECKS
+from pressroom_seo.site_checks.report import CRAWL_CHECKS
 
 PAGE = Path(__file__).parents[4] / "docs/reference/site-checks.md"
 
@@ -21,7 +21,7 @@ def checks_page() -> str:
     """Return the page."""
     loss = ", ".join(f"{LOSS[severity]:g} for each {severity}" for severity in SEVERITIES)
     lines = [_HEAD.format(loss=loss)]
-    for group, checks in groupby(sorted(CHECKS.values(), key=lambda one: one.group), key=lambda one: one.group):
+    for group, checks in groupby(sorted(CRAWL_CHECKS.values(), key=lambda one: one.group), key=lambda one: one.group):
         title = group.replace("_", " ").capitalize().replace("Urls", "URLs")
         lines += [f"## {title}", "", "| Check | Severity | What is wrong | What to do |"]
         lines.append("|---|---|---|---|")

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from pressroom_seo.site_checks.model import SEVERITIES, Issue, Severity, health, score
-from pressroom_seo.site_checks.report import CHECKS
+from pressroom_seo.site_checks.report import CRAWL_CHECKS
 from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, MarkRow, upsert
 
 MAX_EVIDENCE: Final = 5
@@ -71,7 +71,7 @@ async def add_groups(session: AsyncSession, crawl: CrawlRow) -> None:
     rows = []
     for check_id, count in counts:
         id_ = issue_id(crawl.website_id, check_id)
-        severity = CHECKS[check_id].severity if check_id in CHECKS else "notice"
+        severity = CRAWL_CHECKS[check_id].severity if check_id in CRAWL_CHECKS else "notice"
         known = {"crawl_id": crawl.id, "id": id_, "group_id": id_, "check_id": check_id, "severity": severity}
         rows.append({**known, "url": "", "count": count, "evidence": []})
     if rows:

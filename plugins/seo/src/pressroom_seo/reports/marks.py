@@ -11,7 +11,7 @@ from sqlalchemy import delete, select
 
 from pressroom_seo.reports.reading import CrawlFinding
 from pressroom_seo.reports.running import recount
-from pressroom_seo.site_checks.report import CHECKS
+from pressroom_seo.site_checks.report import CRAWL_CHECKS
 from pressroom_seo.tables import CrawlRow, FindingRow, MarkRow, plain, upsert
 
 MAX_NOTE_LENGTH: Final = 1000
@@ -46,7 +46,7 @@ async def mark(
         else:
             await upsert(session, MarkRow, [_row(crawl, finding, status, note)], ("website_id", "issue_id"))
         await recount(session, crawl)
-    check = CHECKS.get(finding.check_id)
+    check = CRAWL_CHECKS.get(finding.check_id)
     said = CrawlFinding(
         issue_id=finding.id,
         check_id=finding.check_id,

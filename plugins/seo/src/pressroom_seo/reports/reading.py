@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_seo.reports.findings import Group, Own, is_open, standing, with_marks
 from pressroom_seo.site_checks.model import SEVERITIES
-from pressroom_seo.site_checks.report import CHECKS
+from pressroom_seo.site_checks.report import CRAWL_CHECKS
 from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, LinkRow
 
 SAMPLES: Final = 5
@@ -212,6 +212,6 @@ class CrawlReport:
 
 
 def _found(issue_id: str, check_id: str, severity: str, count: int, urls: Sequence[str], **more: Any) -> CrawlFinding:
-    check = CHECKS.get(check_id)
+    check = CRAWL_CHECKS.get(check_id)
     message, fix = (check.message, check.fix) if check is not None else ("", "")
     return CrawlFinding(issue_id, check_id, severity, count, tuple(urls), message, fix, **more)

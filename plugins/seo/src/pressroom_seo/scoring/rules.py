@@ -1,4 +1,4 @@
-"""The rule set and where checks are registered, what a check says, and the report of all of them together."""
+"""The rule set and how checks are registered, what a check says, and the report of all of them together."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cache, wraps
 from importlib.resources import files
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from pressroom.sdk import InvalidInput
 
+from pressroom_seo.checks import CHECKS, Scope
 from pressroom_seo.scoring.context import Context
 
 Value = str | int | float | bool | None
@@ -250,23 +251,31 @@ def _gate(name: str, raw: dict[str, Any]) -> GateRule:
     return GateRule(name, raw["check"], lifted_by, raw["cap"], raw["message"], raw.get("limit", 0))
 
 
-Check = Callable[[Context, Rule], Verdict]
+Judge = Callable[[Context, Rule], Verdict]
 
-CHECKS: Final[dict[str, Check]] = {}
-"""Every check by its id."""
+
+@dataclass(frozen=True, slots=True)
+class ArticleCheck:
+    """A check of an article. The docstring of `judge` is the question that it answers."""
+
+    scope: ClassVar[Scope] = "article"
+
+    id: str
+    judge: Judge
+
 
 NO_KEYPHRASE: Final = "No keyphrase was given, so nothing of the keyphrase group counts."
 
 LISTING: Final = "The page says that it is a website or a list of articles (og:type, structured data), not an article."
 
 
-def check(function: Check) -> Check:
+def check(function: Judge) -> Judge:
     """Register a function as the check of its name."""
-    CHECKS[function.__name__] = function
+    CHECKS.add(ArticleCheck(function.__name__, function))
     return function
 
 
-def keyphrase_check(function: Check) -> Check:
+def keyphrase_check(function: Judge) -> Judge:
     """Register a check that is skipped where no keyphrase was given."""
 
     @wraps(function)
@@ -276,7 +285,7 @@ def keyphrase_check(function: Check) -> Check:
     return check(guarded)
 
 
-def article_check(function: Check) -> Check:
+def article_check(function: Judge) -> Judge:
     """Register a check that is skipped for a page that lists articles, such as a blog's home page."""
 
     @wraps(function)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Final
 
-from pressroom.sdk import InvalidInput
 from pressroom_content.language import supported
 
+from pressroom_seo.checks import unknown_check
 from pressroom_seo.scoring.article import ScoringArticle, World
-from pressroom_seo.scoring.checks import CHECKS
+from pressroom_seo.scoring.checks import ARTICLE_CHECKS
 from pressroom_seo.scoring.checks.keyphrase import is_stuffed
 from pressroom_seo.scoring.checks.metadata import is_noindex
 from pressroom_seo.scoring.context import Context
@@ -47,12 +46,10 @@ def score(
     rules = rule_set(profile)
     asked = frozenset(checks)
     for name in asked - rules.rules.keys():
-        close = get_close_matches(name, rules.rules, 1)
-        hint = f"did you mean {close[0]}?" if close else "leave checks out to see the ids of all"
-        raise InvalidInput("checks", f"there is no check {name!r}; {hint}")
+        raise unknown_check("checks", name, rules.rules, "leave checks out to see the ids of all")
     context = Context(article, world or World(), profile, asked)
     chosen = [rule for rule in rules.rules.values() if not asked or rule.id in asked]
-    verdicts = {rule.id: CHECKS[rule.id](context, rule) for rule in chosen}
+    verdicts = {rule.id: ARTICLE_CHECKS[rule.id].judge(context, rule) for rule in chosen}
     gates = [gate for gate in rules.gates if gate.check in verdicts and _holds(gate, context, rules)]
     return _report(context, rules, chosen, verdicts, gates)
 

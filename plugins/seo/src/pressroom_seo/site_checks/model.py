@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
+from pressroom_seo.checks import Scope
 from pressroom_seo.crawler.records import PageRecord
 from pressroom_seo.document.model import PageFacts
 from pressroom_seo.site_checks.index import SiteIndex
@@ -56,6 +57,8 @@ OfSite = Callable[[SiteIndex], Iterable[tuple[str, Evidence]]]
 class CrawlCheck:
     """One thing that is looked for. `message` says what is wrong, `fix` what to do."""
 
+    scope: ClassVar[Scope]
+
     id: str
     severity: Severity
     group: Group
@@ -67,6 +70,8 @@ class CrawlCheck:
 class RecordCheck(CrawlCheck):
     """Looks at any answer of the site."""
 
+    scope: ClassVar[Scope] = "page"
+
     find: OfRecord
 
 
@@ -74,12 +79,16 @@ class RecordCheck(CrawlCheck):
 class PageCheck(CrawlCheck):
     """Looks at HTML pages that were answered well."""
 
+    scope: ClassVar[Scope] = "page"
+
     find: OfPage
 
 
 @dataclass(frozen=True, slots=True)
 class SiteCheck(CrawlCheck):
     """Looks at all of a site together, when everything has been read."""
+
+    scope: ClassVar[Scope] = "site"
 
     find: OfSite
 

@@ -1,14 +1,12 @@
-"""Reports: of a whole site, whose records go in one by one, and of one live page.
-
-`CHECKS` holds all checks of a site, by their ids.
-"""
+"""Reports: of a whole site, whose records go in one by one, and of one live page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from pressroom_seo.checks import CHECKS
 from pressroom_seo.crawler.records import CrawlResponse, LinkRecord, PageRecord
 from pressroom_seo.crawler.survey import SiteFacts
 from pressroom_seo.crawler.visiting import MAX_REDIRECTS, Visitor
@@ -116,11 +114,11 @@ class SiteReport:
         issues = [
             IssueSummary(
                 check_id=check_id,
-                severity=CHECKS[check_id].severity,
+                severity=CRAWL_CHECKS[check_id].severity,
                 count=len(urls),
                 sample_urls=tuple(url for url, _ in zip(urls, range(samples), strict=False)),
-                message=CHECKS[check_id].message,
-                fix=CHECKS[check_id].fix,
+                message=CRAWL_CHECKS[check_id].message,
+                fix=CRAWL_CHECKS[check_id].fix,
             )
             for check_id, urls in self._urls.items()
             if urls
@@ -136,7 +134,7 @@ class SiteReport:
         )
 
     def _health(self, url: str) -> float:
-        return health(CHECKS[check_id].severity for check_id in self._failed.get(url, ()))
+        return health(CRAWL_CHECKS[check_id].severity for check_id in self._failed.get(url, ()))
 
     def _note(self, found: Issue) -> None:
         self._failed.setdefault(found.url, set()).add(found.check_id)
@@ -253,5 +251,7 @@ OF_SITES: Final[tuple[SiteCheck, ...]] = (
 )
 """Checks of a whole site, made when everything has been read."""
 
-CHECKS: Final[dict[str, CrawlCheck]] = {check.id: check for check in (*OF_PAGES, *OF_SITES)}
-"""All of them."""
+CHECKS.add(*OF_PAGES, *OF_SITES)
+
+CRAWL_CHECKS: Final[Mapping[str, CrawlCheck]] = CHECKS.of(CrawlCheck)
+"""All of them by their ids."""

@@ -215,18 +215,16 @@ async def _add_llms_txt(plugin: PluginContext, website: Website, answer: ReportA
 
 
 def _check_arguments(params: ReportParams) -> None:
-    from pressroom_seo.site_checks.report import CHECKS  # noqa: PLC0415
+    from pressroom_seo.checks import unknown_check  # noqa: PLC0415
+    from pressroom_seo.site_checks.report import CRAWL_CHECKS  # noqa: PLC0415
 
     if params.check_id is not None and params.section != "issues":
         raise InvalidInput("check_id", "only goes with section issues")
     if params.severity is not None and (params.check_id is not None or params.section not in ("summary", "issues")):
         raise InvalidInput("severity", "only goes with section summary or issues, and not with check_id")
-    if params.check_id is not None and params.check_id not in CHECKS:
-        from difflib import get_close_matches  # noqa: PLC0415
-
-        close = get_close_matches(params.check_id, CHECKS, 1)
-        hint = f"did you mean {close[0]}?" if close else "section issues without check_id names the ones that failed"
-        raise InvalidInput("check_id", f"is not a check; {hint}")
+    if params.check_id is not None and params.check_id not in CRAWL_CHECKS:
+        otherwise = "section issues without check_id names the ones that failed"
+        raise unknown_check("check_id", params.check_id, CRAWL_CHECKS, otherwise)
 
 
 def _zone_of(website: Website) -> ZoneInfo:

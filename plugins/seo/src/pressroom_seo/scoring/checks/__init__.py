@@ -1,6 +1,11 @@
-"""The checks, a module per group; importing this package registers them all."""
+"""The checks of articles, a module per group; importing this package registers them all."""
 
+from collections.abc import Mapping
+from typing import Final
+
+from pressroom_seo.checks import CHECKS
 from pressroom_seo.scoring.checks import discovery, keyphrase, links, metadata, readability, structure  # noqa: F401
-from pressroom_seo.scoring.rules import CHECKS, Check
+from pressroom_seo.scoring.rules import ArticleCheck
 
-__all__ = ["CHECKS", "Check"]
+ARTICLE_CHECKS: Final[Mapping[str, ArticleCheck]] = CHECKS.of(ArticleCheck)
+"""All of them by their ids."""
