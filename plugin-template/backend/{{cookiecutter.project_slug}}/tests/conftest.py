@@ -7,5 +7,5 @@ import pytest
 
 @pytest.fixture(scope="session")
 def pressroom_config() -> dict[str, Any]:
-    """Enable the plugin, and name its backend."""
+    """Enable the plugin, and select its backend."""
     return {"plugins": {"{{ cookiecutter.plugin_id }}": {}}, "cache": {"backend": "{{ cookiecutter.plugin_id }}"}}

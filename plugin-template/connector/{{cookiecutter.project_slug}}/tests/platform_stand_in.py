@@ -1,4 +1,4 @@
-"""A stand-in for the platform on 127.0.0.1. Keep it as strict as the real one is."""
+"""A stand-in for the platform on 127.0.0.1. Make it as strict as the real one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Platform(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def write(self, post_id: str, change: dict[str, Any]) -> dict[str, Any]:
-        """Make or change a post and return it."""
+        """Create or change a post and return it."""
         before = self.posts.get(post_id, {"id": post_id, "url": f"{self.url}/{post_id}", "revision": 0})
         self.posts[post_id] = {**before, **change, "revision": before["revision"] + 1}
         return self.posts[post_id]

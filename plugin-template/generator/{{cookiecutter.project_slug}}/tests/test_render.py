@@ -1,4 +1,4 @@
-"""The drawing, without a host around it."""
+"""The drawing, without a host."""
 
 from xml.etree import ElementTree
 

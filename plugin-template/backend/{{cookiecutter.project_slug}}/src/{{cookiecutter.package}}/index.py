@@ -11,7 +11,7 @@ MAX_ENTRIES = 10_000
 
 
 class MemoryIndex:
-    """A cache index in the memory of this process. Replace the dictionary with the server that you want to use.
+    """A cache index in this process's memory. Replace the dictionary with the server that you want to use.
 
     If that server is down, raise `BackendError` within a limited time.
     """
@@ -33,7 +33,7 @@ class MemoryIndex:
         return entry if time.monotonic() < expires else None
 
     async def put(self, content_id: str, entry: CacheEntry, *, seconds: int) -> None:
-        """Keep an entry for at most `seconds`. The oldest entry makes room for it."""
+        """Store an entry for at most `seconds`. If the index is full, the oldest entry is removed."""
         self._entries[content_id] = (time.monotonic() + seconds, entry)
         self._entries.move_to_end(content_id)
         if len(self._entries) > MAX_ENTRIES:

@@ -61,7 +61,7 @@ class PlatformSite(BasicSite):
         return _remote_post((await self._api.get(f"/posts/{post_id}")).row(written=False))
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
-        """Update a post, unless somebody has changed it since `revision`."""
+        """Update a post, unless it has been changed since `revision`."""
         if revision and (await self.read(post_id)).revision != revision:
             raise RemoteChanged("the post was edited on the platform since it was published from here")
         answer = await self._api.send("PUT", f"/posts/{post_id}", document=_document(post))

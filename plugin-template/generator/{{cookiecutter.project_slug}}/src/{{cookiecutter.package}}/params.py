@@ -1,4 +1,4 @@
-"""What a badge is made from, what is said of it, and what an operator may set."""
+"""The parameters of a badge, its size, and the settings of the plugin."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 
 def _printable(text: str) -> str:
-    # XML has no way to write most control characters, not even as an escape.
+    # XML cannot represent most control characters, not even as escapes.
     if any(unicodedata.category(character) in ("Cc", "Cn", "Zl", "Zp") for character in text):
         raise ValueError("must be one line of printable characters")
     return text
@@ -24,7 +24,7 @@ class TextParams(Params):
     """The two texts of a badge."""
 
     label: Text = Field(description="What the badge is about, on its left half.", examples=["build"])
-    value: Text = Field(description="What is said of it, on its right half.", examples=["passing"])
+    value: Text = Field(description="The value, on its right half.", examples=["passing"])
 
 
 class BadgeParams(TextParams):

@@ -1,4 +1,4 @@
-"""From parameters to the file."""
+"""Rendering: from parameters to the file."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def box_width(text: str) -> int:
 
 
 def text_width(text: str) -> int:
-    """Return about how wide a text is, in pixels. It is drawn exactly that wide, whatever font is there."""
+    """Return the approximate width of a text, in pixels. It is drawn exactly that wide in any font."""
     return max(FONT_SIZE, math.ceil(sum(_em(character) for character in text) * FONT_SIZE))
 
 
@@ -70,7 +70,7 @@ def _text(text: str, x: int, background: str) -> str:
 
 
 def _ink(background: str) -> str:
-    """Return black or white, whichever stands out from a colour on a white page (after W3C's relative luminance)."""
+    """Return black or white, whichever contrasts with a colour on a white page (based on W3C's relative luminance)."""
     channels = [int(background[index : index + 2], 16) for index in (1, 3, 5)]
     opacity = int(background[7:] or "ff", 16) / 255
     red, green, blue = (255 + (channel - 255) * opacity for channel in channels)
@@ -83,5 +83,5 @@ def _fill(color: str) -> str:
 
 
 def _arc(right: int, down: int) -> str:
-    """Return a quarter of a circle, drawn against the clock, that leads this many radiuses right and down."""
+    """Return a quarter of a circle, drawn anticlockwise, that ends this many radii to the right and down."""
     return f"a{RADIUS} {RADIUS} 0 0 0 {right * RADIUS} {down * RADIUS}"

@@ -1,4 +1,4 @@
-"""The table of the plugin. Its name begins with the plugin's id, so that no other plugin has it."""
+"""The table of the plugin. Its name begins with the plugin's ID, so that no other plugin uses it."""
 
 from __future__ import annotations
 

@@ -12,14 +12,14 @@ from {{ cookiecutter.package }}.tables import NOTES
 
 
 class AddParams(Params):
-    """What to keep."""
+    """The note to save."""
 
     text: str = Field(min_length=1, max_length=1000, description="The note.")
     client_request_id: ClientRequestId = None
 
 
 class ListParams(Params):
-    """How much to list."""
+    """The number of notes to list."""
 
     limit: int = Field(default=20, ge=1, le=100, description="Maximum number of notes.")
 

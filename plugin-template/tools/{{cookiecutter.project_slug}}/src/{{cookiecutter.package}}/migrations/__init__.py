@@ -1,1 +1,1 @@
-"""The migrations, a file for each revision. A released revision never changes; the next one names it."""
+"""The migrations, with one file for each revision. A released revision never changes; the next revision names it."""
