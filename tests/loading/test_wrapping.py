@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
@@ -269,11 +269,12 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
     install_plugin(folder / "own", "counter", TOOL)
     install_plugin(folder / "own", "doubling", AROUND)
     config = {"plugins": {"counter": {}, "doubling": {}}, "builtin_plugins": False}
-    with on_path(folder / "own"):
-        importlib.invalidate_caches()
-        with RunningHost(settings_for_test(config, folder / "data")) as running:
-            assert not running.host.compiled.plugins.failed
-            yield running
+    with ExitStack() as stack:
+        # Only while it starts: the other tests of this module must not find these plugins.
+        with on_path(folder / "own"):
+            running = stack.enter_context(RunningHost(settings_for_test(config, folder / "data")))
+        assert not running.host.compiled.plugins.failed
+        yield running
 
 
 def test_a_call_of_a_wrapped_tool_passes_its_wrapper(host: RunningHost) -> None:
