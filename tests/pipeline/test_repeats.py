@@ -177,6 +177,20 @@ async def test_a_repeat_costs_a_part_of_a_request(host: Host, settings: Settings
         await limited.close()
 
 
+async def test_a_repeat_is_answered_when_the_limit_is_used_up(host: Host, settings: Settings, caller: Caller) -> None:
+    tools = settings_for_test({"tools": {"note": {"rate_limit": "2/hour"}}}, settings.storage.path).tools
+    limited = await opened(settings.model_copy(update={"tools": tools}))
+    try:
+        for name in ("a", "b"):
+            assert code(await call(limited, caller, client_request_id=name)) == "ok"
+        assert code(await call(limited, caller, client_request_id="c")) == "rate_limited"
+        for name in ("a", "b", "a"):
+            stored(await call(limited, caller, client_request_id=name))
+        assert code(await call(limited, caller, client_request_id="c")) == "rate_limited"
+    finally:
+        await limited.close()
+
+
 @pytest.mark.parametrize(("way", "expected"), [("fail", "internal_error"), ("refuse", "validation_error")])
 async def test_a_call_that_failed_can_be_made_again(
     host: Host, caller: Caller, diary: Any, way: str, expected: str

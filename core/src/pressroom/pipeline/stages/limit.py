@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -21,6 +22,7 @@ REPEAT_COST: Final = 0.1
 class Limit(CallStage[ValidatedCall, ValidatedCall]):
     """Counts the call against every limit of the tool. A cached result costs only a part of a request.
 
+    A limit that is used up does not refuse the repeat of a call that was answered before.
     While limits cannot be counted, calls pass or are refused as the operator chose.
     """
 
@@ -38,7 +40,11 @@ class Limit(CallStage[ValidatedCall, ValidatedCall]):
 
     async def enter(self, call: ValidatedCall) -> ValidatedCall:
         """Count the call and set the state of the strictest limit. Raises `RateLimited` or `Overloaded`."""
-        if call.cached:
+        if _is_repeat(call):
+            # Its client lost the answer, which has been looked up by now: a refusal would save nothing.
+            with suppress(RateLimited):
+                await self._count(call, REPEAT_COST)
+        elif call.cached:
             await self._count(call, _discounted(call))
         else:
             await self._count(call, 1.0)
@@ -82,7 +88,8 @@ class Limit(CallStage[ValidatedCall, ValidatedCall]):
         status = await self._take(call, rule, cost)
         _report(call, status)
         if not status.allowed:
-            self._metrics.limited(call.plan_tool.tool.name)
+            if not _is_repeat(call):
+                self._metrics.limited(call.plan_tool.tool.name)
             raise limit_refusal(rule.rate, status)
 
     async def _return(self, call: ValidatedCall) -> None:
@@ -114,6 +121,10 @@ class Limit(CallStage[ValidatedCall, ValidatedCall]):
             _report(call, await self._limiter.give_back(rule.rate, _key(call, rule), cost))
         except BackendError:
             self._metrics.backend_failure("limits")
+
+
+def _is_repeat(call: ValidatedCall) -> bool:
+    return call.cached and call.repeatable is not None
 
 
 def _discounted(call: ValidatedCall) -> float:
