@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from itertools import count
 
 import pytest
@@ -12,8 +13,12 @@ from PIL import Image
 from pressroom.testing import RunningHost
 from pressroom_content.contract import MediaFile
 from pressroom_content.publishing.verifying import ExpectedPage, verify
+from pressroom_content.tables import WebsiteRow
+from pressroom_content.websites.domains import Domains
 from pressroom_content.websites.store import Websites
 from selectolax.lexbor import LexborHTMLParser
+from sqlalchemy import update
+from support.content_client import content_of
 from support.domain_names import DomainNames, ask, check, prove, wait_for
 from support.selecting import attribute_of
 
@@ -169,6 +174,32 @@ def test_a_domain_waits_until_it_leads_here(
     lost = check(ada, site.id)
     assert (lost.status, lost.since is not None) == ("lost", True)
     assert site.get().status_code == 301
+
+
+def test_a_domain_is_looked_for_once_a_day_after_its_first_three_days(
+    host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
+) -> None:
+    ada.data("update_website_settings", website_id=site.id, settings={"domain": domain})
+    assert check(ada, site.id).status == "waiting"
+    names.here.add(domain)
+    checked_before(host, site.id, hours=23)
+    host.run(Domains(ada.plugin).renew())
+    assert ada.data("get_website", website_id=site.id)["domain"]["status"] == "waiting"
+    checked_before(host, site.id, hours=25)
+    host.run(Domains(ada.plugin).renew())
+    assert ada.data("get_website", website_id=site.id)["domain"]["status"] == "proven"
+
+
+def checked_before(host: RunningHost, website_id: str, *, hours: int) -> None:
+    """Let a domain be one that was asked for four days ago, and was checked this long ago."""
+    now = datetime.now(UTC)
+    times = {"domain_at": now - timedelta(days=4), "domain_checked_at": now - timedelta(hours=hours)}
+
+    async def changed() -> None:
+        async with content_of(host).services.database.writing() as session:
+            await session.execute(update(WebsiteRow).where(WebsiteRow.id == website_id).values(**times))
+
+    host.run(changed())
 
 
 def test_a_proxy_asks_which_domains_it_may_have_certificates_for(

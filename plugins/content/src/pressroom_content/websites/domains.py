@@ -46,11 +46,11 @@ PROOF_PATH: Final = "/.well-known/pressroom-domain"
 LAPSE: Final = timedelta(days=3)
 """For this long a domain is kept that no longer points here."""
 
-_RENEWED: Final = timedelta(days=1)
-_WAITED: Final = timedelta(days=3)
-"""For this long it is looked by itself whether a domain that was asked for points here."""
+_NEW: Final = timedelta(days=3)
+"""For this long after it was asked for, a domain is checked with every run of the job."""
 
-_BETWEEN_LOOKS: Final = timedelta(minutes=10)
+_SHORT_PAUSE: Final = timedelta(minutes=10)
+_LONG_PAUSE: Final = timedelta(days=1)
 _AT_ONCE: Final = 100
 _SECONDS: Final = 10.0
 _MAX_BYTES: Final = 1_000
@@ -158,18 +158,13 @@ class Domains:
             return await self._note(row, _taken(row))
 
     async def renew(self) -> int:
-        """Check domains that wait to be proven, and those whose proof is old. Return how many were looked at."""
+        """Check new domains that wait to be proven, and all others once a day. Return how many were checked."""
         now = datetime.now(UTC)
         looked = WebsiteRow.domain_checked_at
-        waiting = and_(
-            WebsiteRow.proven_domain.is_(None),
-            WebsiteRow.domain_at > now - _WAITED,
-            or_(looked.is_(None), looked < now - _BETWEEN_LOOKS),
-        )
-        old = and_(WebsiteRow.proven_domain.is_not(None), or_(looked.is_(None), looked < now - _RENEWED))
+        new = and_(WebsiteRow.proven_domain.is_(None), WebsiteRow.domain_at > now - _NEW, looked < now - _SHORT_PAUSE)
         wanted = (
             select(WebsiteRow.user_id, WebsiteRow.id)
-            .where(WebsiteRow.domain != "", or_(waiting, old))
+            .where(WebsiteRow.domain != "", or_(looked.is_(None), looked < now - _LONG_PAUSE, new))
             .order_by(looked)
             .limit(_AT_ONCE)
         )
