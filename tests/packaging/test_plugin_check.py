@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -224,6 +225,15 @@ def test_people_and_ci_are_told_the_same(tmp_path: Path) -> None:
     told = [one.text or "" for one in report.iter("failure")]
     assert int(report.attrib["failures"]) == len(told)
     assert any("nutmeg" in text for text in told)
+
+
+def test_files_are_named_as_in_the_project_by_every_check(tmp_path: Path) -> None:
+    """Mypy remembers the files of an earlier check, and names files below the working directory without it."""
+    made = project(tmp_path, "again", "def grate(seed): ...")
+    (made / "src" / "acme_again" / "py.typed").touch()
+    for folder in (tmp_path, Path(tempfile.gettempdir())):
+        done = check(made, cwd=folder)
+        assert f"{made}/src/acme_again/plugin.py:1: its types" in done.stdout
 
 
 @pytest.mark.parametrize(

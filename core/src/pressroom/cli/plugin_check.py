@@ -20,7 +20,7 @@ import click
 
 from pressroom.cli.options import Invocation, command_options
 from pressroom.cli.output import FINE, FOUND_WRONG
-from pressroom.cli.plugin_check_report import BrokenPromise, Stage, junit_report, tell
+from pressroom.cli.plugin_check_report import CHECK_FOLDER, BrokenPromise, Stage, junit_report, tell
 from pressroom.cli.plugin_types import type_stages
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _try_postgresql(url: str) -> None:
         await database.open()
         await database.close()
 
-    with tempfile.TemporaryDirectory(prefix="pressroom-check-") as folder:
+    with tempfile.TemporaryDirectory(prefix=CHECK_FOLDER) as folder:
         try:
             asyncio.run(connect(Settings.model_validate({"storage": {"path": folder, "database": url}})))
         except ValidationError as error:
@@ -119,7 +119,7 @@ def _check_packages(
 
     from pressroom.cli.plugin_environment import source_paths  # noqa: PLC0415
 
-    with tempfile.TemporaryDirectory(prefix="pressroom-check-") as name:
+    with tempfile.TemporaryDirectory(prefix=CHECK_FOLDER) as name:
         folder = Path(name)
         providers = importlib.metadata.packages_distributions()
         built = {path: _built(path, folder / str(number), providers) for number, path in enumerate(paths)}
@@ -195,7 +195,7 @@ def _check_file(
     from pressroom.config import Settings  # noqa: PLC0415 - pydantic takes longer to load than --help may take
     from pressroom.plugins.folder import discover_folder  # noqa: PLC0415
 
-    with tempfile.TemporaryDirectory(prefix="pressroom-check-") as name:
+    with tempfile.TemporaryDirectory(prefix=CHECK_FOLDER) as name:
         folder = Path(name, "plugins")
         folder.mkdir(mode=0o755)
         (folder / path.name).write_bytes(path.read_bytes())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from pressroom.cli.output import Output
 
@@ -25,6 +25,10 @@ class BrokenPromise:
         subject = f"{self.where}: " if self.where else ""
         seen = f"\n    seen: {self.seen}" if self.seen else ""
         return f"{subject}{self.promise}{seen}{f'{chr(10)}    fix: {self.fix}' if self.fix else ''}"
+
+
+CHECK_FOLDER: Final = "pressroom-check-"
+"""How the names of temporary folders begin in which packages are checked."""
 
 
 @dataclass(slots=True)

@@ -11,13 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pressroom.cli.plugin_check_report import BrokenPromise, Stage
+from pressroom.cli.plugin_check_report import CHECK_FOLDER, BrokenPromise, Stage
 
 if TYPE_CHECKING:
     from pressroom.cli.plugin_environment import BuiltPackage
 
 _MAX_ERRORS: Final = 20
 _CRASH: Final = "error: INTERNAL ERROR"
+_ENVIRONMENT: Final = re.compile(rf"\S*{CHECK_FOLDER}[^\s/\\]+[/\\]environment(?=[/\\])")
+"""Where packages were checked: by mypy's cache, in an earlier check."""
 
 
 def type_stages(packages: Mapping[Path, BuiltPackage], python: Path) -> Iterator[Stage]:
@@ -47,7 +49,7 @@ def type_stages(packages: Mapping[Path, BuiltPackage], python: Path) -> Iterator
             arguments = ["--config-file", str(project), "--python-executable", str(python), *source, *names]
             stage.findings += _type_errors(arguments, path if source else None)
         elif not fine:
-            stage.findings += _type_errors(_strict([package], python), None)
+            stage.findings += _in_environment(_type_errors(_strict([package], python), None), python.parents[1])
         stage.seconds = time.monotonic() - began + (share if project is None else 0)
         yield stage
 
@@ -61,7 +63,15 @@ def _project_of(path: Path) -> Path | None:
 
 def _strict(packages: Iterable[BuiltPackage], python: Path) -> list[str]:
     names = [argument for package in packages for argument in _named(package)]
-    return ["--strict", "--python-executable", str(python), *names]
+    return ["--strict", "--show-absolute-path", "--python-executable", str(python), *names]
+
+
+def _in_environment(findings: Iterable[BrokenPromise], environment: Path) -> Iterator[BrokenPromise]:
+    """Yield what mypy found in packages of an environment, with its path where mypy remembers that of another one."""
+    for finding in findings:
+        finding.where = _ENVIRONMENT.sub(lambda _: str(environment), finding.where)
+        finding.seen = _ENVIRONMENT.sub(lambda _: str(environment), finding.seen)
+        yield finding
 
 
 def _named(package: BuiltPackage) -> list[str]:
