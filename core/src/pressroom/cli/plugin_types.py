@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 _MAX_ERRORS: Final = 20
 _CRASH: Final = "error: INTERNAL ERROR"
-_ENVIRONMENT: Final = re.compile(rf"\S*{CHECK_FOLDER}[^\s/\\]+[/\\]environment(?=[/\\])")
-"""Where packages were checked: by mypy's cache, in an earlier check."""
 
 
 def type_stages(packages: Mapping[Path, BuiltPackage], python: Path) -> Iterator[Stage]:
@@ -67,10 +65,11 @@ def _strict(packages: Iterable[BuiltPackage], python: Path) -> list[str]:
 
 
 def _in_environment(findings: Iterable[BrokenPromise], environment: Path) -> Iterator[BrokenPromise]:
-    """Yield what mypy found in packages of an environment, with its path where mypy remembers that of another one."""
+    """Yield what mypy found in packages of an environment. Its cache may name the environment of an earlier check."""
     for finding in findings:
-        finding.where = _ENVIRONMENT.sub(lambda _: str(environment), finding.where)
-        finding.seen = _ENVIRONMENT.sub(lambda _: str(environment), finding.seen)
+        folder, _, file = finding.where.rpartition(f"{os.sep}{environment.name}{os.sep}")
+        if CHECK_FOLDER in folder:
+            finding.where = f"{environment}{os.sep}{file}"
         yield finding
 
 
