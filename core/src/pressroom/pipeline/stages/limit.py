@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -40,11 +39,7 @@ class Limit(CallStage[ValidatedCall, ValidatedCall]):
 
     async def enter(self, call: ValidatedCall) -> ValidatedCall:
         """Count the call and set the state of the strictest limit. Raises `RateLimited` or `Overloaded`."""
-        if _is_repeat(call):
-            # Its client lost the answer, which has been looked up by now: a refusal would save nothing.
-            with suppress(RateLimited):
-                await self._count(call, REPEAT_COST)
-        elif call.cached:
+        if call.cached:
             await self._count(call, _discounted(call))
         else:
             await self._count(call, 1.0)
@@ -78,9 +73,11 @@ class Limit(CallStage[ValidatedCall, ValidatedCall]):
             for rule in call.plan_tool.limits:
                 await self._count_against(rule, call, cost)
                 passed.append(rule)
-        except Exception:
+        except Exception as error:
             for rule in passed:
                 await self._give_back(call, rule, cost)
+            if isinstance(error, RateLimited) and _is_repeat(call):
+                return  # its client lost the answer, which has been looked up by now: a refusal would save nothing
             raise
         call.limit_cost = cost
 
