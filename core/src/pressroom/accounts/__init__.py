@@ -1,1 +1,1 @@
-"""People, their credentials, what they connected and what they used. Knows nothing of HTTP."""
+"""Users, credentials, connections and usage, independent of HTTP."""

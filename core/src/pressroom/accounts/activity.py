@@ -1,4 +1,4 @@
-"""The audit trail: calls of clients, and what members of an account changed on the dashboard."""
+"""The audit trail: clients' tool calls, and changes that members of an account made on the dashboard."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from pressroom.validation.echo import cut, printable
 FLUSH_SECONDS: Final = 1.0
 PRUNE_SECONDS: Final = 3600.0
 MAX_WAITING: Final = 20_000
-"""How many calls wait for a database that does not answer; beyond that calls are missed, which is counted."""
+"""Number of calls that can wait while the database is unavailable; further calls are dropped and counted."""
 
 BATCH: Final = 2000
-"""How many calls are written in one transaction."""
+"""Maximum number of calls written in one transaction."""
 
 PRUNED_AT_ONCE: Final = 500
 MAX_PAGE_SIZE: Final = 200
 
 LAST_USES_AMONG: Final = 2000
-"""Among how many of a connection's latest calls the last use of each tool is looked for."""
+"""Number of a connection's latest calls that `last_uses` searches."""
 
 _MAX_PAGE_LENGTH: Final = 64
 _MAX_WEBSITE_ID_LENGTH: Final = 64
 _NOBODYS: Final = "-"
-"""A connection that no call has."""
+"""A connection ID that matches no call."""
 
 _TABLE: Final = Base.metadata.tables[ActivityRow.__tablename__]
 
@@ -49,10 +49,10 @@ log = structlog.get_logger()
 
 
 class _Waiting(NamedTuple):
-    """A call that is not written yet, by the columns of its row. `at` is in microseconds since 1970.
+    """A call that has not been written yet, with the columns of its row. `at` is in microseconds since 1970.
 
-    What a member changed has the member in place of a connection, and the path of the page in place of a tool, whose
-    name has no slash.
+    For a change made by a member, the connection is the member's ID and the tool is the path of the dashboard page.
+    Tool names never contain a slash.
     """
 
     user_id: str
@@ -69,14 +69,17 @@ class _Waiting(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LastUses:
-    """When a connection last used each tool, by MCP name. `is_complete` tells whether all kept calls were read."""
+    """When a connection last used each tool, by MCP name.
+
+    `is_complete` is false if the search limit was reached, so that older calls may be missing.
+    """
 
     by_tool: Mapping[str, datetime]
     is_complete: bool
 
 
 class ActivityLog:
-    """Writes calls of accounts in batches, and removes old ones."""
+    """Write accounts' calls in batches and delete old ones."""
 
     def __init__(self, database: SqlDatabase, settings: AccountsSettings) -> None:
         self._database = database
@@ -87,21 +90,21 @@ class ActivityLog:
         self._writer = PeriodicTask("writing the list of calls", FLUSH_SECONDS, self._tidy)
 
     async def open(self) -> None:
-        """Start to write."""
+        """Start the background writer."""
         self._writer.start()
 
     async def close(self) -> None:
-        """Write what waits."""
+        """Stop the background writer after a last flush; log an error for calls that could not be written."""
         await self._writer.stop()
         if self._waiting:
             log.error("calls are missing from the list of calls", calls=len(self._waiting))
 
     def observe(self, record: CallRecord) -> None:
-        """Remember a call that an account made through MCP; it is written with the next batch, about a second later.
+        """Queue a call that an account made over MCP. It is written with the next batch, about a second later.
 
-        Raises `BackendError` where too many calls wait for the database.
+        Raises `BackendError` if too many calls are already waiting for the database.
         """
-        # Who has no account, but is known to the authenticator of a plugin, has no list of calls.
+        # Users known only to a plugin's authenticator have no account, and therefore no list of calls.
         user_id = as_id(record.caller.subject)
         if record.interface != "mcp" or not user_id or not record.mcp_name:
             return
@@ -124,9 +127,9 @@ class ActivityLog:
     def note_change(
         self, account: str, member: str, path: str, *, duration: float, client_ip: str, request_id: str
     ) -> None:
-        """Remember that a member changed something in an account, on the page of the dashboard with that path.
+        """Queue a change that a member made in an account on the dashboard page at `path`.
 
-        Raises `BackendError` where too many calls wait for the database.
+        Raises `BackendError` if too many calls are already waiting for the database.
         """
         page, made_at = cut(printable(path), _MAX_PAGE_LENGTH), time_ns() // 1000
         self._keep(
@@ -139,10 +142,10 @@ class ActivityLog:
         self._waiting.append(one)
 
     async def flush(self) -> None:
-        """Write what waits now, each call once. What cannot be written is kept. Raises `BackendError`.
+        """Write the calls that are waiting now, each exactly once. Raises `BackendError`; unwritten calls are kept.
 
-        What comes meanwhile waits for the next time: else, while calls keep coming, there would be a transaction for
-        every few of them, without end.
+        Calls that arrive meanwhile wait for the next flush. Otherwise, steady traffic would keep this loop busy
+        forever, with a transaction for every few calls.
         """
         async with self._flushing:
             await self._flush(len(self._waiting))
@@ -157,7 +160,7 @@ class ActivityLog:
                 raise
             except Exception:
                 if len(batch) > 1:
-                    size = len(batch) // 2  # one that the database does not take must not keep back all others
+                    size = len(batch) // 2  # one row that the database rejects must not hold back the others
                     continue
                 log.exception("a call is missing from the list of calls", tool=batch[0].tool)
                 size = BATCH
@@ -166,9 +169,9 @@ class ActivityLog:
             left -= len(batch)
 
     async def prune(self) -> int:
-        """Remove calls that are older than the operator keeps them, and return how many.
+        """Delete calls past the operator's retention period and return their number.
 
-        Connections that were revoked before then go too: no call is left that could show their names.
+        Connections revoked before that period are deleted as well: the calls that could show their names are gone.
         """
         oldest = datetime.now(UTC) - self._retention
         async with self._database.writing() as session:
@@ -198,7 +201,7 @@ class ActivityLog:
     ) -> Sequence[Activity]:
         """Return an account's calls, newest first; see `pressroom.sdk.Accounts`. Raises `InvalidInput`.
 
-        `until` narrows the list to calls before that moment.
+        `until` limits the list to calls before that time (exclusive).
         """
         if not 1 <= limit <= MAX_PAGE_SIZE:
             raise InvalidInput("limit", f"must be between 1 and {MAX_PAGE_SIZE} (got {limit})")
@@ -217,7 +220,7 @@ class ActivityLog:
         return [_activity(row, name or "", shown_name(own, email) if email else "") for row, name, own, email in rows]
 
     async def last_uses(self, user_id: str, connection_id: str) -> LastUses:
-        """Return when a connection last used each tool, by MCP name, among its latest calls."""
+        """Return when a connection last used each tool, by MCP name, searching only its latest calls."""
         wanted = latest_uses(user_id, connection_id)
         async with self._database.reading() as session:
             rows = (await session.execute(wanted)).all()
@@ -235,15 +238,15 @@ class ActivityLog:
     async def _write(self, batch: Sequence[_Waiting]) -> None:
         users = {row.user_id for row in batch}
         async with self._database.writing() as session:
-            # An account may have been removed since, and other authenticators know people who have none.
+            # The account may have been deleted since, and users of other authenticators have none.
             known = set(await session.scalars(select(UserRow.id).where(UserRow.id.in_(users))))
             await insert_rows(session, _TABLE, _Waiting._fields, [row for row in batch if row.user_id in known])
 
 
 def latest_uses(user_id: str, connection_id: str) -> Select[str, datetime, int]:
-    """Return the statement that finds the last use of each tool and counts its calls, among a bounded number of calls.
+    """Return the statement that finds each tool's last use and counts its calls, among a connection's latest.
 
-    The bound makes it read as many rows for a connection that makes millions of calls as for others.
+    `LAST_USES_AMONG` limits the rows read, even for a connection with millions of calls.
     """
     latest = (
         select(ActivityRow.tool, ActivityRow.at)
@@ -266,14 +269,14 @@ def listing(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> Select[ActivityRow, str, str, str]:
-    """Return the statement that lists calls with the names of their connections or members, newest first."""
+    """Return the statement that lists calls with the name of their connection or member, newest first."""
     conditions: list[ColumnElement[bool]] = [ActivityRow.user_id == user_id]
     if before is not None:
         conditions.append(ActivityRow.id < before)
     if tool:
         conditions.append(ActivityRow.tool == printable(tool))
     if code == "error":
-        # Written out, since SQLite uses a partial index only for a condition that it can read.
+        # Literal SQL, because SQLite uses a partial index only if the condition contains no bound parameter.
         conditions.append(text("activity.code <> 'ok'"))  # type: ignore[arg-type]
     elif code:
         conditions.append(ActivityRow.code == code)
@@ -295,7 +298,7 @@ def listing(
 
 
 def _as_website_id(text: str) -> str:
-    """Return an id that a client chose as every database can keep it."""
+    """Return a client-supplied website ID, made printable and shortened so that every database can store it."""
     return cut(printable(text), _MAX_WEBSITE_ID_LENGTH)
 
 

@@ -19,10 +19,10 @@ from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import ApiKeyRow, ConnectionRow, UserRow
 
 RANDOM_LENGTH: Final = 32
-"""190 bits."""
+"""32 base62 characters have 190 bits of entropy."""
 
 CRC_LENGTH: Final = 6
-"""62⁶ is the first power of 62 above 2³²."""
+"""62⁶ is the first power of 62 above 2³², so six digits hold any CRC-32."""
 
 HINT_LENGTH: Final = 4
 
@@ -30,13 +30,13 @@ _EVERYTHING: Final = AccessChoice()
 
 
 def new_key(prefix: str) -> str:
-    """Return a new key: `prefix`, 190 random bits in base62, and the checksum of what is before it."""
+    """Return a new key: `prefix`, 190 random bits in base62, and a checksum of everything before it."""
     body = f"{prefix}_key_{random_text(RANDOM_LENGTH)}"
     return f"{body}_{checksum(body)}"
 
 
 def checksum(body: str) -> str:
-    """Return the CRC-32 (that of zlib, RFC 1952) of a text as six base62 digits, the most significant first."""
+    """Return the CRC-32 of a text (as in zlib, RFC 1952) as six base62 digits, most significant first."""
     number = zlib.crc32(body.encode())
     digits = ""
     for _ in range(CRC_LENGTH):
@@ -46,7 +46,7 @@ def checksum(body: str) -> str:
 
 
 def key_owner(key_hash: bytes) -> Select[ConnectionRow, UserRow]:
-    """Return the statement that finds the connection and the account of a key."""
+    """Return the statement that finds a key's connection and account."""
     return (
         select(ConnectionRow, UserRow)
         .join(ApiKeyRow, ApiKeyRow.connection_id == ConnectionRow.id)
@@ -56,7 +56,7 @@ def key_owner(key_hash: bytes) -> Select[ConnectionRow, UserRow]:
 
 
 class ApiKeys:
-    """Makes keys and recognises them. Only their hashes are stored."""
+    """Create and authenticate API keys. Only their hashes are stored."""
 
     def __init__(
         self, database: SqlDatabase, settings: Settings, connections: Connections, credentials: CredentialCache
@@ -71,12 +71,12 @@ class ApiKeys:
         )
 
     async def create(self, user_id: str, name: str, choice: AccessChoice = _EVERYTHING) -> tuple[Connection, str]:
-        """Make a key, and return its connection with the key itself, which nobody can read again.
+        """Create a key and return its connection and the key itself, which cannot be retrieved again.
 
         Raises:
-            InvalidInput: the name is empty or too long, a toolset can be no toolset, or the account has as many
-                connections as it may.
-            NotFound: there is no such account.
+            InvalidInput: The name is empty or too long, a toolset name is invalid, or the account has reached its
+                maximum number of connections.
+            NotFound: The account does not exist.
         """
         key = new_key(self._prefix)
         async with self._database.writing() as session:
@@ -85,11 +85,11 @@ class ApiKeys:
         return await self._connections.get(user_id, connection_id), key
 
     async def authenticate(self, credentials: Credentials) -> Identity | None:
-        """Return whose key it is; `None` for a bearer that is not an API key.
+        """Return the identity that a key belongs to, or `None` if the bearer token is not an API key.
 
         Raises:
-            Rejected: it is mistyped, unknown or revoked, or its account is locked.
-            BackendError: it could not be looked up.
+            Rejected: The key is malformed, mistyped, unknown or revoked, or its account is disabled.
+            BackendError: The key could not be looked up.
         """
         key = credentials.bearer
         if not key.startswith(self._beginning):

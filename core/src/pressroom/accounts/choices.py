@@ -1,4 +1,4 @@
-"""What the owner of a connection chose for it, as its row holds it."""
+"""Conversion between the owner's choices for a connection and the columns of its row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ MAX_TOOLSETS: Final = 100
 
 
 def choice_columns(choice: AccessChoice) -> dict[str, Any]:
-    """Return what the row of a connection holds of a choice. Raises `InvalidInput` for names that cannot be."""
+    """Return the columns for a choice.
+
+    Raises `InvalidInput` for an unknown access level, an invalid toolset name, or more than `MAX_TOOLSETS` toolsets.
+    """
     if choice.access not in get_args(Access):
         raise InvalidInput("access", f"must be one of {', '.join(get_args(Access))} (got {str(choice.access)[:32]!r})")
     toolsets = None if choice.toolsets is None else sorted(choice.toolsets)
@@ -25,12 +28,12 @@ def choice_columns(choice: AccessChoice) -> dict[str, Any]:
 
 
 def choice_of(row: ConnectionRow) -> AccessChoice:
-    """Return what the owner of a connection chose for it."""
+    """Return the choice stored in a connection's row."""
     return AccessChoice(_access(row), _toolsets(row))
 
 
 def _access(row: ConnectionRow) -> Access:
-    """Return what a connection may do; a level that this version does not know allows the least."""
+    """Return a connection's access level; a level unknown to this version falls back to `read`, the lowest."""
     return cast("Access", row.access) if row.access in get_args(Access) else "read"
 
 

@@ -1,11 +1,11 @@
-"""Calls that clients may repeat: which there were, with what arguments, and what was answered.
+"""Idempotent tool calls: their `client_request_id`, argument fingerprints and stored responses.
 
-A call claims its `client_request_id` before it runs. Whoever holds the claim renews it while the call runs, so that it
-ends by itself where the process is killed. All times are the database's where it is a server, so that the clocks of
-hosts need not agree.
+A call claims its `client_request_id` before it runs. The claim is a lease: its holder renews it while the call runs,
+and it expires on its own if the process is killed. With a database server, all times come from the database, so host
+clocks need not agree.
 
-Arguments may hold secrets, and answers private texts. Of arguments only digests are kept, with a key that is derived
-from the server's secret; answers are encrypted: compact JWE (RFC 7516) with AES-256-GCM.
+Arguments may contain secrets, and responses may contain private text. Arguments are stored only as digests, keyed with
+a key derived from the server's secret. Responses are stored encrypted, as compact JWE (RFC 7516) with AES-256-GCM.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from pressroom.storage.database.tables import ClientRequestRow
 from pressroom.storage.files.signing import signing_secret
 
 LEASE_SECONDS: Final = 15.0
-"""How long a claim lasts that nobody renews: after that much time the process that held it counts as dead."""
+"""Lifetime of a claim that is not renewed. After that, the process that held it counts as dead."""
 
 MAX_ANSWER_BYTES: Final = 262_144
-"""Larger answers are not kept."""
+"""Maximum size of a stored response. Larger responses are not stored."""
 
 _PURPOSE: Final = b"pressroom client requests"
 _HEADER: Final = {"alg": "dir", "enc": "A256GCM"}
 _DIGEST_BYTES: Final = 12
 _KEY_CHECK: Final = ""
-"""A name that no parameter has: its digest tells whether fingerprints were made with the same key."""
+"""A name no parameter can have. Its digest shows whether two fingerprints were made with the same key."""
 
 MAX_KEPT: Final = 10_000
-"""How many calls of one account are kept; beyond that the oldest are forgotten."""
+"""Maximum number of calls stored per account; beyond that, the oldest are deleted."""
 
 _PRUNED_AT_ONCE: Final = 500
 
 
 class _Registry(jwe.JWERegistry):
-    """Opens answers of every size that is kept."""
+    """Accept encrypted responses up to the maximum stored size."""
 
     max_ciphertext_length = MAX_ANSWER_BYTES * 2
 
@@ -63,7 +63,7 @@ _REGISTRY: Final = _Registry()
 
 @dataclass(frozen=True, slots=True)
 class RequestKey:
-    """What identifies a call that may be repeated: the account, the tool and the id that the client chose."""
+    """Identifies a repeatable call: the account, the tool and the ID chosen by the client."""
 
     user_id: str
     tool: str
@@ -72,9 +72,9 @@ class RequestKey:
 
 @dataclass(frozen=True, slots=True)
 class ClientRequest:
-    """A call that was made. `answer` is `None` where it has none yet, or where it is not kept.
+    """A recorded call. `answer` is `None` if there is no response yet, or if it was not stored or cannot be decrypted.
 
-    `cut_off` tells that the call never ended, and that nobody runs it any more.
+    The state `cut_off` means that the call never finished and no process is running it.
     """
 
     state: Literal["running", "cut_off", "answered"]
@@ -84,7 +84,7 @@ class ClientRequest:
 
 
 class ClientRequests:
-    """The calls of all accounts that carry a `client_request_id`. All methods raise `BackendError` on an outage."""
+    """Stored calls with a `client_request_id`, for all accounts. All methods raise `BackendError` on an outage."""
 
     def __init__(self, settings: Settings, database: SqlDatabase) -> None:
         self._settings = settings
@@ -92,13 +92,13 @@ class ClientRequests:
         self._retention = timedelta(seconds=settings.mcp.repeat_retention)
 
     def fingerprint(self, arguments: Mapping[str, str]) -> str:
-        """Return the fingerprint of arguments, each as canonical text."""
+        """Return the fingerprint of a call's arguments, given by name as canonical text."""
         digests = {name: self._digest(name, text) for name, text in arguments.items()}
         digests[_KEY_CHECK] = self._digest(_KEY_CHECK, "")
         return orjson.dumps(digests, option=orjson.OPT_SORT_KEYS).decode()
 
     async def find(self, key: RequestKey) -> ClientRequest | None:
-        """Return the call that an account made with this id before, if any."""
+        """Return the account's earlier call with this ID, or `None`."""
         async with self._database.reading() as session:
             row = await session.scalar(select(ClientRequestRow).where(*_is(key)))
             if row is None:
@@ -109,10 +109,10 @@ class ClientRequests:
             return ClientRequest(state, row.created_at, row.fingerprint, None)
 
     async def claim(self, key: RequestKey, fingerprint: str, *, resume: bool) -> str:
-        """Claim an id for a call that begins now; return a token, or nothing where it is in use already.
+        """Claim an ID for a call that is about to start; return the claim's token, or `""` if the ID is already in use.
 
-        With `resume` a call with the same arguments that was cut off is taken over. Raises `NotFound` where there is no
-        such account.
+        With `resume`, an interrupted call with the same arguments is taken over. Raises `NotFound` if the account does
+        not exist.
         """
         token = random_text(22)
         insert: Any = postgresql.insert if self._database.dialect == "postgresql" else sqlite.insert
@@ -142,31 +142,31 @@ class ClientRequests:
             raise NotFound("there is no such account") from None
 
     async def renew(self, key: RequestKey, token: str) -> bool:
-        """Keep a claim for the length of another lease; tell whether it was still held."""
+        """Extend a claim by another `LEASE_SECONDS`; return whether it was still held."""
         async with self._database.writing() as session:
             until = await _now(session) + timedelta(seconds=LEASE_SECONDS)
             return await _changes_one(session, update(ClientRequestRow).where(*_holds(key, token)).values(until=until))
 
     async def answer(self, key: RequestKey, token: str, answer: bytes | None) -> None:
-        """Note that the call was answered; `None` and what is too large are not kept."""
+        """Record that the call was answered. Responses that are `None` or above `MAX_ANSWER_BYTES` are not stored."""
         kept = None if answer is None or len(answer) > MAX_ANSWER_BYTES else self._sealed(key, answer)
         async with self._database.writing() as session:
             change = update(ClientRequestRow).where(*_holds(key, token)).values(until=None, answer=kept)
             await _changes_one(session, change)
 
     async def release(self, key: RequestKey, token: str) -> None:
-        """Forget a call that failed: it may be made again."""
+        """Delete the claim of a failed call, so that the client can retry it."""
         async with self._database.writing() as session:
             await _changes_one(session, delete(ClientRequestRow).where(*_holds(key, token)))
 
     async def cut_off(self, key: RequestKey, token: str) -> None:
-        """Note that the call ended, and that nobody knows how far it came."""
+        """Record that the call ended in an unknown state."""
         async with self._database.writing() as session:
             until = await _now(session)
             await _changes_one(session, update(ClientRequestRow).where(*_holds(key, token)).values(until=until))
 
     async def prune(self) -> int:
-        """Forget calls that are older than the operator keeps them, or too many for an account; return how many."""
+        """Delete calls past the retention period or beyond an account's limit; return their number."""
         async with self._database.reading() as session:
             oldest = await _now(session) - self._retention
             by_account = select(ClientRequestRow.user_id).group_by(ClientRequestRow.user_id)
@@ -221,9 +221,9 @@ def _created(user_id: str) -> Select[datetime]:
 
 
 def differing(first: str, second: str) -> list[str] | None:
-    """Return the names of arguments that differ between two fingerprints.
+    """Return the sorted names of arguments that differ between two fingerprints.
 
-    It is `None` where they were made with different keys, so that nobody can tell.
+    Return `None` if the fingerprints were made with different keys and cannot be compared.
     """
     one, other = orjson.loads(first), orjson.loads(second)
     if one.get(_KEY_CHECK) != other.get(_KEY_CHECK):

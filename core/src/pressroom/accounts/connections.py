@@ -1,4 +1,4 @@
-"""The programs that act for an account."""
+"""Connections: the API keys and OAuth clients that act for an account."""
 
 from __future__ import annotations
 
@@ -36,9 +36,11 @@ _EVERYTHING: Final = AccessChoice()
 
 
 class Connections:
-    """API keys and approved clients of an account. Methods that take a `user_id` raise `NotFound` for another's.
+    """An account's API keys and approved OAuth clients.
 
-    When and from where each was used last is noted with the credentials, and written every few seconds and at the end.
+    Methods that take a `user_id` and a connection ID raise `NotFound` for a connection of another account. The time and
+    IP address of each connection's last use are collected in the credential cache, and written every few seconds and on
+    close.
     """
 
     def __init__(self, database: SqlDatabase, settings: Settings, credentials: CredentialCache) -> None:
@@ -48,11 +50,11 @@ class Connections:
         self._writer = PeriodicTask("writing when connections were used", FLUSH_SECONDS, self.flush)
 
     async def open(self) -> None:
-        """Start to write uses."""
+        """Start writing last uses in the background."""
         self._writer.start()
 
     async def close(self) -> None:
-        """Write the uses that are not written yet."""
+        """Stop the background writer after writing the remaining uses."""
         await self._writer.stop()
 
     async def add(
@@ -63,15 +65,15 @@ class Connections:
         name: str,
         choice: AccessChoice = _EVERYTHING,
     ) -> str:
-        """Make a connection in a writing transaction of the caller's, and return its id.
+        """Add a connection within the caller's writing transaction and return its ID.
 
         Raises:
-            NotFound: there is no such account.
-            InvalidInput: the name is empty or too long, a toolset can be no toolset, or the account has as many
-                connections as it may.
+            NotFound: The account does not exist.
+            InvalidInput: The name is empty or too long, a toolset name is invalid, or the account has reached its
+                maximum number of connections.
         """
         name, chosen = _checked_name(name), choice_columns(choice)
-        # The lock on the account makes two at once take turns, so that together they stay within the bound.
+        # Lock the account, so that concurrent additions cannot exceed the limit together.
         if await session.scalar(select(UserRow.id).where(UserRow.id == user_id).with_for_update()) is None:
             raise NotFound("there is no such account")
         live = select(ConnectionRow.id).where(ConnectionRow.user_id == user_id, ConnectionRow.revoked_at.is_(None))
@@ -101,9 +103,9 @@ class Connections:
         limit: int = 100,
         offset: int = 0,
     ) -> Sequence[Connection]:
-        """Return an account's connections, newest first, from the one at `offset` on.
+        """Return an account's connections, newest first, starting at `offset`.
 
-        `kind` leaves the other kind out; with `revoked` the revoked ones are among them.
+        `kind` restricts the list to one kind. Revoked connections are left out unless `revoked` is true.
         """
         wanted = all_connections(user_id) if revoked else live_connections(user_id)
         if kind is not None:
@@ -113,9 +115,10 @@ class Connections:
             return await self._records(session, rows)
 
     async def page(self, user_id: str, page: int, size: int) -> tuple[int, int, Sequence[Connection]]:
-        """Return how many connections an account has, the number of the page nearest to `page`, and what is on it.
+        """Return the number of an account's connections, the number of the page shown, and its connections.
 
-        Pages count from 1, have `size` connections and leave the revoked ones out, the newest first.
+        If `page` is beyond the last page, the last page is returned. Pages count from 1 and hold `size` connections,
+        newest first. Revoked connections are left out.
         """
         async with self._database.reading() as session:
             total = await self.count_within(session, user_id)
@@ -124,7 +127,7 @@ class Connections:
             return total, page, await self._records(session, (await session.execute(wanted)).all())
 
     async def has_key(self, user_id: str, name: str) -> bool:
-        """Tell whether an account has a key of that name which was not revoked."""
+        """Return whether an account has an unrevoked API key with that name."""
         wanted = live_connections(user_id).where(ConnectionRow.kind == "api_key", ConnectionRow.name == name)
         if not is_line(name):
             return False
@@ -132,20 +135,20 @@ class Connections:
             return (await session.execute(wanted.limit(1))).first() is not None
 
     async def count_within(self, session: AsyncSession, user_id: str) -> int:
-        """Return how many connections an account has, without the revoked ones, read in a session that is open."""
+        """Count an account's unrevoked connections, using an open session."""
         return await session.scalar(connection_count(user_id)) or 0
 
     async def get(self, user_id: str, connection_id: str) -> Connection:
-        """Return one connection, be it revoked or not."""
+        """Return a connection, revoked or not."""
         async with self._database.reading() as session:
             return await self._one(session, user_id, connection_id)
 
     async def rename(self, user_id: str, connection_id: str, name: str) -> Connection:
-        """Give it another name (1 to 100 characters)."""
+        """Rename a connection (1 to 100 characters)."""
         return await self._change(user_id, connection_id, name=_checked_name(name))
 
     async def set_disabled_tools(self, user_id: str, connection_id: str, names: Iterable[str]) -> Connection:
-        """Switch these tools off, and all others on. Raises `InvalidInput` for what can be no tool's MCP name."""
+        """Disable these tools and enable all others. Raises `InvalidInput` for an invalid MCP tool name."""
         return await self._change(user_id, connection_id, disabled_tools=_checked_tools(names))
 
     async def set_access(
@@ -157,12 +160,12 @@ class Connections:
         *,
         disabled_tools: Iterable[str] | None = None,
     ) -> Connection:
-        """Set what a connection may do, and the toolsets that it lists; `None` for the server's default.
+        """Set a connection's access level and the toolsets that it lists; `None` selects the server's default.
 
-        `disabled_tools`, where they are given, are switched off in the same transaction, and all others on.
+        If `disabled_tools` is given, the same transaction disables these tools and enables all others.
 
         Raises:
-            InvalidInput: a name that can be no toolset's, or no tool's.
+            InvalidInput: An access level, toolset name or tool name is invalid.
         """
         choice = AccessChoice(access, None if toolsets is None else frozenset(toolsets))
         values = choice_columns(choice)
@@ -173,7 +176,7 @@ class Connections:
         return changed
 
     async def revoke(self, user_id: str, connection_id: str) -> None:
-        """End a connection: at once here, elsewhere within the lifetime of the credential cache. Safe to repeat."""
+        """Revoke a connection: at once in this process, elsewhere within the credential cache lifetime. Idempotent."""
         now = datetime.now(UTC)
         try:
             async with self._database.writing() as session:
@@ -192,13 +195,13 @@ class Connections:
             self._credentials.forget_connection(connection_id)
 
     async def revoke_all(self, user_id: str) -> int:
-        """End all connections of an account, as `revoke` ends one, and return how many there were."""
+        """Revoke all connections of an account, as `revoke` does, and return their number."""
         now = datetime.now(UTC)
         live = select(ConnectionRow.id).where(ConnectionRow.user_id == user_id, ConnectionRow.revoked_at.is_(None))
         ids: Sequence[str] = ()
         try:
             async with self._database.writing() as session:
-                # The lock on the account makes one that is added at this moment wait.
+                # Lock the account, so that a connection added concurrently has to wait.
                 await session.execute(select(UserRow.id).where(UserRow.id == user_id).with_for_update())
                 ids = (await session.scalars(live)).all()
                 await session.execute(
@@ -217,7 +220,7 @@ class Connections:
         return len(ids)
 
     async def owner(self, connection_id: str) -> str:
-        """Return the id of the account that a connection belongs to. Raises `NotFound`."""
+        """Return the ID of the account that owns a connection. Raises `NotFound`."""
         wanted = select(ConnectionRow.user_id).where(ConnectionRow.id == as_id(connection_id))
         async with self._database.reading() as session:
             user_id = await session.scalar(wanted)
@@ -226,7 +229,7 @@ class Connections:
         return user_id
 
     async def identity(self, connection_id: str) -> Identity:
-        """Return whom a connection acts for. Raises `Rejected` where it was revoked, or its account is disabled."""
+        """Return the identity of a connection. Raises `Rejected` if it was revoked or its account is disabled."""
         wanted = select(ConnectionRow, UserRow).join(UserRow).where(ConnectionRow.id == as_id(connection_id))
         async with self._database.reading() as session:
             found = (await session.execute(wanted)).one_or_none()
@@ -235,7 +238,7 @@ class Connections:
         return identity_of(*found)
 
     async def flush(self) -> None:
-        """Write when connections were used. What cannot be written now is kept. Raises `BackendError`."""
+        """Write the collected last uses. If that fails, they are kept for the next time. Raises `BackendError`."""
         uses, self._credentials.uses = self._credentials.uses, {}
         if not uses:
             return
@@ -248,7 +251,7 @@ class Connections:
             )
             .values(last_used_at=bindparam("at"), last_used_address=bindparam("address"))
         )
-        # In one order everywhere: two processes that write the same rows must not wait for each other.
+        # Sorted, so that two processes that update the same rows cannot deadlock.
         values = [
             {"connection": one, "at": datetime.fromtimestamp(at, UTC), "address": address[:64]}
             for one, (at, address) in sorted(uses.items())
@@ -307,7 +310,7 @@ class Connections:
 
 
 def identity_of(connection: ConnectionRow, user: UserRow) -> Identity:
-    """Return whom a connection acts for. Raises `Rejected` where it was revoked, or its account is disabled."""
+    """Return the identity of a connection. Raises `Rejected` if it was revoked or its account is disabled."""
     if connection.revoked_at is not None:
         raise Rejected(
             f"the connection {connection.name!r} was revoked on {connection.revoked_at:%Y-%m-%d}; "
@@ -328,18 +331,18 @@ def identity_of(connection: ConnectionRow, user: UserRow) -> Identity:
 
 
 def all_connections(user_id: str) -> Select[ConnectionRow, str]:
-    """Return the statement that lists an account's connections with the hints of their keys, newest first."""
+    """Return the statement that lists an account's connections with their key hints, newest first."""
     newest_first = ConnectionRow.created_at.desc(), ConnectionRow.id.desc()
     return _with_hint().where(ConnectionRow.user_id == user_id).order_by(*newest_first)
 
 
 def live_connections(user_id: str) -> Select[ConnectionRow, str]:
-    """Return the statement that lists those that were not revoked."""
+    """Return the statement that lists an account's unrevoked connections, newest first."""
     return all_connections(user_id).where(ConnectionRow.revoked_at.is_(None))
 
 
 def connection_count(user_id: str) -> Select[int]:
-    """Return the statement that counts them."""
+    """Return the statement that counts an account's unrevoked connections."""
     return select(func.count()).where(ConnectionRow.user_id == user_id, ConnectionRow.revoked_at.is_(None))
 
 

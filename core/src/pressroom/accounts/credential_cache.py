@@ -1,4 +1,4 @@
-"""What a process remembers of credentials: whose they are, and when they were used last."""
+"""An in-memory cache of verified credentials and of the last use of each connection."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ MAX_ENTRIES: Final = 4096
 
 
 def cache_key(credential: str) -> bytes:
-    """Return what a credential is remembered by: a hash, so that no credential stays in memory.
+    """Return the cache key of a credential: a hash, so that no credential stays in memory.
 
-    It is BLAKE2b (RFC 7693), which takes half as long for so short a text as SHA-256, by which the database finds it.
+    The hash is BLAKE2b (RFC 7693), which takes half as long for such short input as SHA-256, the hash in the database.
     """
     return hashlib.blake2b(credential.encode(errors="surrogatepass"), digest_size=32).digest()
 
 
 class CredentialCache:
-    """Believes a valid credential for some seconds without a look at the database.
+    """Caches valid credentials for some seconds, to spare the database a query per request.
 
-    Keys are those of `cache_key`, of API keys as of access tokens. Only what was valid is remembered, never a refusal.
-    The seconds count from the beginning of the look-up, so a change that any process commits is seen everywhere
-    that many seconds later. What this process changes itself it makes the cache forget, and sees at once: a
-    look-up that was under way then is neither remembered nor shared with anyone who asks later.
+    Keys come from `cache_key`, for API keys and access tokens alike. Only valid credentials are cached, never
+    rejections. An entry's lifetime starts when its look-up begins, so a change committed by any process is seen
+    everywhere within that lifetime. A process invalidates entries for its own changes and sees them at once: a look-up
+    already in flight is then neither cached nor shared with later callers.
 
-    `uses` says when and from which IP address connections were used since `Connections` last wrote it down.
+    `uses` maps connection IDs to the time and IP address of their last use since `Connections` last wrote it to the
+    database.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class CredentialCache:
         self.uses: dict[str, tuple[float, str]] = {}
 
     def get(self, key: bytes) -> Identity | None:
-        """Return whom the credential belongs to, where that is believed still."""
+        """Return the cached identity of a credential, or `None` if it is missing or expired."""
         entry = self._entries.get(key)
         if entry is None:
             return None
@@ -59,9 +60,10 @@ class CredentialCache:
     async def identity(
         self, key: bytes, look_up: Callable[[], Awaitable[Identity]], *, seconds: float = math.inf
     ) -> Identity:
-        """Return what is remembered, else what `look_up` returns; of several at the same time one looks up for all.
+        """Return the cached identity, or the result of `look_up`, which concurrent callers share (single-flight).
 
-        `seconds` is how long the credential itself is valid still, such as an access token. Raises what `look_up` does.
+        `seconds` is the remaining lifetime of the credential itself, such as an access token. Exceptions of `look_up`
+        propagate.
         """
         known = self.get(key)
         if known is not None:
@@ -73,27 +75,27 @@ class CredentialCache:
             until = self._clock() + min(self._seconds, seconds)
             task = self._look_ups[key] = asyncio.create_task(_awaited(look_up))
             task.add_done_callback(lambda done: self._land(key, until, done))
-        # A caller that leaves must not cancel the others that wait.
+        # Cancelling one caller must not cancel the others that wait.
         return await asyncio.shield(task)
 
     def note_use(self, connection_id: str, client_ip: str) -> None:
-        """Remember that a connection was used now."""
+        """Record that a connection was used now."""
         self.uses[connection_id] = time.time(), client_ip
 
     def forget_connection(self, connection_id: str) -> None:
-        """Look the credentials of a connection up again from now on."""
+        """Invalidate the cached credentials of a connection."""
         self._forget(lambda identity: identity.connection == connection_id)
 
     def forget_account(self, user_id: str) -> None:
-        """Look all credentials of an account up again from now on."""
+        """Invalidate all cached credentials of an account."""
         self._forget(lambda identity: identity.subject == user_id)
 
     def clear(self) -> None:
-        """Look every credential up again from now on."""
+        """Invalidate all cached credentials."""
         self._forget(lambda _identity: True)
 
     def _forget(self, concerned: Callable[[Identity], bool]) -> None:
-        # Whom the look-ups under way belong to is not known yet: none of them may count for later.
+        # The owners of in-flight look-ups are unknown, so none of their results can be cached.
         self._look_ups.clear()
         for key in [key for key, (identity, _) in self._entries.items() if concerned(identity)]:
             del self._entries[key]

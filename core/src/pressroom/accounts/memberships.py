@@ -1,4 +1,4 @@
-"""People who work in the accounts of others, and the invitations with which that begins."""
+"""Memberships: people who work in other people's accounts, and the invitations that create them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from pressroom.storage.database.tables import InvitationRow, MembershipRow, User
 from pressroom.validation.echo import is_line
 
 GIVEN_ROLES: Final[tuple[AccountRole, ...]] = ("editor", "reader")
-"""The roles that an owner can give to others."""
+"""Roles that an owner can grant to others."""
 
 MAX_MEMBERS: Final = 50
-"""How many people may work in one account beside its owner."""
+"""Maximum number of members of an account, not counting its owner."""
 
 MAX_ACCOUNTS: Final = 50
-"""In how many accounts of others one person may work."""
+"""Maximum number of other people's accounts that one person can work in."""
 
 MAX_INVITATIONS: Final = 20
-"""How many invitations of one account may be open."""
+"""Maximum number of open invitations of an account."""
 
 INVITATION_LIFETIME: Final = timedelta(days=7)
 
@@ -40,21 +40,21 @@ _MEMBER: Final = aliased(UserRow)
 
 
 class Memberships:
-    """Lists and changes who works in whose account. Whatever it changes holds from the next request."""
+    """Lists and changes account memberships. Changes take effect with the next request."""
 
     def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     async def of_account(self, account_id: str) -> Sequence[Membership]:
-        """Return the members of an account, those who joined first before the others."""
+        """Return the members of an account, ordered by when they joined."""
         return await self._list(members_of(account_id))
 
     async def of_member(self, member_id: str) -> Sequence[Membership]:
-        """Return the accounts of others in which a person may work, by e-mail address, without those disabled."""
+        """Return the other accounts in which a person can work, by owner e-mail address, without disabled accounts."""
         return await self._list(accounts_of(member_id))
 
     async def of_members(self, member_ids: Iterable[str]) -> Mapping[str, Sequence[Membership]]:
-        """Return the accounts of others in which some people may work, by the id of the person."""
+        """Return the other accounts in which these people can work, by person ID."""
         found: dict[str, list[Membership]] = {}
         statement = _with_people().where(MembershipRow.member_id.in_(list(member_ids))).order_by(UserRow.email)
         for one in await self._list(statement):
@@ -62,14 +62,14 @@ class Memberships:
         return found
 
     async def set_role(self, account_id: str, member_id: str, role: str) -> None:
-        """Give a member another role. Raises `NotFound`, and `InvalidInput` for a role that nobody can be given."""
+        """Change a member's role. Raises `NotFound`, or `InvalidInput` for a role that cannot be granted."""
         statement = update(MembershipRow).where(*_pair(account_id, member_id)).values(role=checked_role(role))
         async with self._database.writing() as session:
             if await session.scalar(statement.returning(MembershipRow.member_id)) is None:
                 raise _no_member()
 
     async def remove(self, account_id: str, member_id: str) -> None:
-        """End a membership, whoever of the two asks for it. Raises `NotFound`."""
+        """End a membership, on behalf of either the owner or the member. Raises `NotFound`."""
         statement = delete(MembershipRow).where(*_pair(account_id, member_id))
         async with self._database.writing() as session:
             if await session.scalar(statement.returning(MembershipRow.member_id)) is None:
@@ -85,9 +85,10 @@ class Memberships:
 
 
 class Invitations:
-    """Links that make one person each a member of an account. They are good once, for seven days.
+    """Invitation links, each of which makes one person a member of an account. A link works once, within seven days.
 
-    Only a hash of a link is kept. What an invitation may no longer do raises `NotFound`.
+    Only a hash of the link is stored. `revoke` and `accept` raise `NotFound` for an invitation that was used or has
+    expired.
     """
 
     def __init__(self, database: SqlDatabase, users: Users) -> None:
@@ -95,10 +96,10 @@ class Invitations:
         self._users = users
 
     async def create(self, account_id: str, role: str, note: str = "") -> tuple[Invitation, str]:
-        """Return a new invitation, and the token of its link.
+        """Return a new invitation and its link's token.
 
         Raises:
-            InvalidInput: role or note are not acceptable, or too many invitations are open or people are members.
+            InvalidInput: The role or note is not acceptable, or the account has too many members or open invitations.
         """
         token, now = new_secret(), _now()
         row = InvitationRow(
@@ -121,13 +122,13 @@ class Invitations:
         return _invitation(row, account), token
 
     async def list(self, account_id: str) -> Sequence[Invitation]:
-        """Return the open invitations of an account, the newest first."""
+        """Return the open invitations of an account, newest first."""
         async with self._database.reading() as session:
             rows = (await session.execute(invitations_of(account_id))).all()
         return [_invitation(row, account) for row, account in rows]
 
     async def revoke(self, account_id: str, invitation_id: str) -> None:
-        """Make a link worthless. Raises `NotFound` for one that was used meanwhile."""
+        """Revoke an invitation. Raises `NotFound` if it was used or has expired."""
         statement = delete(InvitationRow).where(
             InvitationRow.id == as_id(invitation_id), InvitationRow.account_id == account_id
         )
@@ -136,7 +137,7 @@ class Invitations:
                 raise NotFound("there is no such invitation: it was used, or has expired")
 
     async def find(self, token: str) -> Invitation | None:
-        """Return what a link is for, or `None` where it is no longer good or never was."""
+        """Return the invitation that a token belongs to, or `None` if it is not valid."""
         if not 0 < len(token) <= _MAX_TOKEN_LENGTH:
             return None
         statement = _with_account().where(InvitationRow.token_hash == hash_of(token), UserRow.disabled.is_(False))
@@ -145,20 +146,20 @@ class Invitations:
         return None if found is None else _invitation(*found)
 
     async def accept(self, token: str, person: User) -> Invitation:
-        """Make a person a member, and return what they accepted. Of two at the same moment one does it.
+        """Make a person a member and return the invitation. If two people accept concurrently, only one succeeds.
 
         Raises:
-            NotFound: the link was used, revoked, has expired or never existed.
-            InvalidInput: the person is the owner or a member already, or there are too many of either; the link stays
-                good.
+            NotFound: The invitation was used, was revoked, has expired or never existed.
+            InvalidInput: The person is the owner or already a member, the account has too many members, or the person
+                works in too many accounts. The invitation stays valid.
         """
         async with self._database.writing() as session:
             return await _redeemed(session, token, person.id)
 
     async def accept_with_new_account(self, token: str, *, email: str, name: str, password: str) -> User:
-        """Create an account for somebody who has none, and make it a member: both, or neither.
+        """Create an account for a new user and make it a member, in one transaction.
 
-        Raises as `accept`, and `InvalidInput` for an e-mail address or a password that is not acceptable.
+        Raises the exceptions of `accept`, and `InvalidInput` for an unacceptable e-mail address or password.
         """
         if await self.find(token) is None:
             raise _used()
@@ -175,7 +176,7 @@ class Invitations:
         return user_of(row)
 
     async def prune(self) -> None:
-        """Remove invitations that have expired."""
+        """Delete expired invitations."""
         async with self._database.writing() as session:
             await session.execute(delete(InvitationRow).where(InvitationRow.expires_at <= _now()))
 
@@ -191,7 +192,7 @@ def members_of(account_id: str) -> Select[MembershipRow, UserRow, UserRow]:
 
 
 def accounts_of(member_id: str) -> Select[MembershipRow, UserRow, UserRow]:
-    """Return the statement that lists the accounts of others in which a person may work."""
+    """Return the statement that lists the other accounts in which a person can work."""
     return (
         _with_people()
         .where(MembershipRow.member_id == member_id, UserRow.disabled.is_(False))
@@ -201,7 +202,7 @@ def accounts_of(member_id: str) -> Select[MembershipRow, UserRow, UserRow]:
 
 
 def membership_of(account_id: str, member_id: str) -> Select[str]:
-    """Return the statement that finds the role of a person in an account that is not disabled."""
+    """Return the statement that finds a person's role in an account that is not disabled."""
     return (
         select(MembershipRow.role)
         .join(UserRow, UserRow.id == MembershipRow.account_id)
@@ -220,12 +221,12 @@ def invitations_of(account_id: str) -> Select[InvitationRow, UserRow]:
 
 
 def role_of(text: str) -> AccountRole:
-    """Return the role that a row names. What this version does not know may only read."""
+    """Return the role stored in a row; a role unknown to this version is treated as `reader`."""
     return "editor" if text == "editor" else "reader"
 
 
 def checked_role(text: str) -> AccountRole:
-    """Return a role that an owner can give. Raises `InvalidInput`."""
+    """Return the text as a role that an owner can grant. Raises `InvalidInput` for any other text."""
     for role in GIVEN_ROLES:
         if text == role:
             return role
@@ -249,7 +250,7 @@ def _with_account() -> Select[InvitationRow, UserRow]:
 
 
 async def _redeemed(session: AsyncSession, token: str, person_id: str) -> Invitation:
-    """Use an invitation up within a transaction. What is raised afterwards leaves it good."""
+    """Redeem an invitation within a transaction, whose rollback on an exception keeps the invitation valid."""
     if not 0 < len(token) <= _MAX_TOKEN_LENGTH:
         raise _used()
     taken = delete(InvitationRow).where(InvitationRow.token_hash == hash_of(token), InvitationRow.expires_at > _now())
@@ -271,8 +272,8 @@ async def _redeemed(session: AsyncSession, token: str, person_id: str) -> Invita
 
 
 async def _locked(session: AsyncSession, account_id: str) -> UserRow:
-    """Return the row of an account, so that its members and invitations are counted by one at a time."""
-    # The weaker lock of the two: references to the row, such as of another membership, need not wait.
+    """Lock an account's row and return it, so that concurrent changes cannot exceed its limits."""
+    # `FOR NO KEY UPDATE`: inserts with a foreign key to this row, such as memberships, need not wait.
     statement = select(UserRow).where(UserRow.id == account_id).with_for_update(key_share=True)
     account = await session.scalar(statement)
     if account is None:

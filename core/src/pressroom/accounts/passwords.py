@@ -1,6 +1,6 @@
-"""Passwords: which are acceptable, and how they are kept (Argon2id, RFC 9106; NIST SP 800-63B, section 3.1.1).
+"""Password policy and hashing (Argon2id, RFC 9106; NIST SP 800-63B, section 3.1.1).
 
-The list at the top has passwords of twelve characters and more that attackers try first.
+The blocklist at the top holds common passwords of twelve or more characters.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RUNS: Final = (
     "1q2w3e4r5t6y7u8i9o0p",
     "zaq1xsw2cde3vfr4bgt5nhy6mju7",
 )
-"""Rows of keyboards and alphabets; a password that is a piece of one, forwards or backwards, is not a secret."""
+"""Keyboard rows and alphabets. A password that is part of one, forwards or backwards, is rejected."""
 
 _WORDS: Final = (
     "password",
@@ -190,19 +190,19 @@ _WORD: Final = re.compile(r"[^\W_]{4,}")
 
 
 def normalised_password(text: str) -> str:
-    """Return a password as it is hashed: NFKC, so that it does not matter on which keyboard it was typed."""
+    """Return a password in NFKC, the form that is hashed, so that the keyboard used to type it does not matter."""
     return unicodedata.normalize("NFKC", text)
 
 
 def acceptable_password(text: str, *, words: Iterable[str] = ()) -> str:
-    """Return a password in the form that is hashed.
+    """Check a password and return it in the form that is hashed.
 
     Args:
-        text: what the person typed.
-        words: what others would try first: the person's e-mail address and name, the name of the service.
+        text: The password as typed.
+        words: Context-specific words that are easy to guess: the person's e-mail address and name, the service name.
 
     Raises:
-        InvalidInput: it is too short, too long or too easy to guess; the message says what is allowed.
+        InvalidInput: The password is too short, too long or too easy to guess; the message states the rule.
     """
     password = normalised_password(text[: _MAX_INPUT_LENGTH + 1])
     if len(password) < MIN_PASSWORD_LENGTH:
@@ -226,7 +226,7 @@ def acceptable_password(text: str, *, words: Iterable[str] = ()) -> str:
 
 
 def _is_run(folded: str) -> bool:
-    """Tell whether it is a run of the alphabet, the digits or a keyboard, forwards or backwards."""
+    """Return whether the text is part of an alphabet, a run of digits or a keyboard row, forwards or backwards."""
     return any(folded in run * 3 or folded[::-1] in run * 3 for run in RUNS)
 
 
@@ -238,18 +238,18 @@ def _rest_without(folded: str, words: Iterable[str]) -> int:
 
 
 class PasswordHashes:
-    """Makes and checks hashes of passwords, a few at a time: each takes 64 MiB and some ten milliseconds.
+    """Makes and checks password hashes, a few at a time: each takes 64 MiB and tens of milliseconds.
 
-    They have half of the processors at most, and on Linux a lower priority than the rest of the server: a flood of
-    sign-ins waits for itself.
+    Hashing uses at most half of the processors, and runs at a lower priority than the rest of the server on Linux. A
+    flood of sign-ins therefore queues up without slowing other requests.
 
     Args:
-        hasher: the parameters; hashes made with others are still good.
+        hasher: Argon2 parameters for new hashes; hashes made with other parameters still verify.
     """
 
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
         self._hasher = hasher or PasswordHasher.from_parameters(RFC_9106_LOW_MEMORY)
-        # Threads of its own hold the bound even where callers are cancelled while a hash is under way.
+        # A dedicated thread pool enforces the limit even if callers are cancelled while a hash is being made.
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="pressroom-passwords", initializer=_step_back)
         self._waiting = 0
         self._nobodys = _hash_of_nothing(self._hasher)
@@ -259,20 +259,20 @@ class PasswordHashes:
         return await self._run(lambda: self._hasher.hash(password))
 
     async def make_of_known(self, password: str) -> str:
-        """Return the encoded hash of a password, as typed, that was set in earlier days. Raises `Overloaded`."""
+        """Rehash an existing password, as typed, without applying the current policy. Raises `Overloaded`."""
         return await self.make(normalised_password(password))
 
     async def matches(self, encoded: str, password: str) -> bool:
-        """Tell whether a password as typed is the one. For an empty hash it takes as long and is never the one.
+        """Return whether a password, as typed, matches a hash. An empty hash takes the same time and never matches.
 
         Raises:
-            Overloaded: too many wait for theirs already.
+            Overloaded: Too many callers are already waiting.
         """
         normalised = normalised_password(password[:_MAX_INPUT_LENGTH])
         return await self._run(lambda: self._verify(encoded or self._nobodys, normalised)) and bool(encoded)
 
     def outdated(self, encoded: str) -> bool:
-        """Tell whether a hash was made with other parameters than new ones are."""
+        """Return whether a hash was made with other parameters than those of new hashes."""
         return self._hasher.check_needs_rehash(encoded)
 
     def _verify(self, encoded: str, password: str) -> bool:
@@ -292,15 +292,15 @@ class PasswordHashes:
 
 
 def _step_back() -> None:
-    """Lower the priority of this thread, and so of those that Argon2 starts from it."""
-    # Other systems than Linux do not give priorities to threads by their number.
+    """Lower the priority of this thread and of the threads that Argon2 starts from it."""
+    # Only Linux can set the priority of a single thread by its ID.
     if sys.platform == "linux":
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + _NICE)
 
 
 def _hash_of_nothing(hasher: PasswordHasher) -> str:
-    """Return a hash that costs as much to check as a real one, and that no password has."""
+    """Return a hash that costs as much to verify as a real one but matches no password."""
     salt, digest = (
         base64.b64encode(secrets.token_bytes(length)).decode().rstrip("=")
         for length in (hasher.salt_len, hasher.hash_len)

@@ -15,13 +15,14 @@ log = structlog.get_logger()
 
 
 class PeriodicTask:
-    """Does something at a fixed interval from `start` on, and once more at the end. An outage is logged once.
+    """Runs an action at a fixed interval after `start`, and once more on `stop`. An outage is logged only once.
 
     Args:
-        name: what it does, for the log.
-        seconds: the interval.
-        action: does it.
-        end_after: a last round is due at the end if it is this many seconds after `start` or the last round.
+        name: Name of the task, for the log.
+        seconds: Interval in seconds.
+        action: The coroutine function to run.
+        end_after: Skip the last run on `stop` if fewer than this many seconds have passed since the last run or
+            `start`.
     """
 
     def __init__(
@@ -36,13 +37,13 @@ class PeriodicTask:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin; calling it again does nothing."""
+        """Start the task; further calls have no effect."""
         if self._task is None:
             self._stopping.clear()
             self._task = asyncio.create_task(self._run(), name=self._name)
 
     async def stop(self) -> None:
-        """End it, with a last round if one is due. What fails is logged, since nobody could act on it."""
+        """Stop the task, with a last run if one is due. Failures are logged, not raised."""
         self._stopping.set()
         task, self._task = self._task, None
         if task is not None:

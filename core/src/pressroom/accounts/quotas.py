@@ -1,10 +1,10 @@
-"""What accounts have used: monthly quotas of their plan, and bytes that they store.
+"""Usage of accounts: the monthly quotas of their plan, and the bytes they store.
 
-Nothing is counted beside the things themselves: every kind measures what is there, so that no count can be wrong after
-a crash, a deletion or an upgrade. Writes for one account wait for each other while they measure.
+No running total of stored bytes is kept: each kind measures what exists, so that crashes, deletions and upgrades cannot
+make the total wrong. Writes for one account are serialised while they measure.
 
-An account is not measured for each write. For some seconds a process may write a small part of what was free without
-another look, so the bound can be passed by that part for each further process, and by no more.
+An account is not measured before every write. For some seconds, a process can write a small part of the free space
+without measuring again, so each further process can exceed the limit by that part at most.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import QuotaRow, UserRow
 
 _LOCK: Final = 7_305_811_203
-"""Seeds the numbers of PostgreSQL's locks, so that no plugin's are the same by chance."""
+"""Seed for PostgreSQL advisory lock numbers, to avoid collisions with the locks of plugins."""
 
 _MEASURE_EVERY: Final = 10.0
-"""Seconds for which a measurement holds."""
+"""Lifetime of a measurement, in seconds."""
 
 _UNMEASURED: Final = 64
 """A process writes at most 1/64 of the free space before it measures again."""
@@ -44,13 +44,13 @@ _UNITS: Final = ((1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB"))
 
 @dataclass(slots=True)
 class _Measurement:
-    """How many bytes an account may still write until the time `until`; `None` means no bound."""
+    """Number of bytes that an account can write until `until` (monotonic seconds); `None` means no limit."""
 
     until: float
     left: int | None
 
     def allows(self, size: int) -> bool:
-        """Return whether a write needs no other measurement, and count it if so."""
+        """Return whether a write fits without another measurement; if so, deduct it."""
         if time.monotonic() >= self.until or (self.left is not None and size > self.left):
             return False
         if self.left is not None:
@@ -68,7 +68,7 @@ class AccountStorage:
         self._measurements: dict[str, _Measurement] = {}
 
     def know_kinds(self, kinds: Callable[[], Sequence[StorageKind]]) -> None:
-        """Take what tells of the kinds that the active plugins store."""
+        """Set the function that returns the kinds of data that active plugins store."""
         self._kinds = kinds
 
     async def reserve(self, session: Any, subject: str, size: int) -> None:
@@ -86,9 +86,9 @@ class AccountStorage:
         self._measurements[subject] = _Measurement(time.monotonic() + _MEASURE_EVERY, left)
 
     async def _make_room(self, session: Any, subject: str, size: int, limit: int) -> int:
-        """Return how many bytes an account stores, once there is room for more. Raises `QuotaExceeded`."""
+        """Ensure that `size` more bytes fit and return the bytes an account stores. Raises `QuotaExceeded`."""
         if self._database.dialect == "postgresql":
-            # SQLite has one writer at a time anyway.
+            # SQLite allows only one writer at a time anyway.
             await session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(subject, _LOCK))))
         usage = await self._measured(session, subject, limit)
         for kind in self._kinds():
@@ -107,7 +107,7 @@ class AccountStorage:
             return await self._measured(session, subject, await self._limit(session, subject))
 
     async def storage_within(self, session: AsyncSession, subject: str, plan: str) -> StorageUsage:
-        """Return what `storage` does, read in a session that is open; `plan` is the account's, empty if it has none."""
+        """Like `storage`, using an open session. `plan` is the account's plan, or empty if it has none."""
         return await self._measured(session, subject, self._limit_of(plan))
 
     async def _limit(self, session: Any, subject: str) -> int | None:
@@ -136,7 +136,7 @@ _NO_PLAN: Final = PlanSettings()
 
 
 def shown(size: int) -> str:
-    """Return a number of bytes as people read it, such as `1.9 GB`."""
+    """Format a number of bytes for people, such as `1.9 GB`."""
     for unit, name in _UNITS:
         if size >= unit:
             return f"{size / unit:.1f}".removesuffix(".0") + f" {name}"
@@ -147,19 +147,20 @@ _NO_BOUND: Final = 2**31 - 1
 
 
 class Quotas:
-    """Counts uses by calendar month (UTC), exactly, however many calls count at once."""
+    """Counts uses by calendar month (UTC), exactly, even under concurrency."""
 
     def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     async def take(self, user_id: str, quota: str, limit: int | None) -> str:
-        """Count one use, and return the month (`YYYY-MM`) that it counts in.
+        """Count one use and return the month (`YYYY-MM`) it counts towards.
 
-        One statement both looks and counts, so that no two calls can take the same last use.
+        Checking and counting is a single statement, so two concurrent calls cannot both take the last use.
 
         Raises:
-            QuotaExceeded: the month's uses are used up; nothing was counted. The message says when the next one begins.
-            NotFound: there is no such account.
+            QuotaExceeded: The month's quota is used up, and nothing was counted. The message states when the next month
+                begins.
+            NotFound: The account does not exist.
         """
         now = datetime.now(UTC)
         if limit is not None and limit <= 0:
@@ -189,7 +190,7 @@ class Quotas:
         return month
 
     async def give_back(self, user_id: str, quota: str, month: str) -> None:
-        """Undo the counting of one use in that month, for a call that failed."""
+        """Return one use to that month's quota, after a failed call."""
         async with self._database.writing() as session:
             await session.execute(
                 update(QuotaRow)
@@ -204,7 +205,7 @@ class Quotas:
             return await self.used_within(session, user_id)
 
     async def used_within(self, session: AsyncSession, user_id: str) -> Mapping[str, int]:
-        """Return what `used` does, read in a session that is open."""
+        """Like `used`, using an open session."""
         rows = await session.execute(used_in(user_id, month_of(datetime.now(UTC))))
         return {row.quota: row.used for row in rows}
 
@@ -215,11 +216,11 @@ def used_in(user_id: str, month: str) -> Select[str, int]:
 
 
 def month_of(moment: datetime) -> str:
-    """Return the calendar month of a moment in UTC, as `YYYY-MM`."""
+    """Return the calendar month of a time in UTC, as `YYYY-MM`."""
     return f"{moment.astimezone(UTC):%Y-%m}"
 
 
 def next_month(moment: datetime) -> datetime:
-    """Return when the calendar month after that of a moment begins, in UTC."""
+    """Return the start of the calendar month after a given time, in UTC."""
     first = moment.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     return first.replace(year=first.year + 1, month=1) if first.month == 12 else first.replace(month=first.month + 1)

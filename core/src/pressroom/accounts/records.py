@@ -1,4 +1,4 @@
-"""What the account services return."""
+"""Records that the account services return."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ ConnectionKind = Literal["api_key", "oauth"]
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """An account. `has_password` tells whether it can sign in with one.
+    """An account. `has_password` states whether the user can sign in with a password.
 
-    `password_stamp` is another one after every change of the password, and tells nothing about it.
+    `password_stamp` changes with the password and reveals nothing about it.
     """
 
     id: str
@@ -32,15 +32,15 @@ class User:
 
 
 def shown_name(name: str, email: str) -> str:
-    """Return how others see somebody: with the e-mail address, since anybody can take any name."""
+    """Return how others see a user: with the e-mail address, since names can be chosen freely."""
     return f"{name} ({email})" if name else email
 
 
 @dataclass(frozen=True, slots=True)
 class AccessChoice:
-    """What the owner of a connection chose for it: what it may do, and the toolsets that it lists.
+    """The owner's choice for a connection: its access level and the toolsets that it lists.
 
-    `None` as `toolsets` stands for the server's default.
+    If `toolsets` is `None`, the server's default applies.
     """
 
     access: Access = "full"
@@ -48,19 +48,19 @@ class AccessChoice:
 
 
 PRESELECTED: Final = AccessChoice("drafts")
-"""What a person who chooses nothing gives to an app that they connect.
+"""The default choice for an app that a person connects.
 
-It can do its work, and nothing that it does is seen by others before the person allows that.
+The app can do its work, but nothing it creates is published before the person approves it.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """An API key, or an OAuth client that the person approved.
+    """An API key, or an OAuth client that the user approved.
 
-    `hint` is the last four characters of a key; `client_id` and `redirect_hosts` belong to an OAuth client.
-    `disabled_tools` are MCP names. `access` is what it may do, `toolsets` what it lists where a request says nothing
-    else; `None` stands for the server's default.
+    `hint` is the last four characters of a key; `client_id` and `redirect_hosts` are set for OAuth clients only.
+    `disabled_tools` contains MCP names. `access` is the access level. `toolsets` are the toolsets listed unless a
+    request selects others; `None` selects the server's default.
     """
 
     id: str
@@ -80,17 +80,17 @@ class Connection:
 
     @property
     def choice(self) -> AccessChoice:
-        """What its owner chose for it."""
+        """The access level and toolsets that the owner chose."""
         return AccessChoice(self.access, self.toolsets)
 
 
 @dataclass(frozen=True, slots=True)
 class BrowserSession:
-    """A browser that is signed in. `token_hash` identifies it in lists; the token itself is only in the cookie.
+    """A signed-in browser. `token_hash` identifies it in lists; the token itself is stored only in the cookie.
 
-    `person` signed in; `user` is the account that they work in, their own or that of somebody else, and `role` what
-    they may do there. `is_member` tells whether they are a member of any account, and `lost` that the one they chose is
-    no longer open to them, so that they are back in their own.
+    `person` signed in. `user` is the account they work in, either their own or someone else's, and `role` is their role
+    in it. `is_member` states whether they are a member of any account. `lost` is true if they lost access to the
+    account that they chose and are back in their own.
     """
 
     token_hash: bytes
@@ -108,7 +108,7 @@ class BrowserSession:
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """A person who works in the account of somebody else."""
+    """A person who works in someone else's account."""
 
     account: User
     member: User
@@ -118,7 +118,7 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """A link that makes one person a member of an account. `note` is the owner's; the link itself is not kept."""
+    """A link that makes one person a member of an account. `note` is the owner's; the link itself is not stored."""
 
     id: str
     account: User
@@ -130,12 +130,12 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True)
 class PlanSummary:
-    """What accounts are told of a plan.
+    """The public description of a plan.
 
-    `quotas` has every class that its tools count against or that the operator bounds; `None` is not a bound. `tools`
-    are its tools by MCP name, each with the access level that it needs; `hidden_tools` are the other tools, each with
-    the titles of the plans that have it.
-    `unavailable_tools` are those that cannot work on this server, each with the reason.
+    `quotas` contains every quota class that the plan's tools count against or that the operator limits; `None` means
+    unlimited. `tools` maps the MCP names of the plan's tools to the access levels they need. `hidden_tools` maps the
+    other tools to the titles of the plans that include them. `unavailable_tools` maps tools that cannot work on this
+    server to the reason.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""All account services of one server."""
+"""All account services of a server."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import UserRow
 
 PRUNE_SECONDS: Final = 3600
-"""How often sessions and invitations that have ended, and old calls that clients could repeat, are removed."""
+"""Interval in seconds for deleting expired sessions, invitations and stored client requests."""
 
 
 class AccountServices:
-    """Implements `pressroom.sdk.Accounts`, and holds the parts that the host's own interfaces use.
+    """Implements `pressroom.sdk.Accounts`, and bundles the services that the host's own interfaces use.
 
-    `open` starts what runs beside the calls (batched writes, removing what has expired), `close` writes what is left.
-    `credentials` is what this process believes of API keys and access tokens.
+    `open` starts the background tasks (batched writes, deleting expired rows); `close` writes what is pending.
+    `credentials` is this process's cache of API keys and access tokens.
     """
 
     def __init__(self, settings: Settings, database: SqlDatabase) -> None:
@@ -57,13 +57,13 @@ class AccountServices:
         self._plan: Callable[[str], PlanSummary] | None = None
 
     async def open(self) -> None:
-        """Start the batched writers, and begin to remove what has ended."""
+        """Start the batched writers and the periodic deletion of expired rows."""
         await self.connections.open()
         await self.activity_log.open()
         self._pruner.start()
 
     async def close(self) -> None:
-        """Write what is waiting to be written."""
+        """Stop the background tasks and write everything pending."""
         await self._pruner.stop()
         await self.connections.close()
         await self.activity_log.close()
@@ -74,7 +74,7 @@ class AccountServices:
         await self.client_requests.prune()
 
     def know_plans(self, plan: Callable[[str], PlanSummary]) -> None:
-        """Take what tells of a plan by its name; `usage` cannot do without."""
+        """Set the function that returns a plan's summary by name; `usage` requires it."""
         self._plan = plan
 
     async def usage(self, subject: str, *, plan: str = "") -> AccountUsage:
@@ -85,7 +85,7 @@ class AccountServices:
             known = select(UserRow.plan).where(UserRow.id == as_id(subject)).scalar_subquery()
             counted = connection_count(subject).scalar_subquery()
             found, connections = (await session.execute(select(known, counted))).one()
-            # `plan` is of an account that an authenticator of a plugin knows, and no table.
+            # `plan` is set for accounts known only to a plugin's authenticator, which have no row.
             name = found or plan
             if not name:
                 raise NotFound("there is no such account")

@@ -1,4 +1,4 @@
-"""Browsers that are signed in, and the one-time links with which the first account is made."""
+"""Browser sessions, and the one-time links that create the first account."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ LIFETIME: Final = timedelta(days=1)
 
 _MAX_TOKEN_LENGTH: Final = 100
 _LOCK: Final = 0x73657475
-"""The key of the PostgreSQL advisory lock under which one process makes or redeems a link at a time."""
+"""Key of the PostgreSQL advisory lock that serialises creating and redeeming links across processes."""
 
 
 class SetupLinks:
-    """Links are good once, for a day, and only while there is no account. A new one replaces all before it."""
+    """One-time links, valid for a day and only while there are no accounts. A new link replaces all earlier ones."""
 
     def __init__(self, database: SqlDatabase, users: Users) -> None:
         self._database = database
         self._users = users
 
     async def create(self) -> str:
-        """Return the token of a new link."""
+        """Create a link and return its token."""
         token, now = new_secret(), datetime.now(UTC)
         async with self._database.writing() as session:
             await self._take_turns(session)
@@ -46,18 +46,18 @@ class SetupLinks:
         return token
 
     async def usable(self, token: str) -> bool:
-        """Tell whether the link would still make an account."""
+        """Return whether a link can still create an account."""
         if not 0 < len(token) <= _MAX_TOKEN_LENGTH:
             return False
         async with self._database.reading() as session:
             return await _good(session, token)
 
     async def redeem(self, token: str, *, email: str, name: str, password: str) -> User:
-        """Make the first account. Of two at the same moment one wins.
+        """Create the first account. If two requests arrive concurrently, only one succeeds.
 
         Raises:
-            NotFound: the link was used, expired or never existed.
-            InvalidInput: the e-mail address or the password is not acceptable; the link stays good.
+            NotFound: The link was used, has expired or never existed.
+            InvalidInput: The e-mail address or the password is not acceptable; the link stays valid.
         """
         if not await self.usable(token):
             raise _used()
@@ -100,22 +100,22 @@ def _used() -> NotFound:
 log = structlog.get_logger()
 
 SEEN_EVERY: Final = timedelta(minutes=1)
-"""How often it is written that a session is in use, at most."""
+"""Minimum interval between updates of a session's `seen_at`."""
 
 MAX_OF_ACCOUNT: Final = 100
-"""How many browsers may be signed in to one account; another ends the session that was used least recently."""
+"""Maximum number of sessions of an account; a further one ends the least recently used session."""
 
 _ACCOUNT: Final = aliased(UserRow)
-"""The account that a session works in, beside the person's own."""
+"""The other account that a session works in."""
 
 _MAX_IP_LENGTH: Final = 64
 _MAX_USER_AGENT_LENGTH: Final = 300
 
 
 class Sessions:
-    """Opaque sessions, kept on the server; a browser has only a random token.
+    """Opaque server-side sessions; the browser holds only a random token.
 
-    `expires_at` is when a session ends unless it is used again, and never after the operator's `session_lifetime`.
+    `expires_at` is when a session ends unless it is used again, capped by the operator's `session_lifetime`.
     """
 
     def __init__(self, database: SqlDatabase, settings: AccountsSettings) -> None:
@@ -126,14 +126,16 @@ class Sessions:
     async def start(
         self, user_id: str, *, client_ip: str = "", user_agent: str = "", proven: User | None = None, works_in: str = ""
     ) -> str:
-        """Begin a session and return its token. Of an account's sessions, the `MAX_OF_ACCOUNT` used last remain.
+        """Start a session and return its token.
 
-        `proven` is the account as it was when the person proved to be its owner. Checking a password takes long enough
-        for somebody to change it meanwhile, who would not be rid of whom it was changed for. `works_in` is the account
-        of somebody else to begin in, which still has to be open to the person.
+        Only the `MAX_OF_ACCOUNT` most recently used sessions of an account are kept.
+
+        `proven` is the account as read when the person authenticated. Checking a password takes long enough for it to
+        be changed meanwhile; without this check, whoever knew the old password would still get a session. `works_in` is
+        the ID of another account to start in; `find` still checks that the person has access to it.
 
         Raises:
-            SignInFailed: since then the password was changed, or the account locked out.
+            SignInFailed: The password was changed or the account was disabled in the meantime.
         """
         token, now = new_secret(), _now()
         row = SessionRow(
@@ -148,7 +150,7 @@ class Sessions:
         )
         async with self._database.writing() as session:
             if proven is not None:
-                # The lock makes a change of the password come before this look, or after the session is there to end.
+                # The lock orders a password change before this check, or after the session exists and can be ended.
                 account = await session.scalar(select(UserRow).where(UserRow.id == user_id).with_for_update())
                 if account is None or account.disabled or user_of(account).password_stamp != proven.password_stamp:
                     raise SignInFailed("the account changed while you were signing in: please sign in again")
@@ -160,9 +162,9 @@ class Sessions:
         return token
 
     async def find(self, token: str) -> BrowserSession | None:
-        """Return the session of a token, unless it ended, idled too long or its account is disabled.
+        """Return the session of a token, or `None` if it ended, was idle for too long or its account is disabled.
 
-        Where it works in the account of somebody else, membership, role and account are looked up each time.
+        If the session works in another account, the membership, role and account are looked up each time.
         """
         if not 0 < len(token) <= _MAX_TOKEN_LENGTH:
             return None
@@ -179,10 +181,10 @@ class Sessions:
         return _record(row, user, account, role, is_member=is_member)
 
     async def work_in(self, session: BrowserSession, account_id: str) -> None:
-        """Let a session work in the account of somebody else, or in its person's own if the id is theirs or empty.
+        """Switch a session to another account, or to the person's own if the ID is theirs or empty.
 
         Raises:
-            NotFound: the person is not a member of that account, or it is disabled.
+            NotFound: The person is not a member of that account, or it is disabled.
         """
         own = account_id in ("", session.person.id)
         async with self._database.writing() as writing:
@@ -195,27 +197,27 @@ class Sessions:
             )
 
     async def end(self, token: str) -> None:
-        """End a session; one that is not there is no error."""
+        """End a session, if it exists."""
         await self._delete(delete(SessionRow).where(SessionRow.token_hash == hash_of(token)))
 
     async def end_all(self, user_id: str, *, except_token: str = "") -> int:
-        """End all sessions of an account but one, and return how many ended."""
+        """End all sessions of an account except that of `except_token`, and return how many ended."""
         statement = delete(SessionRow).where(SessionRow.user_id == user_id)
         if except_token:
             statement = statement.where(SessionRow.token_hash != hash_of(except_token))
         return await self._delete(statement)
 
     async def list(self, user_id: str, *, limit: int = 100) -> Sequence[BrowserSession]:
-        """Return an account's sessions, the one used last first."""
+        """Return an account's sessions, most recently used first."""
         async with self._database.reading() as session:
             return await self.list_within(session, user_id, limit=limit)
 
     async def list_within(self, session: AsyncSession, user_id: str, *, limit: int = 100) -> Sequence[BrowserSession]:
-        """Return what `list` does, read in a session of the database that is open."""
+        """Like `list`, using an open database session."""
         now = _now()
         statement = sessions_of(user_id).where(
             SessionRow.expires_at > now,
-            # Beside the end that was written, since the operator may have shortened sessions meanwhile.
+            # Checked in addition to `expires_at`, since the operator may have shortened sessions since.
             SessionRow.created_at > now - self._lifetime,
             SessionRow.seen_at > now - self._idle,
         )
@@ -223,7 +225,7 @@ class Sessions:
         return [_record(row, user) for row, user in rows]
 
     async def prune(self) -> int:
-        """Remove sessions that ended by themselves, and return how many."""
+        """Delete expired sessions and return their number."""
         return await self._delete(delete(SessionRow).where(SessionRow.expires_at <= _now()))
 
     def _ends(self, created_at: datetime, seen_at: datetime) -> datetime:
@@ -240,7 +242,7 @@ class Sessions:
             async with self._database.writing() as session:
                 await session.execute(statement)
         except BackendError as error:
-            # Whoever reads a page need not suffer from a full disk; the next request tries again.
+            # A full disk should not break reading pages; the next request tries again.
             log.warning("the use of a session could not be written", error=str(error))
             return
         row.seen_at, row.expires_at = now, ends
@@ -251,7 +253,7 @@ class Sessions:
 
 
 def sessions_of(user_id: str) -> Select[SessionRow, UserRow]:
-    """Return the statement that lists an account's sessions, the one used last first."""
+    """Return the statement that lists an account's sessions, most recently used first."""
     return _with_user().where(SessionRow.user_id == user_id).order_by(SessionRow.seen_at.desc())
 
 
@@ -269,9 +271,9 @@ def _session_of_token() -> Select[SessionRow, UserRow, UserRow, str, bool]:
 
 
 SESSION_OF_TOKEN: Final = _session_of_token()
-"""Finds the session of `token_hash` with its person, the account that it works in, and the role there.
+"""The statement that finds the session of `token_hash` with its person, its account and their role there.
 
-It is put together once, since every page asks for it.
+It is built only once, since every page executes it.
 """
 
 

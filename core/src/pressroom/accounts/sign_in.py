@@ -1,4 +1,4 @@
-"""Signing in with e-mail and password, with bounds on how often it may fail."""
+"""Password sign-in, with rate limits on failures."""
 
 from __future__ import annotations
 
@@ -28,15 +28,14 @@ Window = tuple[Rate, str]
 
 
 class SignIn:
-    """Checks passwords, and counts failures; successes cost nothing.
+    """Checks passwords and counts failures; successful sign-ins do not count.
 
-    Failures are counted for the account together with the client's IP address, for the IP address, and, with a bound
-    that is far higher, for the account from everywhere. A browser in which the person has signed in before is counted
-    apart from all others. So nobody who guesses locks the owner out, and guesses from many IP addresses are bounded,
-    too.
+    Failures are counted per account and client IP address, per IP address, and, with a much higher limit, per account
+    across all IP addresses. A browser in which the person has signed in before is counted separately. Guessing
+    therefore cannot lock the owner out, and guesses from many IP addresses are limited too.
 
-    An e-mail address that nobody has is counted, refused and answered like any other, so that nothing tells which
-    exist. While failures cannot be counted, sign-ins pass or are refused as `[limits] on_outage` says.
+    An unknown e-mail address is counted, refused and answered like any other, so responses do not reveal which accounts
+    exist. If failures cannot be counted, `[limits] on_outage` decides whether sign-ins pass or are refused.
     """
 
     def __init__(self, users: Users, limiter: Limiter, settings: Settings) -> None:
@@ -49,26 +48,27 @@ class SignIn:
         self._refuse_on_outage = settings.limits.on_outage == "refuse"
 
     async def with_password(self, email: str, password: str, *, client_ip: str, device: str = "") -> User:
-        """Return the account that a person may sign in to, and remember when that was.
+        """Return the account that a person signs in to, and record the time of the sign-in.
 
         Args:
-            email: the e-mail address as typed.
-            password: the password as typed.
-            client_ip: the client's IP address, as the pipeline's `Caller` carries it.
-            device: what names a browser in which this account has signed in before; empty for any other. The caller has
-                to be sure of it.
+            email: The e-mail address as typed.
+            password: The password as typed.
+            client_ip: The client's IP address, as in the pipeline's `Caller`.
+            device: ID of a browser in which this account has signed in before; empty for any other. The caller must
+                have verified it.
 
         Raises:
-            SignInFailed: e-mail address or password are wrong, or the account is disabled; the message does not say
-                which.
-            RateLimited: too many sign-ins of the account, or from the IP address, have failed.
-            Forbidden: the operator allows no passwords.
-            Overloaded: too many sign in at this moment, or failures cannot be counted.
+            SignInFailed: The e-mail address or password is wrong, or the account is disabled; the message does not
+                reveal which.
+            RateLimited: Too many sign-ins to the account, or from the IP address, have failed.
+            Forbidden: The operator disabled passwords.
+            Overloaded: Too many people are signing in, or failures cannot be counted and `[limits] on_outage` is
+                `refuse`.
         """
         if not self._allowed:
             raise Forbidden("signing in with a password is switched off on this server")
         windows = self._windows(account_key(email), client_ip, device)
-        # Counted before the password is looked at: guesses that are made all at once are bounded too.
+        # Count before checking the password, so that concurrent guesses are limited too.
         await self._count(windows)
         try:
             user = await self._users.verify_password(email, password)
@@ -84,11 +84,11 @@ class SignIn:
 
     @asynccontextmanager
     async def counted(self, *, client_ip: str) -> AsyncIterator[None]:
-        """Count what the block does as a failed sign-in from a client's IP address, where it raises `SignInFailed`.
+        """Count the block as a failed sign-in from an IP address if it raises `SignInFailed`.
 
         Raises:
-            RateLimited: too many sign-ins from the IP address have failed.
-            Overloaded: failures cannot be counted.
+            RateLimited: Too many sign-ins from the IP address have failed.
+            Overloaded: Failures cannot be counted and `[limits] on_outage` is `refuse`.
         """
         windows = ((self._ip_rate, _ip_key(client_ip)),)
         await self._count(windows)
@@ -141,7 +141,7 @@ class SignIn:
 
 
 def account_key(email: str) -> str:
-    """Return what names an account where failures are counted, whether there is such an account or not."""
+    """Return the key under which an account's failures are counted, whether or not the account exists."""
     try:
         account = normalised_email(email)
     except InvalidInput:

@@ -1,4 +1,4 @@
-"""Accounts of people, and their e-mail addresses in the form in which they are compared."""
+"""User accounts, and normalisation of their e-mail addresses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pressroom.validation.echo import is_line, nearest, quoted
 MAX_EMAIL_LENGTH: Final = 254
 _MAX_LOCAL_LENGTH: Final = 64
 
-# An unquoted local part (RFC 5322, dot-atom), and a domain name; both may go beyond ASCII (RFC 6531).
+# An unquoted local part (RFC 5322, dot-atom) and a domain name; both may contain non-ASCII characters (RFC 6531).
 _ATOM: Final = r"[a-z0-9!#$%&'*+/=?^_`{|}~\u0080-\U0010ffff-]+"
 _LOCAL: Final = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
 _ALNUM: Final = r"[a-z0-9\u0080-\U0010ffff]"
@@ -38,7 +38,7 @@ _MAX_SUBJECT_LENGTH = 255
 
 
 def normalised_email(text: str) -> str:
-    """Return an e-mail address as it is compared: trimmed, NFC, lower case. Raises `InvalidInput` if it is invalid."""
+    """Return an e-mail address in its canonical form: trimmed, NFC, lower case. Raises `InvalidInput`."""
     if len(text) > 2 * MAX_EMAIL_LENGTH:
         raise InvalidInput("email", f"must have at most {MAX_EMAIL_LENGTH} characters")
     address = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text.strip()).lower())
@@ -56,9 +56,9 @@ __all__ = ["Users", "normalised_email", "user_of"]
 
 
 class Users:
-    """Makes, finds and changes accounts. Unknown ids raise `NotFound`; what is wrong in an input, `InvalidInput`.
+    """Creates, finds and changes accounts. Raises `NotFound` for unknown IDs and `InvalidInput` for invalid values.
 
-    A change of an account makes `credentials` look its credentials up again.
+    Changing an account invalidates its entries in the `credentials` cache.
     """
 
     def __init__(self, database: SqlDatabase, settings: Settings, credentials: CredentialCache | None = None) -> None:
@@ -70,7 +70,10 @@ class Users:
         self._hashes = PasswordHashes()
 
     async def add(self, email: str, *, name: str = "", plan: str = "", password: str | None = None) -> User:
-        """Create an account; an empty plan is the default one. Raises `InvalidInput` for a taken e-mail address."""
+        """Create an account; an empty `plan` selects the default one.
+
+        Raises `InvalidInput`, also if the e-mail address is taken.
+        """
         row = await self.prepare(email, name=name, plan=plan, password=password)
         if await self.by_email(row.email) is not None:
             raise _taken(row.email)
@@ -82,7 +85,7 @@ class Users:
         return user_of(row)
 
     async def prepare(self, email: str, *, name: str = "", plan: str = "", password: str | None = None) -> UserRow:
-        """Return the checked row of a new account, which is not in the database yet. Raises `InvalidInput`."""
+        """Validate the values of a new account and return its row, not yet stored. Raises `InvalidInput`."""
         address, shown_name = normalised_email(email), _checked_name(name)
         chosen = self.checked_plan(plan or self._default_plan)
         encoded = "" if password is None else await self._hash(password, address, shown_name)
@@ -109,7 +112,7 @@ class Users:
         return None if row is None else user_of(row)
 
     async def by_identity(self, issuer: str, subject: str) -> User | None:
-        """Return the account that a person at an identity provider signs in to, or `None`."""
+        """Return the account linked to a person at an identity provider, or `None`."""
         if not (issuer + subject).isprintable():
             return None
         row = await self._first(
@@ -120,16 +123,17 @@ class Users:
         return None if row is None else user_of(row)
 
     async def link_first_identity(self, user_id: str, issuer: str, subject: str) -> bool:
-        """Let a person at an identity provider sign in to an account to which nobody else can.
+        """Link a person at an identity provider to an account that nobody else can sign in to.
 
         Returns:
-            Whether it was done: not where the account has a password, or belongs to a person at a provider already.
+            Whether the account was linked. It is not if it has a password or is already linked to a person at a
+            provider.
         """
         identity = identity_row(user_id, issuer, subject)
         taken = select(IdentityRow.subject).where(IdentityRow.user_id == user_id).limit(1)
         try:
             async with self._database.writing() as session:
-                # The lock lets PostgreSQL decide such questions one after the other; SQLite has one writer anyway.
+                # The lock serialises this check on PostgreSQL; SQLite has only one writer anyway.
                 row = await session.scalar(select(UserRow).where(UserRow.id == user_id).with_for_update())
                 if row is None or row.password_hash or await session.scalar(taken) is not None:
                     return False
@@ -139,11 +143,11 @@ class Users:
         return True
 
     async def link_identity(self, user_id: str, issuer: str, subject: str) -> None:
-        """Let a person at an identity provider sign in to an account. Safe to repeat.
+        """Link a person at an identity provider to an account. Idempotent.
 
         Raises:
-            NotFound: there is no such account.
-            InvalidInput: the person signs in to another account already.
+            NotFound: The account does not exist.
+            InvalidInput: The person already signs in to another account.
         """
         identity = identity_row(user_id, issuer, subject)
         try:
@@ -156,10 +160,10 @@ class Users:
                 raise InvalidInput("identity", "this person already signs in to another account") from None
 
     async def add_with_identity(self, email: str, *, name: str, issuer: str, subject: str) -> User:
-        """Create an account without a password, for a person at an identity provider: both, or neither.
+        """Create an account without a password and link it to a person at an identity provider, in one transaction.
 
         Raises:
-            InvalidInput: the e-mail address is taken, or the person signs in to another account already.
+            InvalidInput: The e-mail address is taken, or the person already signs in to another account.
         """
         row = await self.prepare(email, name=name)
         identity = identity_row(row.id, issuer, subject)
@@ -173,20 +177,20 @@ class Users:
         return user_of(row)
 
     async def any(self) -> bool:
-        """Tell whether there is an account at all."""
+        """Return whether any account exists."""
         return await self._first(select(UserRow)) is not None
 
     async def alone_within(self, session: AsyncSession, user_id: str) -> bool:
-        """Tell whether an account is the server's only one, read in a session that is open."""
+        """Return whether an account is the only one on the server, using an open session."""
         return await session.scalar(select(UserRow.id).where(UserRow.id != user_id).limit(1)) is None
 
     async def list(self, *, limit: int = 100, after: str = "", find: str = "") -> Sequence[User]:
-        """Return accounts in the order of e-mail address, those after the e-mail address `after`.
+        """Return accounts ordered by e-mail address, starting after the e-mail address `after`.
 
-        With `find`, those whose e-mail address or name contains it, in upper or lower case.
+        `find` restricts the list to accounts whose e-mail address or name contains it, ignoring case.
 
         Raises:
-            InvalidInput: a text has control characters.
+            InvalidInput: `after` or `find` contains control characters.
         """
         for name, text in (("after", after), ("find", find)):
             if not is_line(text):
@@ -199,34 +203,34 @@ class Users:
             return [user_of(row) for row in await session.scalars(statement)]
 
     async def set_plan(self, user_id: str, plan: str) -> User:
-        """Put an account on another plan; it holds for calls from now on, within the credential cache's seconds."""
+        """Change an account's plan. Other processes apply it within the lifetime of the credential cache."""
         return await self._change(user_id, plan=self.checked_plan(plan))
 
     async def set_disabled(self, user_id: str, disabled: bool) -> User:
-        """Lock an account out, or let it in again. Locking out ends its sessions; its credentials stop working."""
+        """Disable or enable an account. Disabling ends its sessions and invalidates its credentials."""
         return await self._change(user_id, ends_sessions=disabled, disabled=disabled)
 
     async def set_name(self, user_id: str, name: str) -> User:
-        """Change the name that people see (at most 100 characters)."""
+        """Change the display name (at most 100 characters)."""
         return await self._change(user_id, name=_checked_name(name))
 
     async def set_password(self, user_id: str, password: str) -> User:
-        """Set a password, and end all sessions of the account, also those that are just being begun with the old one.
+        """Set a password and end all sessions of the account, including sign-ins in progress with the old password.
 
-        Raises `InvalidInput` for a password that is too easy; the message says what is allowed.
+        Raises `InvalidInput` for an unacceptable password; the message states the rule.
         """
         user = await self.get(user_id)
         encoded = await self._hash(password, user.email, user.name)
         return await self._change(user_id, ends_sessions=True, password_hash=encoded)
 
     async def clear_password(self, user_id: str) -> User:
-        """Remove the password of an account, which signs in through the identity provider from then on."""
+        """Remove an account's password; its user has to sign in through the identity provider."""
         return await self._change(user_id, ends_sessions=True, password_hash="")
 
     async def verify_password(self, email: str, password: str) -> User | None:
-        """Return the account, or `None` where the password is wrong, none was set or the account is disabled.
+        """Return the account, or `None` if the password is wrong, none was set or the account is disabled.
 
-        It takes as long for an e-mail address that nobody has. Raises `Overloaded` while too many sign in.
+        An unknown e-mail address takes just as long. Raises `Overloaded` while too many people sign in.
         """
         row = await self._row_by_email(email)
         encoded = row.password_hash if row is not None and not row.disabled else ""
@@ -238,11 +242,11 @@ class Users:
         return user_of(row)
 
     async def signed_in(self, user_id: str, at: datetime) -> None:
-        """Remember when a person signed in last."""
+        """Record the time of the last sign-in."""
         await self._change(user_id, last_sign_in_at=at)
 
     def checked_plan(self, plan: str) -> str:
-        """Return the name of a plan. Raises `InvalidInput` where the operator has none of that name."""
+        """Return the plan name if it is configured. Raises `InvalidInput` if it is not."""
         if plan not in self._plans:
             similar = nearest(plan, self._plans)
             known = f"did you mean {similar}?" if similar else f"there are {', '.join(sorted(self._plans))}"
@@ -266,7 +270,7 @@ class Users:
         try:
             address = normalised_email(email)
         except InvalidInput:
-            address = ""  # nobody's; asked for all the same, so that it takes as long
+            address = ""  # matches no account; queried anyway, so that it takes as long
         return await self._first(select(UserRow).where(UserRow.email == address))
 
     async def _first(self, statement: Select[UserRow]) -> UserRow | None:
@@ -293,7 +297,7 @@ async def _updated(session: AsyncSession, user_id: str, values: dict[str, Any]) 
 
 
 def user_of(row: UserRow) -> User:
-    """Return an account as the services show it: without the hash of its password."""
+    """Return the account of a row, without its password hash."""
     return User(
         id=row.id,
         email=row.email,
@@ -308,12 +312,12 @@ def user_of(row: UserRow) -> User:
 
 
 def password_stamp(encoded: str) -> bytes:
-    """Return what tells one password of an account from the next; the salt in the hash makes each another one."""
+    """Return a value that differs for each password set; the random salt in the hash guarantees that."""
     return hash_of(encoded)
 
 
 def identity_row(user_id: str, issuer: str, subject: str) -> IdentityRow:
-    """Return the row that lets a person at a provider in. Raises `InvalidInput` for names that cannot be kept whole."""
+    """Return the row that links a person at a provider. Raises `InvalidInput` for a bad issuer or subject."""
     if not 0 < len(issuer) <= _MAX_ISSUER_LENGTH or not 0 < len(subject) <= _MAX_SUBJECT_LENGTH:
         raise InvalidInput("identity", f"the subject must have 1 to {_MAX_SUBJECT_LENGTH} characters")
     if not (issuer + subject).isprintable():

@@ -1,1 +1,1 @@
-"""What was compiled at start-up: tools, plan views, descriptors and schemas."""
+"""The catalog compiled at start-up: tools, plan views, descriptors and schemas."""

@@ -1,4 +1,4 @@
-"""Compiling contributions into the catalog, once, at start-up."""
+"""Compilation of contributions into the catalog, once, at start-up."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from pressroom.validation.echo import nearest
 Shared = TypeVar("Shared", RateLimit, CacheRule)
 
 GENERATE = "/generate"
-"""The one endpoint of a generator, below its API's URL."""
+"""The only endpoint of a generator, relative to the URL of its API."""
 
 
 def compile_catalog(
@@ -40,11 +40,11 @@ def compile_catalog(
     settings: Settings,
     gate: PluginGate,
 ) -> Catalog:
-    """Return the catalog of everything that is switched on. What plugins run for it passes the gate.
+    """Return the catalog of everything that is enabled. Code of plugins is called through the gate.
 
     Raises:
-        ConfigError: a folder of fonts cannot be read.
-        PluginFailed: something of a plugin failed; without that plugin's contributions the rest can be compiled.
+        ConfigError: A folder of fonts cannot be read.
+        PluginFailed: A plugin failed; the rest can be compiled without its contributions.
     """
     declared: list[Contribution[Generator] | Contribution[McpTool]] = [
         *contributions.of(Generator),
@@ -82,10 +82,10 @@ def compile_catalog(
 
 
 def in_force(contributions: Contributions, record_type: type[Shared], chosen: str) -> tuple[Contribution[Shared], ...]:
-    """Return the rate limits or cache rules that apply, where the operator chose one instead of the host's own.
+    """Return the rate limits or cache rules that apply, given the one that the operator chose.
 
-    The host's own is left out where a plugin offers the chosen one. Until one does it stays, so that a name that is
-    misspelt never leaves tools without a limit.
+    The host's own is left out only if a plugin offers the chosen one, so that a misspelt name never leaves tools
+    without a limit.
     """
     offered = contributions.of(record_type)
     offering = {one.plugin for one in offered if one.record.name == chosen}
@@ -143,7 +143,7 @@ def _extensions(declaration: Generator | McpTool) -> Mapping[str, str]:
 
 
 def _toolsets(declaration: Generator | McpTool, plugin: str) -> tuple[str, ...]:
-    """Return the sets of a tool; one that names none is in the set that is called as its plugin."""
+    """Return the toolsets of a tool; a tool without any is in the toolset named after its plugin."""
     if isinstance(declaration, Generator):
         named = declaration.mcp.toolsets if declaration.mcp else (GENERATORS,)
     else:
@@ -152,7 +152,7 @@ def _toolsets(declaration: Generator | McpTool, plugin: str) -> tuple[str, ...]:
 
 
 def _params(declaration: Generator | McpTool, context: PluginContext) -> type[Params]:
-    """Return the model of a tool's arguments, with the choices that depend on this server filled in."""
+    """Return the model of a tool's arguments, including choices that depend on this server."""
     model = declaration.params
     choices = declaration.choices if isinstance(declaration, McpTool) else {}
     if not choices:
@@ -168,7 +168,7 @@ def _params(declaration: Generator | McpTool, context: PluginContext) -> type[Pa
 
 @lru_cache(maxsize=256)
 def _with_choices(model: type[Params], choices: tuple[tuple[str, tuple[str, ...]], ...]) -> type[Params]:
-    """Return the model with the values that some of its fields accept, the same class for the same values."""
+    """Return the model with its fields restricted to choices; equal choices give the same class."""
     fields: dict[str, Any] = {}
     for name, values in choices:
         declared = model.model_fields[name]
@@ -188,7 +188,7 @@ def _choices(subject: str, returned: object) -> tuple[str, ...]:
 
 
 def _check_schemas(tool: Tool) -> None:
-    """Make what every list of tools is made of, so that one bad schema never spoils a list."""
+    """Build the schemas that lists of tools consist of, so that a bad schema fails here and not in a list."""
     if isinstance(tool.declaration, Generator):
         parameter_list(tool.params)
         file_schema(tool.declaration.details)
@@ -207,14 +207,17 @@ def _why_unavailable(tool: Tool) -> str:
 
 
 def _answerable(contribution: Contribution[Generator] | Contribution[McpTool], gate: PluginGate) -> str:
-    """Return whose function a tool runs: that of the plugin it came from, or of one whose wrapper replaced it."""
+    """Return the plugin whose function a tool runs: the plugin it came from, or one whose wrapper replaced it."""
     module = getattr(contribution.record.function, "__module__", "") or ""
     plugin = gate.code.packages.get(module.partition(".")[0], "")
     return plugin if plugin in contribution.wrapped_by else contribution.plugin
 
 
 def _content_salt(name: str, contexts: Sequence[PluginContext], revision: str) -> bytes:
-    """Return what changes with everything that decides a result. `contexts` are of the plugins whose code makes it."""
+    """Return a salt that changes with everything that determines a result.
+
+    `contexts` are those of the plugins whose code makes the result.
+    """
     parts = [name, GENERATE]
     for context in contexts:
         config = context.config.model_dump_json() if isinstance(context.config, BaseModel) else ""
@@ -242,7 +245,7 @@ def _unknown_names(settings: Settings, tools: Mapping[str, Tool]) -> Iterator[st
 def _without_effect(
     settings: Settings, limits: Sequence[Contribution[RateLimit]], rules: Sequence[Contribution[CacheRule]]
 ) -> Iterator[str]:
-    """Yield what the operator set that only the host's own limit and cache rule read, where another one applies."""
+    """Yield a warning for each setting without effect because the host's own limit or cache rule was replaced."""
     if not any(one.plugin == HOST_ID for one in limits):
         for plan, plan_settings in settings.plans.items():
             if plan_settings.rate_limits:
@@ -265,7 +268,7 @@ def _unknown_quotas(settings: Settings, known: Collection[str]) -> Iterator[str]
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """What limits and caches the tools. `contained` is called with plugin, extension point and name of what it runs."""
+    """The rate limits and cache rules. `contained` takes the plugin, extension point and name of the code it guards."""
 
     limits: Sequence[Contribution[RateLimit]]
     cache: Sequence[Contribution[CacheRule]]
@@ -311,7 +314,7 @@ def _limits(tool: Tool, plan: str, rules: _Rules) -> tuple[LimitRule, ...]:
             if rate is not None and not isinstance(rate, Rate):
                 raise PluginError(f"rate limit {limit.name} must return a Rate or None, it returned {shown(rate)}")
         if rate is not None:
-            # Rules of different plugins must not count together because they are called the same.
+            # Limits of different plugins must not share a counter because they have the same name.
             name = limit.name if plugin == HOST_ID else f"{plugin}: {limit.name}"
             limits.append(LimitRule(name, rate, limit.key))
     return tuple(limits)

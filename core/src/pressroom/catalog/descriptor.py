@@ -1,7 +1,8 @@
-"""The catalog as clients read it, and as models see it.
+"""The catalog in the form that clients read, and the schemas that models see.
 
-A client hands the names, descriptions and input schemas of all tools to its model, with every conversation. What only
-guards the server, such as the longest id, tells a model nothing; a call that breaks it is refused with the bound.
+A client sends the names, descriptions and input schemas of all tools to its model with every conversation. Bounds that
+only protect the server, such as the maximum length of an ID, are left out: they do not help a model, and a call that
+violates one is refused with the bound.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ CATALOG_VERSION = "1.0"
 
 
 def generator_of(entry: PlanTool) -> Generator:
-    """Return the declaration of an entry that is known to be a generator."""
+    """Return the declaration of an entry that is a generator. Raises `TypeError` if it is not one."""
     declaration = entry.tool.declaration
     if not isinstance(declaration, Generator):
         raise TypeError(f"{entry.tool.name} is not a generator")
@@ -26,7 +27,7 @@ def generator_of(entry: PlanTool) -> Generator:
 
 
 def describe_generator(entry: PlanTool) -> dict[str, Any]:
-    """Return the descriptor of a generator, as its plan has it."""
+    """Return the descriptor of a generator, with the limits of the entry's plan."""
     generator = generator_of(entry)
     rate = entry.advertised_rate
     descriptor: dict[str, Any] = {
@@ -71,7 +72,7 @@ def _promo(generator: Generator) -> dict[str, Any]:
 
 
 def describe_catalog(view: PlanView, branding: Branding, base_url: str) -> dict[str, Any]:
-    """Return the catalog wrapper with the descriptors of every generator of a plan."""
+    """Return the catalog document with the descriptors of all generators of a plan."""
     descriptors = [describe_generator(entry) for entry in view.generators]
     return {
         "version": CATALOG_VERSION,
@@ -99,7 +100,7 @@ def _mcp_names(entries: Iterable[PlanTool]) -> list[str]:
 
 
 MAX_SHOWN_LENGTH: Final = 60
-"""Up to how many characters a bound on a text is something that a writer has to mind."""
+"""Length bounds above this are hidden from models, since a writer need not mind them."""
 
 MAX_SHOWN_ITEMS: Final = 20
 MAX_SHOWN_NUMBER: Final = 100_000
@@ -118,16 +119,16 @@ _SAID_OF_RESULTS: Final = frozenset(
         "minItems",
     }
 )
-"""What an output schema says beyond types and names. Of the whole it does say which members are always there."""
+"""Keywords dropped from output schemas, which describe only names and types. The top level keeps `required`."""
 
 _VALUES: Final = frozenset({"default", "enum", "const"})
 _EMPTY_DEFAULTS: Final[tuple[Any, ...]] = ("", [], {}, None)
 
 
 def model_input_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an input schema without the bounds that only guard the server and without empty defaults.
+    """Return an input schema without empty defaults and without bounds that only protect the server.
 
-    The description of the whole goes too: the tool has its own.
+    The top-level description is dropped as well, since the tool has its own.
     """
     shown = _input(schema)
     shown.pop("description", None)
@@ -135,7 +136,7 @@ def model_input_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def model_output_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an output schema without prose: clients validate with it, and few show it to a model."""
+    """Return an output schema without prose: clients use it for validation, and few show it to a model."""
     required = {"required": schema["required"]} if schema.get("required") else {}
     return {"properties": {}, **_output(schema), **required}
 
@@ -156,12 +157,12 @@ def _input(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _item(schema: dict[str, Any], *, described: bool) -> dict[str, Any]:
-    """Return the schema of an item; where the list is described, what an item is need not be said again."""
+    """Return the schema of an item, without its description if the list has one."""
     return {key: value for key, value in schema.items() if not described or key != "description"}
 
 
 def _guards(key: str, value: Any, schema: Mapping[str, Any]) -> bool:
-    """Tell whether a keyword says nothing that a model has to know to write a good call."""
+    """Return whether a model does not need a keyword to write a valid call."""
     match key:
         case "minLength" | "maxLength":
             fixed = schema.get("minLength") == schema.get("maxLength")
@@ -191,7 +192,7 @@ def _output(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_null_as_type(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema in which a value that may be null is written as `type: [string, null]` where that says it all."""
+    """Return a schema with a nullable value written as `type: [string, null]`, if that is equivalent."""
     variants = schema.get("anyOf")
     if not isinstance(variants, list) or len(variants) != 2 or {"type": "null"} not in variants:
         return schema

@@ -1,4 +1,4 @@
-"""The URLs of the host itself, which no plugin's route may take over."""
+"""URL paths of the host, which plugin routes must not shadow."""
 
 from __future__ import annotations
 
@@ -57,25 +57,25 @@ HOST_PATHS: Final = (
     "/dashboard/users",
     "/dashboard/users/<user>",
 )
-"""All of them, whatever the configuration switches on."""
+"""All host paths, regardless of the configuration."""
 
 
 def host_path_taken(path: str) -> str | None:
-    """Return the host's own URL that a route would take over, or `None`.
+    """Return the host path that a route would shadow, or `None`.
 
-    A route that is more specific takes over too: `/tools/shout` would be before `/tools/<slug>`.
+    This includes more specific routes: `/tools/shout` would take precedence over `/tools/<slug>`.
     """
     return next((own for own in HOST_PATHS if fits(own, path)), None)
 
 
 def fits(route: str, path: str) -> bool:
-    """Tell whether a route such as `/tools/<slug>` covers a path, or every path of another route."""
+    """Return whether a route such as `/tools/<slug>` covers a path, or every path of another route."""
     wanted, parts = _segments(route), _segments(path)
     return len(parts) == len(wanted) and all(map(_covers, wanted, parts))
 
 
 def specificity(route: str) -> int:
-    """Return how many segments of a route are plain; of several that cover a path, the one with the most serves it."""
+    """Return the number of literal segments of a route; among matching routes, the one with the most wins."""
     return sum(not segment.startswith("<") for segment in _segments(route))
 
 

@@ -1,4 +1,4 @@
-"""JSON Schema of a tool's parameters: the flat list that the catalog shows, and the `inputSchema` that models read."""
+"""JSON Schemas of tools: the flat parameter list in the catalog, and the `inputSchema` for models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RESPONSE_PARAM: Final[dict[str, Any]] = {
     "default": "url",
     "enumValues": ["url", "binary"],
 }
-"""The host's own parameter of every generator."""
+"""The parameter that the host adds to every generator."""
 
 RESPONSE_SCHEMA: Final[dict[str, Any]] = {
     "type": "string",
@@ -31,7 +31,7 @@ RESPONSE_SCHEMA: Final[dict[str, Any]] = {
 
 
 _BOUNDS: Final = {"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "lt": "exclusiveMaximum"}
-"""What pydantic writes for a bound on an optional number with a validator of its own, and what it is called."""
+"""Keys that pydantic writes for bounds on optional numbers with a validator, and their JSON Schema keywords."""
 
 _COMPOSITIONS: Final = {"oneOf", "anyOf", "allOf"}
 
@@ -46,18 +46,18 @@ _FILE_MEMBERS: Final[dict[str, Any]] = {
         "description": "What the user should know about the file; left out where there is nothing.",
     },
 }
-"""What an answer says of any file (interface contract, section 2.8)."""
+"""Members of every file response (interface contract, section 2.8)."""
 
 _FILE_REQUIRED: Final = ("id", "url", "expiresAt", "cached")
 
 _FOR_FORMS: Final = {"mediaType": "contentMediaType", "format": "format", "thumbnails": "thumbnails"}
 _FOR_PAGES: Final = ("examples", "contentMediaType", "format", "minLength", "maxLength")
-"""What the schema of a generator has for its page and the catalog; the server checks lengths all the same."""
+"""Keywords of a generator's schema that only its page and the catalog need; the server still checks lengths."""
 
 
 @cache
 def input_schema(params: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of a model, self-contained and without pydantic's generated titles."""
+    """Return the JSON Schema (2020-12) of a model, self-contained and without the titles that pydantic generates."""
     schema = model_schema(params, "validation")
     definitions = schema.pop("$defs", {})
     cleaned: dict[str, Any] = _clean(schema, definitions, keep_null=False)
@@ -66,10 +66,10 @@ def input_schema(params: type[BaseModel]) -> dict[str, Any]:
 
 @cache
 def output_schema(result: type[BaseModel], *, by_alias: bool = True) -> dict[str, Any]:
-    """Return the JSON Schema of what a model is written as, in the same form; what may be null is said to be.
+    """Return the JSON Schema of a model's serialised form, self-contained and without titles. Nullability is kept.
 
     Raises:
-        PluginError: it is written as something other than an object, which no client could take.
+        PluginError: The model is not serialised as a plain object, so clients could not read it.
     """
     schema = model_schema(result, "serialization", by_alias=by_alias)
     definitions = schema.pop("$defs", {})
@@ -80,7 +80,7 @@ def output_schema(result: type[BaseModel], *, by_alias: bool = True) -> dict[str
 
 
 def file_schema(details: type[BaseModel] | None) -> dict[str, Any]:
-    """Return the JSON Schema of what a generator's answer says of its file: the host's members, and its own."""
+    """Return the JSON Schema of a generator's file response: the host's members and the generator's own."""
     own = output_schema(details, by_alias=False) if details is not None else {}
     return {
         "type": "object",
@@ -113,7 +113,7 @@ def _clean(node: Any, definitions: dict[str, Any], *, keep_null: bool) -> Any:
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Drop the `null` of a parameter that may be left out: leaving it out is how clients say it."""
+    """Drop the `null` of an optional parameter, since clients omit the parameter instead."""
     variants = [variant for variant in schema.get("anyOf", []) if variant.get("type") != "null"]
     if len(variants) != 1:
         return schema
@@ -124,7 +124,7 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def parameter_list(params: type[Params]) -> list[dict[str, Any]]:
-    """Return a record for each parameter of a generator (interface contract, section 2.10), `response` last."""
+    """Return a record for each parameter of a generator (interface contract, section 2.10), with `response` last."""
     schema = input_schema(params)
     required = set(schema.get("required", ()))
     own = [_parameter(name, field, name in required) for name, field in schema.get("properties", {}).items()]
@@ -132,12 +132,11 @@ def parameter_list(params: type[Params]) -> list[dict[str, Any]]:
 
 
 def form_parameters(params: type[Params]) -> list[dict[str, Any]]:
-    """Return the same records with what a form needs to know besides; it is not part of the catalog.
+    """Return the records of `parameter_list` with additional keys for forms, which are not part of the catalog.
 
-    `members` holds the records of an object's members, `mediaType` what a text is written in (JSON Schema's
-    `contentMediaType`), `format` its JSON Schema format. `list` tells that it is a list of at most `maxItems` texts.
-    `assumed` tells that leaving the parameter out is not quite the same as giving its default, since the model only
-    documents that one.
+    `members` holds the records of an object's members, `mediaType` the media type of a text (JSON Schema's
+    `contentMediaType`), and `format` its JSON Schema format. `list` marks a list of at most `maxItems` texts. `assumed`
+    means that omitting the parameter differs from sending its default, which the model only documents.
     """
     schema = input_schema(params)["properties"]
     records = parameter_list(params)
@@ -185,7 +184,7 @@ def _parameter(name: str, schema: dict[str, Any], required: bool) -> dict[str, A
 
 
 def _values(schema: dict[str, Any]) -> list[Any] | None:
-    """Return the values to choose from. A text that may also be something else has them in a part of an `anyOf`."""
+    """Return the allowed values, or `None`. If a text can also be something else, they are in a branch of `anyOf`."""
     if "const" in schema:
         return [schema["const"]]
     for one in (schema, *schema.get("anyOf", ())):
@@ -204,15 +203,15 @@ def _type(schema: dict[str, Any], values: list[Any] | None) -> str:
 
 
 def mcp_schema(declaration: Generator | McpTool, params: type[Params]) -> dict[str, Any]:
-    """Return the JSON Schema of a tool's parameters as `tools/list` shows it.
+    """Return the JSON Schema of a tool's parameters for `tools/list`.
 
-    That of a generator has the descriptions that its `Mcp` record gives, and not the parameters that it hides.
-    Sentences about models as a whole are left out: the descriptions of the tool and of the parameter say more.
+    A generator's schema has the descriptions of its `Mcp` record, without the parameters hidden there. Descriptions of
+    whole models are dropped, since those of the tool and the parameter are more specific.
 
     Raises:
-        PluginError: the record names a parameter that does not exist, or hides a required one.
+        PluginError: The record contains an unknown parameter, or hides a required one.
     """
-    # A copy by way of JSON, which takes a fifth of the time that `deepcopy` does.
+    # A copy through JSON takes a fifth of the time of `deepcopy`.
     schema: dict[str, Any] = json.loads(json.dumps({"properties": {}, **input_schema(params)}))
     schema.pop("description", None)
     _leave_out_the_obvious(schema)
@@ -220,7 +219,7 @@ def mcp_schema(declaration: Generator | McpTool, params: type[Params]) -> dict[s
         return schema
     _leave_out_what_pages_need(schema)
     for name, field in params.model_fields.items():
-        if field.default is None:  # The model documents a default that depends on other parameters.
+        if field.default is None:  # The model only documents a default that depends on other parameters.
             schema["properties"][name].pop("default", None)
     for path, description in declaration.mcp.descriptions.items():
         owner, name = _owner(schema, path, declaration)
@@ -234,7 +233,7 @@ def mcp_schema(declaration: Generator | McpTool, params: type[Params]) -> dict[s
 
 
 def _owner(schema: dict[str, Any], path: str, declaration: Generator) -> tuple[dict[str, Any], str]:
-    """Return the schema of the object that a parameter belongs to, and its name there."""
+    """Return the schema of the object that contains a parameter, and the parameter's name in it."""
     *parents, name = path.split(".")
     owner = schema
     for parent in parents:
@@ -249,7 +248,7 @@ def _leave_out_what_pages_need(schema: dict[str, Any]) -> None:
         for key in _FOR_PAGES:
             one.pop(key, None)
         if {"type": "string"} in one.get("anyOf", ()):
-            # Any text is accepted: the values beside it are what forms offer.
+            # Any text is accepted; the listed values are only suggestions for forms.
             del one["anyOf"]
             one["type"] = "string"
         _leave_out_what_pages_need(one)

@@ -1,4 +1,4 @@
-"""A tool as it was compiled, and as one plan has it: its toolsets, and the access level that it needs."""
+"""Compiled tools, their view in a plan, their toolsets, and the access levels they need."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ ANONYMOUS = "anonymous"
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A generator or an MCP tool, with all that a call of it needs.
+    """A generator or an MCP tool, with everything that a call needs.
 
     `name` is the generator's slug or the MCP tool's name; `mcp_name` is empty for a generator that is not an MCP tool.
-    `context` is that of the plugin that it came from. `params` is the model that its arguments are validated with: the
-    declared one, with the choices that this server has; `mcp_schema` is the JSON Schema that models see. `content_salt`
-    begins what is hashed to the id of a result. `extensions` are those of the media types that a generator produces.
-    `answerable` is the id of the plugin whose function runs: where a wrapper replaced it, that of the wrapper.
-    `access` is the least level that a connection needs to use it.
-    `timeout` is in seconds.
+    `context` is that of the contributing plugin. `params` is the model that validates the arguments: the declared one,
+    with this server's choices. `mcp_schema` is the JSON Schema for models. `content_salt` is the prefix of the input
+    that is hashed into a result's ID. `extensions` maps the media types that a generator produces to file extensions.
+    `answerable` is the ID of the plugin whose function runs: if a wrapper replaced it, that of the wrapper. `access` is
+    the minimum access level of a connection. `timeout` is in seconds.
     """
 
     name: str
@@ -46,18 +45,18 @@ class Tool:
 
     @property
     def kind(self) -> Literal["generator", "mcp"]:
-        """Whether it makes a file or answers a model."""
+        """Either `generator`, which makes a file, or `mcp`, which responds to a model."""
         return self.info.kind
 
     @property
     def executor(self) -> ExecutorName:
-        """Where it runs."""
+        """The executor that runs the tool."""
         return self.declaration.executor
 
 
 @dataclass(frozen=True, slots=True)
 class LimitRule:
-    """A limit that applies to a tool in a plan. `key` tells which callers are counted together."""
+    """A rate limit of a tool in a plan. Callers for which `key` returns the same string are counted together."""
 
     name: str
     rate: Rate
@@ -66,9 +65,9 @@ class LimitRule:
 
 @dataclass(frozen=True, slots=True)
 class PlanTool:
-    """A tool as one plan has it: its limits, how its results are cached, and how often a month it may be used.
+    """A tool in a plan: its rate limits, the caching of its results, and its monthly quota.
 
-    `quota_limit` is `None` where the plan has no bound for the tool's quota class.
+    `quota_limit` is `None` if the plan does not limit the tool's quota class.
     """
 
     tool: Tool
@@ -78,16 +77,16 @@ class PlanTool:
 
     @property
     def advertised_rate(self) -> Rate | None:
-        """The limit that a client hears of: the one with the fewest requests a second."""
+        """The rate limit shown to clients: the one that allows the fewest requests a second."""
         rates = [limit.rate for limit in self.limits]
         return min(rates, key=lambda rate: rate.requests / rate.window_seconds, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class PlanView:
-    """Everything that one plan can see. What is not in it is refused as if it did not exist.
+    """Everything visible in one plan. Other tools are refused as if they did not exist.
 
-    `tools` is in the order of name; `mcp_tools` holds the same by MCP name.
+    `tools` is ordered by name; `mcp_tools` holds those with an MCP name, by that name.
     """
 
     plan: str
@@ -98,14 +97,14 @@ class PlanView:
 
     @property
     def generators(self) -> tuple[PlanTool, ...]:
-        """The plan's generators, in the order of slug."""
+        """The plan's generators, ordered by slug."""
         return tuple(entry for entry in self.tools.values() if entry.tool.kind == "generator")
 
 
 class PlanViews(dict[str, PlanView]):
-    """The view of each plan, by its name. A plan that is not configured sees what `anonymous` sees.
+    """The plan views by plan name. A plan that is not configured gets the view of `anonymous`.
 
-    An account may carry a plan that the operator has since removed: it must not see more than an anonymous caller does.
+    An account can have a plan that the operator has since removed; it must not see more than an anonymous caller.
     """
 
     def __missing__(self, plan: str) -> PlanView:
@@ -114,11 +113,11 @@ class PlanViews(dict[str, PlanView]):
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """What all plugins came to. It never changes while the process lives.
+    """The compiled contributions of all plugins. It never changes during the life of the process.
 
-    `mcp_tools` holds the tools that have an MCP name, by it. `unavailable` are the tools that cannot work on this
-    server as it is configured, each with the reason; the other members do not have them. `warnings` are sentences for
-    the operator, about names in the configuration that nothing answers to.
+    `mcp_tools` holds the tools with an MCP name, by that name. `unavailable` maps tools that cannot work in this
+    configuration to the reason; they are in no other member. `warnings` are sentences for the operator about names in
+    the configuration that match nothing, and settings without effect.
     """
 
     tools: Mapping[str, Tool]
@@ -128,13 +127,13 @@ class Catalog:
     warnings: tuple[str, ...] = ()
 
     def plans_with(self, mcp_name: str) -> tuple[str, ...]:
-        """Return the titles of the plans that have a tool, by its MCP name."""
+        """Return the titles of the plans, except `anonymous`, that include a tool, by its MCP name."""
         return tuple(
             view.title for view in self.plans.values() if view.plan != ANONYMOUS and mcp_name in view.mcp_tools
         )
 
     def why_not(self, mcp_name: str, plan: str) -> str:
-        """Return why an account on a plan may not use a tool that its plan has not, and which plans have it."""
+        """Return why an account cannot use a tool that its plan does not include, and which plans include it."""
         if plan not in self.plans:
             gone = f"the plan {plan!r} of this account is no longer offered"
             return f"{mcp_name} cannot be used: {gone}; ask the operator"
@@ -143,7 +142,7 @@ class Catalog:
         return f"{mcp_name} is not in the plan {self.plans[plan].title}; {where}"
 
     def summary(self, plan: str) -> PlanSummary:
-        """Return what accounts on a plan are told of it."""
+        """Return the public description of a plan."""
         view = self.plans[plan]
         counted = {entry.tool.quota for entry in view.mcp_tools.values() if entry.tool.quota}
         return PlanSummary(
@@ -160,7 +159,7 @@ def _enumerated(titles: tuple[str, ...]) -> str:
 
 
 def tools_by_set(plan: PlanView) -> dict[str, list[Tool]]:
-    """Return the tools of each set that a plan has tools of, by MCP name; the core comes first."""
+    """Return a plan's MCP tools by toolset, ordered by MCP name; the core toolset comes first."""
     found: dict[str, list[Tool]] = {}
     for name in sorted(plan.mcp_tools):
         tool = plan.mcp_tools[name].tool
@@ -170,9 +169,9 @@ def tools_by_set(plan: PlanView) -> dict[str, list[Tool]]:
 
 
 def default_toolsets(plan: PlanView, settings: McpSettings) -> frozenset[str]:
-    """Return the sets that are listed where neither a request nor the owner of its connection chose any.
+    """Return the toolsets listed if neither the request nor the connection's owner chose any.
 
-    `all` stands for every tool: that is what a small plan lists whole.
+    `all` stands for every tool; small plans list everything.
     """
     if len(plan.mcp_tools) <= settings.list_all_up_to or ALL in settings.toolsets:
         return frozenset({ALL})
@@ -181,9 +180,9 @@ def default_toolsets(plan: PlanView, settings: McpSettings) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class AccessLevel:
-    """A level as people choose it.
+    """An access level with its texts for people.
 
-    `description` says in a sentence what connections of this level do, `adds` what a tool does that needs this level.
+    `description` is a sentence about connections of this level. `adds` describes the tools that require it.
     """
 
     name: Access
@@ -213,7 +212,7 @@ LEVELS: Final = (
         "can delete or overwrite what cannot be restored",
     ),
 )
-"""The levels, each of which allows what those before it allow."""
+"""The access levels in ascending order; each includes the ones before it."""
 
 BY_NAME: Final[Mapping[str, AccessLevel]] = MappingProxyType({level.name: level for level in LEVELS})
 
@@ -221,10 +220,10 @@ _RANKS: Final[Mapping[str, int]] = MappingProxyType({level.name: rank for rank, 
 
 
 def needed_access(declaration: Generator | McpTool) -> Access:
-    """Return the least level that a connection must have to use a tool.
+    """Return the minimum access level of a connection for using a tool.
 
-    A generator makes a file of its parameters and changes nothing of anyone's. Of what a tool declares, what does the
-    most harm decides.
+    A generator only makes a file from its parameters, so it needs `read`. For other tools, the most harmful declared
+    effect decides.
     """
     if isinstance(declaration, Generator):
         return "read"
@@ -236,5 +235,5 @@ def needed_access(declaration: Generator | McpTool) -> Access:
 
 
 def allows(access: str, tool: Tool) -> bool:
-    """Tell whether a connection of this level may use a tool; one of a level that nobody knows may use none."""
+    """Return whether a connection's access level is sufficient for a tool; an unknown level never is."""
     return _RANKS.get(access, -1) >= _RANKS[tool.access]

@@ -1,4 +1,4 @@
-"""The configuration: one TOML file, the environment, and what the command line sets."""
+"""The configuration: one TOML file, the environment and command-line options."""
 
 from pressroom.config.loading import LoadedConfig, load
 from pressroom.config.models import Settings

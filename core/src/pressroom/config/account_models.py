@@ -1,4 +1,4 @@
-"""The settings of accounts: who may sign in and how, and what clients may do on their behalf."""
+"""Settings for credentials, accounts, sign-in and the OAuth server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings for calls: plans, tools, limits, previews, links of images, and middleware of plugins."""
+"""Settings for calls: limits, previews, image links, plugin middleware, plans and tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Showing a configuration without its secrets, and the JSON Schema with which editors complete and check the file."""
+"""Output of a configuration with masked secrets, and the JSON Schema for editors."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ _REFERENCE: Final = {
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the schema of `pressroom.toml`, in JSON Schema 2020-12. Any value may be a reference instead."""
+    """Return the schema of `pressroom.toml`, in JSON Schema 2020-12. Any value can be replaced by a reference."""
     schema = _with_references(settings_schema())
     schema["$defs"]["Reference"] = _REFERENCE
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "pressroom.toml", **schema}
 
 
 def settings_schema() -> dict[str, Any]:
-    """Return the schema of the settings themselves, without that of references."""
+    """Return the schema of the settings, without references."""
     return _clean(Settings.model_json_schema())
 
 
 def _with_references(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema in which each value inside, but not the whole, may be a reference."""
+    """Return a schema in which every nested value, but not the schema's own, can be a reference."""
     changed = dict(schema)
     for key in ("properties", "patternProperties"):
         if key in schema:
@@ -67,9 +67,10 @@ def _or_reference(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _clean(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema as an editor wants it.
+    """Simplify a schema for editors.
 
-    Titles only repeat the names, TOML has no null, and the defaults of a whole table only repeat those of its keys.
+    Remove titles, which only repeat the names; null, which TOML does not have; and defaults of whole tables, which only
+    repeat those of their keys.
     """
     cleaned: dict[str, Any] = {}
     for key, value in schema.items():
@@ -79,7 +80,7 @@ def _clean(schema: dict[str, Any]) -> dict[str, Any]:
             choices = [_clean(choice) for choice in value if choice.get("type") != "null"]
             cleaned |= choices[0] if len(choices) == 1 else {"anyOf": choices}
         elif key in _BOUNDS:
-            # pydantic leaves the bounds of an optional number that has a validator under its own names.
+            # For an optional number with a validator, pydantic leaves the bounds under its own names.
             cleaned[_BOUNDS[key]] = value
         elif key == "items":
             cleaned[key] = _clean(value)
@@ -91,21 +92,21 @@ def _clean(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 MASK: Final = "********"
-"""Shown instead of a secret; it has the same length for all of them."""
+"""Replaces every secret; its constant length reveals nothing."""
 
 _PASSWORD = re.compile(r"(?<=://)[^/?#@\s]*(?=@)")
 
 
 @dataclass(frozen=True, slots=True)
 class ShownSetting:
-    """One setting: its dotted key, and its value as JSON takes it, with secrets masked."""
+    """One setting: its dotted key, and its value as JSON-compatible data with secrets masked."""
 
     key: str
     value: Any
 
     @property
     def text(self) -> str:
-        """The value as people read it: text as it is, lists as JSON, nothing for what is not set."""
+        """The value for display: text unchanged, an empty string for `None`, anything else as JSON."""
         match self.value:
             case None:
                 return ""
@@ -117,11 +118,11 @@ class ShownSetting:
 def as_data(
     settings: Settings, plugin_configs: Mapping[str, BaseModel] | None = None, origins: Origins | None = None
 ) -> dict[str, Any]:
-    """Return the settings as a JSON object in which secrets are masked; those that are not set are `None`.
+    """Return the settings as a JSON-compatible dict with masked secrets. Unset values are `None`.
 
-    `plugin_configs` are plugins' own configurations as their models have them, by plugin id. Without its model
-    nobody can tell which values of a plugin are secret, so all its texts are masked then. With `origins`, values that
-    come from files and variables that the configuration refers to are masked as well.
+    `plugin_configs` are the validated configurations of plugins, by plugin ID. Without its model, it is unknown which
+    values of a plugin are secret, so all its strings are masked. With `origins`, values from referenced files and
+    variables are masked as well.
     """
     data = {name: _shown(value) for name, value in settings}
     for id_, plugin in settings.plugins.items():
@@ -133,7 +134,7 @@ def as_data(
 
 
 def _mask_at(data: dict[str, Any], key: str) -> None:
-    """Mask the value with a dotted key."""
+    """Mask the value at a dotted key."""
     for name, value in data.items():
         if dotted((name,)) == key:
             data[name] = MASK
@@ -146,7 +147,7 @@ def _mask_at(data: dict[str, Any], key: str) -> None:
 
 
 def listed(data: Mapping[str, Any]) -> list[ShownSetting]:
-    """Return the result of `as_data` as a flat list, in the order of the models, entries of a table by name."""
+    """Flatten the result of `as_data`, in the order of the models; entries of a table are sorted by name."""
     return [ShownSetting(dotted(path), value) for path, value in _flat(data, ())]
 
 

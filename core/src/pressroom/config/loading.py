@@ -1,18 +1,18 @@
-"""From the file, the environment and the command line to `Settings`.
+"""Loading of `Settings` from the file, the environment and the command line.
 
-An environment variable is named after its key, in upper case, with two underscores where the key has a dot:
-`PRESSROOM_SERVER__PORT` is `server.port`. Each part is read by what is at that place:
+An environment variable has the name of its key in upper case, with two underscores in place of each dot:
+`PRESSROOM_SERVER__PORT` is `server.port`. Each part is resolved according to the table it is in:
 
-- The name of a setting may be written in any case.
-- The name of an entry (a plugin, a plan, a tool, a key of a plugin's own configuration) is the one that the file has,
-  if there is one that differs in case and in `-` and `_` only. Otherwise a name without lower-case letters stands for
-  the one in lower case, and for tools with hyphens instead of underscores, as slugs are written:
-  `PRESSROOM_TOOLS__QR_CODE_GENERATOR__ENABLED` is `tools.qr-code-generator.enabled`. Any other name is taken as it
-  is: `PRESSROOM_TOOLS__list_pages__ENABLED` is `tools.list_pages.enabled`.
+- The name of a setting can be written in any case.
+- The name of an entry (a plugin, a plan, a tool, a key of a plugin's own configuration) matches the name in the file if
+  exactly one differs only in case and in `-` and `_`. Otherwise, a name without lower-case letters is converted to
+  lower case, and for tools underscores become hyphens, as in slugs: `PRESSROOM_TOOLS__QR_CODE_GENERATOR__ENABLED` is
+  `tools.qr-code-generator.enabled`. Any other name is used unchanged: `PRESSROOM_TOOLS__list_pages__ENABLED` is
+  `tools.list_pages.enabled`.
 
-The text of a variable is read as the setting wants it. Lists are JSON or divided by commas, whole tables are JSON, and
-in a plugin's own configuration whatever is JSON is taken as such, so that `11` is a number. An empty variable sets
-nothing. A value may also be in a file or a variable that the configuration names: see `references`.
+The text of a variable is parsed according to the type of its setting. Lists are JSON or separated by commas, and whole
+tables are JSON. In a plugin's own configuration, any valid JSON is decoded, so that `11` is a number. An empty variable
+sets nothing. A value can also come from a file or another variable: see `references`.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from pressroom.validation.echo import nearest
 PREFIX: Final = "PRESSROOM_"
 DELIMITER: Final = "__"
 CONFIG_VARIABLE: Final = "PRESSROOM_CONFIG"
-"""Names the configuration file, so it is not a setting itself."""
+"""Contains the path of the configuration file, so it is not a setting itself."""
 
 _NOT_SETTINGS: Final = frozenset({CONFIG_VARIABLE, "PRESSROOM_SOURCE", "PRESSROOM_CHECK_POSTGRESQL"})
-"""What commands and the CI of plugins read. The tests of plugins have variables of their own, too."""
+"""Variables for commands and for the CI of plugins. The tests of plugins have their own, with `_OF_TESTS` as prefix."""
 
 _OF_TESTS: Final = "PRESSROOM_TEST_"
 
@@ -55,7 +55,7 @@ DEFAULT_FILE: Final = Path("pressroom.toml")
 
 
 class Environment:
-    """The variables of one environment that are settings, with their origins and with all that is wrong with them."""
+    """The environment variables that are settings, with their origins and problems."""
 
     def __init__(self, environ: Mapping[str, str], file_values: Mapping[str, Any], origins: Origins) -> None:
         self._variables = {
@@ -68,10 +68,10 @@ class Environment:
         self.problems: list[ConfigProblem] = []
 
     def values(self) -> dict[str, Any]:
-        """Return what the variables set, as nested tables, and record its origins. Problems are collected."""
+        """Return the values of the variables as nested tables, and record their origins. Problems are collected."""
         values: dict[str, Any] = {}
         setters: dict[tuple[str, ...], str] = {}
-        # A variable for one key has the last word over one for the table around it.
+        # Deeper keys come last, so that a variable for one key overrides one for the table around it.
         for name, text in sorted(self._variables.items(), key=lambda item: (item[0].count(DELIMITER), item[0])):
             try:
                 path, kind = self._place(name)
@@ -104,7 +104,7 @@ class Environment:
         return path, kind
 
     def _value(self, name: str, kind: Any, text: str) -> tuple[Any, bool]:
-        """Return the value that a text stands for, and whether it might have been meant as text all the same."""
+        """Return the value of a text, and whether it was decoded as JSON but could be meant as text."""
         decoded = _decoded(text)
         if kind is Any:
             return (text, False) if decoded is None and text != "null" else (decoded, not isinstance(decoded, dict))
@@ -118,7 +118,7 @@ class Environment:
 
 
 class _Unusable(Exception):
-    """A variable that sets nothing."""
+    """A variable that cannot be used."""
 
     def __init__(self, problem: ConfigProblem) -> None:
         super().__init__(str(problem))
@@ -134,7 +134,7 @@ def _is_no_setting(name: str) -> bool:
 
 
 def _is_service_link(name: str, text: str) -> bool:
-    """Tell whether Kubernetes set the variable, as it does in every pod beside a service named `pressroom…`."""
+    """Return whether Kubernetes set the variable, as it does in pods for every service named `pressroom…`."""
     if DELIMITER in name:
         return False
     return bool(_SERVICE_LINK.search(name)) or bool(name.endswith("_PORT") and _SERVICE_ADDRESS.fullmatch(text))
@@ -145,7 +145,7 @@ def _has_free_names(kind: Any) -> bool:
 
 
 def _type_in(kind: Any, name: str) -> Any:
-    """Return the type of a key of a table, `None` where a table of that type has no such key."""
+    """Return the type of a key in a table, or `None` if a table of that type has no such key."""
     if kind is Any:
         return Any
     if is_model(kind):
@@ -154,7 +154,7 @@ def _type_in(kind: Any, name: str) -> Any:
 
 
 def _entry_name(path: Sequence[str], segment: str, present: Any) -> str:
-    """Return the name of an entry of a table whose names are free; `present` is what the file has of the table."""
+    """Return an entry's name in a table with free names. `present` is the table in the file, if any."""
     known = [str(name) for name in present] if isinstance(present, Mapping) else []
     same = [name for name in known if _folded(name) == _folded(segment)]
     if segment in known:
@@ -172,7 +172,7 @@ def _folded(name: str) -> str:
 
 
 def _decoded(text: str) -> Any:
-    """Return what a text is as JSON, and `None` if it is invalid."""
+    """Parse a text as JSON; return `None` if it is invalid."""
     try:
         return json.loads(text, parse_constant=_not_json)
     except (ValueError, RecursionError):
@@ -198,14 +198,14 @@ def _suggestion(name: str, path: Sequence[str], kind: Any, segment: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LoadedConfig:
-    """A configuration without problems. `file` is the one that was read, `None` where there was none."""
+    """A valid configuration. `file` is the file that was read, or `None`."""
 
     settings: Settings
     file: Path | None
     origins: Origins
 
     def origin_of(self, key: str) -> Origin:
-        """Return where the setting with that dotted key was set, such as `tools.qr-code-generator.enabled`."""
+        """Return the origin of a dotted key, such as `tools.qr-code-generator.enabled`."""
         return self.origins.of(key)
 
 
@@ -214,14 +214,14 @@ def load(
     environ: Mapping[str, str] | None = None,
     overrides: Mapping[str, Any] | None = None,
 ) -> LoadedConfig:
-    """Read the configuration: `overrides` win over the environment, that over the file, and that over the defaults.
+    """Load the configuration; `overrides` beat the environment, which beats the file, which beats the defaults.
 
-    The file is `config_file`, else the one that `PRESSROOM_CONFIG` names, else `pressroom.toml` in the current
-    folder, if it is there. `environ` is the process's environment unless it is given. `overrides` come from the
-    command line: dotted keys such as `server.port`, and values as in the file; `None` means not given.
+    The file is `config_file`, else the path in `PRESSROOM_CONFIG`, else `pressroom.toml` in the current folder if it
+    exists. `environ` defaults to the process's environment. `overrides` come from the command line, as dotted keys such
+    as `server.port` with values as in the file; `None` means not given.
 
     Raises:
-        InvalidConfig: something is wrong; it holds all problems that were found, not only the first.
+        InvalidConfig: The configuration is invalid; the exception contains all problems, not only the first.
     """
     environ = os.environ if environ is None else environ
     problems: list[ConfigProblem] = []
@@ -256,7 +256,7 @@ def load(
 
 
 def find_file(config_file: Path | None, environ: Mapping[str, str]) -> Path | None:
-    """Return the configuration file to read; one that was named need not be there, the default one is."""
+    """Return the path of the configuration file, or `None`. Only the default file is checked for existence."""
     named = config_file or environ.get(CONFIG_VARIABLE)
     if named:
         return Path(named)
@@ -274,7 +274,7 @@ def _validated(
 
 
 def _read_at(path: KeyPath, text: str) -> Any:
-    """Return the value that a text stands for at a key. In a plugin's own configuration it is the text."""
+    """Convert the text of a reference to the type at a key. In a plugin's own configuration, it stays text."""
     kind: Any = Settings
     for part in path:
         kind = _type_in(kind, str(part)) if kind is not None and not isinstance(part, int) else str

@@ -160,7 +160,7 @@ class StorageSettings(Section):
 
     @property
     def files_backend(self) -> str:
-        """The name of the backend for files: `files` itself, or `s3` where that is the URL of a bucket."""
+        """The name of the files backend: `files` itself, or `s3` if `files` is the URL of a bucket."""
         return "s3" if self.files.startswith("s3://") else self.files
 
 
@@ -377,7 +377,7 @@ class Settings(Section):
 
     @property
     def public_url(self) -> str:
-        """The URL that public URLs start with, without a slash at the end."""
+        """The base of all public URLs, without a trailing slash."""
         if self.base_url:
             return self.base_url
         host = self.server.host

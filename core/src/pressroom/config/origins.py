@@ -1,4 +1,4 @@
-"""Where each setting comes from."""
+"""Origins of settings."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any, Literal
 from pressroom.validation.echo import shown_path
 
 KeyPath = tuple[str | int, ...]
-"""A key as its parts: `("tools", "qr-code-generator", "rate_limit")`; a number is a place in a list."""
+"""A key as its parts: `("tools", "qr-code-generator", "rate_limit")`; a number is an index in a list."""
 
 
 def dotted(path: KeyPath) -> str:
-    """Return a key as people write it: `tools.qr-code-generator.rate_limit`; odd parts are in quotes."""
+    """Return a key in dotted notation: `tools.qr-code-generator.rate_limit`; unusual parts are quoted."""
     return shown_path(path)
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a value comes from.
+    """The origin of a value.
 
-    `name` is the path of the file or the name of the environment variable, and empty for the other kinds.
-    `line` and `column` count from 1; 0 means unknown.
+    `name` is the path of the file or the name of the environment variable, and empty for the other kinds. `line` and
+    `column` count from 1; 0 means unknown.
     """
 
     kind: Literal["default", "file", "environment", "command line"]
@@ -35,7 +35,7 @@ class Origin:
         return ":".join([self.name or self.kind, *places])
 
     def as_data(self) -> dict[str, Any]:
-        """Return the origin as a JSON object: `kind`, and of `name`, `line` and `column` those that are known."""
+        """Return the origin as a JSON object: `kind`, plus `name`, `line` and `column` if known."""
         known = {"name": self.name, "line": self.line, "column": self.column}
         return {"kind": self.kind} | {name: value for name, value in known.items() if value}
 
@@ -46,11 +46,11 @@ COMMAND_LINE = Origin("command line")
 
 @dataclass(slots=True)
 class Origins:
-    """The origins of all keys that were set anywhere, tables included, by dotted key.
+    """The origins of all keys that are set, including tables, by dotted key.
 
-    `texts` keeps the text of environment variables whose value was taken as JSON, because only the model
-    of a plugin's configuration can tell whether `12345` is a number or a password. `hidden` are the keys of values that
-    come from a file or a variable that the configuration refers to: nobody is shown what they hold.
+    `texts` keeps the text of environment variables that were decoded as JSON, because only the model of a plugin's
+    configuration can tell whether `12345` is a number or a password. `hidden` contains the keys of values from
+    referenced files or variables, which must not be shown.
     """
 
     places: dict[str, Origin] = field(default_factory=dict)
@@ -58,27 +58,27 @@ class Origins:
     hidden: set[str] = field(default_factory=set)
 
     def record(self, path: KeyPath, value: Any, origin: Origin) -> None:
-        """Note that a value, and everything in it, comes from `origin`."""
+        """Record the origin of a value and everything in it."""
         for key in leaves_and_tables(path, value):
             self.places[dotted(key)] = origin
 
     def of(self, key: str) -> Origin:
-        """Return where a setting or a table was set; `DEFAULT` where it was not."""
+        """Return the origin of a setting or table, or `DEFAULT` if it is not set."""
         return self.places.get(key, DEFAULT)
 
     def hides(self, key: str) -> bool:
-        """Tell whether a value, or anything in or around it, is not to be shown."""
+        """Return whether a value, or anything in or around it, must not be shown."""
         return any(f"{one}.".startswith(f"{key}.") or f"{key}.".startswith(f"{one}.") for one in self.hidden)
 
     def variables(self) -> list[str]:
-        """Return the names of the environment variables that settings come from."""
+        """Return the sorted names of the environment variables that settings come from."""
         return sorted({origin.name for origin in self.places.values() if origin.kind == "environment"})
 
     def nearest(self, key: str) -> Origin:
-        """Return where to look for what is wrong with a key.
+        """Return the origin to report for a problem with a key.
 
-        That is where it was set, or else the closest table around it, or else what was set in it: a variable for one
-        setting of a table is all that there is of that table.
+        That is the key's own origin, else that of the closest table around it, else that of a key within it: if a
+        variable sets one key of a table, the table itself has no origin.
         """
         around = [known for known in self.places if key == known or key.startswith(f"{known}.")]
         within = [known for known in self.places if known.startswith(f"{key}.")]
@@ -87,7 +87,7 @@ class Origins:
 
 
 def leaves_and_tables(path: KeyPath, value: Any) -> Iterator[KeyPath]:
-    """Yield the path of a value, and of every table and every value of a table in it."""
+    """Yield the path of a value, and of every nested table and every value in a table."""
     yield path
     if isinstance(value, Mapping):
         for key, child in value.items():

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration."""
+"""Configuration problems."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pressroom.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class ConfigProblem:
-    """One thing that is wrong.
+    """One problem in the configuration.
 
-    `key` is the dotted key, empty where the problem has none; `problem` a phrase that follows it, such as
-    `must be at most 65535 (got 70000)`; `hint` a sentence that says what to do. Secrets appear in neither.
+    `key` is the dotted key, or empty if the problem has none. `problem` is a phrase that follows it, such as
+    `must be at most 65535 (got 70000)`. `hint` is a sentence about how to fix it. Neither contains secrets.
     """
 
     key: str
@@ -33,7 +33,7 @@ class ConfigProblem:
 
 
 class InvalidConfig(ConfigError):
-    """The configuration has one problem or more; `problems` has them all, in the order of their positions."""
+    """The configuration has at least one problem; `problems` contains all of them, in the order of their origins."""
 
     def __init__(self, problems: Iterable[ConfigProblem]) -> None:
         self.problems = tuple(sorted(problems, key=_place))

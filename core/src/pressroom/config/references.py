@@ -1,4 +1,4 @@
-"""Values that are kept elsewhere: `{ "$file" = "/run/secrets/key" }` or `{ "$env" = "KEY" }` instead of a value."""
+"""References to values stored elsewhere: `{ "$file" = "/run/secrets/key" }` or `{ "$env" = "KEY" }`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ VARIABLE: Final = "$env"
 MAX_BYTES: Final = 65_536
 
 Read = Callable[[KeyPath, str], Any]
-"""Returns the value that a text stands for at a key."""
+"""Converts the text of a reference to the value for a key."""
 
 
 class References:
-    """Replaces references by what the files and variables hold, and hides it from then on.
+    """Replaces references with the contents of files and variables, and marks these values as hidden.
 
-    `problems` are those of references that lead to nothing; their keys are left out of the result.
+    `problems` contains those of unresolvable references; their keys are left out of the result.
     """
 
     def __init__(self, environ: Mapping[str, str], origins: Origins, read: Read) -> None:
@@ -30,7 +30,7 @@ class References:
         self.problems: list[ConfigProblem] = []
 
     def resolved(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the same table with the values themselves."""
+        """Return the table with all references replaced."""
         found: dict[str, Any] = self._resolved((), values)
         return found
 
@@ -58,7 +58,7 @@ class References:
         return value
 
     def _text(self, reference: Mapping[str, Any]) -> tuple[Origin, str]:
-        """Return where a value is, and its text. Raises `ValueError` with what is wrong."""
+        """Return the origin and the text of a referenced value. Raises `ValueError` with the problem."""
         (name, place), *more = reference.items()
         if more or not isinstance(place, str) or not place:
             raise ValueError(f'must be {{ "{FILE}" = "…" }} or {{ "{VARIABLE}" = "…" }}, and nothing beside it')
@@ -70,7 +70,7 @@ class References:
 
 
 def _text_of(path: Path) -> str:
-    """Return what a file holds, without the newline at its end."""
+    """Return the contents of a file, without a trailing newline. Raises `ValueError` with the problem."""
     try:
         if not path.is_file():
             raise ValueError(f"{path} {'is not a file' if path.exists() else 'does not exist'}")

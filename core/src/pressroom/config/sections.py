@@ -1,4 +1,4 @@
-"""Checking a table against its model, with problems that say where each value stands."""
+"""Validation of tables against their models, reporting the origin of each invalid value."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def validate_section(
 def validate_section(
     model: type[Model] | None, data: Mapping[str, Any], path: str, origins: Origins | None = None
 ) -> Model | None:
-    """Check a plugin's own configuration, `[plugins.<id>.config]`.
+    """Validate a plugin's own configuration, `[plugins.<id>.config]`.
 
-    `path` is the table's dotted key, `origins` those of the whole configuration (`LoadedConfig.origins`).
-    A plugin without a model takes no configuration; its result is `None`.
+    `path` is the table's dotted key, and `origins` those of the whole configuration (`LoadedConfig.origins`). A plugin
+    without a model accepts no configuration; the result is then `None`.
 
     Raises:
-        InvalidConfig: the table does not match the model; each problem names its key, its bounds and its position.
+        InvalidConfig: The table does not match the model; each problem states its key, its bounds and its origin.
     """
     origins = origins or Origins()
     if model is None:
@@ -55,12 +55,12 @@ def validate_section(
         return model.model_validate(fixed)
     except ValidationError as error:
         remaining = {problem.key: problem for problem in problems_of(error, model, path, origins)}
-    # A value that fits in neither form is explained as what it looks like.
+    # A value that is valid neither as JSON nor as text is reported in its JSON form.
     raise InvalidConfig({**remaining, **{one.key: one for one in problems if one.key in remaining}}.values())
 
 
 def _with_texts(data: Mapping[str, Any], path: str, origins: Origins, wrong: set[str]) -> Mapping[str, Any]:
-    """Return the table with the text of those variables that were taken as JSON and do not fit, such as a password."""
+    """Replace JSON values that do not fit the model, such as a numeric password, with the variable's original text."""
     for key, text in origins.texts.items():
         inside = next((key[length:] for length in range(1, len(key)) if dotted(key[:length]) == path), ())
         name = dotted(key)
@@ -70,20 +70,20 @@ def _with_texts(data: Mapping[str, Any], path: str, origins: Origins, wrong: set
 
 
 def problems_of(error: ValidationError, model: type[BaseModel], path: str, origins: Origins) -> list[ConfigProblem]:
-    """Return what pydantic found in a table, a problem for each key, with its origin."""
+    """Return pydantic's errors for a table as problems with their origins, one for each key."""
     unknown = {dotted(one["loc"]): one["loc"] for one in error.errors() if one["type"] == "extra_forbidden"}
     found = []
     for problem in explained(error, model):
         key = ".".join(part for part in (path, problem.field) if part)
         hint = _elsewhere(str(unknown[problem.field][-1]), model) if problem.field in unknown else ""
-        # What somebody keeps in a file of its own is not repeated, whatever the setting is.
+        # Never repeat a value from a referenced file or variable, whatever the setting.
         text = problem.text.partition(" (got ")[0] if origins.hides(key) else problem.text
         found.append(ConfigProblem(key, text, origins.nearest(key), hint))
     return found
 
 
 def _elsewhere(name: str, model: type[BaseModel]) -> str:
-    """Return a hint where a key of that name is in another table."""
+    """Return a hint if other tables have a key with that name, else an empty string."""
     homes = [key for key in fixed_keys(model) if key[-1] == name]
     if (name,) in homes:
         return f"{name} is at the top of the file, before the first [table]."
@@ -93,7 +93,7 @@ def _elsewhere(name: str, model: type[BaseModel]) -> str:
 
 
 def fixed_keys(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the key of every setting in a model and the models in it, apart from those in tables with free names."""
+    """Yield the key of every setting in a model and its nested models, except those in tables with free names."""
     for name, info in model.model_fields.items():
         if is_model(info.annotation):
             yield from fixed_keys(info.annotation, (*path, name))
@@ -102,5 +102,5 @@ def fixed_keys(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[t
 
 
 def is_model(kind: Any) -> TypeGuard[type[BaseModel]]:
-    """Tell whether a type is a table whose keys are fixed."""
+    """Return whether a type is a model, that is, a table with fixed keys."""
     return isinstance(kind, type) and issubclass(kind, BaseModel)

@@ -1,4 +1,4 @@
-"""Reading the TOML file, with the line on which each key stands."""
+"""Reading of the TOML file, with the line of each key."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CLOSING = re.compile(r"\"\"\"|'''|[\]}]")
 
 @dataclass(frozen=True, slots=True)
 class TomlFile:
-    """What a file says. `lines` has the line of every key and table, counted from 1."""
+    """The contents of a file. `lines` maps every key and table to its line, counted from 1."""
 
     values: dict[str, Any] = field(default_factory=dict)
     lines: dict[KeyPath, int] = field(default_factory=dict)
@@ -31,7 +31,7 @@ def read_toml(path: Path) -> TomlFile:
     """Read a TOML file of at most 1 MiB.
 
     Raises:
-        InvalidConfig: it cannot be read, or is not TOML 1.0 in UTF-8.
+        InvalidConfig: The file cannot be read, or is not TOML 1.0 in UTF-8.
     """
     text = _read_text(path)
     try:
@@ -81,7 +81,7 @@ def _syntax_problem(path: Path, text: str, error: ValueError) -> ConfigProblem:
 
 
 def _line_of_unfinished(text: str) -> int:
-    """Return the line of the first statement that does not end, or of the last statement where all do."""
+    """Return the line of the first unterminated statement, or of the last statement if all are complete."""
     last = 1
     for line, statement in _statements(text):
         last = line
@@ -93,8 +93,8 @@ def _line_of_unfinished(text: str) -> int:
 def locate(text: str) -> dict[KeyPath, int]:
     """Return the line of every key and table of a valid TOML document, counted from 1.
 
-    What is in an array or an inline table has the line on which that begins; a table that is only opened by
-    its sub-tables has the line of the first of them.
+    Everything in an array or inline table has the line on which that starts. A table opened only by its sub-tables has
+    the line of the first of them.
     """
     lines: dict[KeyPath, int] = {}
     arrays: dict[KeyPath, int] = {}
@@ -118,10 +118,10 @@ class _Heading:
 
 
 def _statements(text: str) -> Iterator[tuple[int, _Heading | dict[str, Any] | None]]:
-    """Yield each heading and each assignment with its first line; `None` for one that does not end.
+    """Yield each heading and assignment with its first line; `None` stands for an unterminated statement.
 
-    TOML's statements end with a line, and each of them is a document of its own. So the parser itself
-    tells where a value over several lines ends, and no second reader of TOML is needed.
+    TOML statements end at a line end, and each is a valid document on its own. The TOML parser therefore finds the end
+    of multi-line values, and no second parser is needed.
     """
     lines = text.split("\n")
     number = 0
@@ -157,7 +157,7 @@ def _heading(parsed: dict[str, Any]) -> _Heading:
 
 
 def _path_of(heading: _Heading, arrays: dict[KeyPath, int]) -> KeyPath:
-    """Return the path of a table; `arrays` holds the newest index of each array of tables."""
+    """Return the path of a table. `arrays` maps each array of tables to its latest index."""
     path: KeyPath = ()
     for key in heading.keys[:-1]:
         path = (*path, key)

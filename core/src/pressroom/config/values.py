@@ -1,4 +1,4 @@
-"""How single settings are written: durations, sizes, rates, colours, URLs; and the base of every table."""
+"""Types of settings (durations, sizes, rates, colours, URLs) and the base class of configuration tables."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from pressroom.sdk.backends import Rate
 
 
 class Section(BaseModel):
-    """The base of every table of the configuration: unknown keys are errors, values are frozen."""
+    """Base class of all configuration tables. Unknown keys are errors, and instances are frozen."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Return both tables as one: tables are merged, anything else in `above` replaces what is in `below`."""
+    """Merge two tables recursively. Values in `above` override values in `below`."""
     merged = dict(below)
     for key, value in above.items():
         present = merged.get(key)
@@ -45,7 +45,7 @@ def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def nested(path: Sequence[str], value: Any) -> dict[str, Any]:
-    """Return the table that holds one value, at the key that `path` gives in parts (at least one)."""
+    """Return a table with one value at `path`, which needs at least one part."""
     *outer, last = path
     table = {last: value}
     for part in reversed(outer):
@@ -86,9 +86,9 @@ _NOT_IN_URLS = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class _OrText:
-    """Tells editors, through the JSON Schema, that a number may also be written as text of that pattern.
+    """Declares in the JSON Schema that a number can also be written as text matching a pattern.
 
-    The bounds are beside both choices: JSON Schema applies them to numbers only.
+    The bounds apply to both alternatives; JSON Schema checks them for numbers only.
     """
 
     pattern: str
@@ -125,10 +125,10 @@ def _whole(value: Any) -> Any:
 
 
 def parse_rate(text: str) -> Rate:
-    """Return the rate that `300/hour`, `10 per minute` or `60/10min` writes.
+    """Parse a rate such as `300/hour`, `10 per minute` or `60/10min`.
 
     Raises:
-        ValueError: the text is not a rate.
+        ValueError: The text is not a rate.
     """
     match = _RATE.fullmatch(text.strip()) if len(text) <= _MAX_RATE_LENGTH else None
     requests, periods = (int(match[1]), int(match[2] or 1)) if match else (0, 0)
@@ -149,7 +149,7 @@ def _hex_colour(value: str) -> str:
 
 
 def _split(value: str) -> SplitResult | None:
-    """Return the parts of a URL, or `None` where it is malformed; the reason may quote a password."""
+    """Return the parts of a URL, or `None` if it is malformed; the parser's own message might quote a password."""
     try:
         parts = urlsplit(value)
         port = parts.port
@@ -166,10 +166,10 @@ def _http_url(value: str) -> str:
 
 
 def without_trailing_slash(value: str) -> str:
-    """Return a URL without the slashes at its end; clients compare it byte by byte.
+    """Return a URL without trailing slashes, because clients compare it byte by byte.
 
     Raises:
-        ValueError: the URL has more than a host and a path, so that nothing could be appended to it.
+        ValueError: The URL has user information, a query or a fragment, so no path can be appended.
     """
     if any(mark in value for mark in "?#@"):
         raise ValueError("must be a URL without user name, query and fragment")
@@ -177,10 +177,10 @@ def without_trailing_slash(value: str) -> str:
 
 
 def redis_url(value: SecretStr) -> SecretStr:
-    """Return a Redis URL unchanged.
+    """Check a Redis URL and return it unchanged.
 
     Raises:
-        ValueError: it does not begin with `redis://`, `rediss://` or `unix://`.
+        ValueError: The URL does not begin with `redis://`, `rediss://` or `unix://`.
     """
     parts = _split(value.get_secret_value())
     if parts is None or parts.scheme not in ("redis", "rediss", "unix"):
@@ -189,10 +189,10 @@ def redis_url(value: SecretStr) -> SecretStr:
 
 
 def database_url(value: SecretStr) -> SecretStr:
-    """Return the URL of a database in the form that the driver takes.
+    """Return a database URL with the driver that SQLAlchemy needs.
 
     Raises:
-        ValueError: it does not begin with `postgresql://` or `sqlite:///`, or can be no URL.
+        ValueError: The URL does not begin with `postgresql://` or `sqlite:///`, has an invalid port, or names no file.
     """
     text = value.get_secret_value()
     for scheme, driver in _DATABASE_DRIVERS.items():
@@ -224,36 +224,36 @@ def _folder(value: Path) -> Path:
 
 
 Duration = Annotated[float, BeforeValidator(_duration), _OrText(r"^\s*\d+(\.\d+)? *(ms|s|m|h|d)?\s*$")]
-"""Seconds; written as a number, or with a unit: `"500ms"`, `"90s"`, `"15m"`, `"24h"`, `"7d"`."""
+"""A duration in seconds, written as a number or with a unit: `"500ms"`, `"90s"`, `"15m"`, `"24h"`, `"7d"`."""
 
 Size = Annotated[int, BeforeValidator(_size), _OrText(r"^\s*\d+(\.\d+)? *([Bb]|[KkMmGg]([Ii])?[Bb])?\s*$")]
-"""Bytes; written as a number, or with a unit: `"64KiB"`, `"5GB"`."""
+"""A size in bytes, written as a number or with a unit: `"64KiB"`, `"5GB"`."""
 
 WholeNumber = Annotated[int, BeforeValidator(_whole)]
-"""A whole number; unlike a plain `int`, it does not take `true` for 1."""
+"""A whole number; unlike a plain `int`, it does not accept `true` as 1."""
 
 RateText = Annotated[
     str,
     BeforeValidator(_rate_text),
     WithJsonSchema({"type": "string", "pattern": r"^\s*\d{1,9} *(/|[Pp][Ee][Rr]) *\d* *[A-Za-z]+\s*$"}),
 ]
-"""A rate as operators write it: `"300/hour"`."""
+"""A rate in its text form: `"300/hour"`."""
 
 HexColour = Annotated[
     str, AfterValidator(_hex_colour), WithJsonSchema({"type": "string", "pattern": "^#[0-9a-fA-F]{6}$"})
 ]
-"""A colour of six hex digits, normalised to lower case."""
+"""A colour with six hex digits, converted to lower case."""
 
 HttpUrl = Annotated[
     str, AfterValidator(_http_url), WithJsonSchema({"type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"})
 ]
-"""An absolute http or https URL, kept byte for byte."""
+"""An absolute http or https URL, kept unchanged."""
 
 Folder = Annotated[Path, AfterValidator(_folder)]
-"""A folder; a leading `~` is the home folder."""
+"""A path to a folder; a leading `~` is expanded to the home folder."""
 
 PluginId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{1,31}$")]
-"""The id of a plugin: the name of its entry point."""
+"""The ID of a plugin: the name of its entry point."""
 
 ToolName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 """The slug of a generator, or the name of an MCP tool."""

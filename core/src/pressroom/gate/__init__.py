@@ -1,4 +1,4 @@
-"""The gate for every call into a plugin: it knows whose code runs, bounds its time, and contains its failures."""
+"""The gate for all calls into plugins: it attributes code to plugins, enforces timeouts and contains failures."""
 
 from pressroom.gate.plugin_gate import PluginCall, PluginFailed, PluginGate
 

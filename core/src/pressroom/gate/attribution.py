@@ -1,7 +1,7 @@
-"""Whose fault it is: a plugin calls what others contributed to its hooks, and the code of one of them fails.
+"""Attribution of failures when a plugin calls code that other plugins contributed to its hooks.
 
-A connector runs within a job of the content plugin. The host knows that it called that job, and the traceback knows
-whose code it led to.
+For example, a connector runs within a job of the content plugin. The host knows that it called that job, and the
+traceback shows whose code failed.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True)
 class PluginCode:
-    """Where the code of the plugins is, and who contributes to whom.
+    """Maps code to plugins, and plugins to their contributors.
 
-    `packages` maps the top-level packages to the plugin that each belongs to. `contributors` maps a plugin to those
-    that contribute to the hooks that it reads, or change its records with wrappers.
+    `packages` maps each top-level package to the plugin that owns it. `contributors` maps a plugin to the plugins that
+    contribute to the hooks that it reads, or that are connected to it by a wrapper, in either direction.
     """
 
     packages: Mapping[str, str] = field(default_factory=dict)
@@ -33,13 +33,13 @@ class PluginCode:
         requires: Mapping[str, Iterable[str]],
         wrapped_by: Mapping[str, frozenset[str]],
     ) -> Self:
-        """Return that of the active plugins.
+        """Return the mapping for the active plugins.
 
         Args:
-            modules: the module of each plugin, by its id. Code of a package that several share is nobody's.
-            extensions: what others contributed to the hooks that each plugin offers, as pairs of plugin id and record.
-            requires: the plugins that each one requires, whose hooks it reads besides its own.
-            wrapped_by: the plugins whose wrappers changed what each one contributes.
+            modules: The module of each plugin, by plugin ID. A package shared by several plugins is attributed to none.
+            extensions: Contributions to the hooks that each plugin offers, as pairs of plugin ID and record.
+            requires: The plugins that each plugin requires, whose hooks it reads besides its own.
+            wrapped_by: The plugins whose wrappers changed the contributions of each plugin.
         """
         tops = {id_: module.partition(".")[0] for id_, module in modules.items()}
         taken = Counter(tops.values())
@@ -47,22 +47,22 @@ class PluginCode:
         contributors = {}
         for id_ in modules:
             owners = {id_, *requires.get(id_, ())}
-            # What a plugin requires is a library to it, which may contribute to its own hooks besides.
+            # To a plugin, the plugins that it requires are libraries, even if they contribute to their own hooks.
             contributors[id_] = frozenset().union(*(offering.get(owner, ()) for owner in owners)) - owners
-            # A wrapper is called with the record that it is around, and calls it in turn.
+            # A wrapper receives the record that it wraps, and calls it in turn.
             wrapped = {owner for owner, wrappers in wrapped_by.items() if id_ in wrappers}
             contributors[id_] |= wrapped_by.get(id_, frozenset()) | wrapped
         return cls({top: id_ for id_, top in tops.items() if taken[top] == 1}, contributors)
 
     def plugin_of(self, frame: FrameType) -> str:
-        """Return the plugin whose code a frame runs, or an empty text."""
+        """Return the plugin whose code a frame runs, or an empty string."""
         return self.packages.get(str(frame.f_globals.get("__name__", "")).partition(".")[0], "")
 
     def culprit(self, called: str, frames: Iterable[FrameType]) -> str:
-        """Return whose fault it is that a call into a plugin failed; `frames` lead to the failure, the outermost first.
+        """Return the plugin responsible for a failed call; `frames` lead to the failure, outermost first.
 
-        Whoever was called for its contribution answers for what it does, also where it then uses a library of another
-        plugin. A plugin that only calls a library, such as the one it requires, answers for that itself.
+        A plugin called for its contribution is responsible for what it does, even if it uses a library of another
+        plugin. A plugin that merely calls a library, such as the one it requires, stays responsible itself.
         """
         culprit = before = called
         for plugin in filter(None, map(self.plugin_of, frames)):
@@ -73,7 +73,7 @@ class PluginCode:
 
 
 def raised_in(error: BaseException) -> Iterator[FrameType]:
-    """Yield the frames of an exception's traceback, the outermost first."""
+    """Yield the frames of an exception's traceback, outermost first."""
     traceback = error.__traceback__
     while traceback is not None:
         yield traceback.tb_frame
@@ -81,9 +81,9 @@ def raised_in(error: BaseException) -> Iterator[FrameType]:
 
 
 def awaited_by(awaitable: object) -> Iterator[FrameType]:
-    """Yield the frames of a coroutine that waits, and of what it waits for, the outermost first.
+    """Yield the frames of a suspended coroutine and of everything it awaits, outermost first.
 
-    The host's `within` hides a link of the chain.
+    The host's `within` hides one link of the await chain, which is followed through its local variable.
     """
     waiting: Any = awaitable
     while waiting is not None:

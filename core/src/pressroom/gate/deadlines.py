@@ -1,9 +1,9 @@
-"""Deadlines for code that may never return.
+"""Deadlines for code that might never return.
 
-`bounded` awaits a coroutine in a task of its own, which is left behind where it does not let itself be cancelled. An
-alarm interrupts code that does not await: an exception is raised in it, wherever it is. Only the main thread can be
-interrupted, since only it runs signal handlers. `SIGALRM` reaches a sleep, a lock, a socket and a loop alike; what
-native code does without ever looking at signals it does not reach.
+`bounded` awaits a coroutine in its own task, and abandons the task if it resists cancellation. `alarm` interrupts code
+that does not await, by raising an exception wherever that code is. It works only in the main thread, the only one that
+runs signal handlers. `SIGALRM` interrupts sleeps, locks, sockets and loops alike, but not native code that never checks
+for signals.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from pressroom.gate.attribution import awaited_by, raised_in
 T = TypeVar("T")
 
 CANCEL_SECONDS: Final = 1.0
-"""How long what was cancelled may take to end before it is left behind."""
+"""How long a cancelled task can take to end before it is abandoned."""
 
 _left_behind: set[asyncio.Task[_Outcome[object]]] = set()
-"""Tasks that nobody waits for any more. The event loop itself would let the garbage collector have them."""
+"""Abandoned tasks. The event loop keeps only weak references, so they could be garbage-collected."""
 
 _AGAIN_SECONDS: Final = 0.25
 _MAX_RINGS: Final = 20
-"""How often code may swallow the exception before the process is ended: nothing else could be done any more."""
+"""How often code can swallow the exception before the process is ended, as a last resort."""
 
 end_process: Final = os._exit
-"""Ends the process at once; `os._exit` itself may be that of `no_exit`."""
+"""Ends the process at once. `os._exit` itself may be replaced by `no_exit`."""
 
 _refusing = threading.Lock()
 _blocks = 0
@@ -45,9 +45,9 @@ _process = 0
 
 
 class DeadlineExceeded(Exception):
-    """What was awaited has used up its time; it was cancelled, and left behind where it did not end.
+    """An awaited call exceeded its time. It was cancelled, and abandoned if it did not end.
 
-    `frames` are those of the coroutine and of what it waited for, the outermost first.
+    `frames` are those of the coroutine and of what it was waiting for, outermost first.
     """
 
     def __init__(self, message: str = "", frames: Sequence[FrameType] = ()) -> None:
@@ -64,12 +64,13 @@ class _Outcome(Generic[T]):
 async def bounded(
     seconds: float, function: Callable[[], Awaitable[T]], name: str, cancel_seconds: float = CANCEL_SECONDS
 ) -> T:
-    """Return what a coroutine function returns, or raise whatever it raises. It runs in a task of that name.
+    """Return the result of a coroutine function, which runs in a task called `name`.
 
-    A `CancelledError` of its own is raised as it is: only the caller's `Task.cancelling` tells whose it was.
+    Its exceptions propagate, including its own `CancelledError`. To distinguish that from a cancellation of the caller,
+    check the caller's `Task.cancelling`.
 
     Raises:
-        DeadlineExceeded: it took longer than that many seconds.
+        DeadlineExceeded: The function took longer than `seconds`.
     """
     task = asyncio.create_task(_supervised(function), name=name)
     try:
@@ -91,10 +92,11 @@ async def bounded(
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Cancel what is awaited in this block of a coroutine once that many seconds are over.
+    """Cancel what this block of a coroutine awaits after `seconds`.
 
     Raises:
-        DeadlineExceeded: they were; its frames lead to where it was cancelled.
+        DeadlineExceeded: The time was exceeded, and the block did not swallow the cancellation. The frames lead to
+            where it was cancelled.
     """
     task = asyncio.current_task()
     if task is None:
@@ -124,7 +126,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 async def _supervised(function: Callable[[], Awaitable[T]]) -> _Outcome[T]:
-    # A task hands `SystemExit` and `KeyboardInterrupt` to the event loop, and that ends the server.
+    # A task passes `SystemExit` and `KeyboardInterrupt` on to the event loop, which would stop the server.
     try:
         return _Outcome(value=await function())
     except asyncio.CancelledError as error:
@@ -147,28 +149,29 @@ async def _abandon(task: asyncio.Task[_Outcome[T]], seconds: float) -> None:
 
 
 SUPERVISED: Final[CodeType] = _supervised.__code__
-"""The code that is on the stack while something bounded runs."""
+"""The code object on the stack while a bounded function runs."""
 
 
 class Overdue(BaseException):
-    """Raised within code that has used up its time. No `Exception`, so that few handlers swallow it."""
+    """Raised inside code that exceeded its time. It is not an `Exception`, so that few handlers swallow it."""
 
 
 @contextmanager
 def alarm(
     seconds: float, give_up: Callable[[], None], within: CodeType | None = None, *, imports: bool = True
 ) -> Iterator[None]:
-    """Raise `Overdue` in this block once it has taken that many seconds, and again where it is swallowed.
+    """Raise `Overdue` in this block after `seconds`, and repeatedly if it is swallowed.
 
-    With `within` it is raised only while that code is on the stack: for coroutines, beside which other code runs.
-    `give_up` is called before the process is ended, because the block cannot be interrupted. In other threads than the
-    main one nothing happens. With `imports`, modules whose import it interrupts can be imported again.
+    With `within`, the exception is raised only while that code object is on the stack; use it for coroutines, which
+    share the event loop with other code. If the block cannot be interrupted, `give_up` is called and the process is
+    ended. In threads other than the main thread, this does nothing. With `imports`, modules whose import was
+    interrupted can be imported again.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     armed, rings, began = True, 0, time.monotonic()
-    # Not a copy of all names: this runs hundreds of times for a start.
+    # Avoid copying all names, since this runs hundreds of times at start-up.
     latest = next(reversed(sys.modules)) if imports else None
 
     def ring(_number: int, frame: FrameType | None) -> None:
@@ -184,7 +187,7 @@ def alarm(
 
     handler = signal.signal(signal.SIGALRM, ring)
     left, interval = signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN_SECONDS)
-    # Twice: the first `finally` may be where the alarm is raised.
+    # Nested, because the alarm can be raised within the first `finally`.
     try:
         try:
             yield
@@ -192,7 +195,7 @@ def alarm(
             armed = False
     except BaseException as error:
         if rings and within is None:
-            raise Overdue from error  # it was swallowed, or became something else
+            raise Overdue from error  # it was swallowed, or replaced by another exception
         raise
     finally:
         armed = False
@@ -203,15 +206,15 @@ def alarm(
         if left:
             signal.setitimer(signal.ITIMER_REAL, max(0.001, left - (time.monotonic() - began)), interval)
     if rings and within is None:
-        raise Overdue  # it was swallowed, and it took too long all the same
+        raise Overdue  # it was swallowed, but the time was exceeded all the same
 
 
 def _forget_half_imported(latest: str) -> None:
-    """Remove what is left of packages whose import was interrupted, so that others can import them anew.
+    """Remove the remains of packages whose import was interrupted, so that they can be imported again.
 
-    Python removes the package itself, and leaves those of its modules that were ready: a second import finds them, and
-    not what they are attributes of. Native modules stay, since some can be loaded only once. `latest` is the module
-    that came last before: `sys.modules` is in the order of the imports.
+    Python removes the package itself, but keeps submodules that were complete. A second import would find these, but
+    not set them as attributes of their package. Native modules are kept, since some can be loaded only once. `latest`
+    is the last module imported before the block; `sys.modules` is in import order.
     """
     for name in sorted(takewhile(lambda name: name != latest, reversed(list(sys.modules)))):
         parent = name.rpartition(".")[0]
@@ -232,7 +235,7 @@ def _callers(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _greenlets_below() -> Iterator[FrameType]:
-    """Yield what waits for the current greenlet: SQLAlchemy runs synchronous code, such as migrations, in one."""
+    """Yield the frames of parent greenlets: SQLAlchemy runs synchronous code, such as migrations, in a greenlet."""
     greenlets = sys.modules.get("greenlet")
     waiting = greenlets.getcurrent().parent if greenlets is not None else None
     while waiting is not None:
@@ -243,9 +246,9 @@ def _greenlets_below() -> Iterator[FrameType]:
 
 @contextmanager
 def operator_interrupts() -> Iterator[Callable[[], bool]]:
-    """Yield a function that tells whether the operator pressed Ctrl-C in this block.
+    """Yield a function that returns whether the operator pressed Ctrl-C in this block.
 
-    A `KeyboardInterrupt` that a plugin raises looks the same, and does not mean the same.
+    This distinguishes it from a `KeyboardInterrupt` raised by a plugin.
     """
     pressed = False
 
@@ -266,7 +269,7 @@ def operator_interrupts() -> Iterator[Callable[[], bool]]:
 
 
 class ProcessExit(BaseException):
-    """A plugin called `os._exit` where that would have ended the server without a word."""
+    """A plugin called `os._exit`, which would have ended the server without any message."""
 
 
 def _refuse(status: int) -> Any:
@@ -277,11 +280,11 @@ def _refuse(status: int) -> Any:
 
 @contextmanager
 def no_exit() -> Iterator[None]:
-    """Raise `ProcessExit` where this process would be ended with `os._exit`; a process that it forks may end.
+    """Raise `ProcessExit` if `os._exit` is called in this process; forked child processes can still exit.
 
-    Blocks may overlap, such as those of two hosts in two threads: the last one to end puts `os._exit` back.
+    Blocks can overlap, such as those of two hosts in two threads. The last one to end restores `os._exit`.
     """
-    global _blocks, _process  # noqa: PLW0603 - as `os._exit` itself is one for all threads
+    global _blocks, _process  # noqa: PLW0603 - `os._exit` itself is global to all threads as well
     with _refusing:
         _blocks, _process = _blocks + 1, os.getpid()
         os._exit = _refuse

@@ -1,4 +1,4 @@
-"""The gate: calls into plugins, each with the plugin's id, a bound on its time, a count and a line in the log."""
+"""The gate: attributes calls to plugins, limits their time, and counts and logs failures."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from pressroom.gate.wording import one_line
 log = structlog.get_logger()
 T = TypeVar("T")
 Reason = Literal["failed", "timeout", "blocked"]
-"""What went wrong: it raised something, used up its time, or kept the event loop from doing anything else."""
+"""The kind of failure: the call raised an exception, exceeded its time, or blocked the event loop."""
 
 _LATE_HINT: Final = "see what it waits for, or tell the plugin's authors"
 _START_HINT: Final = "see what it waits for, give it more time with [server] start_timeout"
 BLOCKED_GRACE: Final = 0.5
-"""How much longer a coroutine may block the event loop than it may take: what only waits is cancelled before."""
+"""Extra seconds before a coroutine that blocks the event loop is interrupted; one that awaits is cancelled earlier."""
 
 _PHASES: Final = {
     "import": "its import",
@@ -48,25 +48,25 @@ _PHASES: Final = {
     "validate": "the check of its records",
     "wrap": "its wrappers",
 }
-"""How the phases of loading are called, in which a plugin has no record yet."""
+"""Names of the loading phases in messages; the plugin has no records yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class PluginCall:
-    """What is called: an extension point of a plugin, such as `authenticator`, and the name of the record there."""
+    """A call into a plugin: its extension point, such as `authenticator`, and the name of the record."""
 
     plugin: str
     point: str
     name: str = ""
 
     def __str__(self) -> str:
-        """Return how an error calls it, such as `the check fonts`."""
+        """Return the name used in error messages, such as `the check fonts`."""
         return _PHASES.get(self.point) or f"the {self.point} {self.name}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
 class PluginFailure:
-    """One failure of a plugin, as the status of a running server shows it."""
+    """A failure of a plugin, as shown in the status of a running server."""
 
     call: PluginCall
     reason: Reason
@@ -75,9 +75,10 @@ class PluginFailure:
 
 
 class PluginFailed(PluginError):
-    """A call into a plugin failed. `cause` is what it raised; where it took too long, `DeadlineExceeded` or `Overdue`.
+    """A call into a plugin failed. `cause` is the exception; for a timeout, `DeadlineExceeded` or `Overdue`.
 
-    `logged` tells whether the log names it already: what fails while plugins are loaded is in their records.
+    `logged` states whether the failure has been logged. Failures during loading are not: the plugin's record shows
+    them.
     """
 
     def __init__(
@@ -91,12 +92,12 @@ class PluginFailed(PluginError):
 
 
 class PluginGate:
-    """Calls plugins for one host. Whatever they raise comes out as `PluginFailed`, counted and logged.
+    """Calls plugins for one host. Any exception they raise is turned into `PluginFailed`, counted and logged.
 
-    Three things pass: errors of the types in `passes`, which are meant for somebody; the cancellation of the caller by
-    the host; and Ctrl-C. `failures` counts by plugin, extension point and reason, and `latest` has each plugin's last.
-    `code` tells whose code failed where one plugin calls what another one contributed. With `traces` every call is in
-    the log, as a debug event. Commands, which show failures themselves, set `logs` to false.
+    Three things pass unchanged: exceptions of the types in `passes`, which are addressed to a caller; cancellation of
+    the calling task by the host; and Ctrl-C. `failures` counts by plugin, extension point and reason; `latest` contains
+    each plugin's most recent failure. `code` attributes failures if one plugin calls what another contributed. With
+    `traces`, every call is logged as a debug event. Commands, which show failures themselves, set `logs` to false.
     """
 
     def __init__(self) -> None:
@@ -111,8 +112,8 @@ class PluginGate:
     def note(self, call: PluginCall, reason: Reason, error: BaseException | str, *, repeats: bool = False) -> str:
         """Count and log a failure, and return it as one line.
 
-        With `repeats` only the first one is logged until `works` is called: what fails at every call, such as during an
-        outage, would fill the log.
+        With `repeats`, only the first failure is logged until `works` is called, so that a call that always fails, such
+        as during an outage, does not flood the log.
         """
         text = error if isinstance(error, str) else one_line(error)
         if isinstance(error, BaseException):
@@ -125,16 +126,16 @@ class PluginGate:
         return text
 
     def traced(self, call: PluginCall) -> AbstractContextManager[None]:
-        """Log the call that is made in this block, with its time and its end, if calls are traced."""
+        """Log the call made in this block, with its duration and outcome, if tracing is enabled."""
         return _traced(call) if self.traces else _UNTRACED
 
     def blamed(self, call: PluginCall, frames: Iterable[FrameType]) -> PluginCall:
-        """Return the call as one of the plugin whose code failed, by the frames that lead there."""
+        """Return the call, reassigned to the plugin whose code failed according to the frames."""
         plugin = self.code.culprit(call.plugin, frames)
         return call if plugin == call.plugin else replace(call, plugin=plugin)
 
     def tell(self, failure: PluginFailed) -> None:
-        """Log a failure that has been counted, unless the log has it."""
+        """Log a failure that was counted, unless it has been logged."""
         if not failure.logged:
             failure.logged = True
             self._log(failure.call, failure.reason, failure.message, failure.cause)
@@ -152,26 +153,26 @@ class PluginGate:
             )
 
     def count(self, call: PluginCall, reason: Reason, text: str) -> None:
-        """Count a failure that is logged elsewhere; any thread may do so."""
+        """Count a failure that is logged elsewhere. Any thread can call it."""
         self.failures[call.plugin, call.point, reason] += 1
         self.latest[call.plugin] = PluginFailure(call, reason, text, datetime.now(UTC))
         self.on_failure()
 
     def works(self, call: PluginCall) -> None:
-        """Say that a call that failed again and again works."""
+        """Record that a call works again after repeated failures."""
         self._failing.discard(call)
 
     @contextmanager
     def loading(self, call: PluginCall, seconds: float, doing: Callable[[], str] | None = None) -> Iterator[None]:
-        """Contain what a plugin does while it is loaded, in at most that many seconds.
+        """Contain what a plugin does while it is loaded, for at most `seconds`.
 
-        What it prints goes to standard error, since standard output belongs to the command that is being run. `doing`
-        returns what it does at the moment, for the message that it did not end, where it does several things.
+        Its output is redirected to standard error, since standard output belongs to the running command. If the block
+        does several things, `doing` returns the current one, for the timeout message.
 
         Raises:
-            PluginFailed: it raised anything, took too long, or called `os._exit`. It is counted, and not logged: the
-                plugin's record says it.
-            KeyboardInterrupt: the operator pressed Ctrl-C; its text names the plugin.
+            PluginFailed: The plugin raised an exception, exceeded its time, or called `os._exit`. The failure is
+                counted but not logged: the plugin's record shows it.
+            KeyboardInterrupt: The operator pressed Ctrl-C; the message contains the plugin.
         """
         with ExitStack() as stack:
             interrupted = stack.enter_context(operator_interrupts())
@@ -202,15 +203,14 @@ class PluginGate:
         repeats: bool = False,
         cancel_seconds: float = CANCEL_SECONDS,
     ) -> T:
-        """Return what a plugin's coroutine function returns, within that many seconds.
+        """Return the result of a plugin's coroutine function, within `seconds`.
 
-        It runs in a task of its own. Once that is cancelled it has `cancel_seconds` to end, then it is left behind.
-        With `interrupt` it is interrupted also where it blocks the event loop: at the start, at the end and in
-        commands, when nothing else runs.
-        See `note` for `repeats`.
+        The function runs in its own task. When cancelled, the task has `cancel_seconds` to end before it is abandoned.
+        With `interrupt`, it is interrupted even if it blocks the event loop; use that at start-up, at shutdown and in
+        commands, when nothing else runs. See `note` for `repeats`.
 
         Raises:
-            PluginFailed: it raised something else than `passes`, or took too long.
+            PluginFailed: The function raised an exception not in `passes`, or exceeded its time.
         """
         through: tuple[type[BaseException], ...] = (PluginFailed, *passes)
         with ExitStack() as stack:
@@ -241,12 +241,13 @@ class PluginGate:
         seconds: float | None = None,
         interrupt: bool = False,
     ) -> Iterator[None]:
-        """Contain what a plugin raises in this block, which may await. See `Extensions.calling` for the arguments.
+        """Contain what a plugin raises in this block, which can await. See `Extensions.calling` for the arguments.
 
-        Without `seconds` the block has a bound on its time of its own.
+        Without `seconds`, the block has to limit its own time.
 
         Raises:
-            PluginFailed: it raised something else than `passes`, or is such an error already, or took too long.
+            PluginFailed: The block raised an exception not in `passes`, raised `PluginFailed` itself, or exceeded its
+                time.
         """
         through: tuple[type[BaseException], ...] = (PluginFailed, *passes)
         try:
@@ -280,16 +281,16 @@ class PluginGate:
         seconds: float | None = None,
         interrupt: bool = False,
     ) -> AbstractContextManager[None]:
-        """Do what `Extensions.calling` says, for a plugin. `owner` is that of the record that it calls, where known."""
+        """Implement `Extensions.calling` for a plugin. `owner` owns the called record, if known."""
         call = PluginCall(owner or plugin, "extension", what)
         passes = (PressroomError, *passes)
         return self.calling(call, passes=passes, private=private, seconds=seconds, interrupt=interrupt)
 
     @contextmanager
     def interrupting(self, call: PluginCall, seconds: float, code: CodeType) -> Iterator[None]:
-        """Raise `Overdue` in this code wherever it blocks the event loop, once its time in this block is up.
+        """Raise `Overdue` in this code if it blocks the event loop after its time in this block is up.
 
-        It cannot end the process with `os._exit` either.
+        The code cannot end the process with `os._exit` either.
         """
         late = seconds + BLOCKED_GRACE
         with no_exit(), alarm(late, lambda: _give_up(call, late), within=code):
@@ -298,7 +299,10 @@ class PluginGate:
     def failed(
         self, call: PluginCall, error: BaseException, seconds: float = 0.0, *, repeats: bool = False
     ) -> PluginFailed:
-        """Note what a call raised, and return the error for it; `Overdue` says that it blocked for its `seconds`."""
+        """Record an exception raised by a call, and return the error to raise.
+
+        `Overdue` means that the call blocked the event loop for `seconds`.
+        """
         call = self.blamed(call, raised_in(error))
         if isinstance(error, Overdue):
             text = f"{call} blocked the event loop for {seconds:g} s"
@@ -309,7 +313,10 @@ class PluginGate:
     def late(
         self, call: PluginCall, seconds: float, *, verb: str = "end", hint: str = "", repeats: bool = False
     ) -> PluginFailed:
-        """Note that a call took too long, and return the error for it. `verb` is what it did not do in time."""
+        """Record that a call exceeded its time, and return the error to raise.
+
+        `verb` states what it did not do in time.
+        """
         text = f"{call} did not {verb} within {seconds:g} s"
         self.note(call, "timeout", text, repeats=repeats)
         return PluginFailed(call, "timeout", text, DeadlineExceeded(text), hint or _LATE_HINT, logged=True)
@@ -338,7 +345,7 @@ def _limit(call: PluginCall, seconds: float | None, *, interrupt: bool) -> Abstr
 
 
 def ends_the_caller(error: BaseException) -> bool:
-    """Tell whether an exception is the host's own: the current task was cancelled, or a coroutine is closed."""
+    """Return whether an exception is the host's own: the current task was cancelled, or a coroutine is closed."""
     if isinstance(error, GeneratorExit):
         return True
     if not isinstance(error, asyncio.CancelledError):
@@ -346,7 +353,7 @@ def ends_the_caller(error: BaseException) -> bool:
     try:
         task = asyncio.current_task()
     except RuntimeError:
-        return False  # outside an event loop, such as in a command, nobody cancels
+        return False  # outside an event loop, such as in a command, nothing is cancelled
     return task is None or task.cancelling() > 0
 
 

@@ -1,6 +1,6 @@
-"""What plugins raised and returned, in words.
+"""Formatting of plugins' exceptions and return values for messages.
 
-Nothing of it is trusted: an exception's own `__str__` may fail, and a message may have a million lines.
+None of it is trusted: an exception's `__str__` can fail, and a message can have a million lines.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ from pressroom.config.problems import InvalidConfig
 from pressroom.errors import PressroomError
 
 MAX_ERROR_LENGTH: Final = 500
-"""How many characters of an error are kept."""
+"""Maximum length of an error, in characters."""
 
 _MAX_VALUE_LENGTH: Final = 80
 _MAX_GROUPED: Final = 3
 
 
 def one_line(error: BaseException, module: str = "") -> str:
-    """Return what went wrong in one line: the kind of error, its message, and where in the plugin it arose.
+    """Describe an exception in one line: its type, its message, and where in the plugin it was raised.
 
-    `module` is the plugin's; the innermost line of code in the same package is named.
+    `module` is the plugin's module; the innermost frame in its top-level package is shown.
     """
     try:
         place = _place(error, module.partition(".")[0]) if module else ""
         return squeezed(f"{_message(error)}{f' ({place})' if place else ''}")
-    except Exception:  # noqa: BLE001 - every attribute of an exception may be the plugin's own property
+    except Exception:  # noqa: BLE001 - every attribute of an exception may be a property of the plugin
         return type(error).__name__
 
 
 def squeezed(text: str) -> str:
-    """Return a text as one line of at most `MAX_ERROR_LENGTH` characters."""
+    """Collapse a text into one line of at most `MAX_ERROR_LENGTH` characters."""
     return _cut(_one_spaced(text), MAX_ERROR_LENGTH)
 
 
 def shown(value: Any) -> str:
-    """Return a value as an error quotes it: its type, and the value itself where that says anything; never long."""
+    """Return a value for an error message: its type, and its `repr` if that is informative, shortened."""
     kind = type(value).__name__
     if isinstance(value, type):
         return f"the class {value.__name__}"
@@ -82,7 +82,7 @@ def _place(error: BaseException, package: str) -> str:
 
 
 def _one_spaced(text: str) -> str:
-    # A URL is of no use to anyone, and would make each start look different.
+    # Object IDs in a `repr` are useless to readers, and would make messages differ between starts.
     return re.sub(r"\s+", " ", re.sub(r" at 0x[0-9a-fA-F]+", "", text)).strip()
 
 

@@ -1,1 +1,1 @@
-"""The OAuth 2.1 authorization server: clients, approvals, codes and tokens. Knows nothing of HTTP."""
+"""The OAuth 2.1 authorization server: clients, approvals, codes and tokens, independent of HTTP."""

@@ -1,4 +1,4 @@
-"""Access tokens: `<prefix>_oat_` and a JWT in the profile of RFC 9068, and the keys that they are signed with."""
+"""Access tokens: `<prefix>_oat_` followed by a JWT as in RFC 9068, and their signing keys."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ALGORITHM: Final = "ES256"
 _CURVE: Final = "P-256"
 _ENCRYPTION: Final = {"alg": "dir", "enc": "A256GCM"}
 _LOCK: Final = 0x6F617574
-"""The key of the PostgreSQL advisory lock under which one process makes a key at a time."""
+"""Key of the PostgreSQL advisory lock that serialises creating signing keys across processes."""
 
 _RELOAD_SECONDS: Final = 30.0
 _UNKNOWN_SECONDS: Final = 1.0
@@ -36,22 +36,22 @@ _MARGIN: Final = timedelta(days=1)
 
 
 def encryption_key(secret: bytes) -> OctKey:
-    """Return the key that private keys are encrypted with: HKDF with SHA-256 (RFC 5869) of the server's secret."""
+    """Derive the key that encrypts private keys from the server's secret: HKDF with SHA-256 (RFC 5869)."""
     extracted = hmac.digest(bytes(32), secret, "sha256")
     return OctKey.import_key(hmac.digest(extracted, b"pressroom oauth signing keys\x01", "sha256"))
 
 
 class SigningKeys:
-    """The key to sign with now, and those that tokens in use were signed with.
+    """The current signing key, and earlier keys whose tokens may still be in use.
 
-    A key signs for `lifetime` seconds and is published until the last token that it signed has expired.
+    A key signs for `lifetime` seconds, and stays published until the last token that it signed has expired.
 
     Args:
-        database: where they are kept, as JWE (RFC 7516) under a key that is derived from `secret`.
-        secret: the server's secret key. Keys that were encrypted under another are passed over.
-        lifetime: how many seconds a key signs before the next one does.
-        token_lifetime: how many seconds a token is valid.
-        clock: the time.
+        database: Stores the keys as JWE (RFC 7516), encrypted with a key derived from `secret`.
+        secret: The server's secret key. Keys that were encrypted with another secret are skipped.
+        lifetime: Number of seconds after which a key is replaced.
+        token_lifetime: Lifetime of a token in seconds.
+        clock: Returns the current time.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class SigningKeys:
         self._reported: set[str] = set()
 
     async def current(self) -> ECKey:
-        """Return the key to sign with; where it is due, a new one takes over. Raises `BackendError`."""
+        """Return the current signing key, replacing it first if it is due. Raises `BackendError`."""
         if self._signing is None or self._clock() - self._signing[1] >= self._lifetime:
             async with self._reloading:
                 await self._replace()
@@ -78,7 +78,7 @@ class SigningKeys:
         return self._signing[0]
 
     async def find(self, kid: str) -> ECKey | None:
-        """Return the key of a token; another server may have made it just now. Raises `BackendError`."""
+        """Return a key by its ID, or `None`; reload if it is new from another server. Raises `BackendError`."""
         if kid not in self._keys:
             await self._reload(_UNKNOWN_SECONDS)
         return self._keys.get(kid)
@@ -91,7 +91,7 @@ class SigningKeys:
         return [{**key.as_dict(private=False), "use": "sig", "alg": ALGORITHM} for key in (current, *others)]
 
     async def prune(self) -> None:
-        """Remove keys whose last token has expired, those that cannot be read here too."""
+        """Delete keys whose last token has expired, including keys that this server cannot decrypt."""
         now = self._clock()
         expired = or_(
             SigningKeyRow.retired_at < now - self._kept,
@@ -109,7 +109,7 @@ class SigningKeys:
                 self._take(await _rows(session))
 
     async def _replace(self) -> None:
-        """Take the newest key that another server made, or make one."""
+        """Adopt the newest key that another server created, or create one."""
         now = self._clock()
         async with self._database.writing() as session:
             if self._database.dialect == "postgresql":
@@ -171,10 +171,10 @@ async def _rows(session: AsyncSession) -> list[SigningKeyRow]:
 
 
 LIFETIME: Final = 3600
-"""How many seconds an access token is valid."""
+"""Lifetime of an access token, in seconds."""
 
 LEEWAY: Final = 5
-"""How many seconds the clocks of two servers may differ."""
+"""Tolerated clock difference between two servers, in seconds."""
 
 _TYPE: Final = "at+jwt"
 _TYPES: Final = (_TYPE, f"application/{_TYPE}")
@@ -182,7 +182,7 @@ _MAX_TOKEN_LENGTH: Final = 4096
 
 
 class TokenInvalid(Exception):
-    """An access token is not valid. The text says why, for the client's developers."""
+    """An access token is not valid. The message states why, for client developers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ class AccessToken:
 
 
 class AccessTokens:
-    """Issues and verifies access tokens; whether their grant is still in force is another question."""
+    """Issues and verifies access tokens. Whether their grant was revoked is checked elsewhere."""
 
     def __init__(self, prefix: str, addresses: EndpointUrls, keys: SigningKeys, *, clock: Clock = utc_now) -> None:
         self._beginning = f"{prefix}_oat_"
@@ -204,11 +204,11 @@ class AccessTokens:
         self._clock = clock
 
     def is_one(self, bearer: str) -> bool:
-        """Tell whether a credential begins like an access token."""
+        """Return whether a bearer token has the prefix of access tokens."""
         return bearer.startswith(self._beginning)
 
     async def issue(self, grant: Grant) -> str:
-        """Return a new token (RFC 9068, section 2). Raises `BackendError`."""
+        """Issue a token for a grant (RFC 9068, section 2). Raises `BackendError`."""
         key = await self._keys.current()
         now = int(self._clock().timestamp())
         header = {"alg": ALGORITHM, "typ": _TYPE, "kid": key.kid}
@@ -227,11 +227,13 @@ class AccessTokens:
         return self._beginning + jwt.encode(header, claims, key, algorithms=[ALGORITHM])
 
     async def verify(self, bearer: str, *, expired_too: bool = False) -> AccessToken:
-        """Return what a token says (RFC 9068, section 4; RFC 8725), with `expired_too` whenever it expired.
+        """Verify a token and return its claims (RFC 9068, section 4; RFC 8725).
+
+        With `expired_too`, expired tokens are accepted as well.
 
         Raises:
-            TokenInvalid: it was not issued here, is not for this resource, or has expired.
-            BackendError: the keys could not be read.
+            TokenInvalid: The token was not issued here, is for another resource, or has expired.
+            BackendError: The keys could not be read.
         """
         text = bearer.removeprefix(self._beginning)
         header = _header(text)
@@ -259,7 +261,7 @@ class AccessTokens:
 
 
 def _header(text: str) -> dict[str, Any]:
-    """Return the header of a token, whose type and algorithm are ours (RFC 9068, section 4)."""
+    """Return a token's header after checking its type and algorithm (RFC 9068, section 4). Raises `TokenInvalid`."""
     if len(text) > _MAX_TOKEN_LENGTH or not text.isascii():
         raise TokenInvalid("the access token is malformed")
     try:

@@ -1,4 +1,4 @@
-"""The connections that a program has in an account: the one of its client, and those that it left behind unused."""
+"""A program's connections in an account: the current one, and unused ones that it left behind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pressroom.storage.database.tables import ClientRow, CodeRow, ConnectionRow,
 
 
 def connection_of(user_id: str, client_id: str) -> Select[str]:
-    """Return the statement that finds the connection in force of a client."""
+    """Return the statement that finds a client's active connection."""
     return (
         select(ConnectionRow.id)
         .join(TokenFamilyRow, TokenFamilyRow.connection_id == ConnectionRow.id)
@@ -29,10 +29,10 @@ def connection_of(user_id: str, client_id: str) -> Select[str]:
 
 
 async def unused_twins(session: AsyncSession, user_id: str, client: Client) -> Sequence[str]:
-    """Return the connections in force of the same program under other client ids, without those that were ever used.
+    """Return IDs of active but never used connections that the same program has under other client IDs.
 
-    The same program has the same name and redirect URIs. One whose refresh token was rotated counts as used. A client
-    whose metadata document names it has one id only.
+    The same program has the same name and redirect URIs. A connection counts as used if its refresh token was rotated.
+    A client identified by the URL of its metadata document has only one ID, so the result is empty for it.
     """
     if client.from_document:
         return ()
@@ -59,7 +59,7 @@ async def unused_twins(session: AsyncSession, user_id: str, client: Client) -> S
 
 
 async def revoke_connections(session: AsyncSession, connection_ids: Sequence[str], now: datetime) -> None:
-    """End connections with all that came of them, in a transaction of the caller's."""
+    """Revoke connections and their token families, in the caller's transaction."""
     if not connection_ids:
         return
     families = update(TokenFamilyRow).where(
@@ -70,7 +70,7 @@ async def revoke_connections(session: AsyncSession, connection_ids: Sequence[str
 
 
 def abandoned(user_id: str, name: str, now: datetime) -> Update:
-    """Return the update of the connections of that name that no token was fetched for, and none can be any more."""
+    """Return an update of the connections with that name that never got tokens and cannot get any."""
     of_family = exists().where(TokenFamilyRow.connection_id == ConnectionRow.id).correlate(ConnectionRow)
     code = of_family.where(
         CodeRow.family_id == TokenFamilyRow.id, or_(CodeRow.used_at.is_not(None), CodeRow.expires_at > now)

@@ -1,4 +1,4 @@
-"""Clients: registered (RFC 7591) or described by a document at their id's URL, and how they prove who they are."""
+"""OAuth clients, registered (RFC 7591) or described by a document at their ID's URL, and their authentication."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _ID: Final = re.compile(rf"[\x21-\x7e]{{1,{MAX_ID_LENGTH}}}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class RegisteredClient:
-    """A client that was registered. `secret` is empty for a public one; nobody can read it again.
+    """A registered client. `secret` is empty for a public client; it cannot be retrieved again.
 
-    `is_new` is false where a client with the same metadata was there already.
+    `is_new` is false if a client with the same metadata already existed.
     """
 
     client: Client
@@ -44,7 +44,7 @@ class RegisteredClient:
 
 @dataclass(frozen=True, slots=True)
 class ClientSummary:
-    """A client as the operator sees it. `connections` counts those that are in force."""
+    """A client as shown to the operator. `connections` is the number of active ones."""
 
     id: str
     name: str
@@ -56,7 +56,7 @@ class ClientSummary:
 
 
 class Clients:
-    """Registers clients, finds them, and forgets those that nobody approved for a long time."""
+    """Registers and finds clients, and deletes clients that were not approved in time."""
 
     def __init__(self, database: SqlDatabase, unused_lifetime: float, *, clock: Clock = utc_now) -> None:
         self._database = database
@@ -64,10 +64,10 @@ class Clients:
         self._clock = clock
 
     async def register(self, metadata: ClientMetadata, client_ip: str) -> RegisteredClient:
-        """Register a client that asked for it from `client_ip`.
+        """Register a client that sent its request from `client_ip`.
 
-        Public clients with the same metadata are one client: many installations of a program register the same, and
-        some register anew whenever they start.
+        Public clients with the same metadata share one registration: many installations of a program send the same
+        metadata, and some programs register again whenever they start.
         """
         if metadata.auth_method != "none":
             secret = new_secret()
@@ -92,7 +92,7 @@ class Clients:
         return RegisteredClient(client_of(row), "", is_new=True)
 
     async def find(self, client_id: str) -> Client | None:
-        """Return a client, or `None` for an id that nobody has."""
+        """Return a client, or `None` if the ID is unknown."""
         if not _ID.fullmatch(client_id):
             return None
         async with self._database.reading() as session:
@@ -100,12 +100,12 @@ class Clients:
         return client_of(row) if row is not None else None
 
     async def authenticate(self, client_id: str, secret: str) -> Client:
-        """Return the client that sent a token request. `secret` is empty where it sent none.
+        """Authenticate the client that sent a token request. `secret` is empty if it sent none.
 
-        Which of the two ways a secret came does not matter.
+        It does not matter whether the secret came in the header or in the body.
 
         Raises:
-            InvalidClient: it is unknown, its secret is wrong or missing, or it has none and sent one.
+            InvalidClient: The client is unknown, its secret is wrong or missing, or it is public and sent a secret.
         """
         client = await self.find(client_id)
         if client is None:
@@ -120,16 +120,16 @@ class Clients:
         return client
 
     async def keep_document(self, client_id: str, metadata: ClientMetadata) -> Client:
-        """Remember what a client's metadata document said now."""
+        """Store the current contents of a client's metadata document."""
         row = _row(client_id, metadata, "", self._clock())
         try:
             await self._keep(row)
         except IntegrityError:
-            await self._keep(row)  # another request has just kept it
+            await self._keep(row)  # a concurrent request has just stored it
         return client_of(row)
 
     async def list(self) -> Sequence[ClientSummary]:
-        """Return all clients, those used last first."""
+        """Return all clients, most recently used first."""
         connections = (
             select(func.count(func.distinct(TokenFamilyRow.connection_id)))
             .join(ConnectionRow, ConnectionRow.id == TokenFamilyRow.connection_id)
@@ -147,10 +147,10 @@ class Clients:
         ]
 
     async def revoke(self, client_id: str) -> int:
-        """Remove a client with everything that it was given, and return how many connections ended.
+        """Delete a client with its tokens, revoke its connections, and return the number of revoked connections.
 
         Raises:
-            NotFound: there is no such client.
+            NotFound: The client does not exist.
         """
         if await self.find(client_id) is None:
             raise NotFound("there is no such client", hint="`pressroom clients list` shows those that there are")
@@ -168,7 +168,7 @@ class Clients:
         return count
 
     async def prune(self) -> int:
-        """Remove clients that nobody approved within their time, and return how many."""
+        """Delete clients that were not approved in time, and return their number."""
         before = self._clock() - self._unused_lifetime
         unused = delete(ClientRow).where(ClientRow.last_used_at.is_(None), ClientRow.created_at < before)
         async with self._database.writing() as session:
@@ -184,7 +184,7 @@ class Clients:
             known.client_metadata, known.created_at = row.client_metadata, row.created_at
 
     async def _renewed(self, metadata: ClientMetadata) -> Client | None:
-        """Return the public client with that metadata. Its time begins anew, so that it can be approved now."""
+        """Return the public client with this metadata, or `None`. Restarts the time that it has to be approved."""
         async with self._database.writing() as session:
             row = await session.scalar(
                 select(ClientRow).where(ClientRow.metadata_hash == _hash(metadata)).with_for_update()
@@ -195,7 +195,7 @@ class Clients:
 
 
 def client_of(row: ClientRow) -> Client:
-    """Return a client as the other parts see it."""
+    """Return the client of a row."""
     stored = row.client_metadata
     metadata = ClientMetadata(
         redirect_uris=tuple(row.redirect_uris),
@@ -228,13 +228,13 @@ def _row(client_id: str, metadata: ClientMetadata, client_ip: str, now: datetime
 
 
 def _hash(metadata: ClientMetadata) -> bytes:
-    """Return what tells public clients apart; the order of their redirect URIs does not."""
+    """Return the hash that identifies a public client by its metadata, regardless of the order of redirect URIs."""
     canonical = replace(metadata, redirect_uris=tuple(sorted(metadata.redirect_uris)))
     return hash_of(orjson.dumps(canonical, option=orjson.OPT_SORT_KEYS).decode())
 
 
 FRESH: Final = timedelta(hours=1)
-"""How long a document is believed before it is fetched again."""
+"""How long a document is used before it is fetched again."""
 
 _MAX_BYTES: Final = 65_536
 _SECONDS: Final = 5.0
@@ -242,7 +242,7 @@ _DEPTH: Final = 16
 
 
 def is_document_address(client_id: str) -> bool:
-    """Tell whether a client id is the URL of a document: https with a path, in one way of writing only."""
+    """Return whether a client ID is the URL of a document: https with a path, in canonical form only."""
     if not client_id.startswith("https://") or len(client_id) > MAX_ID_LENGTH:
         return False
     if not client_id.isascii() or not client_id.isprintable() or any(mark in client_id for mark in " #@\\"):
@@ -257,7 +257,7 @@ def is_document_address(client_id: str) -> bool:
 
 
 class ClientDocuments:
-    """Fetches metadata documents, and keeps what they say among the clients."""
+    """Fetches metadata documents and stores the clients that they describe."""
 
     def __init__(self, clients: Clients, fetcher: GuardedFetcher, *, clock: Clock = utc_now) -> None:
         self._clients = clients
@@ -265,15 +265,15 @@ class ClientDocuments:
         self._clock = clock
 
     async def known(self, client_id: str) -> Client | None:
-        """Return the client of a document that was fetched not long ago."""
+        """Return the client of a document fetched within the last hour, or `None`."""
         client = await self._clients.find(client_id)
         return client if client is not None and self._clock() - client.created_at < FRESH else None
 
     async def fetch(self, client_id: str) -> Client:
-        """Return the client that a document describes now.
+        """Fetch a metadata document and return the client that it describes.
 
         Raises:
-            InvalidClient: it cannot be fetched, or does not describe a client with this id that may be one here.
+            InvalidClient: The document cannot be fetched, or does not describe an acceptable client with this ID.
         """
         try:
             fetched = await self._fetcher.get(

@@ -1,7 +1,7 @@
-"""What people approved: authorization codes, and families of refresh tokens.
+"""Approved grants: authorization codes and families of refresh tokens.
 
-Each step is one transaction that holds a lock on the family: of two that come at the same time, the second sees what
-the first did. A refusal that revokes is raised after its transaction, so that the revocation stays.
+Each step is one transaction that locks the family. If two requests arrive concurrently, the second sees the result of
+the first. A refusal that revokes is raised after its transaction, so that the revocation is committed.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ log = structlog.get_logger()
 
 CODE_LIFETIME: Final = 60
 REFRESH_LIFETIME: Final = 30 * 86_400
-"""How many seconds codes and refresh tokens are valid."""
+"""Lifetimes of codes and refresh tokens, in seconds."""
 
 _KEPT: Final = timedelta(days=1)
-"""How long a used code is remembered, which has to be longer than an access token lives."""
+"""How long a used code is remembered. This has to exceed the lifetime of an access token."""
 
 _MAX_NAME_LENGTH: Final = 100
 _VERIFIER: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}", re.ASCII)
@@ -56,7 +56,7 @@ _REUSED: Final = "was used before, so everything issued from this approval was r
 
 @dataclass(frozen=True, slots=True)
 class TokenGrant:
-    """A grant in force, and the refresh token that was made for it; empty for a client that does not refresh."""
+    """An active grant and its new refresh token, which is empty for a client that does not use refresh tokens."""
 
     grant: Grant
     refresh_token: str
@@ -64,21 +64,21 @@ class TokenGrant:
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
-    """Why a request was refused. `revoked` is the connection whose credentials must be looked up anew."""
+    """Why a request was refused. `revoked` is the ID of a connection to remove from the credential cache, or empty."""
 
     reason: str
     revoked: str = ""
 
 
 class Grants:
-    """Approves clients, exchanges codes, rotates refresh tokens, and revokes.
+    """Approves clients, exchanges codes, and rotates and revokes tokens.
 
     Args:
-        database: where grants are kept.
-        accounts: makes the connection of a client that is approved for the first time.
-        prefix: the beginning of refresh tokens.
-        grace: for how many seconds a rotated refresh token may be sent again.
-        clock: the time.
+        database: Stores the grants.
+        accounts: Creates the connection of a client that is approved for the first time.
+        prefix: The prefix of refresh tokens.
+        grace: Number of seconds for which a rotated refresh token can be sent again.
+        clock: Returns the current time.
     """
 
     def __init__(
@@ -92,35 +92,36 @@ class Grants:
         self._clock = clock
 
     async def has_approved(self, user_id: str, client_id: str) -> bool:
-        """Tell whether an account has a connection to a client that is in force."""
+        """Return whether an account has an active connection to a client."""
         async with self._database.reading() as session:
             return await session.scalar(connection_of(user_id, client_id)) is not None
 
     async def choice(self, user_id: str, client_id: str) -> AccessChoice | None:
-        """Return what a person chose for a client whose connection is in force, or `None`."""
+        """Return the choice for a client's active connection, or `None` without one."""
         wanted = select(ConnectionRow).where(ConnectionRow.id == connection_of(user_id, client_id).scalar_subquery())
         async with self._database.reading() as session:
             row = await session.scalar(wanted)
         return None if row is None else choice_of(row)
 
     async def approve(self, user_id: str, request: AuthorizationRequest, choice: AccessChoice | None = None) -> str:
-        """Remember that a person approved a client, and return the authorization code.
+        """Record that a person approved a client, and return the authorization code.
 
-        A client has one connection in each account: approving it again keeps its name and its switches. A program
-        that registers anew for each attempt leaves none behind that it never used. `choice` is what the connection may
-        do from now on; `None` keeps what it has.
+        A client has one connection in each account; approving it again keeps the connection's name and disabled tools.
+        If a program registers anew for each attempt, its unused connections are revoked. `choice` sets what the
+        connection can do; with `None`, an existing choice is kept and a new connection gets `PRESELECTED`.
 
         Raises:
-            InvalidInput: the account has as many connections as it may, or the choice names what can be no toolset.
-            InvalidClient: the client was removed in the meantime.
+            InvalidInput: The account has reached its maximum number of connections, or the choice contains an invalid
+                toolset name.
+            InvalidClient: The client was removed in the meantime.
         """
         now = self._clock()
         code = new_secret()
-        # A use that is not written yet would make its connection look like one that was never used.
+        # Without a flush, a use not yet written would make its connection look unused.
         await self._connections.flush()
         replaced: Sequence[str] = ()
         async with self._database.writing() as session:
-            # The lock on the account makes two approvals of one client take turns, so that they share a connection.
+            # Lock the account, so that two concurrent approvals of a client share a connection.
             await session.execute(select(UserRow.id).where(UserRow.id == user_id).with_for_update())
             used = update(ClientRow).where(ClientRow.id == request.client.id).values(last_used_at=now)
             if (await session.execute(used.returning(ClientRow.id))).first() is None:
@@ -166,13 +167,14 @@ class Grants:
         return code
 
     async def exchange(self, client: Client, request: CodeExchange) -> TokenGrant:
-        """Use a code up (RFC 6749, section 4.1.3; RFC 7636, section 4.6).
+        """Exchange a code for a grant (RFC 6749, section 4.1.3; RFC 7636, section 4.6).
 
-        Only a right request uses it up. One that comes again, by the same client, revokes all that came of the code
-        (RFC 6749, section 4.1.2): of two at the same time one gets tokens, and they end when the other is refused.
+        Only a valid request uses up the code. If the same client sends a used code again, everything issued from it is
+        revoked (RFC 6749, section 4.1.2). Of two concurrent requests, one gets tokens, which are revoked when the other
+        is refused.
 
         Raises:
-            InvalidGrant: the code is not valid, or not for this request.
+            InvalidGrant: The code is not valid, or does not belong to this request.
         """
         async with self._database.writing() as session:
             found = await _held(session, CodeRow, CodeRow.code_hash == hash_of(request.code))
@@ -185,14 +187,14 @@ class Grants:
         raise self._refusal(refused, client, "code")
 
     async def refresh(self, client: Client, token: str, scope: str) -> TokenGrant:
-        """Rotate a refresh token (RFC 9700, section 4.14.2). `scope` is empty, or what the token is narrowed to.
+        """Rotate a refresh token (RFC 9700, section 4.14.2). `scope` is the narrowed scope, or empty.
 
-        One that comes again revokes its family, also where two come at the same time; within the operator's grace it
-        is answered with fresh tokens instead.
+        Reusing a token revokes its family, even if the two requests are concurrent. Within the operator's grace period,
+        a reused token is answered with new tokens instead.
 
         Raises:
-            InvalidGrant: the token is not valid, or another client's.
-            InvalidScope: the scope is more than was approved.
+            InvalidGrant: The token is not valid, or belongs to another client.
+            InvalidScope: The scope exceeds what was approved.
         """
         async with self._database.writing() as session:
             found = await _held(session, RefreshTokenRow, RefreshTokenRow.token_hash == hash_of(token))
@@ -206,10 +208,10 @@ class Grants:
         raise self._refusal(refused, client, "refresh token")
 
     async def revoke_refresh_token(self, client: Client, token: str) -> bool:
-        """End the family of a refresh token, and tell whether there was one.
+        """Revoke the family of a refresh token, and return whether there was one.
 
         Raises:
-            InvalidGrant: the token is another client's.
+            InvalidGrant: The token belongs to another client.
         """
         if not token.startswith(self._beginning):
             return False
@@ -219,7 +221,7 @@ class Grants:
         return family_id is not None and await self.revoke_family(client, family_id)
 
     async def revoke_family(self, client: Client, family_id: str) -> bool:
-        """End a family, and tell whether there was one. Raises `InvalidGrant` for another client's."""
+        """Revoke a family, and return whether it exists. Raises `InvalidGrant` if it belongs to another client."""
         async with self._database.writing() as session:
             family = await session.get(TokenFamilyRow, family_id, with_for_update=True)
             if family is None:
@@ -232,7 +234,10 @@ class Grants:
         return True
 
     async def identity(self, family_id: str) -> Identity:
-        """Return whom the tokens of a family act for. Raises `Rejected` where it was revoked, in whichever way."""
+        """Return the identity of a family's tokens.
+
+        Raises `Rejected` if the family or its connection was revoked, or the account is disabled.
+        """
         wanted = (
             select(TokenFamilyRow.revoked_at, ConnectionRow, UserRow)
             .join(ConnectionRow, ConnectionRow.id == TokenFamilyRow.connection_id)
@@ -249,9 +254,9 @@ class Grants:
             raise Rejected(error.message, reauthorize=True) from None
 
     async def prune(self) -> None:
-        """Remove codes and refresh tokens that have expired, and families that nothing is left of.
+        """Delete expired codes and refresh tokens, and families that have neither.
 
-        A connection keeps its newest family, which says whose it is.
+        The newest family of a connection is kept, since it links the connection to its client.
         """
         now = self._clock()
         newer = aliased(TokenFamilyRow)
@@ -334,12 +339,12 @@ class Grants:
 
 
 def connection_name(request: AuthorizationRequest) -> str:
-    """Return the name of a client's connection: its own, else where it redirects to."""
+    """Return the name for a client's connection: the client's name, else its redirect destination."""
     return (request.client.metadata.name or visible(destination(request.redirect_uri)))[:_MAX_NAME_LENGTH].strip()
 
 
 async def _held(session: AsyncSession, row: type[CodeRow | RefreshTokenRow], condition: ColumnElement[bool]) -> Any:
-    """Return a code or refresh token with its family, connection and account, and hold it until the end."""
+    """Return a code or refresh token with its family, connection and account, locking it and the family."""
     wanted = (
         select(row, TokenFamilyRow, ConnectionRow, UserRow)
         .join(TokenFamilyRow, TokenFamilyRow.id == row.family_id)
@@ -367,7 +372,7 @@ def _grant(family: TokenFamilyRow, connection: ConnectionRow) -> Grant:
 
 
 def _proves(verifier: str, challenge: str) -> bool:
-    """Tell whether a code verifier belongs to an S256 challenge (RFC 7636, section 4.6)."""
+    """Return whether a code verifier matches an S256 challenge (RFC 7636, section 4.6)."""
     if not _VERIFIER.fullmatch(verifier):
         return False
     digest = hashlib.sha256(verifier.encode("ascii")).digest()

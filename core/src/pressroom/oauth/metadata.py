@@ -1,4 +1,4 @@
-"""Checking what a client says of itself (RFC 7591, section 2), its redirect URIs above all (RFC 8252, RFC 9700)."""
+"""Validation of client metadata (RFC 7591, section 2), in particular of redirect URIs (RFC 8252, RFC 9700)."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ _FOREIGN_SCHEMES: Final = frozenset(
     }
 )  # fmt: skip
 _FOREIGN_FAMILIES: Final = ("ms-", "microsoft-", "microsoft.", "windows-", "windows.", "windowsdefender", "x-apple")
-"""Schemes that run scripts, show documents, open parts of the system, or belong to protocols and other programs."""
+"""Schemes that run scripts, show documents, open parts of the system, or belong to other protocols and programs."""
 
 
 def check_redirect_uri(uri: object) -> str:
-    """Return a URL that a client may be redirected to.
+    """Check that a URL can be registered as a redirect URI, and return it.
 
-    It is https, or http on the own machine (RFC 8252, section 7.3), or of a private-use scheme: one with a dot, such as
-    `com.example.app:/…` (section 7.1), or one with a host, such as `cursor://host/…`.
+    Allowed are https, http on loopback (RFC 8252, section 7.3), and private-use schemes that contain a dot, such as
+    `com.example.app:/…` (section 7.1), or are followed by a host, such as `cursor://host/…`.
 
     Raises:
-        InvalidRedirectUri: it is not one of them, or could be read as another URL than it looks.
+        InvalidRedirectUri: The URL has another form, or different parsers could read it differently.
     """
     if not isinstance(uri, str):
         raise InvalidRedirectUri("redirect_uris: each must be a string")
@@ -70,8 +70,8 @@ def check_redirect_uri(uri: object) -> str:
 
 def _check_app_address(uri: str, scheme: str, shown: str) -> None:
     rest = uri[len(scheme) + 1 :]
-    # A handler of the system, such as the one that ran programs for `ms-msdt:/…`, is one word. An app's own scheme is
-    # its domain turned round, as RFC 8252 asks, or it is used with the host of a URL.
+    # System handlers, such as `ms-msdt:/…`, which ran programs, have one-word schemes. An app's own scheme is its
+    # domain reversed, as RFC 8252 requires, or is followed by the host of a URL.
     of_an_app = rest.startswith("/") and ("." in scheme or _APP_HOST.match(rest) is not None)
     if scheme in _FOREIGN_SCHEMES or scheme.startswith(_FOREIGN_FAMILIES) or len(scheme) < 2 or not of_an_app:
         raise InvalidRedirectUri(
@@ -101,9 +101,9 @@ def _check_web_address(uri: str, scheme: str, shown: str) -> None:
 
 
 def matches(registered: str, requested: str) -> bool:
-    """Tell whether a URL is the registered one: the same string (RFC 9700, section 4.1.3).
+    """Return whether a requested URL equals the registered one as a string (RFC 9700, section 4.1.3).
 
-    Only the port of http on the own machine is free, since a native app takes the one that it gets (RFC 8252,
+    Only the port of an http loopback URL can differ, because a native app takes whichever port is free (RFC 8252,
     section 7.3).
     """
     if registered == requested:
@@ -115,12 +115,12 @@ def matches(registered: str, requested: str) -> bool:
 
 
 def matching(registered: Iterable[str], requested: str) -> bool:
-    """Tell whether a URL is one of the registered ones."""
+    """Return whether a requested URL matches any of the registered ones."""
     return any(matches(uri, requested) for uri in registered)
 
 
 def same_redirects(one: Iterable[str], other: Iterable[str]) -> bool:
-    """Tell whether two clients registered the same URLs, the port of http on the own machine aside."""
+    """Return whether two clients registered the same URLs, ignoring the ports of http loopback URLs."""
     return {_without_port(uri) for uri in one} == {_without_port(uri) for uri in other}
 
 
@@ -134,19 +134,19 @@ def _is_port(text: str | None) -> bool:
 
 
 def is_loopback(uri: str) -> bool:
-    """Tell whether a URL leads to a program on the person's own machine."""
+    """Return whether a URL points to a program on the user's own machine."""
     parts = urlsplit(uri)
     return parts.scheme == "http" and parts.hostname in _LOOPBACK_HOSTS
 
 
 def destination(uri: str) -> str:
-    """Return where a URL leads, for people: host and port, or the scheme of an app."""
+    """Return the destination of a URL for display: host and port, or the scheme of an app."""
     parts = urlsplit(uri)
     return parts.netloc if parts.scheme in ("http", "https") else f"{parts.scheme}:"
 
 
 def with_parameters(uri: str, parameters: dict[str, str]) -> str:
-    """Return a URL with parameters added to its query, keeping what it has (RFC 6749, section 3.1.2)."""
+    """Add parameters to the query of a URL, keeping existing ones (RFC 6749, section 3.1.2)."""
     return f"{uri}{'&' if '?' in uri else '?'}{urlencode(parameters)}"
 
 
@@ -159,14 +159,14 @@ _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 def check_metadata(document: Mapping[str, Any]) -> ClientMetadata:
-    """Return a client's metadata. Members that are unknown are ignored, those that are null count as left out.
+    """Return a client's validated metadata. Unknown members are ignored, and `null` counts as absent.
 
-    Of grant types and response types the server takes those that it has, as RFC 7591 allows (section 2); a client that
-    names no grant types may refresh.
+    Unsupported grant types and response types are dropped, as RFC 7591 allows (section 2). A client that does not
+    specify grant types can use refresh tokens.
 
     Raises:
-        InvalidRedirectUri: a redirect URI is missing or cannot be registered.
-        InvalidClientMetadata: another member is wrong.
+        InvalidRedirectUri: A redirect URI is missing or not allowed.
+        InvalidClientMetadata: Another member is invalid.
     """
     members = {name: value for name, value in document.items() if value is not None}
     return ClientMetadata(
@@ -180,7 +180,7 @@ def check_metadata(document: Mapping[str, Any]) -> ClientMetadata:
 
 
 def visible(text: str) -> str:
-    """Return a text on one line without invisible characters, such as those that turn the direction of writing."""
+    """Return a text on one line without invisible characters, such as bidirectional controls."""
     kept = (" " if character.isspace() else character for character in unicodedata.normalize("NFC", text))
     return " ".join("".join(one for one in kept if unicodedata.category(one) not in _INVISIBLE).split())
 
@@ -225,7 +225,7 @@ def _name(value: object) -> str:
 
 
 def _web_address(members: Mapping[str, Any], name: str) -> str:
-    """Return a URL that may be shown as a link: https, or nothing for any other."""
+    """Return a URL that can be shown as a link: an https URL, or an empty string for any other."""
     value = members.get(name, "")
     if not isinstance(value, str) or len(value) > _MAX_URI_LENGTH:
         raise InvalidClientMetadata(f"{name}: must be a URL of at most {_MAX_URI_LENGTH} characters")

@@ -1,4 +1,4 @@
-"""What the parts of the authorization server hand to each other, and its own URLs."""
+"""Records shared by the parts of the authorization server, and its endpoint URLs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
 class EndpointUrls:
-    """What clients compare byte by byte: the issuer, the resource, and the endpoints.
+    """URLs that clients compare byte by byte: the issuer, the resource and the endpoints.
 
-    `root` is the path of the public URL, mostly empty. No URL ends with a slash.
+    `root` is the path of the public URL, which is usually empty. No URL ends with a slash.
     """
 
     def __init__(self, base_url: str) -> None:
@@ -37,13 +37,13 @@ class EndpointUrls:
         self._accepted = {_comparable(url) for url in (self.resource, base_url, origin)}
 
     def audience(self, resources: Iterable[str]) -> str:
-        """Return the resource that access tokens are for, whatever of its forms the client named, or none.
+        """Return the resource that access tokens are issued for, whichever accepted form the client sent, if any.
 
-        The forms are the MCP endpoint with or without a slash at its end, the server's public URL, and its origin. A
-        query, such as that for toolsets, does not make another resource of it.
+        Accepted forms are the MCP endpoint with or without a trailing slash, the server's public URL, and its origin. A
+        query, such as one that selects toolsets, is ignored.
 
         Raises:
-            InvalidTarget: one of them is another resource (RFC 8707, section 2).
+            InvalidTarget: A value is another resource (RFC 8707, section 2).
         """
         for resource in resources:
             if _comparable(resource.partition("?")[0]) not in self._accepted:
@@ -52,7 +52,11 @@ class EndpointUrls:
 
 
 def _comparable(url: str) -> tuple[str, str, int | None, str] | None:
-    """Return what makes two URLs the same (RFC 3986, section 6.2): case of scheme and host, the default port."""
+    """Return the parts of a URL that are compared, normalised (RFC 3986, section 6.2).
+
+    Case of scheme and host, the default port and a trailing slash do not matter. Return `None` if the URL is malformed
+    or has a query, a fragment or user information.
+    """
     try:
         parts = urlsplit(url)
         port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
@@ -72,7 +76,7 @@ Clock = Callable[[], datetime]
 AuthMethod = Literal["none", "client_secret_basic", "client_secret_post"]
 
 SCOPE: Final = "mcp"
-"""The only scope there is."""
+"""The only scope."""
 
 AUTHORIZATION_CODE: Final = "authorization_code"
 REFRESH_TOKEN: Final = "refresh_token"  # noqa: S105 - the name of a grant type
@@ -81,13 +85,13 @@ AUTH_METHODS: Final[tuple[AuthMethod, ...]] = ("none", "client_secret_basic", "c
 
 
 def utc_now() -> datetime:
-    """Return the time in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class ClientMetadata:
-    """What a client says of itself, checked (RFC 7591, section 2). Nothing of it is proven; the URLs are https."""
+    """A client's validated metadata (RFC 7591, section 2). It is self-declared and unproven; links are https."""
 
     redirect_uris: tuple[str, ...]
     auth_method: AuthMethod = "none"
@@ -97,15 +101,15 @@ class ClientMetadata:
     logo_uri: str = ""
 
     def as_stored(self) -> dict[str, object]:
-        """Return what has no column of its own."""
+        """Return the members that have no column of their own."""
         return {"grant_types": list(self.grant_types), "client_uri": self.client_uri, "logo_uri": self.logo_uri}
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client that the server knows. `secret_hash` is `None` for a public one.
+    """A known client. `secret_hash` is `None` for a public client.
 
-    `from_document` tells whether `id` is the URL of its metadata document.
+    `from_document` states whether `id` is the URL of its metadata document.
     """
 
     id: str
@@ -116,7 +120,7 @@ class Client:
 
     @property
     def redirect_uris(self) -> tuple[str, ...]:
-        """Where it may be redirected to."""
+        """The registered redirect URIs."""
         return self.metadata.redirect_uris
 
 
@@ -124,7 +128,7 @@ class Client:
 class AuthorizationRequest:
     """A valid authorization request (RFC 6749, section 4.1.1, with PKCE and a resource).
 
-    `redirect_uri` is where the answer goes; `redirect_uri_sent` tells whether the request named it.
+    The response goes to `redirect_uri`; `redirect_uri_sent` states whether the request contained it.
     """
 
     client: Client
@@ -138,7 +142,7 @@ class AuthorizationRequest:
 
 @dataclass(frozen=True, slots=True)
 class CodeExchange:
-    """A token request with an authorization code (RFC 6749, section 4.1.3). `redirect_uri` is empty where not sent."""
+    """A token request with an authorization code (RFC 6749, section 4.1.3). An absent `redirect_uri` is empty."""
 
     code: str
     redirect_uri: str
@@ -147,7 +151,7 @@ class CodeExchange:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A family of tokens that is in force, and for whom it is."""
+    """An active token family, with the connection, user and client that it belongs to."""
 
     family_id: str
     connection_id: str
@@ -159,7 +163,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class TokenSet:
-    """What a token request is answered with. `refresh_token` is empty for a client that does not use them."""
+    """The response to a token request. `refresh_token` is empty for a client that does not use refresh tokens."""
 
     access_token: str
     refresh_token: str

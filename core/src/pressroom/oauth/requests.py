@@ -1,4 +1,4 @@
-"""Reading authorization requests (RFC 6749, section 4.1.1; RFC 7636; RFC 8707; RFC 9207)."""
+"""Parsing of authorization requests (RFC 6749, section 4.1.1; RFC 7636; RFC 8707; RFC 9207)."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _REPEATABLE: Final = frozenset({"resource"})
 
 
 class Parameters:
-    """The parameters of a request. One without a value counts as left out (RFC 6749, section 3.1)."""
+    """The parameters of a request. A parameter without a value counts as absent (RFC 6749, section 3.1)."""
 
     def __init__(self, values: Mapping[str, Sequence[str]]) -> None:
         self._values = {name: given for name, texts in values.items() if (given := [text for text in texts if text])}
 
     @classmethod
     def parse(cls, text: str) -> Parameters:
-        """Read a query, or the body of a form (RFC 6749, appendix B).
+        """Parse a query string or a form body (RFC 6749, appendix B).
 
         Raises:
-            InvalidRequest: it is not UTF-8, or has too many parameters.
+            InvalidRequest: The text is not UTF-8, or has too many parameters.
         """
         try:
             pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MAX_PARAMETERS)
@@ -42,34 +42,34 @@ class Parameters:
         return cls(values)
 
     def one(self, name: str) -> str:
-        """Return a parameter's value, or nothing where it was left out. Raises `InvalidRequest` if it is repeated."""
+        """Return a parameter's value, or an empty string if it is absent. Raises `InvalidRequest` if it is repeated."""
         values = self._values.get(name, [""])
         if len(values) > 1:
             raise InvalidRequest(f"{name}: must be sent once (got it {len(values)} times)")
         return values[0]
 
     def required(self, name: str) -> str:
-        """Return a parameter's value. Raises `InvalidRequest` where it is missing or repeated."""
+        """Return a parameter's value. Raises `InvalidRequest` if it is missing or repeated."""
         value = self.one(name)
         if not value:
             raise InvalidRequest(f"{name}: is missing")
         return value
 
     def all(self, name: str) -> Sequence[str]:
-        """Return all values of a parameter that may be repeated, as `resource` may (RFC 8707, section 2)."""
+        """Return all values of a parameter that can be repeated, such as `resource` (RFC 8707, section 2)."""
         return self._values.get(name, [])
 
     def check_repeated(self) -> None:
-        """Raise `InvalidRequest` where a parameter is repeated that must not be (RFC 6749, section 3.1)."""
+        """Raise `InvalidRequest` if a parameter is repeated that must not be (RFC 6749, section 3.1)."""
         for name in self._values.keys() - _REPEATABLE:
             self.one(name)
 
 
 class RedirectedError(Exception):
-    """A request that may be refused in a redirect to the client, since both client and URL are known.
+    """A request that can be refused with a redirect to the client, since client and redirect URI are valid.
 
-    Anyone may register a client: whoever redirects makes sure before that a person is signed in who knows this one
-    (RFC 9700, section 4.11.2).
+    Anyone can register a client. Before redirecting, the caller must ensure that a person is signed in who has approved
+    this client (RFC 9700, section 4.11.2).
     """
 
     def __init__(self, error: OAuthError, client: Client, redirect_uri: str, state: str) -> None:
@@ -81,11 +81,11 @@ class RedirectedError(Exception):
 
 
 def read_authorization_request(parameters: Parameters, client: Client, addresses: EndpointUrls) -> AuthorizationRequest:
-    """Return the request of a known client.
+    """Parse the authorization request of a known client.
 
     Raises:
-        InvalidRequest: the redirect URI is missing or not registered, so that only the person may be told.
-        RedirectedError: anything else is wrong.
+        InvalidRequest: The redirect URI is missing or not registered; show the error to the person only.
+        RedirectedError: Anything else is wrong.
     """
     sent = parameters.one("redirect_uri")
     redirect_uri = _redirect_uri(sent, client)
@@ -107,7 +107,7 @@ def read_authorization_request(parameters: Parameters, client: Client, addresses
 
 
 def requested_scope(scope: str) -> str:
-    """Return the scope that is granted for a requested one, which may be empty. Raises `InvalidScope`."""
+    """Return the scope granted for a requested one, which can be empty. Raises `InvalidScope`."""
     unknown = set(scope.split()) - {SCOPE}
     if unknown:
         raise InvalidScope(f"scope: the only one here is {SCOPE} (got {quoted(min(unknown))})")

@@ -1,4 +1,4 @@
-"""All parts of the authorization server."""
+"""The authorization server as a whole."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ PRUNE_SECONDS: Final = 600.0
 
 
 class AuthorizationServer:
-    """Issues and recognises access tokens for the MCP endpoint.
+    """Issues and verifies access tokens for the MCP endpoint.
 
-    A code or refresh token is used up only once there is a key to sign with: sent again after a failure that came
-    later, it would count as stolen.
+    A signing key is loaded before a code or refresh token is used up. If signing failed afterwards, the client's retry
+    would count as reuse and revoke the grant.
 
-    `clients` registers and finds clients, `documents` fetches those that describe themselves where the operator allows
-    it, `grants` holds what people approved, `keys` what tokens are signed with. `addresses` are what clients compare.
+    `clients` registers and finds clients, `documents` fetches client metadata documents (`None` if the operator
+    disabled them), `grants` stores approvals, `keys` holds the signing keys, and `addresses` the URLs that clients
+    compare.
 
     Args:
-        settings: the server's.
-        database: where all of it is kept.
-        accounts: the people who approve.
-        secret: the server's secret key.
-        clock: the time.
-        fetcher: fetches metadata documents; left out, from the public internet only.
+        settings: The server's settings.
+        database: Stores all data.
+        accounts: The accounts of the people who approve.
+        secret: The server's secret key.
+        clock: Returns the current time.
+        fetcher: Fetches metadata documents; by default from public hosts only.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class AuthorizationServer:
         )
 
     async def open(self) -> None:
-        """Make sure that there is a key to sign with, and begin to remove what expires."""
+        """Ensure that there is a signing key, and start the periodic deletion of expired rows."""
         if self._fetcher is not None:
             await self._fetcher.open()
         if self._enabled:
@@ -74,30 +75,30 @@ class AuthorizationServer:
             self._pruner.start()
 
     async def close(self) -> None:
-        """Stop what runs beside the calls."""
+        """Stop the background tasks."""
         await self._pruner.stop()
         if self._fetcher is not None:
             await self._fetcher.close()
 
     async def exchange_code(self, client: Client, request: CodeExchange, resources: Sequence[str]) -> TokenSet:
-        """Answer a token request with an authorization code.
+        """Handle a token request with an authorization code.
 
         Raises:
-            InvalidGrant: the code is not valid, or not for this request.
-            InvalidTarget: a token for another resource is asked for.
+            InvalidGrant: The code is not valid, or does not belong to this request.
+            InvalidTarget: The request is for another resource.
         """
         self.addresses.audience(resources)
         await self.keys.current()
         return await self._tokens_for(await self.grants.exchange(client, request))
 
     async def refresh(self, client: Client, token: str, scope: str, resources: Sequence[str]) -> TokenSet:
-        """Answer a token request with a refresh token; `scope` is empty, or what the new token is narrowed to.
+        """Handle a token request with a refresh token. `scope` is the narrowed scope, or empty.
 
         Raises:
-            UnauthorizedClient: the client registered without this grant type.
-            InvalidGrant: the token is not valid.
-            InvalidScope: the scope is more than was approved.
-            InvalidTarget: a token for another resource is asked for.
+            UnauthorizedClient: The client registered without this grant type.
+            InvalidGrant: The token is not valid.
+            InvalidScope: The scope exceeds what was approved.
+            InvalidTarget: The request is for another resource.
         """
         if REFRESH_TOKEN not in client.metadata.grant_types:
             raise UnauthorizedClient(f"this client registered without the grant type {REFRESH_TOKEN}")
@@ -107,10 +108,10 @@ class AuthorizationServer:
         return await self._tokens_for(await self.grants.refresh(client, token, scope))
 
     async def revoke(self, client: Client, token: str) -> None:
-        """Revoke an approval, by any of its tokens (RFC 7009, section 2.1). An unknown token is not an error.
+        """Revoke a token family by any of its tokens (RFC 7009, section 2.1). An unknown token is not an error.
 
         Raises:
-            InvalidGrant: the token is another client's.
+            InvalidGrant: The token belongs to another client.
         """
         if await self.grants.revoke_refresh_token(client, token) or not self._tokens.is_one(token):
             return
@@ -121,11 +122,11 @@ class AuthorizationServer:
         await self.grants.revoke_family(client, access.family_id)
 
     async def authenticate(self, credentials: Credentials) -> Identity | None:
-        """Return whose access token it is; `None` for a bearer that is not an access token.
+        """Return the identity that an access token belongs to, or `None` if the bearer is not an access token.
 
         Raises:
-            Rejected: it is not valid, or was revoked.
-            BackendError: it could not be checked.
+            Rejected: The token is not valid, or was revoked.
+            BackendError: The token could not be checked.
         """
         bearer = credentials.bearer
         if not self._enabled or not self._tokens.is_one(bearer):
@@ -142,7 +143,7 @@ class AuthorizationServer:
         return identity
 
     async def prune(self) -> None:
-        """Remove what expired. Raises `BackendError`."""
+        """Delete expired rows. Raises `BackendError`."""
         await self.grants.prune()
         await self.clients.prune()
         await self.keys.prune()

@@ -1,4 +1,4 @@
-"""Which account a person at the identity provider signs in to."""
+"""Links people at the identity provider to accounts."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _MAX_NAME_LENGTH = 100
 
 
 class AccountLinking:
-    """Finds the account of a person, links one that waits for them, or makes one.
+    """Find the account of a person, link an existing one, or create one.
 
-    Only issuer and subject say who somebody is. An e-mail address leads to an account only where taking it over is
-    impossible: the provider has verified the e-mail address, and nobody else can sign in to the account, neither with a
-    password nor as another person at the provider. Somebody who made an account with another's e-mail address in
-    advance gains nothing, and neither does the next owner of an e-mail address that was given out again.
+    Only issuer and subject identify a person. An e-mail address leads to an account only if that cannot be used to take
+    it over: the provider has verified the e-mail address, and the account has neither a password nor a link to another
+    person at the provider. Creating an account in advance with someone else's e-mail address gains nothing, and neither
+    does receiving an e-mail address that was reassigned.
     """
 
     def __init__(self, users: Users, settings: IdentityProviderSettings) -> None:
@@ -33,10 +33,10 @@ class AccountLinking:
         self._domains = frozenset(domain.lower().removeprefix("@") for domain in settings.allowed_domains)
 
     async def sign_in(self, claims: IdentityClaims) -> User:
-        """Return the account that a person signs in to, and remember when that was.
+        """Return the account that a person signs in to, and record the time of the sign-in.
 
         Raises:
-            SignInFailed: they have no account; the message tells the person why.
+            SignInFailed: The person has no account that they can use; the message is for them.
         """
         email = _verified_email(claims)
         self._check_domain(email)
@@ -46,10 +46,10 @@ class AccountLinking:
         return user
 
     async def connect(self, user: User, claims: IdentityClaims) -> None:
-        """Let a person sign in to the account that they are signed in to already, by whatever means.
+        """Let a person use the provider to sign in to the account that they are currently signed in to.
 
         Raises:
-            SignInFailed: they sign in to another account, or their e-mail address may not sign in here.
+            SignInFailed: They already sign in to another account, or their e-mail address is not allowed here.
         """
         self._check_domain(_verified_email(claims))
         try:
@@ -78,7 +78,7 @@ class AccountLinking:
                 email, name=_shown_name(claims.name), issuer=claims.issuer, subject=claims.subject
             )
         except InvalidInput as error:
-            # The same person may have come back twice at the same moment.
+            # The same person may have signed in twice concurrently.
             found = await self._users.by_identity(claims.issuer, claims.subject)
             if found is None:
                 raise SignInFailed(error.problem) from None
@@ -105,7 +105,7 @@ def _check_enabled(user: User) -> None:
 
 
 def _verified_email(claims: IdentityClaims) -> str:
-    """Return the e-mail address that the provider vouches for, or nothing."""
+    """Return the normalised e-mail address if the provider has verified it, else an empty string."""
     try:
         return normalised_email(claims.email) if claims.email_verified else ""
     except InvalidInput:

@@ -1,4 +1,4 @@
-"""Sending people to an OpenID provider and taking them back (OpenID Connect Core 1.0, authorization code with PKCE)."""
+"""Sign-in at an OpenID provider (OpenID Connect Core 1.0, authorization code flow with PKCE)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from pressroom.validation.echo import quoted
 
 @dataclass(frozen=True, slots=True)
 class SignInRequest:
-    """A sign-in that is under way. All but `url` has to be kept, out of others' sight, until the browser returns."""
+    """A sign-in in progress. Keep everything but `url` secret until the browser returns."""
 
     url: str = field(repr=False)
     redirect_uri: str
@@ -43,7 +43,7 @@ class SignInRequest:
 
 @dataclass(frozen=True, slots=True)
 class IdentityClaims:
-    """A person, as the provider vouches for it. `issuer` and `subject` together never change; the rest may."""
+    """A person's claims from the provider. Only the pair of `issuer` and `subject` is permanent."""
 
     issuer: str
     subject: str
@@ -56,7 +56,7 @@ _PATH: Final = "/.well-known/openid-configuration"
 
 
 class ProviderMetadata(BaseModel):
-    """What the provider says of itself, as far as it matters here. Names and defaults are those of the standard."""
+    """The provider metadata used here. Names and defaults are those of OpenID Connect Discovery."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
@@ -70,11 +70,11 @@ class ProviderMetadata(BaseModel):
 
 
 async def discover(fetcher: ProviderClient, issuer: str) -> ProviderMetadata:
-    """Return the metadata of an issuer.
+    """Fetch the metadata of an issuer.
 
     Raises:
-        ProviderError: it cannot be had, belongs to another issuer (Discovery 1.0, section 4.3: byte for byte), or names
-            a URL that is not safe.
+        ProviderError: The metadata cannot be fetched, has another issuer (Discovery 1.0, section 4.3: byte for byte),
+            or contains a URL that is not safe.
     """
     document = await fetcher.json("GET", issuer.removesuffix("/") + _PATH)
     try:
@@ -98,15 +98,15 @@ _AGAIN: Final = "please sign in again"
 
 
 class IdentityProvider:
-    """The OpenID Connect provider that the operator named. Nothing is asked of it before somebody signs in.
+    """The configured OpenID Connect provider. No request is made before the first sign-in.
 
     Args:
         settings: `[accounts.identity_provider]`.
-        http: the client for requests to the provider; its redirects and its cookies are not used.
-        clock: the Unix time in seconds, for the lifetimes of ID tokens.
+        http: The client for requests to the provider. Redirects are not followed, and its cookies are not used.
+        clock: Returns the Unix time in seconds, for checking the lifetimes of ID tokens.
 
     Raises:
-        ConfigError: the issuer is missing or no https URL, or there is no client id.
+        ConfigError: The issuer is missing or not an https URL, or the client ID is missing.
     """
 
     def __init__(
@@ -121,10 +121,10 @@ class IdentityProvider:
         self._id_tokens = IdTokenVerifier(self._issuer, settings.client_id, settings.clock_skew, clock=clock)
 
     async def authorization_request(self, redirect_uri: str) -> SignInRequest:
-        """Return where to send a browser so that the person signs in, and what to keep until it returns.
+        """Return the URL to send the browser to, with the state to keep until it returns.
 
         Raises:
-            SignInFailed: the provider does not answer.
+            SignInFailed: The provider does not respond.
         """
         try:
             metadata = await self._metadata.get()
@@ -146,18 +146,18 @@ class IdentityProvider:
         return SignInRequest(url, redirect_uri, state, nonce, code_verifier)
 
     async def finish(self, callback_params: Mapping[str, str], request: SignInRequest) -> IdentityClaims:
-        """Return who it is that came back.
+        """Return the claims of the person who returned from the provider.
 
         Args:
-            callback_params: the query that the browser came back with.
-            request: what was kept of the request that it left with; good for one call.
+            callback_params: The query parameters of the callback request.
+            request: The state kept from `authorization_request`; use it only once.
 
         Raises:
-            SignInFailed: the person did not sign in, or the answer cannot be believed; the message is for the person.
+            SignInFailed: The person did not sign in, or the response cannot be trusted; the message is for the person.
         """
         if any(len(value) > _MAX_PARAMETER_LENGTH for value in callback_params.values()):
             raise SignInFailed(f"the answer of {self.name} cannot be read; {_AGAIN}")
-        # Before anything else of the answer is looked at: it may have been made up by another site.
+        # Check the state before anything else: another site may have forged the response.
         if not _same(callback_params.get("state", ""), request.state):
             raise SignInFailed(f"this sign-in did not start in this browser, or is already over; {_AGAIN}")
         try:
@@ -178,7 +178,7 @@ class IdentityProvider:
         return self._identity(claims)
 
     def _code(self, params: Mapping[str, str], metadata: ProviderMetadata) -> str:
-        """Return the code of an authorization response that this provider has sent (RFC 9207, section 2.4)."""
+        """Return the code of an authorization response, after checking its issuer (RFC 9207, section 2.4)."""
         issuer = params.get("iss")
         if issuer != self._issuer and (issuer is not None or metadata.authorization_response_iss_parameter_supported):
             log.warning("a sign-in was refused", reason="the answer is not the provider's own (iss)")
@@ -214,7 +214,7 @@ class IdentityProvider:
         return {name: str(token) for name, token in tokens.items()}
 
     def _authenticate(self, metadata: ProviderMetadata, form: dict[str, str]) -> dict[str, str]:
-        """Add this client's authentication to a request (RFC 6749, section 2.3.1), and return its headers."""
+        """Add client authentication to a token request (RFC 6749, section 2.3.1), and return the headers to send."""
         client_id, secret = self._settings.client_id, self._settings.client_secret
         methods = metadata.token_endpoint_auth_methods_supported
         if secret is not None and ("client_secret_basic" in methods or "client_secret_post" not in methods):
@@ -226,7 +226,7 @@ class IdentityProvider:
         return {}
 
     async def _userinfo(self, url: str, access_token: str, subject: str) -> dict[str, Any]:
-        """Return what the ID token left out (OpenID Connect Core 1.0, section 5.3)."""
+        """Return claims missing from the ID token (OpenID Connect Core 1.0, section 5.3)."""
         check_url(url)
         found = await self._fetcher.json("GET", url, headers={"Authorization": f"Bearer {access_token}"})
         if found.get("sub") != subject:
@@ -275,7 +275,7 @@ def _checked_issuer(settings: IdentityProviderSettings) -> str:
 
 
 def _with_query(endpoint: str, query: Mapping[str, str]) -> str:
-    """Add parameters to an endpoint, which may have some of its own (RFC 6749, section 3.1)."""
+    """Add parameters to an endpoint URL, keeping any that it already has (RFC 6749, section 3.1)."""
     parts = urlsplit(endpoint)
     return parts._replace(query=urlencode([*parse_qsl(parts.query), *query.items()]), fragment="").geturl()
 

@@ -1,4 +1,4 @@
-"""Requests to the provider, bounded in size and time, and whether an ID token that it gave is genuine."""
+"""Requests to the identity provider, limited in size and time, and verification of its ID tokens."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _HEADERS: Final = {"Accept": "application/json", "Accept-Encoding": "identity"}
 
 
 class ProviderError(Exception):
-    """The provider did not answer, or not with what the standards ask for. The text is for the operator's log."""
+    """The provider did not respond, or its response violates the standards. The message is for the operator's log."""
 
 
 class ProviderClient:
     """Sends requests to one provider.
 
     Args:
-        http: the client; redirects are not followed, whatever it is set to.
-        seconds: how long one request may take, from the connection to the last byte.
+        http: The client. Redirects are never followed, whatever its settings.
+        seconds: Timeout for a whole request, from connecting to the last byte.
     """
 
     def __init__(self, http: httpx.AsyncClient, seconds: float) -> None:
@@ -53,17 +53,17 @@ class ProviderClient:
         headers: Mapping[str, str] | None = None,
         error_statuses: tuple[int, ...] = (),
     ) -> dict[str, Any]:
-        """Return the JSON object that a request is answered with.
+        """Return the JSON object in the response to a request.
 
         Args:
             method: `GET` or `POST`.
-            url: an https URL, or one on loopback.
-            form: fields of the body.
-            headers: headers besides our own.
-            error_statuses: statuses other than 200 whose body the caller wants to see.
+            url: An https URL, or one on loopback.
+            form: Form fields of the body.
+            headers: Additional headers.
+            error_statuses: Statuses other than 200 whose body is returned instead of raising.
 
         Raises:
-            ProviderError: there was no such answer; the reason holds nothing that was sent.
+            ProviderError: There was no such response; the message contains nothing that was sent.
         """
         check_url(url)
         try:
@@ -96,7 +96,7 @@ class ProviderClient:
 
 
 def json_object(body: bytes) -> dict[str, Any]:
-    """Return the JSON object in a body. Raises `ProviderError`."""
+    """Parse a body as a JSON object. Raises `ProviderError`."""
     try:
         found = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -107,7 +107,7 @@ def json_object(body: bytes) -> dict[str, Any]:
 
 
 def check_url(url: str) -> None:
-    """Make sure that a URL is safe to send secrets to: https, or this machine. Raises `ProviderError`."""
+    """Check that a URL is safe to send secrets to: https, or http on loopback. Raises `ProviderError`."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -130,19 +130,19 @@ log = structlog.get_logger()
 
 FRESH_SECONDS: Final = 3600
 RETRY_SECONDS: Final = 5
-"""How long a failure is answered from memory, so that a dead provider does not hold up one visitor after another."""
+"""How long a failure is cached, so that an unavailable provider does not delay every visitor."""
 AGE_TO_RENEW: Final = 10
-"""How old a document is at least before it is fetched again because it seems to have changed."""
+"""Minimum age in seconds before a document is refetched because it seems outdated."""
 
 
 class CachedDocument(Generic[T]):
-    """Fetches a document once for all who want it, and again when it is old.
+    """A cached document, refetched when stale; concurrent callers share one request.
 
-    One that is old is still good while a new one cannot be had.
+    A stale document is still returned while refetching it fails.
 
     Args:
-        fetch: gets the document; raises `ProviderError`.
-        clock: a monotonic clock in seconds.
+        fetch: Fetches the document; raises `ProviderError`.
+        clock: A monotonic clock in seconds.
     """
 
     def __init__(self, fetch: Callable[[], Awaitable[T]], *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -155,11 +155,11 @@ class CachedDocument(Generic[T]):
         self._failed_at = 0.0
 
     async def get(self) -> T:
-        """Return the document. Raises `ProviderError`."""
+        """Return the document, at most an hour old unless refetching fails. Raises `ProviderError`."""
         return await self._younger_than(FRESH_SECONDS)
 
     async def renewed(self) -> T:
-        """Return the document as it is now, or as it was a few seconds ago: for one that seems to have changed.
+        """Return the document as of the last few seconds, for callers that found it outdated.
 
         Raises `ProviderError`.
         """
@@ -195,7 +195,7 @@ ALGORITHMS: Final[Mapping[str, tuple[str, str, str]]] = {
     "EdDSA": ("OKP", "Ed25519", "sha512"),
     "Ed25519": ("OKP", "Ed25519", "sha512"),
 }
-"""Signatures that are accepted: the type and curve of their keys, and the hash that `at_hash` is made with."""
+"""Accepted signature algorithms: key type, curve, and the hash used for `at_hash`."""
 
 _SAME_KEYS: Final[Mapping[str, tuple[str, ...]]] = {"EdDSA": ("Ed25519",), "Ed25519": ("EdDSA",)}
 
@@ -209,21 +209,21 @@ JsonWebKeys = Sequence[Mapping[str, Any]]
 
 
 class InvalidIdToken(Exception):
-    """An ID token that must not be believed. The text is for the operator's log, and quotes nothing of it."""
+    """The ID token is not valid. The message is for the operator's log and quotes nothing from the token."""
 
 
 class UnknownKey(InvalidIdToken):
-    """None of the provider's keys has signed it; it may have newer ones."""
+    """The token was signed with none of the known keys; the provider may have published new ones."""
 
 
 class IdTokenVerifier:
     """Verifies the ID tokens of one provider for one client.
 
     Args:
-        issuer: the provider's issuer.
-        client_id: this server's client id there.
-        clock_skew: how many seconds the provider's clock may differ.
-        clock: the Unix time in seconds.
+        issuer: The provider's issuer.
+        client_id: This server's client ID at the provider.
+        clock_skew: Tolerated difference to the provider's clock, in seconds.
+        clock: Returns the Unix time in seconds.
     """
 
     def __init__(
@@ -249,14 +249,14 @@ class IdTokenVerifier:
         """Return the claims of an ID token.
 
         Args:
-            token: the token, as the token endpoint gave it.
-            keys: returns the provider's keys, for the id of the key that has signed.
-            nonce: the nonce of the authorization request.
-            access_token: the access token that came with it.
+            token: The token from the token endpoint.
+            keys: Returns the provider's keys, given the ID of the signing key.
+            nonce: The nonce of the authorization request.
+            access_token: The access token issued with the ID token.
 
         Raises:
-            InvalidIdToken: it is not genuine, not for this client, not of this sign-in, or not of this time.
-            ProviderError: the provider's keys cannot be had.
+            InvalidIdToken: The token is forged, expired, or was issued for another client or sign-in.
+            ProviderError: The provider's keys cannot be fetched.
         """
         try:
             compact = jws.extract_compact(token[: MAX_TOKEN_LENGTH + 1].encode("ascii"), None, self._signatures)
@@ -274,7 +274,7 @@ class IdTokenVerifier:
     def _checked(self, compact: jws.CompactSignature, key: Key) -> dict[str, Any]:
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SecurityWarning)  # EdDSA is deprecated as a name, not as a signature
+                warnings.simplefilter("ignore", SecurityWarning)  # only the name EdDSA is deprecated, not the signature
                 genuine = jws.validate_compact(compact, key, list(ALGORITHMS), self._signatures)
             claims = orjson.loads(compact.payload) if genuine else None
             if not isinstance(claims, dict):
@@ -312,7 +312,7 @@ def _signing_key(keys: JsonWebKeys, kid: str, algorithm: str) -> Key:
     if len(suitable) != 1:
         raise UnknownKey("the ID token is signed with a key that the provider does not publish")
     try:
-        # Only what belongs to a public key: a provider that publishes more shall not make this fail.
+        # Keep only public members, so that a provider that publishes more does not break the import.
         members = {name: value for name, value in suitable[0].items() if name in _PUBLIC_MEMBERS}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SecurityWarning)
@@ -326,7 +326,7 @@ def _signing_key(keys: JsonWebKeys, kid: str, algorithm: str) -> Key:
 
 
 def _left_half(algorithm: str, access_token: str) -> str:
-    """Return the `at_hash` of an access token (section 3.1.3.6)."""
+    """Return the `at_hash` of an access token (OpenID Connect Core 1.0, section 3.1.3.6)."""
     digest = hashlib.new(ALGORITHMS[algorithm][2], access_token.encode()).digest()
     return base64.urlsafe_b64encode(digest[: len(digest) // 2]).rstrip(b"=").decode()
 

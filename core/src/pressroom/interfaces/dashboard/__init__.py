@@ -1,1 +1,1 @@
-"""The pages for people with an account: signing in, overview, connections, account."""
+"""Pages for people with an account: sign-in, overview, connections, account."""

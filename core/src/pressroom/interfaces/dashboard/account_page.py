@@ -19,7 +19,7 @@ from pressroom.interfaces.dashboard.sign_in_pages import PASSWORD_HELP
 from pressroom.interfaces.dashboard.views import session_rows
 
 SESSIONS: Final = 20
-"""How many sessions are listed."""
+"""Maximum number of sessions listed."""
 
 _MESSAGES: Final = {
     "name": "Your name is saved.",
@@ -32,7 +32,7 @@ _MESSAGES: Final = {
 
 
 class AccountPage:
-    """Answers `/dashboard/account`. `provider` is the identity provider's name, or empty."""
+    """Handles `/dashboard/account`. `provider` is the identity provider's name, or empty."""
 
     def __init__(self, frame: DashboardFrame, sign_in: SignIn, provider: str) -> None:
         self._frame = frame
@@ -92,7 +92,7 @@ class AccountPage:
                 user.email,
                 first(fields, "current"),
                 client_ip=request.ctx.client_ip,
-                # Who is signed in is counted apart from those who guess elsewhere.
+                # Count failures of a signed-in browser separately from guesses made elsewhere.
                 device=visit.session.token_hash.hex(),
             )
         except SignInFailed:
@@ -147,6 +147,6 @@ class AccountPage:
 
 
 def _purpose(fields: Fields) -> str:
-    """Return which of the page's forms a button belongs to."""
+    """Return the purpose of the form that was submitted, for its CSRF token."""
     action = first(fields, "action")
     return "sessions" if action.startswith("sign-out-") else action

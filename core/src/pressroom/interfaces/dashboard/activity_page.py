@@ -1,4 +1,4 @@
-"""`/dashboard/activity`: every call of the account, narrowed by tool, connection, outcome and day."""
+"""`/dashboard/activity`: the account's calls, filtered by tool, connection, outcome and day."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pressroom.interfaces.dashboard.views import call_rows
 from pressroom.validation.echo import printable
 
 CALLS: Final = 50
-"""How many calls one page lists."""
+"""Number of calls on a page."""
 
 _CONNECTIONS: Final = 200
 _MAX_FILTER_LENGTH: Final = 64
@@ -36,12 +36,12 @@ _CODES: Final = (
     "timeout",
     "internal_error",
 )
-"""The outcomes that are offered to choose from, beside those of plugins that a link may name."""
+"""Outcomes offered in the filter. A link can also contain codes of plugins."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActivityQuery:
-    """What the list is narrowed to, as the URL says it; empty where it is not."""
+    """The filters in the URL of the list; an empty string means no filter."""
 
     tool: str = ""
     connection: str = ""
@@ -49,12 +49,12 @@ class ActivityQuery:
     day: str = ""
 
     def query(self, **more: Any) -> str:
-        """Return it as the query of a URL."""
+        """Return the filters, with `more` parameters, as a URL query."""
         return urlencode({name: value for name, value in {**asdict(self), **more}.items() if value})
 
 
 class ActivityPage:
-    """Answers `/dashboard/activity`."""
+    """Handles `/dashboard/activity`."""
 
     def __init__(self, frame: DashboardFrame) -> None:
         self._frame = frame
@@ -65,7 +65,7 @@ class ActivityPage:
         return [self._frame.person(ACTIVITY, self.show)]
 
     async def show(self, visit: DashboardRequest) -> HTTPResponse:
-        """`GET /dashboard/activity?tool=&connection=&outcome=&day=&before=`: newest first."""
+        """`GET /dashboard/activity?tool=&connection=&outcome=&day=&before=`: list calls, newest first."""
         wanted, before = _wanted(visit.request), id_before(visit.request.args.get("before", ""))
         since, problem = None, ""
         if wanted.day:
@@ -132,7 +132,7 @@ def _outcomes(chosen: str) -> Sequence[tuple[str, str]]:
 
 
 def _midnight(text: str) -> datetime | None:
-    """Return the beginning of a day such as 2026-11-21, or `None` if no call can have that day."""
+    """Return the start of a day such as 2026-11-21 in UTC, or `None` if it is invalid or out of range."""
     try:
         found = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Configurations to paste into AI clients."""
+"""Configuration snippets for AI clients."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 from pressroom.sdk import Branding
 
 PLACEHOLDER: Final = "YOUR_API_KEY"
-"""What is in a configuration for the key."""
+"""Placeholder for the API key in a configuration."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientSnippet:
-    """A text to copy. `title` says where it goes."""
+    """A text to copy. `title` says where it goes, such as a file name."""
 
     title: str
     text: str
@@ -25,7 +25,7 @@ class ClientSnippet:
 
 @dataclass(frozen=True, slots=True)
 class ClientGuide:
-    """How one client is connected: steps, then what to copy, then what else to know. Backticks mark code."""
+    """Instructions for connecting a client: steps, then snippets, then a note. Backticks mark code."""
 
     id: str
     title: str
@@ -37,7 +37,7 @@ class ClientGuide:
 def client_guides(branding: Branding, key: str = PLACEHOLDER, *, offers_oauth: bool = True) -> list[ClientGuide]:
     """Return the guides for a server's MCP URL, with the API key filled in.
 
-    `offers_oauth` tells whether clients can sign in by themselves, without a key.
+    `offers_oauth` states whether clients can sign in with OAuth instead of a key.
     """
     url, server = branding.mcp_url, server_name(branding)
     return [
@@ -51,12 +51,12 @@ def client_guides(branding: Branding, key: str = PLACEHOLDER, *, offers_oauth: b
 
 
 def server_name(branding: Branding) -> str:
-    """Return the name under which clients list the server: the operator's, in lower-case letters, digits, hyphens."""
+    """Return the name under which clients list the server: the brand in lower-case letters, digits and hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", branding.name.lower()).strip("-") or "pressroom"
 
 
 def _claude_desktop(url: str, server: str, key: str, name: str, *, offers_oauth: bool) -> ClientGuide:
-    # The client splits arguments at spaces on Windows, so that the header with one goes through a variable.
+    # On Windows, the client splits arguments at spaces, so the header value with a space goes through a variable.
     proxy = {
         "command": "npx",
         "args": ["-y", "mcp-remote", url, "--header", "Authorization:${AUTHORIZATION}"],
@@ -179,7 +179,7 @@ def _curl_command(url: str, key: str, message: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    """Return JSON as people write it: lists of texts are on one line."""
+    """Return indented JSON with lists of strings on one line."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     return _SHORT_LIST.sub(lambda found: "[" + re.sub(r",\n\s+", ", ", found[1]) + "]", text)
 

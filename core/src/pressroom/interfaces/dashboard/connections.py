@@ -1,4 +1,4 @@
-"""`/dashboard/connections`: API keys and clients, their switches and their end."""
+"""`/dashboard/connections`: create, configure and revoke API keys and OAuth clients."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pressroom.interfaces.dashboard.navigation import CONNECTIONS
 from pressroom.interfaces.dashboard.views import call_rows, connection_row, moment_text, tool_groups
 
 PAGE: Final = 25
-"""How many connections one page lists."""
+"""Number of connections on a page."""
 
 _CALLS: Final = 10
 _MESSAGES: Final = {
@@ -35,7 +35,7 @@ _SENT_BEFORE: Final = (
 
 
 class ConnectionPages:
-    """Answers `/dashboard/connections` and the page of each connection."""
+    """Handles `/dashboard/connections` and the page of each connection."""
 
     def __init__(self, frame: DashboardFrame) -> None:
         settings = frame.host.settings
@@ -58,15 +58,15 @@ class ConnectionPages:
         ]
 
     async def show(self, visit: DashboardRequest) -> HTTPResponse:
-        """`GET /dashboard/connections`: what there is, the form for a key, how to connect a client."""
+        """`GET /dashboard/connections`: list connections, with a form for a key and instructions for clients."""
         return await self._list(visit, message=_MESSAGES.get(visit.request.args.get("done", ""), ""))
 
     async def create(self, visit: DashboardRequest) -> HTTPResponse:
-        """`POST /dashboard/connections`: make a key, and show it this once, in the answer itself."""
+        """`POST /dashboard/connections`: create a key and show it once, in the response itself."""
         fields = self._frame.browser.form(visit.request)
         name = " ".join(first(fields, "name").split())
-        # Beside the id of the form, this keeps a page that is loaded again from making the same key again.
         choice = read_choice(fields, PRESELECTED, self._default_toolsets(visit))
+        # In addition to the form ID, this prevents a reloaded page from creating the same key twice.
         if await self._accounts.connections.has_key(visit.user.id, name):
             problem = "You already have a key with this name. Choose another, so that you can tell them apart."
             return await self._list(visit, status=400, name=name, name_error=problem, choice=choice)
@@ -88,12 +88,12 @@ class ConnectionPages:
         )
 
     async def show_one(self, visit: DashboardRequest, connection: str) -> HTTPResponse:
-        """`GET /dashboard/connections/<id>`: its switches, its name, its calls, its end."""
+        """`GET /dashboard/connections/<id>`: show a connection's settings, tools and calls."""
         found = await self._accounts.connections.get(visit.user.id, connection)
         return await self._one(visit, found, message=_MESSAGES.get(visit.request.args.get("done", ""), ""))
 
     async def change(self, visit: DashboardRequest, connection: str) -> HTTPResponse:
-        """`POST /dashboard/connections/<id>`: rename it, set its switches, or revoke it."""
+        """`POST /dashboard/connections/<id>`: rename the connection, set its access and tools, or revoke it."""
         fields = self._frame.browser.form(visit.request, lambda fields: first(fields, "action"))
         connections, user_id = self._accounts.connections, visit.user.id
         found = await connections.get(user_id, connection)
@@ -194,7 +194,7 @@ class ConnectionPages:
 
 
 def _disabled(connection: Connection, fields: Fields) -> frozenset[str]:
-    """Return the tools that are off now. One that the page did not show keeps what it had."""
+    """Return the tools to disable. Tools not shown on the page keep their state."""
     shown, on = frozenset(fields.get("shown", ())), frozenset(fields.get("on", ()))
     return (connection.disabled_tools - shown) | (shown - on)
 

@@ -1,4 +1,4 @@
-"""What all account pages share: who asks, how pages and errors are answered, and forms that work once."""
+"""The frame of all account pages: authentication, rendering, error pages, and one-time forms."""
 
 from __future__ import annotations
 
@@ -45,26 +45,26 @@ from pressroom.validation.client_ip import client_ip_of
 log = structlog.get_logger()
 
 MAX_KEPT_BYTES: Final = 1_048_576
-"""The bytes that a long form may have whose sender is signed out, so that it can be sent again after signing in."""
+"""Maximum size of a long form from a signed-out sender that is kept, to be sent again after signing in."""
 
 _ONCE: Final = Rate(1, 86_400)
 _FORM_ID: Final = re.compile(r"f_[0-9A-Za-z]{22}", re.ASCII)
 
 
 class OneTimeForms:
-    """Gives forms an id, and lets each id pass once a day. Ids of one account mean nothing for another."""
+    """Issues form IDs and accepts each ID once a day and account."""
 
     def __init__(self, limiter: Limiter) -> None:
         self._limiter = limiter
 
     def new(self) -> str:
-        """Return the id for a form of a page."""
+        """Return an ID for a new form."""
         return new_id("f")
 
     async def spend(self, user_id: str, form_id: str) -> bool:
-        """Tell whether a form that was posted is new; from now on it is not.
+        """Mark a submitted form as used, and return whether it was new.
 
-        While the limits cannot be counted every form is: what it does has to be bounded by something else too.
+        While limits cannot be counted, every form counts as new, so its action needs another safeguard.
         """
         if not _FORM_ID.fullmatch(form_id):
             return False
@@ -97,7 +97,7 @@ _STATUS: Final[Mapping[str, tuple[int, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class DashboardRequest:
-    """A request of a person who is signed in. `memberships` are the accounts of others in which they may work."""
+    """A request of a signed-in person. `memberships` are the other accounts in which they can work."""
 
     request: Request
     session: BrowserSession
@@ -105,27 +105,27 @@ class DashboardRequest:
 
     @property
     def user(self) -> User:
-        """The account that is worked in: the person's own, or that of somebody else."""
+        """The account in use: the person's own, or someone else's."""
         return self.session.user
 
     @property
     def person(self) -> User:
-        """Who it is."""
+        """The person who signed in."""
         return self.session.person
 
     @property
     def role(self) -> AccountRole:
-        """What the person may do in the account."""
+        """The person's role in the account in use."""
         return self.session.role
 
 
 def first(fields: Fields, name: str) -> str:
-    """Return the value of a form's field, or nothing."""
+    """Return the first value of a form field, or an empty string."""
     return fields.get(name, [""])[0]
 
 
 class DashboardFrame:
-    """Renders the pages of one server in their frame, and wraps the handlers that answer with them."""
+    """Renders the account pages of a server in a common frame, and wraps their handlers."""
 
     def __init__(self, host: Host, site: PageFrame, browser: BrowserSessions) -> None:
         server = host.settings.server
@@ -145,25 +145,25 @@ class DashboardFrame:
         self._links = tuple(link for group in groups for link in group.links)
 
     def is_operator(self, user: User) -> bool:
-        """Tell whether somebody may see the pages for operators."""
+        """Return whether a user can see the operator pages."""
         return self.is_operators_email(user.email)
 
     def is_operators_email(self, email: str) -> bool:
-        """Tell whether an e-mail address is one of an operator. Nobody may make an account with it by themselves."""
+        """Return whether an e-mail address belongs to an operator. Such accounts cannot be self-registered."""
         return email.strip().lower() in self._operators
 
     async def lacks_operators(self, visit: DashboardRequest, session: AsyncSession) -> bool:
-        """Tell whether to say how somebody becomes an operator: to whoever set the server up, while nobody is one.
+        """Return whether to explain how to become an operator: only if nobody is one and a single account exists.
 
-        That is who has its only account. On a server on which anyone can get an account, it is not known who that is.
-        It is read in a database session that is open.
+        The owner of the only account is presumably who set up the server. On a server with open sign-up that is
+        uncertain, so the hint is not shown there. `session` is an open database session.
         """
         if self._operators or self._is_open or visit.role != "owner":
             return False
         return await self.host.accounts.users.alone_within(session, visit.person.id)
 
     def public(self, path: str, handler: Handler, *, methods: tuple[str, ...] = ("GET",)) -> Endpoint:
-        """Return the endpoint of a page for anyone: `handler(request, **path)`."""
+        """Return the endpoint of a page for anyone, handled by `handler(request, **path)`."""
 
         async def answer(request: Request, **path: str) -> HTTPResponse:
             return await self._answered(request, handler, path)
@@ -180,12 +180,12 @@ class DashboardFrame:
         sees: AccountRole = "owner",
         posts: AccountRole = "owner",
     ) -> Endpoint:
-        """Return the endpoint of a page for people who are signed in: `handler(visit, **path)`.
+        """Return the endpoint of a page for signed-in people, handled by `handler(visit, **path)`.
 
-        Others are led to the sign-in page, which leads them back. `sees` and `posts` are the least roles in the account
-        that is worked in: to see the page, and to send its forms. `max_form_bytes` is for pages with long forms: these
-        are read once it is known who sent them, and one that comes after the session ended, or with a token of an
-        earlier one or of another account, is answered with a page that keeps it and sends it again.
+        Others are redirected to the sign-in page, which returns them here. `sees` and `posts` are the minimum roles in
+        the account in use, for viewing the page and for submitting its forms. Set `max_form_bytes` for pages with long
+        forms. Their body is read only once the sender is known. If the session ended or the CSRF token is stale or for
+        another account, the response is a page that keeps the form and submits it again.
         """
 
         async def guarded(request: Request, **path: str) -> HTTPResponse:
@@ -218,7 +218,7 @@ class DashboardFrame:
     def card(
         self, request: Request, template: str, title: str, *, description: str = "", status: int = 200, **values: Any
     ) -> HTTPResponse:
-        """Return a page with one thing to do, whose form may end in a redirect to another site."""
+        """Return a page with a single task, whose form can end in a redirect to another site."""
         body = self._render(request, template, title, description, values)
         return private_page(body, self.site.redirecting_security_policy, status)
 
@@ -236,8 +236,8 @@ class DashboardFrame:
     ) -> HTTPResponse:
         """Return a page of the dashboard.
 
-        `current` is the path of the navigation's entry that it belongs to; `redirecting` tells whether one of its forms
-        may end in a redirect to another site. Its forms are hidden from those who have less than the role `posts`.
+        `current` is the path of the page's navigation entry. `redirecting` states whether one of its forms can end in a
+        redirect to another site. Its forms are hidden from people with a lower role than `posts`.
         """
         groups = self._groups[visit.role]
         values |= {
@@ -258,15 +258,15 @@ class DashboardFrame:
         return private_page(body, policy, status)
 
     def entry_of(self, path: str) -> str:
-        """Return the path of the navigation's entry that a page belongs to: its own, or the nearest one above it."""
+        """Return the path of a page's navigation entry: its own, or the nearest one above it."""
         others = (link.path for link in self._links if link.path != DASHBOARD)
         entries = [entry for entry in others if f"{path}/".startswith(f"{entry}/")]
         return max(entries, key=len, default=path)
 
     def way_on(self, path: str, role: AccountRole = "owner") -> tuple[str, str]:
-        """Return what the page of an error below the dashboard offers: a path and the text of the link.
+        """Return the link offered on an error page below the dashboard: its path and text.
 
-        It is the section that the path belongs to, if the role may see it, else the overview.
+        It points to the section that the path belongs to if the role can see it, else to the overview.
         """
         links = [link for group in self._groups[role] for link in group.links if path.startswith(f"{link.path}/")]
         section = max(links, key=lambda link: len(link.path), default=None)
@@ -279,11 +279,11 @@ class DashboardFrame:
         return see_other(self.site.root + path)
 
     async def _memberships(self, session: BrowserSession) -> Sequence[Membership]:
-        """Return the accounts of others that a person can switch to: asked for only where there are any."""
+        """Return the other accounts that a person can switch to; query them only if there are any."""
         return await self.host.accounts.memberships.of_member(session.person.id) if session.is_member else ()
 
     def _note(self, visit: DashboardRequest, response: HTTPResponse) -> None:
-        """Log what somebody changed in the account of somebody else, and note it in the account's list of calls."""
+        """Log a change that a member made in someone else's account, and add it to the account's list of calls."""
         request = visit.request
         if visit.role == "owner" or request.method in WITHOUT_FORM or response.status >= _FAILED:
             return
@@ -294,7 +294,7 @@ class DashboardFrame:
             role=visit.role,
             path=logged_path(request)[:200],
         )
-        # Scripts ask for previews with a form too, and read JSON.
+        # Scripts submit forms too, to get previews as JSON; these change nothing.
         if request.path == SWITCH or (response.content_type or "").startswith("application/json"):
             return
         try:
@@ -312,9 +312,9 @@ class DashboardFrame:
     def _kept_form(
         self, request: Request, fields: Fields, *, visit: DashboardRequest | None = None, reason: str = ""
     ) -> HTTPResponse:
-        """Return the page that holds a form which was not accepted, so that it can be sent once more.
+        """Return a page that keeps a form that was not accepted, so that it can be sent again.
 
-        `visit` is that of somebody who is signed in; the page says in whose account the form would act now.
+        `visit` is set if the person is signed in; the page then states in whose account the form would take effect.
         """
         signed_in = visit is not None
         kept = [(name, value) for name, values in fields.items() if name != "csrf" for value in values]
@@ -389,6 +389,6 @@ class DashboardFrame:
 
 
 def _address_of(request: Request) -> str:
-    """Return where to lead a person back to. A form that was posted is not sent again by a redirect."""
+    """Return the path to come back to after sign-in. A redirect cannot repeat a POST, so its query is dropped."""
     query = f"?{request.query_string}" if request.query_string and request.method in ("GET", "HEAD") else ""
     return request.path + query

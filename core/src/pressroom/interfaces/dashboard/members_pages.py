@@ -1,7 +1,7 @@
-"""The pages for people who share accounts.
+"""Pages for shared accounts.
 
-`/dashboard/members`: who works in an account; `/dashboard/switch`, where people choose the one to work in; and
-`/dashboard/join/<token>`, where the link of an invitation leads.
+`/dashboard/members` lists the members of an account, `/dashboard/switch` switches the account in use, and
+`/dashboard/join/<token>` is the target of invitation links.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ROLE_NOTES: Final[Mapping[str, str]] = {
 }
 
 _A_DAY: Final = Rate(100, 86_400)
-"""How many invitations of one account may be made, however many are open."""
+"""Rate limit for creating invitations in one account, regardless of how many are open."""
 
 _MESSAGES: Final = {
     "role": "The role is changed, effective immediately.",
@@ -52,7 +52,7 @@ _NOT_GOOD: Final = "this invitation was used, was revoked or has expired: ask wh
 
 @dataclass(frozen=True, slots=True)
 class MemberView:
-    """A member in the owner's list."""
+    """A member, as shown to the owner."""
 
     id: str
     email: str
@@ -65,7 +65,7 @@ class MemberView:
 
 @dataclass(frozen=True, slots=True)
 class InvitationView:
-    """An open invitation in the owner's list."""
+    """An open invitation, as shown to the owner."""
 
     id: str
     role: str
@@ -76,7 +76,7 @@ class InvitationView:
 
 
 class MembersPage:
-    """Answers `/dashboard/members`: owners manage their members there, members see whose account it is, and leave."""
+    """Handles `/dashboard/members`: owners manage members; members see whose account it is, and can leave."""
 
     def __init__(self, frame: DashboardFrame) -> None:
         self._frame = frame
@@ -95,11 +95,11 @@ class MembersPage:
         ]
 
     async def show(self, visit: DashboardRequest) -> HTTPResponse:
-        """`GET /dashboard/members`."""
+        """`GET /dashboard/members`: list members and open invitations, or show a member's own membership."""
         return await self._page(visit, message=_MESSAGES.get(visit.request.args.get("done", ""), ""))
 
     async def change(self, visit: DashboardRequest) -> HTTPResponse:
-        """`POST /dashboard/members`: invite somebody, revoke an invitation, change a role or remove a member."""
+        """`POST /dashboard/members`: create or revoke an invitation, change a role or remove a member."""
         fields = self._browser.form(visit.request, _purpose)
         account, chosen = visit.user.id, first(fields, "id")
         match first(fields, "action"):
@@ -121,7 +121,7 @@ class MembersPage:
         return self._frame.redirect(f"{MEMBERS}?done={done}")
 
     async def leave(self, visit: DashboardRequest) -> HTTPResponse:
-        """`POST /dashboard/members/leave`: end the membership in the account that is worked in."""
+        """`POST /dashboard/members/leave`: end one's membership in the account in use."""
         self._browser.form(visit.request)
         if visit.role == "owner":
             raise InvalidInput("", "you cannot leave your own account")
@@ -131,7 +131,7 @@ class MembersPage:
         return self._frame.redirect(f"{DASHBOARD}?done=left")
 
     async def switch(self, visit: DashboardRequest) -> HTTPResponse:
-        """`POST /dashboard/switch`: work in another account; without an id in the person's own."""
+        """`POST /dashboard/switch`: switch to another account, or to one's own if the ID is empty."""
         fields = self._browser.form(visit.request)
         await self._browser.work_in(visit.request, first(fields, "account"))
         return self._frame.redirect(DASHBOARD)
@@ -230,14 +230,14 @@ def _invitation_views(invitations: Sequence[Invitation], now: datetime) -> list[
 
 
 def _purpose(fields: Fields) -> str:
-    """Return which of the page's forms it is: each is for one member or invitation."""
+    """Return the purpose of the submitted form, for its CSRF token: its action and member or invitation."""
     return f"{first(fields, 'action')} {first(fields, 'id')}"
 
 
 class JoinPages:
-    """Shows what an invitation is for, and takes the person's yes: on their own account, or on a new one.
+    """Shows an invitation, and accepts it for the person's own account or for a new one.
 
-    Opening a link changes nothing. Links that are not good are counted as failed sign-ins of the client's IP address.
+    Opening a link changes nothing. Invalid links count as failed sign-ins from the client's IP address.
     """
 
     def __init__(self, frame: DashboardFrame, sign_in: SignIn, sign_in_pages: SignInPages) -> None:
@@ -261,12 +261,12 @@ class JoinPages:
         return found
 
     async def show(self, request: Request, token: str) -> HTTPResponse:
-        """`GET /dashboard/join/<token>`: whose account it is, and what the person would do there."""
+        """`GET /dashboard/join/<token>`: show whose account it is, and the role in it."""
         invitation = await self._invitation(request, token)
         return self._page(request, token, invitation, await self._browser.session(request))
 
     async def accept(self, request: Request, token: str) -> HTTPResponse:
-        """`POST /dashboard/join/<token>`: become a member, and work in the account from now on."""
+        """`POST /dashboard/join/<token>`: accept the invitation and switch to the account."""
         session = await self._browser.session(request)
         if session is None:
             return self._frame.redirect(sign_in_path(request.path))
@@ -281,7 +281,7 @@ class JoinPages:
         return self._frame.redirect(f"{DASHBOARD}?done=joined")
 
     async def accept_with_new_account(self, request: Request, token: str) -> HTTPResponse:
-        """`POST /dashboard/join/<token>/account`: make an account for the person, and make it a member."""
+        """`POST /dashboard/join/<token>/account`: create an account for the person and make it a member."""
         if await self._browser.session(request) is not None:
             return self._frame.redirect(f"{JOIN}/{token}")
         fields = self._browser.form(request)
@@ -299,7 +299,7 @@ class JoinPages:
         return await self._pages.welcome(request, user, path, works_in=invitation.account.id)
 
     async def _invitation(self, request: Request, token: str) -> Invitation:
-        """Return the invitation of a link. Raises `NotFound`, `RateLimited` and `Overloaded`."""
+        """Return the invitation of a link. Raises `NotFound`, `RateLimited` or `Overloaded`."""
         try:
             async with self._sign_in.counted(client_ip=request.ctx.client_ip):
                 return await self._good(token)
@@ -313,7 +313,7 @@ class JoinPages:
         return invitation
 
     def _check_email(self, email: str) -> None:
-        """Raise `InvalidInput` for an e-mail address with which nobody may make an account by themselves."""
+        """Raise `InvalidInput` for an e-mail address that cannot be self-registered."""
         if self._frame.is_operators_email(email):
             raise InvalidInput("email", "belongs to an operator: create that account with `pressroom users add`")
         domain = email.strip().lower().rpartition("@")[2]

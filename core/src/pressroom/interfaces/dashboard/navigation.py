@@ -1,4 +1,4 @@
-"""The navigation of the dashboard: the host's own pages, and those of plugins, as a role may see them."""
+"""The navigation of the dashboard: pages of the host and of plugins, filtered by role."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ USERS: Final = "/dashboard/users"
 
 @dataclass(frozen=True, slots=True)
 class NavigationLink:
-    """An entry of the dashboard's navigation, for those who have at least the role `sees`."""
+    """A navigation entry, visible from the role `sees` upwards."""
 
     title: str
     path: str
@@ -30,14 +30,14 @@ class NavigationLink:
 
 @dataclass(frozen=True, slots=True)
 class NavigationGroup:
-    """Entries of the dashboard's navigation that belong together; `title` is empty for the first."""
+    """A group of navigation entries; `title` is empty for the first group."""
 
     title: str
     links: tuple[NavigationLink, ...]
 
 
 def groups_of(host: Host) -> tuple[NavigationGroup, ...]:
-    """Return the entries of a server, with those of its plugins."""
+    """Return the navigation of a server, including pages of plugins."""
     return (
         NavigationGroup("", (NavigationLink("Overview", DASHBOARD, "reader"),)),
         *_plugin_groups(host),
@@ -54,7 +54,7 @@ def groups_of(host: Host) -> tuple[NavigationGroup, ...]:
 
 
 def visible_groups(groups: Sequence[NavigationGroup], role: AccountRole) -> tuple[NavigationGroup, ...]:
-    """Return the groups with the entries that a role may see, without those that have none."""
+    """Return the groups with the entries visible to a role, without empty groups."""
     seen = (
         NavigationGroup(group.title, tuple(link for link in group.links if allows(role, link.sees))) for group in groups
     )
@@ -62,7 +62,7 @@ def visible_groups(groups: Sequence[NavigationGroup], role: AccountRole) -> tupl
 
 
 def _plugin_groups(host: Host) -> tuple[NavigationGroup, ...]:
-    """Return the pages of plugins under their headings, by name; those without a heading come last."""
+    """Return the pages of plugins, grouped by heading in alphabetical order; pages without a heading come last."""
     found: defaultdict[str, list[NavigationLink]] = defaultdict(list)
     for one in host.compiled.plugins.contributions.of(Route):
         route, page = one.record, one.record.page

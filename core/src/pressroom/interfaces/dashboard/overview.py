@@ -1,4 +1,4 @@
-"""`/dashboard`: what plugins show of a person's work, the plan and what of it is used, the latest calls."""
+"""`/dashboard`: sections of plugins, the plan with its usage, and the latest calls."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from pressroom.interfaces.dashboard.views import call_rows, meter, storage_meter
 from pressroom.sdk import AccountRole, OverviewSection
 
 CALLS: Final = 20
-"""How many calls one page lists."""
+"""Number of calls on a page."""
 
 _GREATEST_ID: Final = 2**63 - 1
 
 
 class Overview:
-    """Answers `/dashboard`."""
+    """Handles `/dashboard`."""
 
     def __init__(self, frame: DashboardFrame) -> None:
         self._frame = frame
@@ -36,9 +36,9 @@ class Overview:
         return [self._frame.person(DASHBOARD, self.show, sees="reader")]
 
     async def show(self, visit: DashboardRequest) -> HTTPResponse:
-        """`GET /dashboard`: `?show=errors` lists only failed calls, `?before=<id>` older ones.
+        """`GET /dashboard`: show the overview. `?show=errors` lists only failed calls, `?before=<id>` older ones.
 
-        Plan, connections and calls are the owner's to see: members get what the plugins show.
+        Only the owner sees the plan, connections and calls; members see the sections of plugins.
         """
         if visit.role != "owner":
             return await self._of_member(visit)
@@ -64,7 +64,7 @@ class Overview:
             older=before is not None,
             next_page=urlencode({**next_page, "before": shown[-1].id}) if len(calls) > CALLS else "",
             message=_MESSAGES.get(query.get("done", ""), ""),
-            # Somebody who works alone has no use for it, so that it does not stay here; the account's page has it too.
+            # Only shown once, since it is useless to people who work alone; the account page shows it permanently.
             lacks_operators=query.get("done") == "welcome" and await self._lacks_operators(visit),
         )
 
@@ -83,10 +83,10 @@ class Overview:
         )
 
     async def _of_plugins(self, subject: str, role: AccountRole) -> list[Markup]:
-        """Return the sections of all plugins; those that fail or have nothing to show are left out."""
+        """Return the sections of all plugins, without those that failed or are empty."""
         asked = (one.html(subject, role) if one.by_role else one.html(subject) for one in self._sections)
         found = await asyncio.gather(*asked, return_exceptions=True)
-        # What failed is counted and logged by the gate.
+        # The gate counts and logs failures.
         return [Markup(html) for html in found if isinstance(html, str) and html]  # noqa: S704 - the plugins' own HTML
 
 
@@ -99,5 +99,5 @@ _MESSAGES: Final = {
 
 
 def id_before(text: str) -> int | None:
-    """Return the id of a call that a URL names, or `None` where it names none."""
+    """Return the call ID in a URL parameter, or `None` if it is missing or invalid."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= _GREATEST_ID else None

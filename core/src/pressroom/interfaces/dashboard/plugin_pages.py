@@ -1,4 +1,4 @@
-"""The pages that plugins add to the dashboard: for people who are signed in, in the dashboard's frame."""
+"""Dashboard pages of plugins, shown to signed-in people in the dashboard's frame."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pressroom.sdk import DashboardPage, HttpRequest, Route
 
 
 class PluginPages:
-    """Answers the routes of plugins that are pages of the dashboard."""
+    """Handles the routes of plugins that are dashboard pages."""
 
     def __init__(self, frame: DashboardFrame) -> None:
         self._frame = frame
@@ -84,14 +84,14 @@ class PluginPages:
             return framed
 
         methods = tuple(method.upper() for method in route.methods)
-        # The handler itself looks at the role of who sends a form, once nothing that was written can be lost.
+        # The handler itself checks the role for forms, so that a refusal can keep what was written.
         return self._frame.person(
             route.path, handle, methods=methods, max_form_bytes=long, sees=page.sees, posts="reader"
         )
 
     @asynccontextmanager
     async def _charged(self, visit: DashboardRequest, tool: str) -> AsyncIterator[Callable[[], None]]:
-        """Count what a page does against the quota of the tool that does the same. See `HttpRequest.charge`."""
+        """Count an action of a page against the quota of the equivalent tool. See `HttpRequest.charge`."""
         host, user = self._frame.host, visit.user
         plan_tool = host.compiled.catalog.plans[user.plan].mcp_tools.get(tool)
         if plan_tool is None:
@@ -119,9 +119,9 @@ class PluginPages:
                 await quotas.give_back(user.id, quota, month)
 
     def _check_plan(self, page: DashboardPage, visit: DashboardRequest, fields: Fields) -> None:
-        """Raise `Forbidden` where a form does what a tool does that the person's plan has not."""
+        """Raise `Forbidden` if a form does the same as a tool that the plan does not include."""
         catalog = self._frame.host.compiled.catalog
-        # A handler may read any of several values of one name.
+        # Check all values, since a handler can read any of them.
         for action in fields.get("do", [""]):
             tool = page.tools.get(action, page.tools.get("", ""))
             if tool and tool not in catalog.plans[visit.user.plan].mcp_tools:

@@ -1,4 +1,4 @@
-"""`/sign-in/provider` and `/sign-in/callback`: signing in at the identity provider."""
+"""`/sign-in/provider` and `/sign-in/callback`: sign-in at the identity provider."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from pressroom.interfaces.dashboard.sign_in_pages import SignInPages
 _COOKIE: Final = "provider"
 _NOT_BEGUN: Final = "This sign-in did not start in this browser, or took too long. Please sign in again."
 _SECONDS: Final = 900
-"""How long a person may take at the provider."""
+"""Maximum time that a person can spend at the provider."""
 
 
 class ProviderPages:
-    """Sends people to the identity provider, and lets them in when they come back.
+    """Sends people to the identity provider, and signs them in when they return.
 
-    What has to be kept meanwhile (state, nonce, code verifier) is in a cookie that only this server can read, so that
-    any host may take the person back, and only in the browser that left.
+    The state, nonce and code verifier are kept in an encrypted cookie. Any host of this server can therefore handle the
+    return, but only in the browser that left.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class ProviderPages:
         ]
 
     async def begin(self, request: Request) -> HTTPResponse:
-        """`POST /sign-in/provider`: go to the provider. With `connect`, to let it in to the account signed in to."""
+        """`POST /sign-in/provider`: redirect to the provider. With `connect`, link it to the account in use."""
         fields = self._browser.form(request, _purpose)
         return_to = return_path(first(fields, "return_to"), "")
         session = await self._browser.session(request) if first(fields, "connect") else None
@@ -78,10 +78,10 @@ class ProviderPages:
         return response
 
     async def come_back(self, request: Request) -> HTTPResponse:
-        """`GET /sign-in/callback`: check what the provider sent, and let the person in.
+        """`GET /sign-in/callback`: verify the provider's response and sign the person in.
 
-        Whoever keeps the cookie can come back with as many made-up codes as they like. Each is a request to the
-        provider in this server's name, so failures are counted.
+        With a kept cookie, a client can send any number of made-up codes, each of which makes this server send a
+        request to the provider. Failures are therefore counted.
         """
         kept = self._seal.open(self._browser.cookie(request, _COOKIE))
         if not kept:

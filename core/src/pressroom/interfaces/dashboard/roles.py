@@ -1,4 +1,4 @@
-"""What the roles of an account let people do on the dashboard: the one place that decides it."""
+"""Permissions of account roles on the dashboard. No other module decides them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from pressroom.sdk import AccountRole
 from pressroom.sdk.dashboard import ACCOUNT_ROLES
 
 WITHOUT_FORM: Final = frozenset({"GET", "HEAD"})
-"""The methods that only show a page."""
+"""Methods that only show a page."""
 
 
 def allows(role: AccountRole, least: AccountRole) -> bool:
-    """Tell whether a role includes another one."""
+    """Return whether a role includes another one."""
     return ACCOUNT_ROLES.index(role) <= ACCOUNT_ROLES.index(least)
 
 
 def stricter(one: AccountRole, other: AccountRole) -> AccountRole:
-    """Return the role of two that fewer people have."""
+    """Return the stricter of two roles."""
     return one if allows(one, other) else other
 
 
 def role_refusal(session: BrowserSession, least: AccountRole) -> Forbidden | None:
-    """Return the error, with whom to ask, unless a session may do in its account what takes at least a role."""
+    """Return an error that states whom to ask, or `None` if the session has at least the role `least`."""
     if allows(session.role, least):
         return None
     owner = name_of(session.user)
@@ -36,12 +36,12 @@ def role_refusal(session: BrowserSession, least: AccountRole) -> Forbidden | Non
 
 
 def check_role(session: BrowserSession, least: AccountRole) -> None:
-    """Raise `Forbidden`, with whom to ask, unless a session may do in its account what takes at least a role."""
+    """Raise `Forbidden`, stating whom to ask, unless the session has at least the role `least`."""
     refusal = role_refusal(session, least)
     if refusal is not None:
         raise refusal
 
 
 def name_of(user: User) -> str:
-    """Return how others see somebody."""
+    """Return how others see a user."""
     return shown_name(user.name, user.email)

@@ -21,14 +21,14 @@ from pressroom.storage.files.signing import signing_secret
 
 
 class Dashboard:
-    """Answers `/sign-in`, `/dashboard` and what belongs to them."""
+    """Handles `/sign-in`, `/dashboard` and related paths."""
 
     def __init__(self, host: Host, site: PageFrame, browser: BrowserSessions) -> None:
         self._host = host
         self._frame = DashboardFrame(host, site, browser)
 
     def way_on(self, path: str) -> tuple[str, str] | None:
-        """Return which page is offered where a path below the dashboard is not found; `None` for other paths."""
+        """Return the link for a path below the dashboard that was not found, or `None` for other paths."""
         return self._frame.way_on(path) if f"{path}/".startswith(f"{DASHBOARD}/") else None
 
     def endpoints(self) -> list[Endpoint]:

@@ -1,4 +1,4 @@
-"""`/setup`, `/sign-in`, `/sign-up`, `/sign-out`, and the cookie of browsers in which people have signed in before."""
+"""`/setup`, `/sign-in`, `/sign-up`, `/sign-out`, and the cookie that identifies known browsers."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _MAX_ACCOUNTS: Final = 5
 
 
 class KnownBrowsers:
-    """Keeps in a cookie, which only this server can read, which accounts have signed in with a password in a browser.
+    """Keeps an encrypted cookie with the accounts that have signed in with a password in a browser.
 
-    The cookie lets nobody in. It stays when a person signs out, and lasts for 180 days after they signed in.
+    The cookie does not authenticate anyone. It survives a sign-out, and expires 180 days after the last sign-in.
     """
 
     def __init__(self, browser: BrowserSessions, seal: CookieCipher) -> None:
@@ -48,11 +48,11 @@ class KnownBrowsers:
         self._seal = seal
 
     def device(self, request: Request, email: str) -> str:
-        """Return what names this browser for an account, or nothing where the account has not signed in with it."""
+        """Return the ID of this browser for an account, or an empty string if the account has not signed in with it."""
         return self._known(request).get(account_key(email), "")
 
     def remember(self, request: Request, response: HTTPResponse, email: str) -> None:
-        """Set the cookie on the response to somebody who has just proved to own an account."""
+        """Add an account to the cookie on the response, after the person proved to own it."""
         known, key = self._known(request), account_key(email)
         device = known.pop(key, "") or new_secret()
         kept = {**dict(list(known.items())[-(_MAX_ACCOUNTS - 1) :]), key: device}
@@ -76,7 +76,7 @@ _MESSAGES: Final = {
 
 
 class SignInPages:
-    """Answers the pages with which people get in and out. `provider` is the identity provider's name, or empty."""
+    """Handles sign-in, sign-up, setup and sign-out. `provider` is the identity provider's name, or empty."""
 
     def __init__(self, frame: DashboardFrame, sign_in: SignIn, known_browsers: KnownBrowsers, provider: str) -> None:
         settings = frame.host.settings
@@ -113,7 +113,7 @@ class SignInPages:
         return found
 
     async def show(self, request: Request) -> HTTPResponse:
-        """`GET /sign-in`: the form, and where to go afterwards in `return_to`."""
+        """`GET /sign-in`: show the form. `return_to` is the path to go to afterwards."""
         return_to = return_path(request.args.get("return_to", ""), "")
         if await self._browser.session(request) is not None:
             return self._frame.redirect(return_to or DASHBOARD)
@@ -121,7 +121,7 @@ class SignInPages:
         return self.form(request, return_to=return_to, message=message, is_new=await self._is_new())
 
     async def submit(self, request: Request) -> HTTPResponse:
-        """`POST /sign-in`: check e-mail and password. A wrong e-mail address and a wrong password look the same."""
+        """`POST /sign-in`: check e-mail address and password; the error does not reveal which one was wrong."""
         fields = self._browser.form(request)
         email, return_to = first(fields, "email"), return_path(first(fields, "return_to"), "")
         try:
@@ -152,14 +152,14 @@ class SignInPages:
         return response
 
     async def show_setup(self, request: Request) -> HTTPResponse:
-        """`GET /setup?token=…`: the form for the first account."""
+        """`GET /setup?token=…`: show the form for the first account."""
         token = request.args.get("token", "")[:_MAX_TOKEN_LENGTH]
         if not await self._accounts.setup_links.usable(token):
             raise await self._bad_link()
         return self._setup_form(request, token, {})
 
     async def set_up(self, request: Request) -> HTTPResponse:
-        """`POST /setup`: make the first account, and sign in to it."""
+        """`POST /setup`: create the first account and sign in to it."""
         fields = self._browser.form(request)
         token = first(fields, "token")[:_MAX_TOKEN_LENGTH]
         try:
@@ -173,14 +173,14 @@ class SignInPages:
         return await self.welcome(request, user, f"{DASHBOARD}?done=welcome")
 
     async def show_sign_up(self, request: Request) -> HTTPResponse:
-        """`GET /sign-up`: the form for an account."""
+        """`GET /sign-up`: show the form for a new account."""
         return_to = return_path(request.args.get("return_to", ""), "")
         if await self._browser.session(request) is not None:
             return self._frame.redirect(return_to or DASHBOARD)
         return self._sign_up_form(request, {"return_to": [return_to]})
 
     async def sign_up(self, request: Request) -> HTTPResponse:
-        """`POST /sign-up`: make an account, and sign in to it."""
+        """`POST /sign-up`: create an account and sign in to it."""
         fields = self._browser.form(request)
         return_to = return_path(first(fields, "return_to"), "")
         await self.count_sign_up(request.ctx.client_ip)
@@ -207,7 +207,7 @@ class SignInPages:
         error: CallError | None = None,
         is_new: bool = False,
     ) -> HTTPResponse:
-        """Return the sign-in page, with what happened before. `is_new` tells that the server has no account yet."""
+        """Return the sign-in page with the outcome of the last action. `is_new` means that no account exists."""
         response = self._frame.card(
             request,
             "sign_in.html",
@@ -228,16 +228,16 @@ class SignInPages:
         return response
 
     async def _is_new(self) -> bool:
-        """Tell whether nobody has an account, so that nobody could sign in."""
+        """Return whether there are no accounts yet; false if that is unknown or passwords are disabled."""
         if not self._password:
             return False
         try:
             return not await self._accounts.users.any()
         except BackendError:
-            return False  # what there is of the page works without the database
+            return False  # the rest of the page works without the database
 
     async def welcome(self, request: Request, user: User, path: str, *, works_in: str = "") -> HTTPResponse:
-        """Sign a new account in; `SignIn` has noted the time of every other one."""
+        """Sign in to a new account, recording the time; for existing accounts, `SignIn` has recorded it."""
         await self._accounts.users.signed_in(user.id, datetime.now(UTC))
         return await self._enter(request, user, path, works_in=works_in)
 
@@ -253,7 +253,7 @@ class SignInPages:
         return NotFound("this link has expired or was replaced: restart the server and use the link it prints")
 
     async def count_sign_up(self, client_ip: str) -> None:
-        """Limit how many accounts, and guesses which e-mail addresses have one, come from one client IP address."""
+        """Limit sign-ups, and thereby probing for registered e-mail addresses, per client IP address."""
         try:
             status = await self._limiter.take(self._sign_up_rate, f"sign-up address\n{client_ip}", 1)
         except BackendError as error:

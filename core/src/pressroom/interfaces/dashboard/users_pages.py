@@ -1,4 +1,4 @@
-"""`/dashboard/users`, for operators: the accounts of the server; and `/password`, where a link of theirs leads."""
+"""`/dashboard/users`, where operators manage accounts, and `/password`, the target of their links."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ log = structlog.get_logger()
 CHOOSE: Final = "/password"
 
 LINK_SECONDS: Final = 86_400
-"""How long a link works with which somebody chooses a password."""
+"""Lifetime in seconds of a link for choosing a password."""
 
 PAGE: Final = 50
-"""How many accounts one page lists."""
+"""Number of accounts on a page."""
 
 _MAX_TOKEN_LENGTH: Final = 2000
 _MAX_EMAIL_LENGTH: Final = 254
@@ -43,7 +43,7 @@ _MESSAGES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ListedUser:
-    """An account in the list."""
+    """An account, as shown in the list."""
 
     id: str
     email: str
@@ -55,9 +55,9 @@ class ListedUser:
 
 
 class UsersPages:
-    """Answers `/dashboard/users` for the operators that `[accounts] operators` names, and `/password` for anyone.
+    """Handles `/dashboard/users` for the operators in `[accounts] operators`, and `/password` for anyone.
 
-    To everybody else the pages of operators do not exist.
+    For everyone else, operator pages return 404.
     """
 
     def __init__(self, frame: DashboardFrame, links: CookieCipher) -> None:
@@ -86,7 +86,7 @@ class UsersPages:
         return found
 
     def _for_operators(self, path: str, handler: Handler, method: str = "GET") -> Endpoint:
-        """Return the endpoint of a page for operators, whichever account they work in."""
+        """Return the endpoint of an operator page, whichever account the operator works in."""
 
         async def guarded(visit: DashboardRequest, **path: str) -> HTTPResponse:
             if not self._frame.is_operator(visit.person):
@@ -96,9 +96,10 @@ class UsersPages:
         return self._frame.person(path, guarded, methods=(method,), sees="reader", posts="reader")
 
     async def show_all(self, visit: DashboardRequest) -> HTTPResponse:
-        """`GET /dashboard/users`: `?after=<e-mail>` lists those after it.
+        """`GET /dashboard/users`: list accounts. `?after=<e-mail>` starts after that e-mail address.
 
-        `?find=<text>` lists those whose e-mail address or name has it; a whole e-mail address leads to its account.
+        `?find=<text>` lists accounts whose e-mail address or name contains the text; a complete e-mail address
+        redirects to its account.
         """
         wanted = visit.request.args.get("find", "").strip()[:_MAX_EMAIL_LENGTH]
         user = await self._accounts.users.by_email(wanted) if wanted else None
@@ -107,7 +108,7 @@ class UsersPages:
         return await self._list(visit, find=wanted)
 
     async def add(self, visit: DashboardRequest) -> HTTPResponse:
-        """`POST /dashboard/users`: make an account, and show the link with which its person chooses a password."""
+        """`POST /dashboard/users`: create an account, and show the link for choosing its password."""
         fields = self._browser.form(visit.request)
         try:
             user = await self._accounts.users.add(
@@ -119,12 +120,12 @@ class UsersPages:
         return await self._one(visit, user, message="The account is created.", link=self._link(user))
 
     async def show(self, visit: DashboardRequest, user: str) -> HTTPResponse:
-        """`GET /dashboard/users/<user>`."""
+        """`GET /dashboard/users/<user>`: show an account."""
         message = _MESSAGES.get(visit.request.args.get("done", ""), "")
         return await self._one(visit, await self._accounts.users.get(user), message=message)
 
     async def change(self, visit: DashboardRequest, user: str) -> HTTPResponse:
-        """`POST /dashboard/users/<user>`: change the plan, disable or enable the account, or make a link."""
+        """`POST /dashboard/users/<user>`: change the plan, disable or enable the account, or create a password link."""
         fields = self._browser.form(visit.request, lambda given: first(given, "action"))
         account, action = await self._accounts.users.get(user), first(fields, "action")
         match action:
@@ -145,7 +146,7 @@ class UsersPages:
         return self._frame.redirect(f"{USERS}/{account.id}?done={action}")
 
     async def show_password(self, request: Request) -> HTTPResponse:
-        """`GET /password?token=…`: the form for a password, behind a link that an operator made."""
+        """`GET /password?token=…`: show the form of a link that an operator created."""
         token = request.args.get("token", "")[:_MAX_TOKEN_LENGTH]
         return self._password_form(request, token, await self._linked(token))
 
@@ -163,7 +164,7 @@ class UsersPages:
         return response
 
     def _link(self, user: User) -> str:
-        """Return a link that lets its holder choose a password. It works once: the next password has another stamp."""
+        """Return a link for choosing a password, or `""` if passwords are disabled. A new password invalidates it."""
         if not self._passwords:
             return ""
         token = self._links.seal({"user": user.id, "stamp": user.password_stamp.hex()}, seconds=LINK_SECONDS)

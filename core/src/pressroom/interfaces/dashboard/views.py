@@ -1,4 +1,4 @@
-"""What the templates of the dashboard are given: values worked out, times and numbers as people say them."""
+"""View models of the dashboard templates, with formatted times and numbers."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ _SYSTEMS: Final = (
 
 
 def day(moment: datetime) -> str:
-    """Return a date: `21 Nov 2026`."""
+    """Format a date: `21 Nov 2026`."""
     moment = moment.astimezone(UTC)
     return f"{moment.day} {moment:%b %Y}"
 
 
 def moment_text(moment: datetime) -> str:
-    """Return a date with its time: `21 Nov 2026, 02:03 UTC`."""
+    """Format a date with its time: `21 Nov 2026, 02:03 UTC`."""
     return f"{day(moment)}, {moment.astimezone(UTC):%H:%M} UTC"
 
 
 def ago(moment: datetime, now: datetime) -> str:
-    """Return how long ago a moment was, in the largest unit that it fills: `3 hours ago`."""
+    """Format the time since a moment in its largest whole unit: `3 hours ago`."""
     seconds = int((now - moment).total_seconds())
     for size, unit in _SPANS:
         if seconds >= size:
@@ -60,12 +60,12 @@ def ago(moment: datetime, now: datetime) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return how long something took: `85 ms`, `1.4 s`."""
+    """Format a duration: `85 ms`, `1.4 s`."""
     return f"{round(seconds * 1000)} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
 def browser_name(user_agent: str) -> str:
-    """Return which browser a `User-Agent` seems to be, and on what."""
+    """Return the likely browser and operating system of a `User-Agent`."""
     browser = next((name for pattern, name in _BROWSERS if pattern.search(user_agent)), "")
     system = next((name for pattern, name in _SYSTEMS if pattern.search(user_agent)), "")
     return " on ".join(part for part in (browser, system) if part) or user_agent[:60] or "Unknown browser"
@@ -77,7 +77,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """One quota. `state` is empty, `low` (80 % used) or `over`; `filled` of `scale` is drawn."""
+    """A quota meter. `state` is empty, `low` (80 % used) or `over`; the bar shows `filled` out of `scale`."""
 
     title: str
     count: str
@@ -108,7 +108,7 @@ def meter(use: QuotaUse) -> Meter:
 
 
 def storage_meter(usage: StorageUsage) -> Meter:
-    """Return the meter of what an account stores."""
+    """Return the meter of an account's storage."""
     most = sorted((one for one in usage.kinds if one.size), key=lambda one: -one.size)
     note = ", ".join(f"{one.title} {shown(one.size)}" for one in most) or "Nothing is stored yet"
     if usage.limit is None:
@@ -120,7 +120,7 @@ def storage_meter(usage: StorageUsage) -> Meter:
 
 @dataclass(frozen=True, slots=True)
 class CallRow:
-    """One call of the activity list."""
+    """A call in the activity list."""
 
     tool: str
     ok: bool
@@ -175,7 +175,7 @@ class ConnectionView:
 def connection_row(connection: Connection, now: datetime, prefix: str, tools: Container[str]) -> ConnectionView:
     """Return the view of a connection.
 
-    `prefix` is what the operator's keys begin with. Of the switches only those of `tools`, the plan's, are counted.
+    `prefix` is the prefix of API keys. Only disabled tools that are in `tools`, those of the plan, are counted.
     """
     is_key, used = connection.kind == "api_key", connection.last_used_at
     off = sum(name in tools for name in connection.disabled_tools)
@@ -198,9 +198,9 @@ def connection_row(connection: Connection, now: datetime, prefix: str, tools: Co
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """One tool of a connection, on or off. `name` is its MCP name.
+    """The switch of a connection's tool. `name` is its MCP name.
 
-    `level` is the title of the access level that it needs, where the connection has a lower one.
+    `level` is the title of the access level that the tool needs, if the connection has a lower one.
     """
 
     name: str
@@ -216,8 +216,8 @@ class Switch:
 class ToolGroup:
     """A toolset of a connection with the switches of its tools.
 
-    A tool of several sets has its switch in one of them only; `others` are the titles of those that have theirs in
-    another set.
+    A tool in several toolsets has its switch in only one of them; `others` lists the titles of tools with their switch
+    in another toolset.
     """
 
     option: ToolsetOption
@@ -230,9 +230,9 @@ class ToolGroup:
 def tool_groups(
     plan: PlanView, connection: Connection, default: frozenset[str], uses: LastUses, now: datetime
 ) -> list[ToolGroup]:
-    """Return the toolsets that the plan has, and in them the switches of all its tools for AI clients.
+    """Return the plan's toolsets with the switches of all its MCP tools.
 
-    `default` are the sets that are listed where the connection has no choice of its own.
+    `default` contains the toolsets listed if the connection's owner chose none.
     """
     sets, groups = tools_by_set(plan), []
     for option in toolset_options(plan, connection.toolsets, default):
@@ -246,7 +246,7 @@ def tool_groups(
 
 
 def _home(tool: Tool) -> str:
-    """Return the set that a tool has its switch in: the first one that is more specific than the core."""
+    """Return the toolset that contains a tool's switch: its first one other than core."""
     return next((name for name in tool.info.toolsets if name != CORE), CORE)
 
 
@@ -263,7 +263,7 @@ def _switch(tool: Tool, connection: Connection, uses: LastUses, now: datetime) -
 
 
 def _use(at: datetime | None, uses: LastUses, now: datetime) -> tuple[str, str]:
-    """Return a last use in words, and as a time; a use that is not known is not claimed never to have been."""
+    """Return a last use as text and as a timestamp. With incomplete data, an unknown use is not shown as none."""
     if at is None:
         return ("not used" if uses.is_complete else f"not in its latest {LAST_USES_AMONG:,} calls"), ""
     return f"used {ago(at, now)}", at.isoformat(timespec="seconds")
@@ -271,7 +271,7 @@ def _use(at: datetime | None, uses: LastUses, now: datetime) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """A browser that is signed in."""
+    """A signed-in browser."""
 
     browser: str
     client_ip: str
@@ -283,7 +283,7 @@ class SessionView:
 
 
 def session_rows(sessions: Sequence[BrowserSession], current: BrowserSession, now: datetime) -> list[SessionView]:
-    """Return the rows of the session that asks, and then of the others in the list."""
+    """Return the rows of sessions, with the current session first."""
     others = [session for session in sessions if session.token_hash != current.token_hash]
     return [
         SessionView(

@@ -1,4 +1,4 @@
-"""`tools/call`: one call through the pipeline, and its result as the model reads it: text, images, an object."""
+"""`tools/call`: runs a tool through the pipeline, and formats its result as text, images and structured data."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ from pressroom.validation.json import refuse_nul
 log = structlog.get_logger()
 
 IMAGE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
-"""What models can look at."""
+"""Media types of images that models can read."""
 
 MAX_IMAGE_BYTES: Final = 1_048_576
-"""How many bytes an image may have that is in a result itself; base64 makes them a third more."""
+"""Maximum size of a file embedded in a result; base64 adds a third to it."""
 
 _MAX_IMAGE_SIZE_TEXT: Final = "1 MiB"
 _TEXTS: Final = frozenset({"application/json", "image/svg+xml"})
@@ -57,16 +57,15 @@ _IN_THE_MEMBERS: Final = frozenset({"id", "url", "expiresAt", "cached", "warning
 
 
 def refusal(text: str) -> bytes:
-    """Return the result of a call that did not work, for a reason that the model can read."""
+    """Return an error result with a text for the model."""
     return orjson.dumps({"content": [{"type": "text", "text": text}], "isError": True})
 
 
 async def file_result(call: ValidatedCall, file: RenderedFile, files: FileStore, *, links: bool) -> bytes:
-    """Return the result of a generator: its link, what is said of it, and the file itself where models can take it.
+    """Return the result of a generator: its link, its data, and the file itself if models can read it.
 
-    Those are images and sound, and other files where the generator says so.
-
-    `links` tells whether the client knows links to resources.
+    Images and audio are embedded, and other files if the generator declares it. `links` states whether the client
+    supports resource links.
     """
     generator = call.plan_tool.tool.declaration
     title = generator.name if isinstance(generator, Generator) else call.request.tool_name
@@ -99,7 +98,7 @@ async def file_result(call: ValidatedCall, file: RenderedFile, files: FileStore,
 
 
 def _inline_block(media_type: str, call: ValidatedCall) -> Callable[[bytes], dict[str, Any]] | None:
-    """Return what makes a block of a file's bytes, or `None` for a file that is only behind the link."""
+    """Return a function that embeds a file's bytes in a block, or `None` if the file is only linked."""
     if media_type in IMAGE_TYPES:
         return partial(_image, media_type)
     if media_type.startswith("audio/"):
@@ -118,7 +117,7 @@ def _text_or_bytes(media_type: str, content: bytes) -> str | bytes:
 
 
 async def _held(file: RenderedFile, files: FileStore) -> tuple[bytes | None, str]:
-    """Return the bytes of a file that belongs into the answer, or why it is only behind the link."""
+    """Return the bytes of a file to embed, or a note on why it is only linked."""
     kind = "image" if file.entry.media_type in IMAGE_TYPES else "file"
     if file.entry.size > MAX_IMAGE_BYTES:
         return None, f"The {kind} is larger than {_MAX_IMAGE_SIZE_TEXT}, so it is available only through the link."
@@ -132,10 +131,10 @@ async def _held(file: RenderedFile, files: FileStore) -> tuple[bytes | None, str
 
 
 def tool_result(tool: Tool, result: ToolResult | BaseModel | StoredAnswer | None, *, links: bool) -> bytes:
-    """Return the result of an MCP tool. `links` tells whether the client knows links to resources.
+    """Return the result of an MCP tool. `links` states whether the client supports resource links.
 
     Raises:
-        InternalError: the tool returned something other than it declares; the log has what.
+        InternalError: The tool returned another type than it declares; the type is logged.
     """
     if isinstance(result, StoredAnswer):
         return _result(result, result.data, links=links)
@@ -171,7 +170,7 @@ def _image(media_type: str, content: bytes) -> dict[str, Any]:
 
 
 def _block(block: ContentBlock) -> dict[str, Any]:
-    """Return a block of MCP 2025-06-18: `AudioContent`, `EmbeddedResource` or `ResourceLink`."""
+    """Return a content block of MCP 2025-06-18: `AudioContent`, `EmbeddedResource` or `ResourceLink`."""
     if isinstance(block, ResourceLink):
         members = {
             "type": "resource_link",
@@ -210,7 +209,7 @@ def _read(params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 class ToolCalls:
-    """Runs tools for callers with a credential, up to a number of calls at once for each connection."""
+    """Runs tools for authenticated callers, with a limit on concurrent calls of each connection."""
 
     def __init__(self, host: Host) -> None:
         self._pipeline = host.pipeline
@@ -229,13 +228,13 @@ class ToolCalls:
         version: ProtocolVersion,
         view: ToolListView,
     ) -> bytes:
-        """Return the result of a call as JSON; whatever refused it, or failed, is a result too.
+        """Return the result of a call as JSON; refusals and failures are results too.
 
-        `caller` may do less here than that of `incoming`. `view` is what the request sees of its plan: a tool that it
-        does not list is refused, but for `call_tool`.
+        `caller` can have less access than that of `incoming`. `view` is what the request sees of its plan: unlisted
+        tools are refused unless they are run through `call_tool`.
 
         Raises:
-            RpcError: the params name no tool, or no object of arguments.
+            RpcError: The params do not contain the name of an existing tool, or the arguments are not an object.
         """
         name, arguments = _read(params)
         if name not in HOST_TOOL_NAMES:
@@ -269,7 +268,7 @@ class ToolCalls:
             return refusal(_explanation(name, request_id, InternalError(f"{name} failed")))
 
     def _opened(self, arguments: Mapping[str, Any], caller: Caller) -> tuple[str, dict[str, Any]]:
-        """Return the tool and the arguments that `call_tool` was given. Raises `InvalidInput`."""
+        """Return the tool and arguments passed to `call_tool`. Raises `InvalidInput`."""
         name, own = read_call(arguments)
         try:
             return self._resolved(name, caller), own
@@ -277,7 +276,7 @@ class ToolCalls:
             raise InvalidInput("name", error.message) from None
 
     def _resolved(self, name: str, caller: Caller) -> str:
-        """Return the name of the tool that is meant, which may be an alias. Raises `RpcError` if it does not exist."""
+        """Resolve an alias and return the tool's name. Raises `RpcError` if the tool does not exist."""
         name = self._aliases.get(name, name)
         if name not in self._catalog.mcp_tools and name not in self._catalog.unavailable:
             similar = nearest(name, self._catalog.plans[caller.plan].mcp_tools)
@@ -290,7 +289,7 @@ class ToolCalls:
             raise Forbidden(f"{name} is not available: {self._catalog.unavailable[name]}")
 
     def _unlisted(self, name: str, view: ToolListView) -> Forbidden | None:
-        """Return why a tool that the request may use but does not list is refused; the pipeline refuses the others."""
+        """Return an error if the tool is allowed but not listed; the pipeline refuses tools that are not allowed."""
         if name not in view.allowed or name in view.listed:
             return None
         tool = view.index.tools[name]
@@ -301,7 +300,7 @@ class ToolCalls:
         )
 
     def _destructive(self, name: str, view: ToolListView) -> Forbidden | None:
-        """Return why `call_tool` does not run a tool that the request may use."""
+        """Return an error if the tool is allowed but destructive, so that `call_tool` does not run it."""
         tool = view.index.tools.get(name)
         if tool is None or not tool.destructive or name not in view.allowed:
             return None
@@ -319,7 +318,7 @@ class ToolCalls:
         )
 
     def _take_place(self, caller: Caller) -> str:
-        """Take one of the places of a connection, and return whose it is. Raises `Overloaded` where all are taken."""
+        """Take one of a connection's slots, and return the slots' key. Raises `Overloaded` if all are taken."""
         connection = caller.connection or caller.subject
         running = self._running.get(connection, 0)
         if running >= self._most:
@@ -339,7 +338,7 @@ class ToolCalls:
 
 
 def _explanation(name: str, request_id: str, error: CallError) -> str:
-    """Return what the model reads of an error: what was wrong, and what it or the user can do."""
+    """Return the text of an error for the model: what was wrong, and what it or the user can do."""
     told = f"{error.message.rstrip('.')}. {error.hint}" if error.hint else error.message
     match error:
         case InvalidInput():
@@ -354,7 +353,7 @@ def _explanation(name: str, request_id: str, error: CallError) -> str:
 
 
 def _without_nul(arguments: dict[str, Any]) -> dict[str, Any] | CallError:
-    """Return the arguments, or the error where a text in them holds U+0000, which no tool takes."""
+    """Return the arguments, or an error if a string in them contains U+0000, which no tool accepts."""
     try:
         refuse_nul(arguments)
     except CallError as error:

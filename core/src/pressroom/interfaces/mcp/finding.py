@@ -1,4 +1,4 @@
-"""`find_tools` and `call_tool`: the way to the tools that a client does not list."""
+"""`find_tools` and `call_tool`: access to tools that a client does not list."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class CallParams(Params):
 
 @dataclass(frozen=True, slots=True)
 class FindableTool:
-    """A tool that `find_tools` knows. `definition` is what `tools/list` says of it."""
+    """A tool that `find_tools` can return. `definition` is its definition in `tools/list`."""
 
     name: str
     toolsets: tuple[str, ...]
@@ -60,7 +60,7 @@ class FindableTool:
 
     @property
     def described(self) -> dict[str, Any]:
-        """What the answer of `find_tools` says of it."""
+        """The tool's entry in the structured result of `find_tools`."""
         return {
             "name": self.name,
             "description": self.definition["description"],
@@ -71,7 +71,7 @@ class FindableTool:
 
 
 class ToolIndex:
-    """Finds the tools of a plan by the words of their names, titles, sets, descriptions and arguments."""
+    """A search index over the names, titles, toolsets, descriptions and arguments of a plan's tools."""
 
     def __init__(self, tools: Iterable[FindableTool]) -> None:
         self.tools = {tool.name: tool for tool in tools}
@@ -85,7 +85,7 @@ class ToolIndex:
         return Counter(word for words in self._weights.values() for word in words)
 
     def search(self, query: str, among: Collection[str], limit: int) -> list[FindableTool]:
-        """Return the tools of `among` that fit the words of a query best, the best first, at most `limit`."""
+        """Return at most `limit` tools of `among` that match words of the query, best match first."""
         wanted = _words(query)
         scores = {name: self._score(wanted, self._weights[name]) for name in self.tools if name in among}
         found = sorted((name for name, score in scores.items() if score), key=lambda name: (-scores[name], name))
@@ -126,7 +126,7 @@ def _words(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """Return a word without the common endings of English, so that `links` finds `link`."""
+    """Return a word without common English endings, so that `links` matches `link`."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _MIN_STEM_LENGTH:
             return word[: -len(ending)]
@@ -134,7 +134,7 @@ def _stem(word: str) -> str:
 
 
 def read_find(arguments: Mapping[str, Any]) -> FindParams:
-    """Return the arguments of `find_tools`. Raises `InvalidInput`."""
+    """Validate the arguments of `find_tools`. Raises `InvalidInput`."""
     try:
         return FindParams.model_validate(arguments)
     except ValidationError as error:
@@ -142,7 +142,7 @@ def read_find(arguments: Mapping[str, Any]) -> FindParams:
 
 
 def read_call(arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the name and the arguments of the tool that `call_tool` is to run. Raises `InvalidInput`."""
+    """Return the name and arguments of the tool to run with `call_tool`. Raises `InvalidInput`."""
     try:
         params = CallParams.model_validate(arguments)
     except ValidationError as error:
@@ -153,9 +153,9 @@ def read_call(arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def find_result(index: ToolIndex, params: FindParams, allowed: Collection[str], listed: Collection[str]) -> bytes:
-    """Return the result of `find_tools` among the tools that the connection may use.
+    """Return the result of `find_tools`, limited to the tools that the connection can use.
 
-    Without a query it has the names alone, by set.
+    Without a query, it contains only the names, grouped by toolset.
     """
     if not params.query.strip():
         return _by_set([index.tools[name] for name in sorted(allowed) if name in index.tools])

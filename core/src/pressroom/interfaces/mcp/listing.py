@@ -1,6 +1,6 @@
-"""`tools/list`: the tools that a request lists, compiled at start-up and served from memory.
+"""`tools/list`: the tools that a request lists, encoded at start-up and served from memory.
 
-A request asks for fewer with `toolsets` and `readonly`, in the URL or in headers.
+A request can narrow the list with `toolsets` and `readonly`, in the URL or in headers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TOOLSETS_HEADER: Final = "x-mcp-toolsets"
 READ_ONLY_HEADER: Final = "x-mcp-readonly"
 
 MAX_LENGTH: Final = 2048
-"""The most characters of a query or a header that are read."""
+"""Maximum length of a query or header, in characters."""
 
 Value = TypeVar("Value")
 
@@ -38,14 +38,14 @@ _READ_ONLY: Final = "readonly"
 _BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
 
 _VIEWS_IN_MEMORY: Final = 128
-"""How many lists, of a plan with its sets, switches and access, are kept whole."""
+"""Number of complete lists kept in memory, each for a plan with its toolsets, disabled tools and access level."""
 
 _FILE_ANNOTATIONS: Final = Annotations(read_only=True, idempotent=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a request asks for. `toolsets` is `None` where it names none."""
+    """The selection in a request. `toolsets` is `None` if it contains none."""
 
     toolsets: frozenset[str] | None = None
     read_only: bool = False
@@ -55,10 +55,10 @@ NOTHING_ASKED: Final = Selection()
 
 
 def read_selection(request: Request) -> Selection:
-    """Return what the URL and the headers of a request ask for. Whether the sets exist is not checked.
+    """Parse the selection in a request's URL and headers. Unknown toolsets are not detected here.
 
     Raises:
-        RpcError: a value cannot be read, or the URL and a header disagree.
+        RpcError: A value is invalid, or the URL and a header disagree.
     """
     query, headers = request.query_string, request.headers
     if not query and TOOLSETS_HEADER not in headers and READ_ONLY_HEADER not in headers:
@@ -112,7 +112,7 @@ def _shown(value: object) -> str:
 
 
 def unknown_sets(asked: Iterable[str], known: Iterable[str]) -> RpcError:
-    """Return the error of a request for sets that no tool of this server belongs to."""
+    """Return the error for a request with toolsets that no tool of this server belongs to."""
     return RpcError(INVALID_PARAMS, f"{'; '.join(_unknown(sorted(asked), sorted(known)))}")
 
 
@@ -125,10 +125,10 @@ def _unknown(asked: list[str], known: list[str]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class ToolListView:
-    """What a request sees of its plan.
+    """The part of a plan that a request sees.
 
-    `listed` are the names in `tools/list`, `allowed` those of all tools that the connection may use; the difference is
-    reached through `call_tool`. `asked` are the sets that were asked for. `result` is that of `tools/list`.
+    `listed` are the names in `tools/list`. `allowed` are the names of all tools that the connection can use; those not
+    listed are run through `call_tool`. `asked` are the toolsets that apply. `result` is the result of `tools/list`.
     """
 
     listed: frozenset[str]
@@ -139,7 +139,7 @@ class ToolListView:
 
 
 class ToolLists:
-    """The lists of tools, for each plan, its sets, and what a connection may use."""
+    """The lists of tools for each combination of plan, toolsets, disabled tools and access level."""
 
     def __init__(self, catalog: Catalog, settings: McpSettings) -> None:
         self._catalog = catalog
@@ -159,18 +159,18 @@ class ToolLists:
         self._view = lru_cache(maxsize=_VIEWS_IN_MEMORY)(self._compiled)
 
     def check(self, selection: Selection) -> None:
-        """Raise `RpcError` where a request asks for sets that this server does not have."""
+        """Raise `RpcError` if a request selects toolsets that this server does not have."""
         asked = (selection.toolsets or frozenset()) - {ALL}
         if asked - self.known:
             raise unknown_sets(asked - self.known, self.known)
 
     def seen_by(self, incoming: Incoming) -> tuple[Caller, ToolListView]:
-        """Return the caller of a request, who may do no more than the request asks for, and what that caller sees.
+        """Return the caller, restricted to the access that the request asks for, and the caller's view.
 
-        Those are the sets that the request asks for, else its connection's, else the server's.
+        The request's toolsets apply, else those of its connection, else the server's.
 
         Raises:
-            RpcError: it asks for a set that this server, or the caller's plan, does not have.
+            RpcError: The request selects a toolset that this server, or the caller's plan, does not have.
         """
         selection = read_selection(incoming.http)
         caller = replace(incoming.caller, access="read") if selection.read_only else incoming.caller
@@ -233,7 +233,7 @@ def _findable(entry: PlanTool) -> FindableTool:
 
 
 def definition(entry: PlanTool) -> dict[str, Any]:
-    """Return the definition of a tool (MCP 2025-06-18, `Tool`), as its plan has it."""
+    """Return the definition of a tool in its plan (MCP 2025-06-18, `Tool`)."""
     declaration = entry.tool.declaration
     if isinstance(declaration, Generator):
         title, annotations = declaration.name, _FILE_ANNOTATIONS
@@ -286,7 +286,7 @@ def _hints(annotations: Annotations) -> dict[str, bool]:
 
 
 def _cost(entry: PlanTool) -> str:
-    """Return what a call costs, in words for a model; empty where it costs nothing."""
+    """Describe a call's cost to a model; empty if it has none."""
     sentences = []
     if entry.tool.quota and entry.quota_limit is not None:
         sentences.append(f"Uses one of the plan's {entry.quota_limit} {entry.tool.quota} a month")
@@ -329,7 +329,7 @@ _HOST_TOOLS: Final = tuple(_host_tools(read_only=read_only) for read_only in (Fa
 
 
 def aliases(catalog: Catalog) -> dict[str, str]:
-    """Return the MCP name behind each alias. Plugins whose names collide are not loaded, so that each has one."""
+    """Map each alias to its MCP name. Plugins with colliding names are not loaded, so aliases are unique."""
     return {
         alias: tool.mcp_name
         for tool in catalog.tools.values()

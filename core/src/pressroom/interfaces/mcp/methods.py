@@ -1,4 +1,4 @@
-"""The methods of the endpoint: what each answers, and which of them need a credential."""
+"""The JSON-RPC methods of the endpoint, and which of them require a credential."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ MAX_BATCH_SIZE: Final = 20
 _FOR_ACCOUNTS: Final = frozenset({"tools/list", "tools/call"})
 
 _PROBE: Final = "server/discover"
-"""What clients of later protocols ask first. They fall back to `initialize` on an error with a 4xx status."""
+"""The first request of clients of later protocols. On an error with a 4xx status, they fall back to `initialize`."""
 
 
 class Methods:
-    """Answers messages, one or a batch of them."""
+    """Processes a message or a batch of messages."""
 
     def __init__(self, host: Host) -> None:
         settings, branding = host.settings, host.compiled.branding
@@ -62,11 +62,11 @@ class Methods:
         }
 
     async def answer(self, incoming: Incoming) -> bytes | None:
-        """Return the body of the answer, or `None` where nothing in the request asks for one.
+        """Return the body of the response, or `None` if the request contains nothing to respond to.
 
         Raises:
-            RpcError: the request as a whole is answered with an error.
-            Unauthorized: something in it needs a credential, and none was sent.
+            RpcError: The request as a whole is answered with an error.
+            Unauthorized: A message requires a credential, and none was sent.
         """
         if type(incoming.document) is list:
             return await self._answer_batch(incoming)
@@ -135,7 +135,7 @@ class Methods:
 
 
 def _check_credential(caller: Caller, messages: Sequence[Request]) -> None:
-    """Refuse a request without a credential where one of its messages needs one. Raises `Unauthorized`."""
+    """Raise `Unauthorized` if a message requires a credential and the request has none."""
     if not caller.subject and any(message.method in _FOR_ACCOUNTS for message in messages):
         raise Unauthorized(
             "a credential is required: send Authorization: Bearer with an API key or an access token", "missing"
@@ -143,10 +143,10 @@ def _check_credential(caller: Caller, messages: Sequence[Request]) -> None:
 
 
 def _asking(incoming: Incoming) -> list[Request | RpcError]:
-    """Return the messages of a batch that want an answer, and the errors of invalid ones, in their order.
+    """Return the requests in a batch, and the errors of invalid messages, in their order.
 
     Raises:
-        RpcError: there are too many. What follows after that is not looked at.
+        RpcError: There are too many. The remaining messages are not parsed.
     """
     asking = []
     for position in range(len(incoming.document)):
@@ -172,7 +172,7 @@ def _no_such_method(message: Request, status: int = 200) -> RpcError:
 
 
 def _instructions(host: Host) -> str:
-    """Return what clients tell their models of the server: the plugins' lines between those that hold for all tools."""
+    """Return the server's instructions for models: the plugins' lines, framed by general ones."""
     branding = host.compiled.branding
     plugins = [one.record.text.strip() for one in host.compiled.plugins.contributions.of(Instructions)]
     return "\n".join(

@@ -1,4 +1,4 @@
-"""What comes in as JSON-RPC 2.0, the bytes of the answers, and which version of MCP a client speaks."""
+"""JSON-RPC 2.0 messages, encoding of responses, and MCP protocol versions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ INTERNAL_ERROR: Final = -32603
 UNAUTHORIZED: Final = -32001
 
 NULL_ID: Final = b"null"
-"""The id of an answer to something that has none, or none that can be read (JSON-RPC 2.0, section 5)."""
+"""The ID in a response to a message without a readable ID (JSON-RPC 2.0, section 5)."""
 
 _ABSENT: Final = object()
 
 ASSUMED: Final = "2025-03-26"
-"""What a client speaks that sends no `MCP-Protocol-Version` (MCP 2025-06-18, transports)."""
+"""Assumed version of clients that send no `MCP-Protocol-Version` (MCP 2025-06-18, transports)."""
 
 HEADER: Final = "mcp-protocol-version"
 
@@ -37,7 +37,7 @@ _BEFORE_NEGOTIATION: Final = frozenset({"initialize", "notifications/initialized
 class RpcError(Exception):
     """A request that is answered with an `error` member.
 
-    `message_id` is the request's id as JSON; `status` is the HTTP status where the error is the whole answer.
+    `message_id` is the request's ID as JSON. `status` is the HTTP status if the error is the whole response.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class RpcError(Exception):
         self.data = data
 
     def body(self) -> bytes:
-        """Return the answer."""
+        """Return the response as JSON."""
         error: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.data is not None:
             error["data"] = self.data
@@ -65,9 +65,9 @@ class RpcError(Exception):
 
 
 class Unauthorized(Exception):
-    """The request has no credential, or one that is not valid. It is answered as a whole, with status 401.
+    """The request has no credential or an invalid one. It is refused as a whole, with status 401.
 
-    `challenge` says which `WWW-Authenticate` header the answer has; it is `None` where authorizing would not help.
+    `challenge` selects the response's `WWW-Authenticate` header; it is `None` if authorizing would not help.
     """
 
     def __init__(self, description: str, challenge: Literal["missing", "invalid"] | None) -> None:
@@ -78,9 +78,9 @@ class Unauthorized(Exception):
 
 @dataclass
 class Incoming:
-    """What came in one HTTP request: the parsed body, and whose credential came with it.
+    """The contents of an HTTP request: its parsed body, and the caller that its credential belongs to.
 
-    `may_hold_nul` tells whether a text in the body may hold U+0000.
+    `may_hold_nul` states whether a string in the body can contain U+0000.
     """
 
     http: HttpRequest
@@ -90,10 +90,10 @@ class Incoming:
 
     @cached_property
     def as_written(self) -> Any:
-        """The document with its numbers as the client wrote them.
+        """The document with its numbers as written by the client.
 
         Raises:
-            RpcError: finding them would take too long; only ids that are not whole numbers of 64 bits need it.
+            RpcError: The body is too large to search for them. Only IDs that are not 64-bit integers need this.
         """
         if len(self.http.body) > QUICK_BYTES:
             raise RpcError(
@@ -104,7 +104,7 @@ class Incoming:
 
 @dataclass(slots=True)
 class Request:
-    """A message that wants an answer. `id` is JSON, to be sent back as it is."""
+    """A message that requires a response. `id` is JSON, to be sent back unchanged."""
 
     id: bytes
     method: str
@@ -113,27 +113,26 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """A message that is never answered, whatever the outcome."""
+    """A message that never gets a response."""
 
     method: str
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a client answers; this server asks nothing, so nothing waits for it."""
+    """A client's response. This server sends no requests, so it is ignored."""
 
 
 Message = Request | Notification | Response
 
 
 def read_message(value: Any, as_written: Callable[[], Any]) -> Message:
-    """Return the message that a parsed JSON value is.
+    """Parse a JSON value as a message.
 
-    `as_written` returns the same value with each number as it was written; it is asked only where the id may have
-    lost digits.
+    `as_written` returns the same value with its numbers as written; it is called only if the ID may have lost digits.
 
     Raises:
-        RpcError: it is not a message; the error carries the id where there is one.
+        RpcError: The value is not a message; the error carries the ID if there is one.
     """
     if type(value) is not dict:
         raise RpcError(INVALID_REQUEST, "a message must be a JSON object")
@@ -168,29 +167,29 @@ def _encoded_id(identifier: Any, as_written: Callable[[], Any]) -> bytes:
 
 
 def result_body(message_id: bytes, result: bytes) -> bytes:
-    """Return the answer to a request; `result` is JSON."""
+    """Return the response to a request; `result` is JSON."""
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (message_id, result)
 
 
 @dataclass(frozen=True, slots=True)
 class ProtocolVersion:
-    """A version of MCP, and what clients that speak it know."""
+    """An MCP version, and the features of clients that use it."""
 
     name: str
     allows_batches: bool
-    """Whether several messages may come in one body: only 2025-03-26 has that."""
+    """Whether a body can contain several messages, which only 2025-03-26 allows."""
 
     has_resource_links: bool
-    """Whether a result may link to a resource, which came with 2025-06-18."""
+    """Whether a result can contain resource links, which 2025-06-18 introduced."""
 
     @classmethod
     def named(cls, name: str) -> ProtocolVersion:
-        """Return the version of a name. Names are dates, and compare as texts."""
+        """Return the version with that name. Names are dates, which compare as strings."""
         return cls(name, allows_batches=name < "2025-06-18", has_resource_links=name >= "2025-06-18")
 
 
 class Versions:
-    """The versions that the operator switched on, newest first."""
+    """The protocol versions that the operator enabled, newest first."""
 
     def __init__(self, supported: Iterable[str]) -> None:
         self.supported = tuple(sorted(set(supported), reverse=True))
@@ -198,22 +197,22 @@ class Versions:
         self._assumed = ASSUMED if ASSUMED in self.supported else self.supported[-1]
 
     def negotiated(self, requested: Any) -> str:
-        """Return the version that `initialize` answers with: the client's where it is supported, else the newest.
+        """Return the version for the response to `initialize`: the client's if it is supported, else the newest.
 
         Raises:
-            RpcError: the client asked for none.
+            RpcError: The client did not send a version.
         """
         if type(requested) is not str:
             raise RpcError(INVALID_PARAMS, "params.protocolVersion must be a string such as 2025-06-18")
         return requested if requested in self.supported else self.supported[0]
 
     def of(self, message: Message | None, incoming: Incoming) -> ProtocolVersion:
-        """Return the version that the header of a request names; `message` is `None` for a batch.
+        """Return the version in a request's header; `message` is `None` for a batch.
 
-        What comes before the negotiation has the newest one, whatever the header says.
+        Messages before the negotiation get the newest version, whatever the header contains.
 
         Raises:
-            RpcError: it is not supported; the error lists those that are.
+            RpcError: The version is not supported; the error lists the supported ones.
         """
         if isinstance(message, Request | Notification) and message.method in _BEFORE_NEGOTIATION:
             return self._by_name[self.supported[0]]

@@ -1,8 +1,8 @@
-"""The MCP endpoint: HTTP around the methods, and who may call it.
+"""The MCP endpoint: HTTP transport, authentication and origin checks.
 
-A page on any site can make a browser send requests to this server. Browsers say in `Origin` where the page is from;
-programs send none. On a loopback address a page can also pose as this server, once its own name resolves to that IP
-address (DNS rebinding); then `Host` still has the page's name.
+A page on any site can make a browser send requests to this server. Browsers state the page's origin in `Origin`; other
+programs omit it. A server on loopback is also exposed to DNS rebinding, in which the host name of a page
+resolves to the server's IP address; `Host` then still contains that host name.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
 class McpEndpoint:
-    """Answers `POST /api/mcp`: the Streamable HTTP transport of MCP, without sessions and without streams."""
+    """Handles `POST /api/mcp`: the Streamable HTTP transport of MCP, without sessions and streams."""
 
     def __init__(self, host: Host) -> None:
         self._settings = host.settings.mcp
@@ -59,7 +59,7 @@ class McpEndpoint:
         self._parse = partial(parse_value, max_depth=self._settings.max_nesting)
 
     def endpoints(self) -> list[Endpoint]:
-        """Return the routes to serve; none where the operator switched MCP off."""
+        """Return the routes to serve; none if MCP is disabled."""
         if not self._settings.enabled:
             return []
         return [
@@ -68,11 +68,11 @@ class McpEndpoint:
         ]
 
     def serves(self, path: str) -> bool:
-        """Tell whether a URL is the endpoint's, so that errors there have its shape."""
+        """Return whether a path is the endpoint's, so that its errors use the JSON-RPC format."""
         return self._settings.enabled and path.removesuffix("/") == RESOURCE_PATH
 
     async def post(self, request: Request) -> HTTPResponse:
-        """`POST /api/mcp`: one message, or a batch."""
+        """`POST /api/mcp`: process one message, or a batch."""
         try:
             cors = self._gate.check(request)
         except RpcError as error:
@@ -91,16 +91,16 @@ class McpEndpoint:
         return _answer(body or b"", headers, 202 if body is None else 200)
 
     async def preflight(self, request: Request) -> HTTPResponse:
-        """`OPTIONS /api/mcp`: a CORS preflight (Fetch standard)."""
+        """`OPTIONS /api/mcp`: respond to a CORS preflight (Fetch standard)."""
         try:
             return _answer(b"", self._gate.preflight(request), 204)
         except RpcError as error:
             return _answer(error.body(), _NO_STORE, error.status)
 
     def refuse(self, request: Request, error: CallError, status: int, headers: Mapping[str, str]) -> HTTPResponse:
-        """Answer a request that never came to a message: another method, a body that is too large, a failure."""
+        """Return an error for a request that did not reach a message: a wrong method, a large body, a failure."""
         try:
-            # A head that could not be read says nothing of where the request is from, and is refused for that alone.
+            # Without a readable head, the origin is unknown; the request is refused anyway.
             cors = self._gate.check(request) if request.headers else ()
         except RpcError as foreign:
             return _answer(foreign.body(), _NO_STORE, foreign.status)
@@ -122,12 +122,12 @@ class McpEndpoint:
         return Incoming(request, document, caller, may_hold_nul(request.body))
 
     async def _identify(self, request: Request, anonymous: Caller) -> Caller:
-        """Return whose credential came along; a credential that is not valid is refused whatever it came for.
+        """Return the authenticated caller; an invalid credential is refused whatever the request is for.
 
         Raises:
-            RpcError: there are several, of which a proxy may have looked at another one (RFC 6750, section 3.1).
-            Unauthorized: it is not valid.
-            BackendError: it could not be checked.
+            RpcError: There are several credentials, and a proxy may have checked another one (RFC 6750, section 3.1).
+            Unauthorized: The credential is not valid.
+            BackendError: The credential could not be checked.
         """
         sent = request.headers.getall("authorization", [])
         if len(sent) > 1:
@@ -173,7 +173,7 @@ def _challenges(settings: Settings) -> Mapping[str | None, EncodedHeaders]:
 
 
 class OriginPolicy:
-    """Knows the server's own origins and names, and the origins that the operator allows."""
+    """The server's own origins and host names, and the origins that the operator allows."""
 
     def __init__(self, settings: Settings) -> None:
         allowed = {origin.lower().rstrip("/") for origin in settings.mcp.allowed_origins}
@@ -184,15 +184,15 @@ class OriginPolicy:
         if _is_loopback(settings.server.host):
             names = {settings.server.host.lower(), *_LOOPBACK_NAMES}
             self._origins |= {f"http://{_bracketed(name)}:{settings.server.port}" for name in names}
-            # A proxy may put any name of its own into `Host`, and then it is the proxy that web pages reach.
+            # A proxy can send any host name in `Host`, and web pages then reach the proxy and not this server.
             if not settings.server.trusted_proxies and settings.server.forwarded_secret is None:
                 self._hosts = frozenset({*names, own.hostname or ""})
 
     def check(self, request: Request) -> EncodedHeaders:
-        """Return the CORS headers (Fetch standard) of every answer to this request.
+        """Return the CORS headers (Fetch standard) for all responses to this request.
 
         Raises:
-            RpcError: it comes from a page that may not call the endpoint.
+            RpcError: The request comes from a page that is not allowed to call the endpoint.
         """
         headers = request.headers
         if self._hosts is not None and _host_name(headers.get("host", "")) not in self._hosts:
@@ -215,7 +215,7 @@ class OriginPolicy:
         return encode_headers(MCP.headers(origin))
 
     def preflight(self, request: Request) -> EncodedHeaders:
-        """Return the headers of the answer to a CORS preflight. Raises `RpcError` like `check`."""
+        """Return the headers for a CORS preflight response. Raises `RpcError` like `check`."""
         return (*self.check(request), *encode_headers({**MCP.preflight_headers("POST"), "Allow": "POST, OPTIONS"}))
 
 
@@ -229,7 +229,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _origin(url: SplitResult) -> str:
-    """Return the origin of a URL as browsers write it, without a default port."""
+    """Return the origin of a URL in the form that browsers send, without a default port."""
     port = "" if url.port in (None, _DEFAULT_PORTS.get(url.scheme)) else f":{url.port}"
     return f"{url.scheme}://{_bracketed(url.hostname or '')}{port}"
 
@@ -240,7 +240,7 @@ def _bracketed(name: str) -> str:
 
 @lru_cache(maxsize=64)
 def _host_name(host: str) -> str:
-    """Return the name in a `Host` header, without the port and in lower case."""
+    """Return the lower-case host name in a `Host` header, without the port."""
     if host.startswith("["):
         return host[1:].partition("]")[0].lower()
     return host.partition(":")[0].rstrip(".").lower()

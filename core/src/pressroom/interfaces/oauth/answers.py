@@ -1,4 +1,4 @@
-"""How the endpoints that programs call answer: JSON that any web page may read and nobody keeps."""
+"""Responses of the OAuth endpoints for programs: JSON readable from any origin, mostly uncacheable."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ Admit = Callable[[str, Any], Caller]
 
 
 def document(body: bytes, max_age: int) -> HTTPResponse:
-    """Return a JSON document that may be kept for some seconds."""
+    """Return a JSON document that can be cached for `max_age` seconds."""
     headers = {**OAUTH.headers(), "Cache-Control": f"public, max-age={max_age}"}
     return HTTPResponse(body, headers=headers, content_type="application/json")
 
 
 def answer(members: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> HTTPResponse:
-    """Return a JSON answer that belongs to one client (RFC 6749, section 5.1)."""
+    """Return an uncacheable JSON response (RFC 6749, section 5.1)."""
     return HTTPResponse(
         orjson.dumps(members), status=status, headers={**_NO_STORE, **(headers or {})}, content_type="application/json"
     )
 
 
 def empty() -> HTTPResponse:
-    """Return an answer that says nothing but that it worked (RFC 7009, section 2.2)."""
+    """Return an empty success response (RFC 7009, section 2.2)."""
     return HTTPResponse(b"", headers=dict(_NO_STORE), content_type="application/json")
 
 
 def refusal(error: OAuthError, status: int = 400) -> HTTPResponse:
-    """Return an error (RFC 6749, section 5.2; RFC 7591, section 3.2.2)."""
+    """Return an error response (RFC 6749, section 5.2; RFC 7591, section 3.2.2)."""
     headers = {}
     if isinstance(error, InvalidClient):
         status, headers = 401, {"WWW-Authenticate": 'Basic realm="OAuth client", charset="UTF-8"'}
@@ -50,13 +50,13 @@ def refusal(error: OAuthError, status: int = 400) -> HTTPResponse:
 
 
 def description(error: OAuthError | CallError) -> str:
-    """Return an error's message in the characters that RFC 6749 allows (section 5.2)."""
+    """Return an error's message in the characters allowed by RFC 6749 (section 5.2)."""
     text = error.message.replace('"', "'").replace("\\", "/").replace("…", "...")
     return "".join(character if " " <= character <= "~" else "?" for character in text)
 
 
 def for_programs(handler: Callable[[Request], Awaitable[HTTPResponse]], admit: Admit) -> Handler:
-    """Return the handler that learns the client's IP address, and answers every error as OAuth has it."""
+    """Return a handler that sets the client's IP address and converts all errors to OAuth responses."""
 
     async def handle(request: Request) -> HTTPResponse:
         request.ctx.client_ip = admit(request.ip, request.headers).client_ip

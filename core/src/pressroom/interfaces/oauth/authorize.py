@@ -1,4 +1,4 @@
-"""`/oauth/authorize`: a person learns who asks for access, and allows it or does not (RFC 6749, section 4.1)."""
+"""`/oauth/authorize`: the consent page for programs that request access (RFC 6749, section 4.1)."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ _MAX_NAME_LENGTH: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class ConsentFacts:
-    """A client as the consent page shows it.
+    """A client, as shown on the consent page.
 
-    `destination` is where the answer goes, `kind` what that is. `publisher` is the host of a metadata document, which
-    the client's name is at least bound to; `other_site` tells that the answer goes to another host than that.
+    `destination` is where the response goes, and `kind` its type: `site`, `computer` or `app`. `publisher` is the host
+    of a metadata document, which the client's name is at least tied to. `other_site` is true if the response goes to a
+    site on another host than `publisher`.
     """
 
     name: str
@@ -55,7 +56,7 @@ class ConsentFacts:
 
 
 def consent_facts(request: AuthorizationRequest) -> ConsentFacts:
-    """Return what to show of a request's client."""
+    """Return what the consent page shows about a request's client."""
     client, uri = request.client, request.redirect_uri
     publisher = urlsplit(client.id).hostname or "" if client.from_document else ""
     scheme = urlsplit(uri).scheme
@@ -78,13 +79,13 @@ _CANNOT_BE_USED: Final = "Invalid request"
 
 
 class SignInNeeded(Exception):
-    """The person has to sign in before the request is looked at."""
+    """The person has to sign in before the request can be processed."""
 
 
 class AuthorizationEndpoint:
-    """Shows who asks for access to what, every time, and sends the person's answer to the client.
+    """Shows the consent page for every request, and returns the person's decision to the client.
 
-    The form is posted to the URL that it was shown at: everything is checked again from there.
+    The form is posted to its own URL, so that the whole request is validated again.
     """
 
     def __init__(self, host: Host, site: PageFrame, browser: BrowserSessions, limit: RegistrationLimit) -> None:
@@ -104,13 +105,13 @@ class AuthorizationEndpoint:
         yield Endpoint(AUTHORIZE_PATH, ("POST",), self._for_people(self.decide), max_body_bytes=MAX_FORM_BYTES)
 
     async def show(self, request: Request) -> HTTPResponse:
-        """Show what is asked for."""
+        """Show the consent page."""
         authorization = await self._read(request)
         user = await self._user(request)
         return await self._consent(request, authorization, user)
 
     async def decide(self, request: Request) -> HTTPResponse:
-        """Take the person's answer."""
+        """Process the person's decision."""
         authorization = await self._read(request)
         user = await self._user(request)
         form = self._browser.form(request, lambda _: _query(request))
@@ -140,7 +141,7 @@ class AuthorizationEndpoint:
         known = await documents.known(client_id)
         if known is not None:
             return known
-        # Nobody without an account makes the server fetch something.
+        # Only signed-in people can make the server fetch a document.
         user = await self._user(request)
         await self._limit.take(f"account {user.id}")
         return await documents.fetch(client_id)
@@ -149,7 +150,7 @@ class AuthorizationEndpoint:
         session = await self._browser.session(request)
         if session is None:
             raise SignInNeeded
-        # Whichever account of somebody else is worked in: a program gets access to nothing but the person's own.
+        # Always the person's own account, even if they work in someone else's: clients get access to no other.
         return session.person
 
     async def _consent(self, request: Request, authorization: AuthorizationRequest, user: User) -> HTTPResponse:
@@ -163,7 +164,7 @@ class AuthorizationEndpoint:
         body = self._templates.render(
             "consent.html",
             Head(f"Allow a program · {name}", "A program requests access to your account."),
-            # What is approved is in the query: the token of one request is good for no other.
+            # The request is in the query, so its CSRF token is not valid for any other request.
             csrf=self._browser.csrf_token(request, AUTHORIZE_PATH, _query(request)),
             sign_out_csrf=self._browser.csrf_token(request, "/sign-out"),
             action=f"{self._site.root}{AUTHORIZE_PATH}?{_query(request)}",
@@ -183,7 +184,7 @@ class AuthorizationEndpoint:
         return default_toolsets(self._catalog.plans[user.plan], self._mcp)
 
     def _redirect(self, redirect_uri: str, parameters: dict[str, str], state: str) -> HTTPResponse:
-        """Send the person's browser back to the client."""
+        """Redirect the browser back to the client."""
         return see_other(self._answer(redirect_uri, parameters, state))
 
     def _answer(self, redirect_uri: str, parameters: dict[str, str], state: str) -> str:
@@ -192,9 +193,9 @@ class AuthorizationEndpoint:
         return with_parameters(redirect_uri, own)
 
     async def _tell(self, request: Request, refused: RedirectedError) -> HTTPResponse:
-        """Tell the client of an error at once if the person has approved it before; else let the person decide.
+        """Return an error to the client if the person has approved it before; otherwise, let the person decide.
 
-        Whoever registers a client could otherwise have this server redirect anybody to anywhere (RFC 9700, section
+        Without this check, anyone who registers a client could use this server as an open redirector (RFC 9700, section
         4.11.2). Raises `SignInNeeded`.
         """
         user = await self._user(request)
@@ -226,7 +227,7 @@ class AuthorizationEndpoint:
         return response
 
     def _for_people(self, handler: Callable[[Request], Awaitable[HTTPResponse]]) -> Handler:
-        """Return the handler that answers errors with pages, and with redirects where the client may be told."""
+        """Return a handler that shows errors as pages, or redirects them to the client if that is safe."""
 
         async def handle(request: Request, **_path: Any) -> HTTPResponse:
             request.ctx.client_ip = self._admit(request.ip, request.headers).client_ip
@@ -259,7 +260,7 @@ def _error_of(error: OAuthError) -> dict[str, str]:
 
 
 def _query(request: Request) -> str:
-    """Return the query as it was sent. Raises `InvalidRequest` where it is not even UTF-8."""
+    """Return the raw query string. Raises `InvalidRequest` if it is not UTF-8."""
     try:
         return request.query_string
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""The documents with which clients find the authorization server (RFC 9728, RFC 8414, RFC 7517)."""
+"""Discovery documents of the authorization server (RFC 9728, RFC 8414, RFC 7517)."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ _KEYS_MAX_AGE: Final = 300
 
 
 class Discovery:
-    """Answers the well-known URLs and `/oauth/jwks.json`.
+    """Handles the well-known URLs and `/oauth/jwks.json`.
 
-    Each document is at the root and below it with the resource's path. Where the public URL has a path, it is also
-    where RFC 8414 (section 3.1) and RFC 9728 (section 3.1) put it: between the origin and that path.
+    Each document is served at its well-known path, and with the resource's path appended. If the public URL has a path,
+    documents are also served where RFC 8414 (section 3.1) and RFC 9728 (section 3.1) put them: between the origin and
+    that path.
     """
 
     def __init__(self, host: Host) -> None:
@@ -65,7 +66,7 @@ class Discovery:
         return for_programs(handle, self._admit)
 
     async def _jwks(self, _request: Request) -> HTTPResponse:
-        """`GET /oauth/jwks.json`: the public keys of access tokens."""
+        """`GET /oauth/jwks.json`: return the public keys of access tokens."""
         return document(orjson.dumps({"keys": await self._keys.public()}), _KEYS_MAX_AGE)
 
 

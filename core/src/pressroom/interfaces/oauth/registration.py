@@ -29,7 +29,7 @@ _DEPTH: Final = 16
 
 
 class RegistrationLimit:
-    """How often one IP address may do what makes the server remember a client."""
+    """Rate limit on storing new clients, for each IP address."""
 
     def __init__(self, host: Host) -> None:
         self._limiter = host.services.limiter
@@ -37,7 +37,7 @@ class RegistrationLimit:
         self._refuse_on_outage = host.settings.limits.on_outage == "refuse"
 
     async def take(self, client_ip: str) -> None:
-        """Count one. Raises `RateLimited`."""
+        """Count one registration. Raises `RateLimited`, or `BackendError` if `[limits] on_outage` is `refuse`."""
         try:
             status = await self._limiter.take(self._rate, _key(client_ip), 1)
         except BackendError as error:
@@ -54,7 +54,7 @@ class RegistrationLimit:
             )
 
     async def give_back(self, client_ip: str) -> None:
-        """Undo the counting of one that made nothing new."""
+        """Return one registration to the quota, if no new client was created."""
         try:
             await self._limiter.give_back(self._rate, _key(client_ip), 1)
         except BackendError as error:
@@ -66,7 +66,7 @@ def _key(client_ip: str) -> str:
 
 
 class Registration:
-    """Answers the registration endpoint. Only registrations that make a client count against the IP address."""
+    """Handles the registration endpoint. Only registrations that create a client count towards the limit."""
 
     def __init__(self, host: Host, limit: RegistrationLimit) -> None:
         self._clients = host.authorization_server.clients
@@ -79,7 +79,7 @@ class Registration:
         yield Endpoint(REGISTER_PATH, ("OPTIONS",), OAUTH.preflight("POST"))
 
     async def register(self, request: Request) -> HTTPResponse:
-        """Register a client, or return the public one that has the same metadata."""
+        """Register a client, or return the existing public client with the same metadata."""
         if len(request.body) > MAX_BYTES:
             return refusal(InvalidClientMetadata(f"the body may have {MAX_BYTES} bytes"), 413)
         metadata = check_metadata(_body(request))
@@ -102,7 +102,7 @@ def _body(request: Request) -> dict[str, Any]:
 
 
 def _members(registered: RegisteredClient) -> dict[str, Any]:
-    """Return what the client is told (RFC 7591, section 3.2.1)."""
+    """Return the members of the response (RFC 7591, section 3.2.1)."""
     client = registered.client
     metadata: ClientMetadata = client.metadata
     members: dict[str, Any] = {

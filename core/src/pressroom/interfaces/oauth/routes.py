@@ -19,7 +19,7 @@ from pressroom.interfaces.oauth.token import TokenEndpoints
 
 
 class OAuthEndpoints:
-    """Answers `/oauth/…` and the well-known documents."""
+    """Handles `/oauth/…` and the well-known documents."""
 
     def __init__(self, host: Host, site: PageFrame, browser: BrowserSessions) -> None:
         self._for_programs: list[Endpoint] = []
@@ -35,14 +35,14 @@ class OAuthEndpoints:
         self._for_people += AuthorizationEndpoint(host, site, browser, limit).endpoints()
 
     def endpoints(self) -> list[Endpoint]:
-        """Return the routes to serve; none where the operator switched off OAuth, or MCP, which it is for."""
+        """Return the routes to serve: none if OAuth, or MCP, which needs it, is disabled."""
         return [*self._for_programs, *self._for_people]
 
     def serves(self, path: str) -> bool:
-        """Tell whether programs call a URL, so that errors there have the shape of OAuth."""
+        """Return whether a path is an endpoint for programs, so that its errors use the OAuth format."""
         return any(endpoint.path == path.removesuffix("/") for endpoint in self._for_programs)
 
     def refuse(self, _request: Request, error: CallError, status: int, headers: Mapping[str, str]) -> HTTPResponse:
-        """Answer a request that never came to an endpoint: another method, a body that is too large, a failure."""
+        """Return an error for a request that did not reach an endpoint: a wrong method, a large body, a failure."""
         code = "invalid_request" if status < 500 else "server_error"
         return answer({"error": code, "error_description": description(error)}, status, headers)

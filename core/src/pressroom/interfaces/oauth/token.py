@@ -34,7 +34,7 @@ _BASIC: Final = "basic"
 
 
 class TokenEndpoints:
-    """Answers token and revocation requests. Clients prove who they are with Basic, in the form, or not at all."""
+    """Handles token and revocation requests. Clients authenticate with Basic, in the form, or not at all."""
 
     def __init__(self, host: Host) -> None:
         self._server = host.authorization_server
@@ -47,7 +47,7 @@ class TokenEndpoints:
             yield Endpoint(path, ("OPTIONS",), OAUTH.preflight("POST"))
 
     async def token(self, request: Request) -> HTTPResponse:
-        """Give tokens for a code or a refresh token."""
+        """Issue tokens for a code or a refresh token."""
         parameters = _form(request)
         grant_type = parameters.required("grant_type")
         if grant_type not in GRANT_TYPES:
@@ -63,7 +63,7 @@ class TokenEndpoints:
         return answer(_members(tokens))
 
     async def revoke(self, request: Request) -> HTTPResponse:
-        """End what a token came of. A token that nobody has counts as revoked (RFC 7009, section 2.2)."""
+        """Revoke a token with its whole family. An unknown token is not an error (RFC 7009, section 2.2)."""
         parameters = _form(request)
         token = parameters.required("token")
         await self._server.revoke(await self._client(request, parameters), token)
@@ -82,10 +82,10 @@ class TokenEndpoints:
 
 
 def _form(request: Request) -> Parameters:
-    """Return the parameters of the body; those in the URL count for nothing (RFC 6749, section 3.2).
+    """Parse the parameters of the body; those in the URL are ignored (RFC 6749, section 3.2).
 
     Raises:
-        InvalidRequest: it is not a form, too large, not UTF-8, or repeats a parameter.
+        InvalidRequest: The body is not a form, is too large, is not UTF-8, or repeats a parameter.
     """
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != _FORM:
@@ -101,11 +101,11 @@ def _form(request: Request) -> Parameters:
 
 
 def _client_credentials(request: Request, parameters: Parameters) -> tuple[str, str]:
-    """Return a client's id and secret, which may be empty (RFC 6749, section 2.3.1).
+    """Return a client's ID and secret, which can be empty (RFC 6749, section 2.3.1).
 
     Raises:
-        InvalidClient: there is no id, or the `Authorization` header cannot be read.
-        InvalidRequest: the client uses more than one method (section 2.3).
+        InvalidClient: The ID is missing, or the `Authorization` header is malformed.
+        InvalidRequest: The client uses more than one method (section 2.3).
     """
     headers = request.headers.getall("authorization", [])
     in_form = parameters.one("client_id"), parameters.one("client_secret")
@@ -122,7 +122,7 @@ def _client_credentials(request: Request, parameters: Parameters) -> tuple[str, 
 
 
 def _basic(header: str) -> tuple[str, str]:
-    """Return what an `Authorization: Basic` header holds: both parts are form-encoded (RFC 6749, section 2.3.1)."""
+    """Parse an `Authorization: Basic` header, both parts of which are form-encoded (RFC 6749, section 2.3.1)."""
     scheme, _, encoded = header.partition(" ")
     if scheme.lower() != _BASIC:
         raise InvalidClient("a client proves who it is with Basic, or with client_id and client_secret in the form")
@@ -138,7 +138,7 @@ def _basic(header: str) -> tuple[str, str]:
 
 
 def _members(tokens: TokenSet) -> dict[str, str | int]:
-    """Return what the client is told (RFC 6749, section 5.1)."""
+    """Return the members of the response (RFC 6749, section 5.1)."""
     members: dict[str, str | int] = {
         "access_token": tokens.access_token,
         "token_type": "Bearer",
