@@ -314,7 +314,7 @@ def _limits(tool: Tool, plan: str, rules: _Rules) -> tuple[LimitRule, ...]:
             if rate is not None and not isinstance(rate, Rate):
                 raise PluginError(f"rate limit {limit.name} must return a Rate or None, it returned {shown(rate)}")
         if rate is not None:
-            # Limits of different plugins must not share a counter because they have the same name.
+            # Limits of different plugins must not share a counter merely because their names match.
             name = limit.name if plugin == HOST_ID else f"{plugin}: {limit.name}"
             limits.append(LimitRule(name, rate, limit.key))
     return tuple(limits)
