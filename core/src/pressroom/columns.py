@@ -1,4 +1,4 @@
-"""What plugins' tables share with those of the host: names of constraints, ids, secrets, and moments in UTC."""
+"""Shared parts of the host's and plugins' tables: names of constraints, ids, secrets, and timestamps in UTC."""
 
 from __future__ import annotations
 
@@ -23,23 +23,29 @@ NAMING: Final = {
 
 
 MAX_ID_LENGTH: Final = 32
-"""The characters that an id of ours has at most."""
+"""The maximum length of an id, in characters."""
 
 
 @lru_cache(maxsize=8192)
 def as_id(text: str) -> str:
-    """Return an id as every database can compare it. What can be none, such as a text with a NUL, becomes nobody's."""
+    """Return the text if it can be an id, or an empty string, which matches no row.
+
+    Not every database can compare arbitrary texts, such as those with a NUL.
+    """
     return text if len(text) <= MAX_ID_LENGTH and text.isascii() and text.isprintable() else ""
 
 
 class Timestamp(TypeDecorator[datetime]):
-    """A moment, kept as whole microseconds since 1970 in UTC: exact, and ordered alike on every database."""
+    """A point in time, stored as whole microseconds since 1970 in UTC.
+
+    The value is exact, and has the same order on every database.
+    """
 
     impl = BigInteger
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
-        """Return the microseconds. Raises `ValueError` for a moment without a time zone."""
+        """Return the microseconds since 1970. Raises `ValueError` for a naive `datetime`."""
         del dialect
         if value is None:
             return None
@@ -49,7 +55,7 @@ class Timestamp(TypeDecorator[datetime]):
         return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
-        """Return the moment in UTC."""
+        """Return the point in time as a `datetime` in UTC."""
         del dialect
         return (
             None
@@ -80,5 +86,5 @@ def new_secret() -> str:
 
 
 def hash_of(secret: str) -> bytes:
-    """Return the SHA-256 that is stored instead of a random secret of at least 160 bits."""
+    """Return the SHA-256 digest to store instead of a random secret, which must have at least 160 bits."""
     return hashlib.sha256(secret.encode(errors="surrogatepass")).digest()

@@ -1,7 +1,7 @@
-"""Every error of Pressroom, in one tree.
+"""The exception hierarchy of Pressroom.
 
     PressroomError
-    ├── CallError                     one call could not be answered; the client sees code and message
+    ├── CallError                     a call failed; the client sees code and message
     │   ├── InvalidJson               invalid_json
     │   ├── InvalidInput              validation_error
     │   ├── NotFound                  not_found
@@ -17,6 +17,7 @@
     │   ├── CallTimeout               timeout
     │   ├── InternalError             internal_error
     │   └── ClientLeft                client_left
+    ├── NotRunning                    a service was used while no server is running
     ├── InvalidStyle                  invalid_style: a CSS value cannot be drawn
     ├── OAuthError                    an OAuth request was refused; the codes are the RFCs' own
     │   ├── InvalidRequest            invalid_request
@@ -32,15 +33,15 @@
     │   └── InvalidClientMetadata     invalid_client_metadata
     ├── ConfigError                   the operator's configuration is wrong
     ├── PluginError                   a plugin cannot be used
-    ├── FetchRefused                  fetch_refused: a URL from outside is not allowed, or breaks a bound
-    ├── FetchFailed                   fetch_failed: a URL from outside did not answer
-    ├── FetchUnknown                  fetch_unknown: it may have acted on a request, and did not say so
+    ├── FetchRefused                  fetch_refused: an untrusted URL is not allowed, or exceeds a limit
+    ├── FetchFailed                   fetch_failed: an untrusted URL did not respond
+    ├── FetchUnknown                  fetch_unknown: a request may or may not have taken effect
     └── BackendError                  a storage, cache or limits backend failed
         ├── FileMissing               the store has no file under that key
-        └── Unavailable               the server that it needs does not answer
+        └── Unavailable               a server that the backend needs does not respond
 
-`code` is stable: clients may branch on it. Messages are for people and may change.
-All of them survive pickling, because renders raise them in another process.
+`code` is stable: clients can branch on it. Messages are for people and can change. All errors survive pickling, because
+renders raise them in another process.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ from typing import Any, ClassVar
 class PressroomError(Exception):
     """The base class of all errors that Pressroom raises on purpose.
 
-    `message` says what was wrong and where; `hint`, if given, says what to do next.
+    `message` states what was wrong and where; `hint`, if given, states what to do next.
     """
 
     code: ClassVar[str] = "internal_error"
@@ -89,7 +90,7 @@ class CallError(PressroomError):
     spent: bool = False
 
     def __init_subclass__(cls, **more: Any) -> None:
-        """Refuse a status that says no failure. Raises `ValueError`."""
+        """Check that `http_status` is an error status. Raises `ValueError`."""
         super().__init_subclass__(**more)
         if not 400 <= cls.http_status <= 599:
             raise ValueError(f"{cls.__name__}.http_status is {cls.http_status}; a failure has a status from 400 to 599")
@@ -117,13 +118,13 @@ class InvalidInput(CallError, ValueError):
 
 
 class NotFound(CallError):
-    """There is nothing under that URL, or it is switched off."""
+    """The resource does not exist, or is disabled."""
 
     code = "not_found"
 
 
 class MethodNotAllowed(CallError):
-    """The URL exists, the method does not. `allowed` lists the ones that do."""
+    """The URL does not support this method. `allowed` lists those that it supports."""
 
     code = "method_not_allowed"
 
@@ -145,10 +146,10 @@ class PayloadTooLarge(CallError):
 
 
 class Rejected(CallError):
-    """A credential was given and is not valid. Final: no other authenticator is asked.
+    """The credential is invalid. This is final: no other authenticator is tried.
 
-    `reauthorize` says whether the client could get a new credential by authorizing again, as with an expired access
-    token, but not with an API key.
+    `reauthorize` is true if the client can get a new credential by authorizing again, as with an expired access token,
+    but not with an API key.
     """
 
     code = "unauthorized"
@@ -165,15 +166,15 @@ class SignInFailed(CallError):
 
 
 class Forbidden(CallError):
-    """The caller is known, but not allowed to make this call."""
+    """The caller is not allowed to make this call."""
 
     code = "forbidden"
 
 
 class QuotaExceeded(CallError):
-    """The account has used up a quota of its plan; the message says when the next month begins.
+    """The account has used up a quota of its plan; the message states when the next month begins.
 
-    It is also raised if the account's storage is full; the message then says how to free space.
+    It is also raised if the account's storage is full; the message then explains how to free space.
     """
 
     code = "quota_exceeded"
@@ -190,7 +191,7 @@ class RateLimited(CallError):
 
 
 class Overloaded(CallError):
-    """An executor's queue is full, or the storage does not answer. `retry_after` is in whole seconds, at least 1."""
+    """An executor's queue is full, or the storage does not respond. `retry_after` is in whole seconds, at least 1."""
 
     code = "overloaded"
 
@@ -210,7 +211,7 @@ class CallTimeout(CallError):
 
 
 class InternalError(CallError):
-    """An internal error; the client learns no more than the request id."""
+    """An internal error; the client only gets the request id."""
 
     code = "internal_error"
 
@@ -222,7 +223,7 @@ class ClientLeft(CallError):
 
 
 class NotRunning(PressroomError, RuntimeError):
-    """A service was used where no server is running, such as in a hook or in a command of a plugin."""
+    """A service was used while no server is running, such as in a hook or in a command of a plugin."""
 
 
 class InvalidStyle(PressroomError, ValueError):
@@ -251,7 +252,7 @@ class InvalidRequest(OAuthError):
 
 
 class InvalidClient(OAuthError):
-    """The client is unknown, or did not prove who it is (RFC 6749, section 5.2)."""
+    """The client is unknown, or could not be authenticated (RFC 6749, section 5.2)."""
 
     code = "invalid_client"
 
@@ -269,13 +270,13 @@ class UnauthorizedClient(OAuthError):
 
 
 class UnsupportedGrantType(OAuthError):
-    """The server does not have this grant type (RFC 6749, section 5.2)."""
+    """The server does not support this grant type (RFC 6749, section 5.2)."""
 
     code = "unsupported_grant_type"
 
 
 class UnsupportedResponseType(OAuthError):
-    """The server does not have this response type (RFC 6749, section 4.1.2.1)."""
+    """The server does not support this response type (RFC 6749, section 4.1.2.1)."""
 
     code = "unsupported_response_type"
 
@@ -293,7 +294,7 @@ class InvalidTarget(OAuthError):
 
 
 class AccessDenied(OAuthError):
-    """The person said no (RFC 6749, section 4.1.2.1)."""
+    """The user denied the request (RFC 6749, section 4.1.2.1)."""
 
     code = "access_denied"
 
@@ -305,19 +306,19 @@ class InvalidRedirectUri(OAuthError):
 
 
 class InvalidClientMetadata(OAuthError):
-    """Something else in a client's metadata is wrong (RFC 7591, section 3.2.2)."""
+    """Another field of the client's metadata is invalid (RFC 7591, section 3.2.2)."""
 
     code = "invalid_client_metadata"
 
 
 class ConfigError(PressroomError):
-    """The operator's configuration is wrong; the message names the key."""
+    """The operator's configuration is invalid; the message contains the key."""
 
     code = "config_error"
 
 
 class PluginError(PressroomError):
-    """A plugin cannot be used, or its code failed; the message says why. `plugin` is its id, if known."""
+    """A plugin cannot be used, or its code failed; the message states why. `plugin` is its id, if known."""
 
     code = "plugin_error"
 

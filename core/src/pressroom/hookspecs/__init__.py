@@ -1,8 +1,8 @@
-"""Every hook that a plugin may implement.
+"""All hooks that a plugin can implement.
 
 Hooks are synchronous, run once while the server starts, and return an iterable of records from `pressroom.sdk`. They
-take `plugin`, the context of the plugin that is asked, or no argument. The result does not depend on the order in which
-plugins are asked. Import `hookimpl` from `pressroom.sdk` and name the function after the hook.
+take `plugin`, the context of the plugin that implements the hook, or no argument. The order in which plugins are called
+does not matter. Import `hookimpl` from `pressroom.sdk` and name the function after the hook.
 """
 
 from pressroom.hookspecs.calls import (

@@ -1,4 +1,4 @@
-"""Hooks around each call of a tool: who may call, how often, and who is told."""
+"""Hooks for tool calls: authentication, authorization, rate limits, caching, branding, middleware and observers."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ hookspec = pluggy.HookspecMarker("pressroom")
 def pressroom_authenticators(plugin: PluginContext) -> Iterable[Authenticator]:
     """Recognise credentials.
 
-    Authenticators are asked in the order of `[auth] authenticators`, then by name. The first identity wins. `Rejected`
-    is final. They are asked about every call, including calls without `Authorization`, whose `bearer` is empty: a
+    Authenticators are tried in the order of `[auth] authenticators`, then by name. The first identity wins. `Rejected`
+    is final. They are called for every call, including calls without `Authorization`, whose `bearer` is empty: a
     credential may be any header, such as `credentials.headers.get("x-company-key")`, or a cookie, such as
     `credentials.cookies.get("badge")`.
 
@@ -67,8 +67,8 @@ def pressroom_authorizers(plugin: PluginContext) -> Iterable[Authorizer]:
 def pressroom_rate_limits(plugin: PluginContext) -> Iterable[RateLimit]:
     """Limit how often tools are used. All limits apply; the one with the least left is reported.
 
-    If the operator names one of your limits as `[limits] default_limit`, it replaces the host's own limit, which reads
-    the limits of tools and plans. In that case, return `tool.rate_limit` for tools that keep their limit.
+    If the operator selects one of your limits as `[limits] default_limit`, it replaces the host's own limit, which
+    applies the limits of tools and plans. In that case, return `tool.rate_limit` for tools that keep their limit.
 
     Example:
         ```python
@@ -87,7 +87,7 @@ def pressroom_rate_limits(plugin: PluginContext) -> Iterable[RateLimit]:
 def pressroom_cache_rules(plugin: PluginContext) -> Iterable[CacheRule]:
     """Decide how long results are served from the cache. The shortest time and the narrowest sharing win.
 
-    So a rule can only shorten the host's own time, `[cache] seconds`, unless the operator names the rule as
+    So a rule can only shorten the host's own time, `[cache] seconds`, unless the operator selects the rule as
     `[cache] default_rule`, which makes it replace the host's own.
 
     Example:
@@ -124,8 +124,8 @@ def pressroom_branding(plugin: PluginContext) -> Iterable[Brander]:
 def pressroom_call_middleware(plugin: PluginContext) -> Iterable[CallMiddleware]:
     """Run something before and after each call of a tool, for example to trace, audit or time it.
 
-    Middleware is entered in the order of `[middleware] order`, then of plugin id, and left in reverse. It cannot change
-    a response: a failure is logged and counted, and middleware that takes longer than `[middleware] timeout` is
+    Middleware is entered in the order of `[middleware] order`, then by plugin id, and exited in reverse. It cannot
+    change a response: a failure is logged and counted, and middleware that takes longer than `[middleware] timeout` is
     cancelled. If you only need to know about finished calls, use an observer, which is cheaper: it does not delay the
     response.
 

@@ -24,7 +24,7 @@ hookspec = pluggy.HookspecMarker("pressroom")
 
 @hookspec
 def pressroom_backends(plugin: PluginContext) -> Iterable[Backend]:
-    """Offer another file store, cache, limiter or the like. The operator selects one of each kind by name.
+    """Offer an alternative file store, cache or limiter. The operator selects one of each kind by name.
 
     Example:
         ```python
@@ -80,7 +80,7 @@ def pressroom_virtual_hosts(plugin: PluginContext) -> Iterable[VirtualHosts]:
 
 @hookspec
 def pressroom_models(plugin: PluginContext) -> Iterable[Models]:
-    """Keep tables in the server's database, with the plugin's own migrations and version table.
+    """Add tables to the server's database, with the plugin's own migrations and version table.
 
     The database is available as `plugin.services.database` once the server starts.
 
@@ -95,9 +95,9 @@ def pressroom_models(plugin: PluginContext) -> Iterable[Models]:
 
 @hookspec
 def pressroom_shared_keys(plugin: PluginContext) -> Iterable[SharedKeys]:
-    """Name keys that every host with a shared database needs, such as those that encrypt rows.
+    """Declare keys that every host with a shared database needs, such as those that encrypt rows.
 
-    A host that does not have the key that the others write with is refused at its start, before its work can fail.
+    A host without the key that the others write with fails at startup, before any of its work can fail.
 
     Example:
         ```python
@@ -137,7 +137,7 @@ def pressroom_storage(plugin: PluginContext) -> Iterable[StorageKind]:
 
 @hookspec
 def pressroom_publishing_targets(plugin: PluginContext) -> Iterable[PublishingTargets]:
-    """Name where your tools publish for an account, such as its websites.
+    """List where your tools publish for an account, such as its websites.
 
     The consent page shows these names to users before they let an app publish there.
 
@@ -156,7 +156,7 @@ def pressroom_publishing_targets(plugin: PluginContext) -> Iterable[PublishingTa
 
 @hookspec
 def pressroom_overview(plugin: PluginContext) -> Iterable[OverviewSection]:
-    """Show users on the first page of the dashboard what is next in your plugin, and what needs their attention.
+    """Add a section to the first page of the dashboard, with next steps and anything that needs users' attention.
 
     The sections of all plugins come before the host's own, ordered by their position.
 

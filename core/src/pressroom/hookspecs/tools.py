@@ -1,4 +1,4 @@
-"""Hooks for tools, and for what they do besides: jobs, commands, checks."""
+"""Hooks for tools and their instructions, jobs, checks, commands and lifespans."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ hookspec = pluggy.HookspecMarker("pressroom")
 def pressroom_generators(plugin: PluginContext) -> Iterable[Generator]:
     """Offer generators: tools that produce a file.
 
-    The generators of all plugins are combined; each slug must be unique. A plugin that leaves out this hook offers the
+    The generators of all plugins are combined; each slug must be unique. A plugin without this hook offers the
     generators at the top level of its module, except those whose names begin with an underscore.
 
     Example:
@@ -52,7 +52,7 @@ def pressroom_mcp_tools(plugin: PluginContext) -> Iterable[McpTool]:
     """Offer tools for AI clients.
 
     The tools of all plugins are combined with the generators that have an MCP name; each name must be unique. A plugin
-    that leaves out this hook offers the tools at the top level of its module, except those whose names begin with an
+    without this hook offers the tools at the top level of its module, except those whose names begin with an
     underscore.
 
     Example:
@@ -71,7 +71,7 @@ def pressroom_mcp_tools(plugin: PluginContext) -> Iterable[McpTool]:
 
 @hookspec
 def pressroom_mcp_instructions(plugin: PluginContext) -> Iterable[Instructions]:
-    """Tell models how your tools work together: which comes first, and what only the user can do.
+    """Tell models how your tools work together: which to call first, and what only the user can do.
 
     The texts of all plugins, ordered by plugin id, become part of the `instructions` that `initialize` returns, unless
     the operator has configured other instructions.
@@ -143,7 +143,7 @@ def pressroom_commands(plugin: PluginContext) -> Iterable[click.Command]:
 
 @hookspec
 def pressroom_lifespan(plugin: PluginContext) -> Iterable[Lifespan]:
-    """Open something when the process starts and close it when the process stops: last in, first out.
+    """Open a resource when the process starts and close it when the process stops, in reverse order.
 
     Example:
         ```python

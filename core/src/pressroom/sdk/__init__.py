@@ -1,10 +1,10 @@
-"""The interface for plugins: the only module of the host that a plugin imports, but for two.
+"""The plugin interface: plugins import this module of the host, and at most two others.
 
-`pressroom.columns` is for plugins with tables, which import SQLAlchemy anyway; `pressroom.graphics` is for those that
-draw.
+These are `pressroom.columns` for plugins with tables, which import SQLAlchemy anyway, and `pressroom.graphics` for
+plugins that draw images.
 
-It knows nothing of HTTP servers, databases or the host's inner parts. Every name below is public: it changes only
-by the deprecation rules in the documentation.
+The interface is independent of HTTP servers, databases and the host's internals. Every name below is public, and only
+changes according to the deprecation rules in the documentation.
 """
 
 from pressroom.errors import (

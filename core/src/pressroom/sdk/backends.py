@@ -1,4 +1,4 @@
-"""The protocols of the host's replaceable parts, and rates."""
+"""Protocols of the host's replaceable backends, and rates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What pruning removed and what is left."""
+    """The number of files and bytes that pruning removed and kept."""
 
     removed_files: int
     removed_bytes: int
@@ -38,7 +38,7 @@ class FileStore(Protocol):
         """Connect and check that the store can be used."""
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
 
     async def write(self, key: str, content: bytes, *, media_type: str) -> None:
         """Store a file completely or not at all. A file with the same key is replaced."""
@@ -64,7 +64,7 @@ class FileStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CacheEntry:
-    """What the cache stores about a generated file: everything that a response needs, except the bytes.
+    """The cached metadata of a generated file: everything that a response needs, except the content.
 
     `details` is the JSON object with the generator's own fields. `preview` is the key of the file's preview image, if
     it has one.
@@ -80,13 +80,13 @@ class CacheEntry:
 
 @runtime_checkable
 class CacheIndex(Protocol):
-    """Stores which results exist, by content id. Raises `BackendError` on an outage."""
+    """An index of existing results by content id. Raises `BackendError` on an outage."""
 
     async def open(self) -> None:
-        """Connect; an unreachable server is not an error, it may come back."""
+        """Connect. An unreachable server is not an error, since it may come back."""
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
 
     async def get(self, content_id: str) -> CacheEntry | None:
         """Return the entry, or `None`."""
@@ -120,19 +120,19 @@ class Limiter(Protocol):
     """
 
     async def open(self) -> None:
-        """Connect; an unreachable server is not an error, it may come back."""
+        """Connect. An unreachable server is not an error, since it may come back."""
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
 
     async def take(self, rate: Rate, key: str, cost: float) -> LimitStatus:
-        """Count a request if it fits, atomically."""
+        """Atomically count a request if it fits within the limit."""
 
     async def give_back(self, rate: Rate, key: str, cost: float) -> LimitStatus:
-        """Undo the newest request with that cost, because it ended with an internal error."""
+        """Uncount the newest request with this cost, because it ended with an internal error."""
 
     async def peek(self, rate: Rate, key: str) -> LimitStatus:
-        """Return the state without counting anything; `allowed` says whether one whole request would fit."""
+        """Return the state without counting anything; `allowed` is true if one whole request would fit."""
 
 
 _WINDOWS: Final = {1: "second", 60: "minute", 3600: "hour", 86_400: "day"}
@@ -154,15 +154,15 @@ class Rate:
 
 
 def per_minute(requests: int) -> Rate:
-    """Return the rate of that many requests in any 60 seconds."""
+    """Return the rate of `requests` in any 60 seconds."""
     return Rate(requests, 60)
 
 
 def per_hour(requests: int) -> Rate:
-    """Return the rate of that many requests in any 3600 seconds."""
+    """Return the rate of `requests` in any 3600 seconds."""
     return Rate(requests, 3600)
 
 
 def per_day(requests: int) -> Rate:
-    """Return the rate of that many requests in any 86400 seconds."""
+    """Return the rate of `requests` in any 86400 seconds."""
     return Rate(requests, 86400)

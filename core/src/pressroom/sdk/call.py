@@ -1,4 +1,4 @@
-"""What a tool learns about a call, and what it returns."""
+"""The context of a tool call, and the results of tools."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ class Caller:
 
     `client_ip` is the client's normalised IP address (IPv6 grouped by /64). `subject` and `connection` are empty for a
     caller without a credential, whose plan is `anonymous`. `connection_name` is the name that the user gave the
-    connection. `access` is what the call may do: what the connection may do, as in `granted`, or less if the request
-    asked for less. `toolsets` are the sets that the connection's owner chose for it; `None` means the server's default.
+    connection. `access` is the access level of the call: that of the connection, as in `granted`, or a lower one that
+    the request asked for. `toolsets` are the sets that the connection's owner chose for it; `None` means the server's
+    default.
     """
 
     client_ip: str
@@ -57,10 +58,10 @@ class Caller:
 class Call:
     """The context of one call. For tools in the process executor, it is pickled.
 
-    `config` is the plugin's own validated configuration, or `None` if it does not declare one. `timeout` is the total
-    number of seconds that the tool has. `plugin` is the context of the tool's plugin; it is `None` in the process
-    executor. `services` are the services of the server, such as `call.services.database`. `prepared` is what the
-    generator's `prepare` returned, if it has one.
+    `config` is the plugin's own validated configuration, or `None` if it does not declare one. `timeout` is the tool's
+    total time limit in seconds. `plugin` is the context of the tool's plugin; it is `None` in the process executor.
+    `services` are the services of the server, such as `call.services.database`. `prepared` is what the generator's
+    `prepare` returned, if it has one.
     """
 
     tool: str
@@ -82,14 +83,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class EditableText:
-    """Where an image shows the text of a parameter, so that users can edit it in the image on the tool's page.
+    """The position of a parameter's text in an image, so that users can edit it in the image on the tool's page.
 
     The text is drawn in a monospaced font, with one column per character and one row per line. The page does not allow
     editing in the image while a line has more than `columns` characters, or characters that may be wider. Lengths are
     in pixels of an image that is `image_width` wide: `left` and `top` are the corner of the first column and row.
-    `font` is a family that the page has, and `color` and `background` are the CSS colours of the text and of what is
-    behind it. `words` has the colours of words and symbols whose colour differs from `color`, so that edited text has
-    them before the next image is drawn. They are sent in a header, so name only the most frequent ones.
+    `font` is a font family that the page loads, and `color` and `background` are CSS colours. `words` maps words and
+    symbols to colours other than `color`, so that edited text is coloured before the next image is rendered. They are
+    sent in a header, so include only the most frequent ones.
     """
 
     param: str
@@ -115,8 +116,8 @@ class Artifact:
     `media_type` is one of the generator's `produces`. `details` is an instance of the model that the generator declares
     as `details`; its fields appear in the response's `data`. `warnings` are sentences for the caller; they appear as
     `data.warnings`. `preview` is an image of a file that is not an image, as (media type, bytes): the tool's page shows
-    it, and programs find it in the `Link` header with the relation `preview` (RFC 6903). `editable` says where the
-    image shows a parameter's text.
+    it, and programs find it in the `Link` header with the relation `preview` (RFC 6903). `editable` is the position of
+    a parameter's text in the image.
     """
 
     content: bytes
@@ -164,7 +165,7 @@ class ResourceLink:
 
 
 ContentBlock = AudioContent | EmbeddedResource | ResourceLink
-"""What may follow the text and the images of a result."""
+"""Content that can follow the text and the images of a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +173,8 @@ class ToolResult:
     """The result of an MCP tool.
 
     `text` is for the model to read, and `data` is the same information as an object that matches the tool's
-    `outputSchema`. `images` are (media type, bytes) pairs shown with the text. `content` is what follows them: sound,
-    whole documents and links. Set `counts` to false if the tool did nothing that counts against its quota, for example
+    `outputSchema`. `images` are (media type, bytes) pairs shown with the text. `content` follows them: sound, whole
+    documents and links. Set `counts` to false if the tool did nothing that counts against its quota, for example
     because the same work is already in progress: the call is then not counted.
     """
 
@@ -186,11 +187,11 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """The information about a finished call for observers and middleware.
+    """A finished call, as observers and middleware see it.
 
     `code` is `ok` or the stable code of the error; times are in seconds. `interface` is where the call came from: the
     Tools API or the MCP endpoint. `mcp_name` is the name of the tool for MCP clients, if it has one. `attributes` has
-    arguments by which calls can be found, such as `website_id`.
+    the arguments by which calls can be searched, such as `website_id`.
     """
 
     tool: str

@@ -10,16 +10,16 @@ from typing import Final, Literal
 from urllib.parse import urlsplit
 
 AccountRole = Literal["owner", "editor", "reader"]
-"""What a user may do in an account: everything, because it is their own; write; or only read."""
+"""The role of a user in an account: `owner` with full access, `editor` with write access, or `reader`."""
 
 ACCOUNT_ROLES: Final[tuple[AccountRole, ...]] = ("owner", "editor", "reader")
-"""All roles; each one includes those after it."""
+"""All roles; each one includes the rights of those after it."""
 
 _LINK: Final = re.compile(r"<a\s[^<>]*+>", re.IGNORECASE)
 _BLOCK: Final = re.compile(r"<(?:p|h[1-6]|li|tr|pre|blockquote|hr)\b", re.IGNORECASE)
 _LINE: Final = 90
 _SHORT: Final = 12
-"""A text of fewer lines gets a frame that is less high, unless it has images."""
+"""A text of fewer lines gets a lower frame, unless it has images."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class DashboardPage:
     with one for another path, before it calls the handler. Routes whose path has `<name>` segments, or that do not
     accept GET, do not appear in the navigation.
 
-    `tools` says which actions of the page correspond to MCP tools: the host refuses them if the user's plan does not
-    include the tool, before it calls the handler. Its keys are values of the form field `do`; the empty key stands for
-    every form whose `do` is not listed: `{"export": "export_content"}`.
+    `tools` maps actions of the page to the corresponding MCP tools: the host refuses these actions if the user's plan
+    does not include the tool, before it calls the handler. Its keys are values of the form field `do`; the empty key
+    stands for every form whose `do` is not listed: `{"export": "export_content"}`.
 
     `group` is the heading under which the navigation lists the page, such as `Content`. Pages of all plugins with the
     same heading are grouped together; those without a heading are under `More`.
@@ -71,7 +71,8 @@ def sandboxed_frame(html: str, *, title: str, base_url: str, lang: str = "") -> 
     """
     parts = urlsplit(base_url)
     origin, root = f"{parts.scheme}://{parts.netloc}", escape(parts.path.rstrip("/"))
-    # The policy of the page holds in the frame as well. The frame has no origin of its own that 'self' could stand for.
+    # The frame inherits the policy of the page as well. Its own origin is opaque, so that 'self' does not match
+    # anything.
     policy = f"default-src 'none'; img-src 'self' {origin} data:; style-src 'self' {origin}; font-src 'self' {origin}"
     language = f' lang="{escape(lang)}"' if lang else ""
     document = (
@@ -82,7 +83,7 @@ def sandboxed_frame(html: str, *, title: str, base_url: str, lang: str = "") -> 
         f'<link rel="stylesheet" href="{root}/tools/static/account.css">'
         f'</head><body class="prose" dir="auto">{_LINK.sub(_in_the_frame, html)}</body></html>'
     )
-    # The frame cannot tell its height to the page. A block takes half a line more for the gap above it.
+    # The frame cannot report its height to the page, so estimate it. A block adds half a line for the gap above it.
     lines = len(html) / _LINE + 1.5 * len(_BLOCK.findall(html))
     short = " short" if lines < _SHORT and "<img" not in html else ""
     return (
@@ -92,5 +93,5 @@ def sandboxed_frame(html: str, *, title: str, base_url: str, lang: str = "") -> 
 
 
 def _in_the_frame(link: re.Match[str]) -> str:
-    """Let a link to a place in the same text stay in the frame, whose own URL is not what links are relative to."""
+    """Keep fragment links in the frame, which otherwise resolve against the URL of the page."""
     return link[0].replace(' href="#', ' target="_self" href="about:srcdoc#', 1)

@@ -1,4 +1,4 @@
-"""Storage of plugins, the database, accounts and plans, and keys that all hosts share."""
+"""Storage limits, the database, accounts and plans, and keys that hosts share."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class StorageKind:
 
 @dataclass(frozen=True, slots=True)
 class StoredKind:
-    """How many bytes of one kind an account stores."""
+    """The size of an account's stored data of one kind, in bytes."""
 
     name: str
     title: str
@@ -41,14 +41,14 @@ class StoredKind:
 
 @dataclass(frozen=True, slots=True)
 class StorageUsage:
-    """How many bytes an account stores, by kind, and how many its plan includes; `None` means no limit."""
+    """The bytes that an account stores, by kind, and the limit of its plan; `None` means no limit."""
 
     kinds: tuple[StoredKind, ...]
     limit: int | None
 
     @property
     def used(self) -> int:
-        """The bytes of all kinds together."""
+        """The total bytes of all kinds."""
         return sum(one.size for one in self.kinds)
 
 
@@ -64,11 +64,12 @@ class Storage(Protocol):
         ten seconds, each process of a server may write up to a 64th of the free space before it measures again.
 
         Raises:
-            QuotaExceeded: there is not enough space; the message says what takes up how much, and what to delete.
+            QuotaExceeded: there is not enough space; the message states how much each kind takes up, and what to
+                delete.
         """
 
     async def storage(self, subject: str) -> StorageUsage:
-        """Return what an account stores."""
+        """Return the storage usage of an account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +95,13 @@ class Database(Protocol):
     dialect: Literal["sqlite", "postgresql"]
 
     def reading(self) -> AbstractAsyncContextManager[Any]:
-        """Open a session that sees one state of the database and cannot change it.
+        """Open a read-only session on a consistent snapshot of the database.
 
         Raises `BackendError` on an outage.
         """
 
     def writing(self) -> AbstractAsyncContextManager[Any]:
-        """Open a session whose changes are committed together at the end, or not at all.
+        """Open a session in a transaction, which is committed at the end or rolled back.
 
         Raises `BackendError` on an outage.
         """
@@ -108,7 +109,7 @@ class Database(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class QuotaUse:
-    """How much of a quota class has been used this month. `limit` is `None` if the plan has no limit."""
+    """The usage of a quota class this month. `limit` is `None` if the plan has no limit."""
 
     quota: str
     used: int
@@ -165,10 +166,10 @@ class Accounts(Protocol):
     """Information about accounts for plugins. `subject` is that of the caller."""
 
     async def usage(self, subject: str, *, plan: str = "") -> AccountUsage:
-        """Return what an account has and has used.
+        """Return the plan of an account, its tools, and its usage.
 
-        `plan` is that of the caller: a subject that only a plugin's authenticator knows does not have an account, but
-        only a plan. Without `plan`, this raises `NotFound` for such a subject.
+        `plan` is that of the caller: a subject that exists only in a plugin's authenticator has a plan, but not an
+        account. Without `plan`, this raises `NotFound` for such a subject.
         """
 
     async def activity(
@@ -192,15 +193,15 @@ class Accounts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SharedKeys:
-    """Keys with which a plugin encrypts or signs data that other hosts with the same database read.
+    """Keys with which a plugin encrypts or signs data that is shared with other hosts through the database.
 
     The database stores a fingerprint of the key in use. If hosts share a database, a host whose keys do not include
-    this key does not start, and `pressroom doctor` says why.
+    this key does not start, and `pressroom doctor` reports why.
 
-    `name` is the name of the setting, such as `credential_keys`, and `setting` says where it is, such as
-    `[plugins.content.config] credential_keys`. `read` returns the keys of this host: the first one writes, the others
-    only read what was written earlier. `configured` says whether the operator set them; otherwise, each host creates
-    its own. `lost` says what stops working when a key is replaced, such as `websites have to be connected again`.
+    `name` is the name of the setting, such as `credential_keys`, and `setting` is its full path, such as
+    `[plugins.content.config] credential_keys`. `read` returns the keys of this host: the first one is for writing, the
+    others only for reading older data. `configured` is true if the operator set them; otherwise, each host creates its
+    own. `lost` describes what stops working when a key is replaced, such as `websites have to be connected again`.
     `unreadable` is an optional async function that takes a session of the database, and returns the number of rows that
     no key can decrypt; `rows` is what users call them.
     """

@@ -1,4 +1,4 @@
-"""What the declarations of tools have in common: executors, the types of parameters, and toolsets."""
+"""Shared parts of tool declarations: executors, parameter types and toolsets."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 ExecutorName = Literal["async", "thread", "process"]
-"""Where a tool runs: on the event loop, on a worker thread, or in a worker process.
+"""The executor of a tool: the event loop, a worker thread, or a worker process.
 
-Only the process executor can stop a tool that does not return, and survive one that crashes.
+Only the process executor can stop a tool that does not return, and survive a crash.
 """
 
 MCP_TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 
 
 def check_options(decorator: str, given: Iterable[str], known: Collection[str]) -> None:
-    """Make sure that a decorator knows its options. Raises `TypeError`."""
+    """Check that a decorator accepts the given options. Raises `TypeError`."""
     for name in given:
         if name not in known:
             similar = difflib.get_close_matches(name, known, 1)
@@ -30,19 +30,19 @@ def check_options(decorator: str, given: Iterable[str], known: Collection[str]) 
 
 
 def is_model(kind: object, base: type) -> bool:
-    """Tell whether `kind` is a class derived from `base`; plugins may have declared anything."""
+    """Return whether `kind` is a subclass of `base`. Plugins can declare anything, so it might not be a class."""
     return isinstance(kind, type) and issubclass(kind, base)
 
 
 def mcp_name_problems(name: str) -> list[str]:
-    """Return what is wrong with the name of an MCP tool."""
+    """Return the problems with the name of an MCP tool."""
     if name in HOST_TOOL_NAMES:
         return [f"name {name!r} is the host's own; choose another one"]
     return [] if MCP_TOOL_NAME.fullmatch(name) else [f"name {name!r} must match [A-Za-z0-9_-]{{1,64}}"]
 
 
 def params_problems(params: Any) -> list[str]:
-    """Return what is wrong with the parameter model of a tool."""
+    """Return the problems with the parameter model of a tool."""
     if not is_model(params, Params):
         return ["the first argument must be annotated with a subclass of pressroom.sdk.Params"]
     return [
@@ -51,7 +51,7 @@ def params_problems(params: Any) -> list[str]:
 
 
 def run_problems(function: Callable[..., Any], executor: str, timeout: float) -> list[str]:
-    """Return what is wrong with where and how long a tool runs."""
+    """Return the problems with the executor and timeout of a tool."""
     found: list[str] = []
     if timeout <= 0:
         found.append(f"timeout must be above 0 seconds (got {timeout})")
@@ -68,10 +68,10 @@ _HEX_COLOR = re.compile(r"#?([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})", r
 
 
 class Params(BaseModel):
-    """The base class of every parameter model: the only place where you write limits and defaults.
+    """The base class of all parameter models, which are the only place for limits and defaults.
 
     Types are strict: a numeric string is not a number, and a boolean is not an integer. Unknown fields are refused.
-    Instances are frozen, so that equal parameters have the same hash.
+    Instances are frozen and hashable.
     """
 
     model_config = ConfigDict(
@@ -120,18 +120,18 @@ ClientRequestId = Annotated[
     ),
     _REQUEST_ID,
 ]
-"""The type of the parameter `client_request_id`: a text that the client chooses, so that it can repeat a call safely.
+"""The type of the parameter `client_request_id`: an idempotency key that clients choose to repeat calls safely.
 
-Declare `client_request_id: ClientRequestId = None` in a tool that does something new each time it is called. The host
-does the rest: it runs the call once, and returns the result of the first call to repeats.
+Declare `client_request_id: ClientRequestId = None` in a tool that is not idempotent. The host then runs the call once,
+and answers repeats with the result of the first call.
 """
 
 REQUEST_ID: Final = "client_request_id"
-"""The name of the parameter."""
+"""The name of the parameter for the idempotency key."""
 
 
 def is_repeatable(params: type[Params]) -> bool:
-    """Tell whether calls with these parameters can carry a `ClientRequestId`."""
+    """Return whether calls with these parameters can carry a `ClientRequestId`."""
     field = params.model_fields.get(REQUEST_ID)
     return field is not None and _REQUEST_ID in field.metadata
 
@@ -147,13 +147,13 @@ CORE: Final = "core"
 """The default toolset: everything from an idea to a live article."""
 
 GENERATORS: Final = "generators"
-"""The toolset of generators that do not name other sets."""
+"""The default toolset of generators."""
 
 ALL: Final = "all"
-"""What a client writes to list every tool; no set can have this name."""
+"""The value with which clients request all tools; no toolset can have this name."""
 
 HOST_TOOL_NAMES: Final = ("find_tools", "call_tool")
-"""The tools of the host itself, by which clients reach what they do not list."""
+"""The host's own tools, through which clients reach tools that they do not list."""
 
 MAX_NAME_LENGTH: Final = 32
 
@@ -168,7 +168,7 @@ Access = Literal["read", "drafts", "publish", "full"]
 
 
 def toolset_problems(names: Iterable[object]) -> list[str]:
-    """Return what is wrong with the names of a tool's sets, a sentence each."""
+    """Return the problems with the names of a tool's toolsets, one sentence each."""
     return [
         f"toolsets: {name!r} must match [a-z][a-z0-9_-]{{0,31}} and not be {ALL!r}"
         for name in names

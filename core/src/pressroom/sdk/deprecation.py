@@ -1,4 +1,4 @@
-"""Announcements of what a later plugin interface removes, only to plugins that use it."""
+"""Deprecation warnings for the plugin interface, shown only for plugins that use what is deprecated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Deprecation:
-    """Something that will be removed, what to use instead, and the plugin interface that no longer has it.
+    """A deprecated feature, its replacement, and the version of the plugin interface that removes it.
 
     Each plugin that uses it is warned once per process: in the log, by `pressroom doctor` and `pressroom plugins list`,
     and with a `DeprecationWarning` in its tests. Plugins can announce removals from their contracts in the same way.
@@ -30,16 +30,16 @@ class Deprecation:
 
     @property
     def message(self) -> str:
-        """The sentence that authors and operators read."""
+        """The warning for plugin authors and operators."""
         return f"{self.what} is deprecated and ends with plugin API {self.ends}: use {self.instead}"
 
     def note(self) -> None:
-        """Warn the plugin whose code made the call. Skips code of the package that calls this, and of the host."""
+        """Warn the plugin whose code made the call. Frames of the host and of the calling package are skipped."""
         caller = _caller()
         _note(self, caller, _package(caller) if caller else "")
 
     def __call__(self, function: Function) -> Function:
-        """Return a function or class that notes each use of it."""
+        """Return the function or class, changed to note each use."""
         if isinstance(function, type):
             return cast("Function", _noting_class(self, function))
 
@@ -77,15 +77,15 @@ _uses: Final[dict[str, dict[Deprecation, None]]] = {}
 
 
 def watch(module: str, plugin: str, tell: Tell) -> None:
-    """Attribute what the code of a plugin's module and of its package uses to the plugin. The host calls it.
+    """Attribute the deprecated features that a module and its package use to a plugin. The host calls this.
 
-    `tell` is called at the first use of each.
+    `tell` is called on the first use of each deprecated feature.
     """
     _plugins[module] = _plugins[module.rpartition(".")[0] or module] = plugin, tell
 
 
 def uses_of(plugin: str) -> tuple[Deprecation, ...]:
-    """Return what a plugin has used in this process that is deprecated, in the order of first use."""
+    """Return the deprecated features that a plugin has used in this process, in order of first use."""
     return tuple(_uses.get(plugin, ()))
 
 
@@ -123,7 +123,7 @@ def _noting_class(deprecation: Deprecation, kind: Any) -> Any:
 
 
 def _plugin_of(module: str) -> tuple[str, Tell]:
-    """Return the plugin whose module this is, or whose package it is in: the innermost one that is known."""
+    """Return the plugin that owns a module or its nearest watched parent package."""
     while module:
         if module in _plugins:
             return _plugins[module]
@@ -132,11 +132,11 @@ def _plugin_of(module: str) -> tuple[str, Tell]:
 
 
 def _nobody(plugin: str, deprecation: Deprecation) -> None:
-    """Tell nobody: the code is not a plugin's."""
+    """Do nothing: the code does not belong to a plugin."""
 
 
 def _caller() -> FrameType | None:
-    """Return the frame that called the function that asks."""
+    """Return the frame that called the function that calls this one."""
     frame = inspect.currentframe()
     asking = frame.f_back if frame else None
     return asking.f_back if asking else None

@@ -29,12 +29,12 @@ from pressroom.sdk.plain_functions import with_params
 _MEDIA_TYPE: Final = re.compile(
     r"(application|audio|font|image|model|text|video)/[a-z0-9][a-z0-9!#$&^_.+-]{0,62}", re.ASCII
 )
-"""A media type by RFC 6838, section 4.2, in lower case and without parameters."""
+"""A media type as in RFC 6838, section 4.2, in lower case and without parameters."""
 
 _EXTENSION: Final = re.compile(r"[a-z0-9]{1,16}", re.ASCII)
 
-# An attachment in a sandbox is not run as a page. A page may still load it as a script or a style sheet, whatever its
-# other headers say, and then it runs with the rights of this server's own files.
+# A sandboxed attachment does not run as a page. A page can still load it as a script or a style sheet, whatever its
+# other headers say, and it then runs with the rights of this server's own files.
 _LOADED_BY_PAGES: Final = re.compile(
     r"(application|text)/((x-)?(java|ecma|live)script|jscript)[0-9.]*|application/wasm|text/css", re.ASCII
 )
@@ -49,7 +49,7 @@ SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
 
 
 def media_type_problems(produces: Iterable[str], extensions: Mapping[Any, Any]) -> Iterator[str]:
-    """Yield what is wrong with the media types of a generator and the extensions that it declares."""
+    """Yield the problems with the media types and extensions that a generator declares."""
     produces = tuple(produces)
     for media_type in produces:
         if media_type not in EXTENSIONS and media_type not in extensions:
@@ -85,16 +85,16 @@ def _problems(media_type: str, extension: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Mcp:
-    """How a generator appears among the MCP tools.
+    """The MCP tool of a generator.
 
     `description` is written for a model: what the tool does, when to use it, and what it returns. By default, it is the
-    generator's own description. `quota` names the quota class that a run counts against. `toolsets` names the sets that
-    it belongs to. With `embed`, the file itself is part of the result, as an `EmbeddedResource` of at most 1 MiB: use
-    it for short texts that models should read. Images and sound are always included.
+    generator's own description. `quota` is the quota class that a run counts against. `toolsets` lists the toolsets
+    that the tool belongs to. With `embed`, the file itself is part of the result, as an `EmbeddedResource` of at most 1
+    MiB: use it for short texts that models should read. Images and sound are always included.
 
     Descriptions of parameters should be short for models. `descriptions` maps parameters to descriptions for models, if
-    those in the parameter model are written for people. `hide` names parameters that models do not see; calls that use
-    them are accepted nevertheless. In both, write the field of an object as `props.title`.
+    those in the parameter model are written for people. `hide` lists parameters that models do not see; calls that use
+    them are still accepted. In both, write the field of an object as `props.title`.
     """
 
     name: str
@@ -133,13 +133,13 @@ class Generator:
     The HTTP route, the descriptor, JSON Schema, OpenAPI, the MCP tool, the page and the entry in the text index are all
     derived from this record. Create one with the `generator` decorator.
 
-    `slug` is its name in URLs: lower-case words joined by hyphens. `name` is its name for people. `summary` is what
-    lists say of it, and `description` what its page says. `params` is the model of its parameters. `function` takes
-    them and a `Call`, and returns an `Artifact`. `rate_limit` is how often a caller may use it, unless the
-    configuration says otherwise. `tags` are words that describe it. `details` is the model of what a response's `data`
-    says of the file, besides its URL. `executor` says where the function runs. `mcp` offers it to AI clients too.
-    `promo` is the promotional block of its descriptor. `examples` are shown on its page, and can be filled into the
-    form. `preview` says how the page shows the result; `page` describes the form. `reference` is set by the decorator.
+    `slug` is its name in URLs: lower-case words joined by hyphens. `name` is its display name. `summary` is the text in
+    lists, and `description` the text on its page. `params` is the parameter model. `function` takes an instance of it
+    and a `Call`, and returns an `Artifact`. `rate_limit` limits the calls of each caller, unless the configuration
+    overrides it. `tags` are keywords. `details` is the model of the fields that a response's `data` has besides the
+    file's URL. `executor` is where the function runs. `mcp` offers it to AI clients too. `promo` is the promotional
+    block of its descriptor. `examples` are shown on its page, and can be filled into the form. `preview` configures how
+    the page shows the result; `page` describes the form. `reference` is set by the decorator.
 
     `timeout` is the limit in seconds, from when a worker takes the call; `memory_mib` limits what the worker process
     may allocate for it. `cache_discount` is the cost of a request that is served from the cache, as a fraction of one
@@ -149,10 +149,10 @@ class Generator:
     types are sent as attachments, which browsers save. Types that browsers would run, such as scripts, are refused.
     `notes` are warnings that people and models should read before they use the tool.
 
-    `prepare` does what a worker process cannot do, such as fetching. It is a coroutine function that the server awaits
-    in its own process before each run, but not if the result is in the cache. It takes the parameters and a call with
-    the plugin's context. What it returns must be picklable, and is available to the function as `call.prepared`. It has
-    its own `timeout`, and may raise the same errors as the function.
+    `prepare` does work that a worker process cannot do, such as fetching. It is a coroutine function that the server
+    awaits in its own process before each run, but not if the result is in the cache. It takes the parameters and a call
+    with the plugin's context. Its return value must be picklable, and is available to the function as `call.prepared`.
+    It has its own `timeout`, and can raise the same errors as the function.
     """
 
     slug: str
@@ -185,11 +185,11 @@ class Generator:
         return self.function(params, call)
 
     def extension_of(self, media_type: str) -> str:
-        """Return the file extension for a media type that it produces. Raises `KeyError` for any other."""
+        """Return the file extension of a media type that the generator produces. Raises `KeyError` for any other."""
         return EXTENSIONS.get(media_type) or self.extensions[media_type]
 
     def problems(self) -> list[str]:
-        """Return what is wrong with the declaration, one sentence each; empty if it is valid."""
+        """Return the problems with the declaration, one sentence each; empty if it is valid."""
         found = params_problems(self.params) + run_problems(self.function, self.executor, self.timeout)
         if not SLUG.fullmatch(self.slug):
             found.append(f"slug {self.slug!r} must be lower-case words joined by hyphens")
@@ -208,7 +208,7 @@ class Generator:
         return found + self._page_problems()
 
     def _mcp_param_problems(self) -> list[str]:
-        """Return what is wrong with the parameters that `mcp` names; members of objects are checked with the schema."""
+        """Return the problems with the parameters that `mcp` lists; members of objects are checked with the schema."""
         if self.mcp is None or not is_model(self.params, Params):
             return []
         fields = self.params.model_fields
@@ -234,7 +234,7 @@ class Generator:
 
 
 class GeneratorOptions(TypedDict, total=False):
-    """What the decorator `generator` takes beside its own parameters: fields of `Generator`, with their defaults."""
+    """Further options of the decorator `generator`: fields of `Generator`, with the same defaults."""
 
     tags: tuple[str, ...]
     details: type[BaseModel] | None
@@ -265,9 +265,9 @@ def generator(
 ) -> Callable[[GenerateFunction], Generator]:
     """Return a decorator that turns a function `(params, call) -> Artifact` into a `Generator`.
 
-    The parameter model is read from the annotation of the function's first argument. In any other function, each
-    argument is a parameter, as with `mcp_tool`. The remaining options are the fields of `Generator`. The function must
-    be defined at the top level of its module under its own name, so that a worker process can import it.
+    The parameter model is the annotation of the function's first argument. In any other function, each argument is a
+    parameter, as with `mcp_tool`. The remaining options are the fields of `Generator`. The function must be defined at
+    the top level of its module under its own name, so that a worker process can import it.
 
     Raises:
         TypeError: an argument of the function cannot be a parameter, an option is unknown, or `produces` is a string.

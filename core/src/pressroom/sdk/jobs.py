@@ -33,15 +33,15 @@ class LeaseLost(Exception):
 
 
 class LockTaken(Exception):
-    """Somebody else holds the lock."""
+    """The lock is held elsewhere."""
 
 
 class Lease(Protocol):
     """The exclusive right to do a piece of work. The host renews it while the work runs.
 
     It ends if the process cannot reach the database for the length of the lease. The work is then cancelled, and
-    another process may start it. A process that was suspended for longer notices this late; that is what these methods
-    are for.
+    another process may start it. A process that was suspended for longer notices this late; call these methods to find
+    out in time.
     """
 
     def check(self) -> None:
@@ -60,7 +60,7 @@ class Lease(Protocol):
 
 
 class JobRun(Lease, Protocol):
-    """One attempt at a job. It is the job's lease, and that of its lock."""
+    """One attempt at a job, which is also the lease of the job and of its lock."""
 
     id: str
     subject: str
@@ -78,10 +78,10 @@ class JobRun(Lease, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Return it from a job that has to wait: the job makes room for others, and runs again after `seconds`.
+    """Return this from a job that has to wait: it frees its slot for other jobs, and runs again after `seconds`.
 
-    The attempt does not count, and `progress` is kept. Nothing of the attempt stays in memory: store whatever the job
-    needs to continue in the database.
+    The attempt does not count, and `progress` is kept. The attempt's state is not kept in memory: store whatever the
+    job needs to continue in the database.
     """
 
     seconds: float
@@ -89,10 +89,10 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Reschedule:
-    """Return it from a job that should run again at another time, such as the next night: it is queued until `at`.
+    """Return this from a job that should run again later, such as the next night: it is queued until `at`.
 
-    `at` must have a time zone. `payload`, if given, replaces the job's own, so that the next run knows about this one.
-    The count of attempts starts again, since this run counts as successful.
+    `at` must have a time zone. `payload`, if given, replaces the job's own, to pass information to the next run. The
+    attempt count restarts, since this run counts as successful.
     """
 
     at: datetime
@@ -108,13 +108,13 @@ class Job:
     and must be safe to repeat. If it raises an exception, the attempt fails; the job is tried again, with increasing
     delays, until all `attempts` are used up. Users see the message of a `CallError`; for any other exception, they only
     learn that the job failed. `lease` is the number of seconds that an unresponsive process has before another one
-    takes over; `timeout` limits one attempt. With `every`, in seconds, the host enqueues the job by itself: once for
-    each period since 1970 (UTC), whatever the number of processes.
+    takes over; `timeout` limits one attempt. With `every`, in seconds, the host enqueues the job automatically: once
+    per period, counted from 1970 (UTC), whatever the number of processes.
 
-    A process has a limited number of slots for jobs, of which one kind or one account may use at most half. A waiting
-    job occupies a slot, so return a `Pause` if the job has nothing to do for more than a few seconds. Jobs that are
-    `urgent` have their own slots and never wait for others: that is for short work which somebody expects at a certain
-    time, such as publishing. Work that takes minutes is not urgent.
+    A process has a limited number of job slots; one kind or one account can use at most half of them. A waiting job
+    occupies a slot, so return a `Pause` if the job has nothing to do for more than a few seconds. Jobs that are
+    `urgent` have their own slots and never wait for others: use this for short work that is due at a certain time, such
+    as publishing. Work that takes minutes is not urgent.
 
     `lock` is an optional function that returns the key of a lock for a job's payload, such as
     `lambda payload: f"notes:{payload['book']}"`. The job holds the lock while it runs: two jobs with the same key never
@@ -161,20 +161,23 @@ class Jobs(Protocol):
         """
 
     async def status(self, job_id: str, *, subject: str | None = None) -> JobStatus:
-        """Return a job; with `subject`, only one of that account. Raises `NotFound`."""
+        """Return the status of a job; with `subject`, only of a job of that account. Raises `NotFound`."""
 
     async def cancel(self, job_id: str, *, subject: str | None = None) -> bool:
-        """Cancel a job that has not finished, and return whether it was cancelled. Raises `NotFound`."""
+        """Cancel a job that has not finished, and return whether it was cancelled.
+
+        With `subject`, only a job of that account. Raises `NotFound`.
+        """
 
     def lock(self, key: str, *, wait: float = 0.0, lease: float = 60.0) -> AbstractAsyncContextManager[Lease]:
         """Hold a lock while a block runs outside of a job. No job that needs this key runs meanwhile, in any process.
 
-        `wait` is how many seconds to wait for a lock that somebody else holds. `lease` is how many seconds it takes
-        until a process that was killed loses the lock.
+        `wait` is how many seconds to wait for a lock that is held elsewhere. `lease` is the number of seconds after
+        which a killed process loses the lock.
 
         Raises:
             ValueError: the key is empty, has more than 200 characters, or contains a NUL.
-            LockTaken: somebody else held the lock for the whole time.
+            LockTaken: the lock did not become free within `wait` seconds.
             LeaseLost: the lock was lost while the block ran, and the block was cancelled.
             BackendError: the database failed.
         """

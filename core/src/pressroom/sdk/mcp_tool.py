@@ -51,37 +51,40 @@ class Annotations:
 class McpTool:
     """A tool that AI clients can call. Create one with the `mcp_tool` decorator.
 
-    `name` is what clients call it by: up to 64 letters, digits, `_` and `-`. `title` is its name for people.
-    `description` is written for a model: what the tool does, when to use it, and what it returns. `params` is the model
-    of its parameters. `function` takes them and a `Call`, and returns the result, or a `ToolResult`. `annotations` say
-    whether it only reads or may destroy something; connections are restricted by them. `reference` is set by the
-    decorator.
+    `name` identifies the tool to clients: up to 64 letters, digits, `_` and `-`. `title` is its display name.
+    `description` is written for a model: what the tool does, when to use it, and what it returns. `params` is the
+    parameter model. `function` takes an instance of it and a `Call`, and returns the result, or a `ToolResult`.
+    `annotations` state whether the tool only reads or can be destructive; they restrict which connections can use it.
+    `reference` is set by the decorator.
 
-    `result` is the model of the result; it becomes the tool's `outputSchema`. `toolsets` names the sets that the tool
-    belongs to, from which clients choose. A tool that names no set belongs to the one with the name of its plugin.
-    `publishes` means that a call can change what visitors of a website see; connections that may only write drafts are
-    then refused.
+    `result` is the model of the result; it becomes the tool's `outputSchema`. `toolsets` lists the toolsets of the
+    tool, from which clients choose. By default, a tool belongs to the toolset with the name of its plugin. `publishes`
+    means that a call can change what visitors of a website see; connections that may only write drafts are then
+    refused.
 
-    `quota` is the quota class that a call counts against, if any. `counts` takes the parameters and says whether a call
-    counts; by default, every call does. `counted_before` is called when the quota is used up, and says whether the call
-    only continues something that an earlier call was counted for, such as an update of a post; if so, the call runs and
-    does not count. It may only raise `CallError` and `BackendError`. `free` describes which calls do not count, such as
-    `a dry run`. Do not mention costs in `description`: they depend on the plan, and `tools/list` adds them.
+    `quota` is the quota class that a call counts against, if any. `counts` takes the parameters and returns whether the
+    call counts; by default, every call does. `counted_before` is called when the quota is used up, and returns whether
+    the call only continues something that an earlier call was counted for, such as an update of a post; if so, the call
+    runs and does not count. It may only raise `CallError` and `BackendError`. `free` describes which calls do not
+    count, such as `a dry run`. Do not mention costs in `description`: they depend on the plan, and `tools/list` adds
+    them.
 
     `resumes` is for a tool with a `client_request_id` that can find what an earlier attempt created, for example
-    because it stores the id: a call that was cut off, such as by a crash, is then run again. Without it, such a repeat
-    is refused, since it is unknown whether the first attempt succeeded. `changed_with` names the tool that changes what
-    this one creates; clients that reuse a `client_request_id` with other arguments are referred to it.
+    because it stores the id: a repeat of a call that was interrupted, such as by a crash, then runs. Without it, such a
+    repeat is refused, since it is unknown whether the first attempt succeeded. `changed_with` is the name of the tool
+    that changes what this one creates; clients that reuse a `client_request_id` with other arguments are referred to
+    it.
 
-    `rate_limit` is how often a caller may call it; by default, there is no limit. `executor` says where the function
+    `rate_limit` limits the calls of each caller; by default, they are not limited. `executor` is where the function
     runs. `timeout` is in seconds; `memory_mib` limits what a worker process may allocate for a call. `aliases` are
     other names under which the tool can be called; they are not listed, and no two tools may share a name.
     `unavailable` takes the plugin's context and returns why the tool cannot work on this server, for example because a
-    key is missing, in words that can follow "not available: ", or an empty text if it can. It is called once, when all
-    plugins are loaded. A tool that cannot work is not listed and cannot be called, and `get_account_usage` says why.
+    key is missing, as a phrase that can follow "not available: ", or an empty text if it can. It is called once, when
+    all plugins are loaded. A tool that cannot work is not listed and cannot be called, and `get_account_usage` returns
+    the reason.
 
-    `choices` is for parameters whose values depend on the server, for example on what other plugins contributed to a
-    hook. It maps a parameter, which the model declares as a plain `str` or `list[str]`, to a function that takes the
+    `choices` is for parameters whose values depend on the server, for example on the contributions of other plugins to
+    a hook. It maps a parameter, which the model declares as a plain `str` or `list[str]`, to a function that takes the
     plugin's context and returns the values. The function is called once all plugins are loaded. Clients see the values
     as the `enum` of the parameter or of its items; others are refused.
     """
@@ -121,7 +124,7 @@ class McpTool:
         return is_model(self.params, Params) and is_repeatable(self.params)
 
     def problems(self) -> list[str]:
-        """Return what is wrong with the declaration, one sentence each; empty if it is valid."""
+        """Return the problems with the declaration, one sentence each; empty if it is valid."""
         found = mcp_name_problems(self.name) + params_problems(self.params)
         found += [f"aliases: {problem}" for alias in self.aliases for problem in mcp_name_problems(alias)]
         found += run_problems(self.function, self.executor, self.timeout)
@@ -160,21 +163,21 @@ class McpTool:
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """How the tools of a plugin work together: one or more lines of `instructions` for models, which clients get first.
+    """Instructions for models on how a plugin's tools work together: one or more lines of the server's `instructions`.
 
-    They are part of every conversation, so they may have at most 1,500 characters. Name tools, and say what the user
-    has to do.
+    Clients get them first. They are part of every conversation, so they can have at most 1,500 characters. Mention
+    tools by name, and what the user has to do.
     """
 
     text: str
 
     @property
     def beginning(self) -> str:
-        """The first words, as the name of this record in lists of what a plugin contributes."""
+        """The beginning of the text, which serves as the name of this record in lists of contributions."""
         return textwrap.shorten(self.text, 40, placeholder="…")
 
     def problems(self) -> list[str]:
-        """Return what is wrong with the text, one sentence each."""
+        """Return the problems with the text, one sentence each."""
         if not self.text.strip():
             return ["text is empty"]
         if len(self.text) > MAX_INSTRUCTIONS_LENGTH:
@@ -183,7 +186,7 @@ class Instructions:
 
 
 class McpToolOptions(TypedDict, total=False):
-    """What the decorator `mcp_tool` takes beside its own parameters: fields of `McpTool`, with their defaults."""
+    """Further options of the decorator `mcp_tool`: fields of `McpTool`, with the same defaults."""
 
     annotations: Annotations
     toolsets: tuple[str, ...]
@@ -230,11 +233,11 @@ def mcp_tool(
 ) -> McpTool | Callable[[McpFunction], McpTool]:
     """Turn a function into an `McpTool`, as `@mcp_tool` or `@mcp_tool(…)`.
 
-    By default, the name is that of the function, the title is the name in words, and the description is the docstring.
-    A function `(params, call)` declares its parameters as a subclass of `Params`. In any other function, such as `async
-    def add(a: int, b: int) -> int`, each argument is a parameter, except one that is annotated with `Call`.
-    `Annotated[int, "The first number."]` describes a parameter, and `Annotated[int, Field(ge=0, description=…)]` also
-    limits it.
+    By default, the name is that of the function, the title is derived from the name, and the description is the
+    docstring. A function `(params, call)` declares its parameters as a subclass of `Params`. In any other function,
+    such as `async def add(a: int, b: int) -> int`, each argument is a parameter, except one that is annotated with
+    `Call`. `Annotated[int, "The first number."]` describes a parameter, and
+    `Annotated[int, Field(ge=0, description=…)]` also limits it.
 
     The function returns a pydantic model, or a `ToolResult` if the text for the model should differ from the data; in
     that case, `result` is the model of the data. A value of any other annotated type becomes the field `result` of an

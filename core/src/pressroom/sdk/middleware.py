@@ -1,4 +1,4 @@
-"""What plugins run around calls."""
+"""Middleware of plugins around tool calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pressroom.sdk.shared import ToolInfo
 
 @dataclass(frozen=True, slots=True)
 class CallInfo:
-    """The information about a starting call for middleware.
+    """A call that is about to start, as middleware sees it.
 
     `interface` is where the call came from: the Tools API or the MCP endpoint. `trace` has the request's headers
     `traceparent`, `tracestate` and `baggage` (W3C Trace Context and Baggage), if they were sent, unchanged: do not
@@ -41,8 +41,8 @@ class CallMiddleware:
     functions. If they take longer than `[middleware] timeout`, they are cancelled. Exceptions are logged and counted,
     and the call continues; if `enter` fails, `exit` does not run.
 
-    The middleware that the operator names first in `[middleware] order` is the outermost: it is entered first and
-    exited last. Any others follow, ordered by plugin id.
+    The first middleware in the operator's `[middleware] order` is the outermost: it is entered first and exited last.
+    Any others follow, ordered by plugin id.
     """
 
     name: str

@@ -32,7 +32,7 @@ class UploadedFile:
 class MultipartForm:
     """The texts and the files of a form, by field name.
 
-    A file field in which no file was chosen has no files.
+    A file field without a chosen file is absent, and so is a file without content.
     """
 
     texts: dict[str, list[str]] = field(default_factory=dict)
@@ -45,18 +45,19 @@ def parse_multipart(content_type: str, body: bytes, max_fields: int) -> Multipar
     Forms are flat: parts that are themselves multipart are refused, as in RFC 7578, section 4.3.
 
     Args:
-        content_type: the request's `Content-Type`, which names the boundary.
+        content_type: the request's `Content-Type`, with the boundary.
         body: the complete body.
         max_fields: the maximum number of parts.
 
     Raises:
-        InvalidInput: it is not such a form, is incomplete, has too many parts, or has texts that are not UTF-8.
+        InvalidInput: the body is not a multipart form, is incomplete, has too many or unsupported parts, or has texts
+            that are not UTF-8.
     """
     boundary = _BOUNDARY.search(content_type)
     if boundary is None:
         raise InvalidInput("", "the form's Content-Type must name its boundary")
     delimiter = b"\r\n--" + (boundary[1] or boundary[2]).encode("ascii")
-    # What comes before the first boundary is nobody's, and the first needs no line end before it.
+    # Drop the preamble. The added line break lets the first boundary match at the very beginning.
     _, *parts = (b"\r\n" + body).split(delimiter, max_fields + 2)
     if len(parts) > max_fields + 1:
         raise InvalidInput("", f"the form must have at most {max_fields} fields")

@@ -1,4 +1,4 @@
-"""What a generator declares about its page: the parts of the form, the fields for files, and texts to copy."""
+"""Declarations for a generator's page: the layout of the form, file fields, and snippets to copy."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _FILE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/
 class Preview:
     """How a generator's page shows the result.
 
-    `kind` is either `image`, for the file itself or the `preview` of its artifact, or `icons`, for a browser tab, a
-    phone's home screen and a search result with the icons of `Artifact.preview`, an image that
-    `pressroom.graphics.icons.icon_sheet` creates. Pages update the preview as users type; set `live` to do so for a
-    generator whose files are not images.
+    `kind` is `image` to show the file itself or the `preview` of its artifact, or `icons` to show a browser tab, a
+    phone's home screen and a search result with the icons of `Artifact.preview`, a sheet created by
+    `pressroom.graphics.icons.icon_sheet`. Pages update the preview as users type; set `live` to do so for a generator
+    whose files are not images.
     """
 
     kind: Literal["image", "icons"] = "image"
@@ -36,7 +36,7 @@ class Preview:
 class Mode:
     """One of several modes of a generator. The form shows one mode at a time.
 
-    `params` names the parameters that only belong to this mode; none of them may be required.
+    `params` lists the parameters that only belong to this mode; none of them can be required.
     """
 
     title: str
@@ -45,12 +45,12 @@ class Mode:
 
 @dataclass(frozen=True, slots=True)
 class FormCase:
-    """What the form shows while the parameter `Page.switch` has a certain value.
+    """The form fields to show for one value of the parameter `Page.switch`.
 
-    `title` is the name of that value for people. `params` names the parameters that are only relevant in this case,
-    with fields of objects written as `content.password`; a parameter may be in several cases. `labels` are the names of
-    fields in this case, by parameter. `sample` has texts for fields that are still empty, so that there is something to
-    see.
+    `title` is the display name of that value. `params` lists the parameters that are only relevant in this case, with
+    fields of objects written as `content.password`; a parameter can be in several cases. `labels` maps parameters to
+    field labels for this case. `sample` maps parameters to texts that fill untouched fields when users switch to this
+    case.
     """
 
     value: str
@@ -62,10 +62,10 @@ class FormCase:
 
 @dataclass(frozen=True, slots=True)
 class FormSection:
-    """Fields under their own heading, which users can open and close.
+    """A collapsible group of fields under its own heading.
 
-    `params` names optional parameters, with fields of objects written as `props.title`. They must all belong to the
-    same mode, or to none.
+    `params` lists optional parameters, with fields of objects written as `props.title`. They must all belong to the
+    same mode, or to none. With `open`, the group starts expanded.
     """
 
     title: str
@@ -75,10 +75,10 @@ class FormSection:
 
 @dataclass(frozen=True, slots=True)
 class FileField:
-    """A text parameter that takes a file as a `data:` URL: users choose the file or drop it.
+    """A text parameter that accepts a file as a `data:` URL: users choose or drop the file.
 
     `media_types` are the image types that the parameter accepts. Other images, and images that are too large for
-    `max_length`, are converted in the browser. `urls` means that it also accepts the URL of an image.
+    `max_length`, are converted in the browser. With `urls`, the parameter also accepts the URL of an image.
     """
 
     param: str
@@ -88,10 +88,10 @@ class FileField:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A text to copy and paste somewhere else, such as the tags that show an image.
+    """A text to copy, such as the HTML tags that embed an image.
 
-    In `text`, `{name}` is replaced by that field of the response's `data`, such as `{url}`, escaped for HTML. `note` is
-    what users should know before they paste it.
+    In `text`, `{name}` is replaced with that field of the response's `data`, such as `{url}`, escaped for HTML. `note`
+    tells users what to consider before they paste it.
     """
 
     title: str
@@ -100,22 +100,22 @@ class Snippet:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The fields that the text uses."""
+        """The names of the fields that `text` uses."""
         return tuple(dict.fromkeys(PLACEHOLDER.findall(self.text)))
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a generator's page has in addition to a form, a result and the reference.
+    """Options for a generator's page, beyond the form, result and reference that every page has.
 
-    With `gallery`, the page shows images of the examples although the files are not images; each artifact then needs a
-    `preview`. `modes` divides the form if parameters exclude each other. `snippets` are texts to copy. `sample` is an
-    instance of the generator's `details`, which the page shows before there is a result.
+    With `gallery`, the page shows images of the examples even if the files are not images; each artifact then needs a
+    `preview`. `modes` divides the form if parameters are mutually exclusive. `snippets` are texts to copy. `sample` is
+    an instance of the generator's `details`, which the page shows before there is a result.
 
     `switch` names a parameter with a few values that decides which other parameters the form shows, according to
-    `cases`. `sections` are groups of fields that users can open. `files` are the fields that take a file. `labels` are
-    the names of fields, by parameter; `values` are the names of values, by parameter and value. `thumbnails` has, by
-    parameter, the input that shows the parameter's values best; by default, an example is used.
+    `cases`. `sections` are groups of fields that users can open. `files` are the fields that accept a file. `labels`
+    maps parameters to field labels; `values` maps parameters and their values to display names. `thumbnails` maps
+    parameters to the input that shows their values best; by default, an example is used.
     """
 
     gallery: bool = False
@@ -132,7 +132,7 @@ class Page:
 
 
 def form_problems(page: Page, params: type[Params] | None) -> list[str]:
-    """Return what is wrong with the form that a page declares, a sentence each."""
+    """Return the problems with the form that a page declares, one sentence each."""
     return [f"page: {problem}" for problem in (*_mode_problems(page, params), *_field_problems(page, params))]
 
 
@@ -175,7 +175,7 @@ def _field_problems(page: Page, params: type[Params] | None) -> Iterator[str]:
 
 
 def _paths(params: type[Params]) -> Iterator[str]:
-    """Yield the names that fields can have: of parameters, and of the members of objects."""
+    """Yield all valid field paths: parameters, and the members of parameters that are objects."""
     for name, info in params.model_fields.items():
         yield name
         for one in (info.annotation, *get_args(info.annotation)):

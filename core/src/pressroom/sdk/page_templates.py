@@ -1,4 +1,4 @@
-"""The page templates of a plugin or of the host, or the operator's versions of them."""
+"""Page templates of the host and of plugins, which operators can override."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ BUILTIN_PREFIX: Final = "builtin"
 """The prefix with which an operator's template can extend or include the template that it replaces."""
 
 RENDER_SECONDS: Final = 2.0
-"""How long an operator's template may take for a page."""
+"""The time limit in seconds for rendering a page with an operator's template."""
 
 REST_SECONDS: Final = 60.0
-"""How long an operator's template that took too long is not tried again, since it blocked other requests."""
+"""How many seconds an operator's template is skipped after it exceeded a limit, since it blocked other requests."""
 
 _MAX_CHARACTERS: Final = 8_000_000
 
 
 def _uninterrupted(_seconds: float) -> AbstractContextManager[None]:
-    """Interrupt nothing, where no host runs."""
+    """Interrupt nothing, since no host is running."""
     return nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorTemplate:
-    """What an operator has instead of a template: the text, and the path of the file that it is from."""
+    """An operator's override of a template: its source, and the path of its file."""
 
     source: str
     path: str
 
 
 class TemplateTooLong(Exception):
-    """A page of an operator's template takes too long, or gets too large."""
+    """An operator's template takes too long to render, or its page is too large."""
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateOptions:
-    """What templates may use besides what they are rendered with. `aliases` are prefixes of names: `web/base.html`."""
+    """The Jinja options of templates. `aliases` maps prefixes of template names, as in `web/base.html`, to folders."""
 
     globals: Mapping[str, Any] = field(default_factory=dict)
     filters: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class PageTemplates:
         if not self._replaced or time.monotonic() < self._resting_until.get(template, 0.0):
             return self._builtin_environment().get_template(template).render(values)
         try:
-            # What writes nothing, such as an empty loop, is stopped by this alone.
+            # This alone stops a template that writes nothing, such as an empty loop.
             with self._interrupting(RENDER_SECONDS):
                 return self._render_own(template, values)
         except Exception as error:  # noqa: BLE001 - an operator's template may raise anything
@@ -101,7 +101,7 @@ class PageTemplates:
         return text
 
     def has(self, template: str) -> bool:
-        """Tell whether there is a template with this name, either the plugin's own or the operator's."""
+        """Return whether a template with this name exists, either the plugin's own or the operator's."""
         from jinja2 import TemplateNotFound  # noqa: PLC0415 - loads with the first page
 
         environment = self._own_environment() if self._replaced else self._builtin_environment()
@@ -115,7 +115,7 @@ class PageTemplates:
         """Return the names of the templates that an operator's template extends, includes or imports.
 
         Raises:
-            jinja2.TemplateError: it cannot be compiled.
+            jinja2.TemplateError: the template cannot be compiled.
         """
         from jinja2 import meta  # noqa: PLC0415 - loads with the first page
 
@@ -150,7 +150,7 @@ class PageTemplates:
 
             loader = self._loader()
             own = FunctionLoader(self._load_own)
-            # Sandboxed code is other code, so it has no part in the cache of the others.
+            # Sandboxed templates compile to different code, so they must not share the bytecode cache.
             self._own = self._with_options(
                 ImmutableSandboxedEnvironment, ChoiceLoader([own, PrefixLoader({BUILTIN_PREFIX: loader}), loader])
             )

@@ -1,4 +1,4 @@
-"""Models that are made from the annotations of a tool's function, where its author declares none.
+"""Models derived from the annotations of a tool's function, if it does not declare any.
 
 `async def add(a: int, b: int) -> int` becomes a tool with the parameters `a` and `b` and the result `{"result": …}`.
 """
@@ -18,24 +18,25 @@ from pressroom.sdk.call import Call, ToolResult
 from pressroom.sdk.declaration import Integer, Params, is_model
 
 RESULT: Final = "result"
-"""The member that holds what a function returns, where that is not a model."""
+"""The field for the return value of a function that does not return a model."""
 
 _NAMED: Final = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 def in_words(name: str) -> str:
-    """Return the name of a function, parameter or module as people write it: `word_count` is `Word count`."""
+    """Return a display name for a function, parameter or module: `word_count` becomes `Word count`."""
     return name.replace("_", " ").strip().capitalize()
 
 
 def with_params(function: Callable[..., Any]) -> tuple[Any, Callable[..., Any]]:
     """Return the parameter model of a tool's function, and the function `(params, call)` that the host calls.
 
-    A function `(params, call)` whose first argument is a model, or is called `params`, is returned as it is. In all
-    others each argument is a parameter, but for one that is annotated with `Call`.
+    A function `(params, call)` whose first argument is a model, or is called `params`, is returned unchanged. If a
+    model is the only argument, it is the parameter model. In all other functions, each argument is a parameter, except
+    those annotated with `Call`.
 
     Raises:
-        TypeError: an argument cannot be a parameter; the message names all of them.
+        TypeError: an argument cannot be a parameter; the message lists all such arguments.
     """
     arguments = inspect.signature(function).parameters
     hints = typing.get_type_hints(function, include_extras=True)
@@ -51,7 +52,7 @@ def with_params(function: Callable[..., Any]) -> tuple[Any, Callable[..., Any]]:
     if problems:
         raise TypeError(f"{function.__qualname__}: {'; '.join(problems)}")
     fields: dict[str, Any] = {name: _field(name, hints[name], one.default) for name, one in given.items()}
-    # A worker process finds the model as a member of the tool, by this name.
+    # Worker processes look up the model as an attribute of the tool, by this name.
     model = create_model(f"{_camel(function)}Params", __base__=Params, __module__=function.__module__, **fields)
     model.__qualname__ = f"{function.__qualname__}.params"
     calls = [name for name in names if name not in given]
@@ -65,9 +66,10 @@ def with_params(function: Callable[..., Any]) -> tuple[Any, Callable[..., Any]]:
 def with_result(
     function: Callable[..., Any], run: Callable[..., Any], declared: type[BaseModel] | None
 ) -> tuple[Any, Callable[..., Any]]:
-    """Return the model of what a tool returns, and the function that returns one, where `function` returns no model.
+    """Return the result model of a tool, and a function that returns an instance of it.
 
-    `run` is what the host calls; see `with_params`.
+    `run` is the function that the host calls; see `with_params`. It is returned unchanged if `function` returns a
+    model.
     """
     returned: Any = declared or typing.get_type_hints(function, include_extras=True).get("return")
     if returned in (None, type(None), ToolResult) or is_model(returned, BaseModel):
@@ -95,7 +97,7 @@ def with_result(
 
 
 def _adapted(function: Callable[..., Any], passed: Callable[[Any, Call], dict[str, Any]]) -> Callable[..., Any]:
-    """Return a function `(params, call)` that calls the tool's own, asynchronously if that is."""
+    """Return a function `(params, call)` that calls the tool's function, and is async if that one is."""
     if inspect.iscoroutinefunction(function):
 
         async def run(params: Any, call: Call) -> Any:
@@ -134,7 +136,10 @@ def _type_problems(name: str, hint: Any, default: Any) -> Iterator[str]:
 
 
 def _field(name: str, hint: Any, default: Any, described: str = "") -> Any:
-    """Return the definition of a field. `Annotated[int, "The length."]` is short for a `Field` with a description."""
+    """Return a field definition for `create_model`.
+
+    `Annotated[int, "The length."]` is short for a `Field` with a description.
+    """
     extras = getattr(hint, "__metadata__", ())
     if getattr(hint, "__origin__", hint) is int:
         hint = Annotated[(Integer, *extras)] if extras else Integer

@@ -1,4 +1,4 @@
-"""What a plugin declares about itself, and what it gets from the host."""
+"""The declaration of a plugin, and the context that it gets from the host."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from pressroom.sdk.page_templates import PageTemplates
 from pressroom.sdk.services import Fetcher, Tools, Workers
 
 API: Final = "1"
-"""The plugin interface of this host. It accepts this version and the previous one."""
+"""The version of this host's plugin interface. The host accepts this version and the previous one."""
 
 FIRST_API: Final = "1"
-"""The interface of plugins that do not say which one they are written for."""
+"""The interface version assumed for plugins that do not declare one."""
 
 PLUGIN_ID = re.compile(r"[a-z][a-z0-9_]{1,31}", re.ASCII)
 
 hookimpl = pluggy.HookimplMarker("pressroom")
-"""Marks a function of a plugin as the implementation of the hook that it is named after."""
+"""Marks a plugin's function as the implementation of the hook of the same name."""
 
 
 class PluginConfig(BaseModel):
     """The base class of a plugin's own configuration: `[plugins.<id>.config]` in the operator's file.
 
-    Unknown keys are rejected. Declare a secret as `pydantic.SecretStr`, so that it is never shown.
+    Unknown keys are rejected. Declare secrets as `pydantic.SecretStr`, so that they are never shown.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -46,17 +46,17 @@ class Plugin:
 
     `id` is the name of the entry point. `api` is the version of the plugin interface that the plugin is written for, as
     a literal such as `"1"`: never use the host's `API`, which would match every host. Always state it: without it, the
-    plugin counts as written for `"1"`, and operators are warned; a plugin of one file counts as written for the host's
+    plugin counts as written for `"1"`, and operators are warned; a single-file plugin counts as written for the host's
     version. `requires` lists the ids of plugins that this one needs to work. `hookspecs` is a module or class with
-    hooks that this plugin offers to others. `unique` maps such hooks to the field that names their records, such as
-    `{"acme_stores": "name"}`: plugins that offer the same name are in conflict, as with names of the host.
+    hooks that this plugin offers to others. `unique` maps such hooks to the field that identifies their records, such
+    as `{"acme_stores": "name"}`: plugins that contribute the same name conflict, as they would with a name of the host.
 
-    `worker_modules` names the modules whose functions it runs in worker processes. They are imported there before the
-    first call, and before the first call of its tools that run in such processes. `worker_setup` names functions
+    `worker_modules` lists the modules whose functions it runs in worker processes. They are imported there before the
+    first call, and before the first call of its tools that run in such processes. `worker_setup` lists functions
     without parameters, such as `acme.models:load`, that each process of `plugin.services.workers` runs when it starts
-    with the server, so that no call has to wait for what they load.
+    with the server, so that no call has to wait for them.
 
-    `templates` names packages, such as `__package__`, whose folder `templates` contains the Jinja templates of the
+    `templates` lists packages, such as `__package__`, whose folder `templates` contains the Jinja templates of the
     plugin's pages. `PluginContext.templates` renders them, or the operator's version if there is one.
     """
 
@@ -79,15 +79,15 @@ class Plugin:
 
 
 def _uncontained(_owner: str, _what: str, **_options: Any) -> AbstractContextManager[None]:
-    """Contain nothing if no host is running."""
+    """Let all exceptions pass, since no host is running."""
     return nullcontext()
 
 
 class Extensions:
-    """What other plugins contributed through the hooks that a plugin offers with `Plugin(hookspecs=…)`.
+    """Contributions of other plugins to the hooks that a plugin offers with `Plugin(hookspecs=…)`.
 
-    You can also read the hooks of the plugins that your plugin requires. The host fills it once all plugins are loaded:
-    read it in a lifespan or in a call, not in a hook.
+    You can also read the hooks of the plugins that your plugin requires. The host provides the contributions once all
+    plugins are loaded: read them in a lifespan or in a call, not in a hook.
     """
 
     __slots__ = ("_contain", "_contributed")
@@ -97,7 +97,10 @@ class Extensions:
         self._contain = contain
 
     def of(self, hook: str) -> tuple[tuple[str, Any], ...]:
-        """Return pairs of plugin id and record. Raises `RuntimeError` if called too early, `KeyError` if unknown."""
+        """Return the (plugin id, record) pairs of a hook.
+
+        Raises `RuntimeError` before all plugins are loaded, and `KeyError` for an unknown hook.
+        """
         if self._contributed is None:
             raise RuntimeError("extensions can be read once all plugins are loaded, such as in a lifespan")
         return self._contributed[hook]
@@ -112,7 +115,7 @@ class Extensions:
         seconds: float | None = None,
         interrupt: bool = False,
     ) -> AbstractContextManager[None]:
-        """Return a context manager in which you call what others contributed. The block may await.
+        """Return a context manager for calling contributed code. The block can await.
 
         Intentional errors, which are `PressroomError` and those in `passes`, are passed on. Any other exception,
         including `SystemExit`, is counted and logged as a failure of the plugin whose code raised it, and becomes a
@@ -121,11 +124,11 @@ class Extensions:
         blamed for it.
 
         Args:
-            what: what is called, for the log and for `pressroom plugins list`, such as `store acme`.
+            what: the name of the called code in the log and in `pressroom plugins list`, such as `store acme`.
             record: the record that is called, if there is only one; failures are attributed to its plugin. Without it,
                 they are attributed to the plugin that the traceback points to, which may be yours.
-            passes: other errors to pass on.
-            private: whether to leave out messages and tracebacks, because they may contain a credential.
+            passes: other exception types to pass on.
+            private: whether to omit messages and tracebacks, because they may contain a credential.
             seconds: how long the block may take before it is cancelled. By default, there is no limit.
             interrupt: whether to interrupt a block that does not await after `seconds`, even if it blocks the event
                 loop. This only works in the main thread.
@@ -138,13 +141,13 @@ class Extensions:
         return "" if record is None else next((id_ for id_, one in pairs if one is record), "")
 
     def fill(self, contributed: Mapping[str, Iterable[tuple[str, Any]]]) -> None:
-        """Set what was contributed to each hook. The host calls it, and again if a plugin is dropped later."""
+        """Set the contributions to each hook. The host calls this, and again if it drops a plugin later."""
         self._contributed = {hook: tuple(pairs) for hook, pairs in contributed.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class HostServices:
-    """The parts of a running server that plugins may use.
+    """The services of a running server that plugins can use.
 
     `database` is for plugins that contribute `Models`. `accounts` has information about accounts, and `storage` limits
     the bytes that they store. `jobs` is the queue of background jobs, `fetcher` fetches untrusted URLs, `tools` creates
@@ -161,7 +164,7 @@ class HostServices:
 
 
 class ServiceProvider:
-    """Holds the services of a server while it runs. The host fills it; plugins read `PluginContext.services`."""
+    """Holds the services of a running server. The host sets them; plugins read `PluginContext.services`."""
 
     __slots__ = ("_services",)
 
@@ -179,12 +182,12 @@ class ServiceProvider:
         return self._services
 
     def fill(self, services: HostServices) -> None:
-        """Set the services that are open now. They replace all earlier ones."""
+        """Set the open services, replacing all earlier ones."""
         self._services = services
 
     @contextmanager
     def replaced(self, **parts: Any) -> Iterator[None]:
-        """Replace parts, such as `fetcher`, until the block ends. This is for tests."""
+        """Replace services, such as `fetcher`, until the block ends. For tests only."""
         before = self.services
         self._services = replace(before, **parts)
         try:
@@ -200,11 +203,11 @@ Config = TypeVar("Config", default=Any)
 class PluginContext(Generic[Config]):
     """The context of a plugin: its validated configuration, the folder for its data, and the services of the host.
 
-    `config` is an instance of the class that `Plugin(config=…)` names; annotate with `PluginContext[ThatClass]` to tell
-    type checkers. `data_folder` belongs to this plugin alone; create it when you need it. `extensions` has what others
-    contributed to the hooks that this plugin offers. `templates` renders the templates that `Plugin(templates=…)`
-    names. `required` has the contexts of the required plugins by id, once all plugins are loaded; use them with what
-    those plugins offer as a library. `provider` belongs to the host; use `services` instead.
+    `config` is an instance of the class in `Plugin(config=…)`; annotate with `PluginContext[ThatClass]` for type
+    checkers. `data_folder` belongs to this plugin alone; create it when you need it. `extensions` has the contributions
+    of others to the hooks that this plugin offers. `templates` renders the templates of `Plugin(templates=…)`.
+    `required` maps the ids of required plugins to their contexts, once all plugins are loaded; pass them to the
+    functions that those plugins offer as a library. `provider` is internal to the host; use `services` instead.
     """
 
     id: str
@@ -219,5 +222,5 @@ class PluginContext(Generic[Config]):
 
     @property
     def services(self) -> HostServices:
-        """The services of the server, available from lifespans on. Earlier, as in a hook, raises `NotRunning`."""
+        """The services of the server, available from lifespans onwards. Raises `NotRunning` earlier, as in a hook."""
         return self.provider.services

@@ -15,18 +15,21 @@ from pressroom.sdk.dashboard import AccountRole, DashboardPage
 _FORM: Final = "application/x-www-form-urlencoded"
 _MAX_FORM_FIELDS: Final = 1000
 _TARGET: Final = re.compile(r"(/(?![/\\])|https?://[^/\\?#])[\x21-\x7e]*", re.ASCII)
-"""Two slashes begin the name of another host, and browsers read a backslash as a slash."""
+"""A path, or an http or https URL.
+
+A path must not begin with two slashes, which would start a host name; browsers read a backslash as a slash.
+"""
 
 
 def _no_token(path: str) -> str:
-    """Return the token of a form outside the dashboard, where forms need none."""
+    """Return an empty token, since forms outside the dashboard need none."""
     del path
     return ""
 
 
 @asynccontextmanager
 async def _no_charge(tool: str) -> AsyncIterator[Callable[[], None]]:
-    """Count nothing, outside the dashboard."""
+    """Count nothing, since only dashboard pages are charged."""
     del tool
     yield lambda: None
 
@@ -39,20 +42,20 @@ class HttpRequest:
     `virtual_host` is guaranteed to be one of `VirtualHosts`; for any other name, it is empty.
 
     On a page of the dashboard, `subject` is the account that the page belongs to, and `csrf_token` is the token for the
-    page's forms. `person` is the account of the signed-in user, who may be working in somebody else's account,
-    `person_name` is their name with the e-mail address, and `role` is what they may do in the account. On other routes,
-    these texts are empty, and `role` is meaningless.
+    page's forms. `person` is the account of the signed-in user, who may be working in another account, `person_name` is
+    their name with the e-mail address, and `role` is their role in the account. On other routes, these texts are empty,
+    and `role` is meaningless.
 
     `session` identifies the browser's session until the user signs out; it is empty if nobody is signed in. Use it to
-    bind what only this browser may continue, such as the `state` of an OAuth flow. It does not give access to anything.
+    bind a flow to this browser, such as the `state` of an OAuth flow. It does not give access to anything.
 
     The token is valid for forms that are posted to the page's own path. `csrf_token_for(path)` returns one for a form
     that is posted to another page. The path is that of its `Route`, with segments filled in and without a query:
     `/dashboard/books/7`. If the server's public URL has a path, leave it out here, although the form's `action` begins
     with it.
 
-    `charge(tool)` counts what a page of the dashboard does against the monthly quota of the MCP tool that does the
-    same: `async with request.charge("create_content") as is_free:`. The use does not count if the block fails, or calls
+    `charge(tool)` counts an action on a dashboard page against the monthly quota of the equivalent MCP tool:
+    `async with request.charge("create_content") as is_free:`. The use does not count if the block fails, or calls
     `is_free()` because nothing new was created. It raises `QuotaExceeded`, and `Forbidden` if the plan does not include
     the tool.
     """
@@ -125,22 +128,22 @@ class HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A route of a plugin. Routes that are in conflict with others are refused.
+    """A route of a plugin. Conflicting routes are refused.
 
-    `handler` is a coroutine function that takes the request. `methods` are those that it answers. `path` may contain
-    segments such as `<name>`, or `<name:pattern>` with a regular expression (without `/:<>`) that the whole segment
-    must match. The values of segments whose names suggest a secret, such as `<token>`, are masked in the log.
+    `handler` is a coroutine function that takes the request. `methods` are the HTTP methods that it supports. `path`
+    may contain segments such as `<name>`, or `<name:pattern>` with a regular expression (without `/:<>`) that the whole
+    segment must match. The values of segments whose names suggest a secret, such as `<token>`, are masked in the log.
 
     With `page`, the route belongs to the dashboard, for users who are signed in.
 
-    `max_body_bytes` is how large bodies may be; 0 means the limit of the server, and 65,536 on a page of the dashboard.
-    Set a higher limit for pages on which users write: if a form arrives after the session has ended, it is shown to the
-    user again, to be sent after signing in.
+    `max_body_bytes` is the size limit of request bodies; 0 means the limit of the server, or 65,536 on a page of the
+    dashboard. Set a higher limit for pages on which users write: if a form arrives after the session has ended, it is
+    shown to the user again, to be sent after signing in.
 
     `before_body` is awaited before the body is read, with a request whose body is empty. If it returns a response, the
     response is sent and the body is not read; with `None`, the request continues to the handler. Use it to check tokens
-    and other credentials, especially if `max_body_bytes` is large: otherwise, anybody can make the server read and hold
-    that much.
+    and other credentials, especially if `max_body_bytes` is large: otherwise, anybody can make the server buffer bodies
+    of that size.
 
     With `on_virtual_hosts`, the route is also served under the names of `VirtualHosts`, with priority over their
     handler. Check `HttpRequest.virtual_host`, since these names belong to different people. Pages of the dashboard are
@@ -163,7 +166,7 @@ class Route:
 
 
 class ChangeCount:
-    """Counts changes to something that others have a copy of, so that they notice changes without asking."""
+    """A change counter, with which code that caches data detects that its copy is outdated."""
 
     __slots__ = ("count",)
 
@@ -171,7 +174,7 @@ class ChangeCount:
         self.count = 0
 
     def note(self) -> None:
-        """Count a change. Call it when the change can be read, for example after the transaction has ended."""
+        """Count a change. Call this once readers can see the change, for example after the transaction has ended."""
         self.count += 1
 
 

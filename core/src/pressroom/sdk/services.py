@@ -18,8 +18,8 @@ _PUBLISHING: Final[ContextVar[bool]] = ContextVar("publishing", default=False)
 def publishing() -> Iterator[None]:
     """Mark all fetches in a block as publishing. The server reserves connections for them, so they do not have to wait.
 
-    All other fetches share the rest: calls of accounts, background jobs and images for anonymous callers. One account
-    may use at most a quarter of the connections.
+    All other fetches share the rest, for calls of accounts, background jobs and images for anonymous callers. One
+    account may use at most a quarter of the connections.
     """
     token = _PUBLISHING.set(True)
     try:
@@ -35,7 +35,7 @@ def publishing_now() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A response, with the URL that it finally came from."""
+    """A response, with its final URL after redirects."""
 
     url: str
     status: int
@@ -103,12 +103,12 @@ class Fetcher(Protocol):
         seconds: float,
         redirects: int = 0,
     ) -> Fetched:
-        """Send a request with any method, such as one to the API of somebody's site, and return the response.
+        """Send a request with any method, such as one to the API of a user's site, and return the response.
 
-        `headers` are sent as they are, but only to the host of `url`: redirects to other hosts are followed without
-        them. Only `GET` and `HEAD` may be redirected. Without `redirects`, a redirect is returned like any other
-        response. Raises the same errors as `get`, and `FetchUnknown` if the request was sent and no complete response
-        came back, so that it is unknown whether it took effect.
+        `headers` are sent unchanged, but only to the host of `url`: redirects to other hosts are followed without them.
+        Only `GET` and `HEAD` may be redirected. Without `redirects`, a redirect is returned like any other response.
+        Raises the same errors as `get`, and `FetchUnknown` if the request was sent and no complete response came back,
+        in which case it is unknown whether it took effect.
         """
 
     async def exchange(
@@ -124,8 +124,8 @@ class Fetcher(Protocol):
     ) -> FetchResponse:
         """Return the response to one request, whatever its status. A redirect is returned like any other response.
 
-        `encodings` is the `Accept-Encoding` header. Content, as it is sent, is cut after `max_bytes`. `plain_http` also
-        allows `http://` on port 80, for programs that examine sites. Raises the same errors as `get`.
+        `encodings` is the `Accept-Encoding` header. The content, still encoded, is cut after `max_bytes`. `plain_http`
+        also allows `http://` on port 80, for programs that examine sites. Raises the same errors as `get`.
         """
 
     def connect(
@@ -136,7 +136,7 @@ class Fetcher(Protocol):
         The host is checked like that of a URL: it must be a domain name or an IP address on the public internet, and
         the port must be 22 or 443. The caller limits what is sent and read; the block may take at most `seconds`,
         including DNS lookup and connecting. Raises `FetchRefused` and `FetchFailed` like `get`, and `FetchUnknown` if
-        the time is over after the connection was made.
+        the time is up after the connection was made.
 
             async with fetcher.connect("git.example.org", 22, seconds=20) as (reader, writer):
                 banner = await reader.readline()
@@ -151,7 +151,7 @@ class Workers(Protocol):
     """Worker processes for texts, pages, images and other files of users.
 
     Do not process these in a thread: a single regular expression or parser that does not return blocks the whole
-    server, and nothing can stop it. A worker process can be ended and replaced.
+    server, and nothing can stop it. A worker process can be killed and replaced.
     """
 
     async def run(
@@ -170,21 +170,21 @@ class Workers(Protocol):
             arguments: its arguments. They are pickled, and so is the result.
             owner: who the work is for, such as an account's id; by default, the account of this call or job, if any. No
                 owner can use all worker processes.
-            what: what is processed, in words for messages, such as `the article`.
+            what: a phrase for what is processed, used in messages, such as `the article`.
             seconds: how long the function may take once it starts.
             memory_mib: how much memory it may allocate, in MiB.
 
         Raises:
             Overloaded: too much work is waiting already, or the server is shutting down.
-            CallTimeout: the function took too long, and was ended.
+            CallTimeout: the function took too long, and was stopped.
             PressroomError: any error of this tree that the function raised, unchanged.
-            InternalError: it needed more memory, ended its process, or raised any other exception. The log has
-                the reason.
+            InternalError: the function needed more memory, ended its process, or raised any other exception. The log
+                has the reason.
         """
 
 
 def calling_in_worker(plugin: str, what: str, *, seconds: float = 10.0) -> AbstractContextManager[None]:
-    """Return a context manager in which a function in a worker process calls what others contributed.
+    """Return a context manager for calling contributed code in a worker process.
 
     It is the equivalent of `Extensions.calling` for functions that `Workers.run` runs, where there is no
     `PluginContext`. Pressroom's own errors are passed on. The server counts and logs any other exception, including
@@ -196,7 +196,7 @@ def calling_in_worker(plugin: str, what: str, *, seconds: float = 10.0) -> Abstr
 
     Args:
         plugin: the id of the plugin that contributed it, from `Extensions.of`.
-        what: what is called, for the log and for `pressroom plugins list`, such as `stemmer eo`.
+        what: the name of the called code in the log and in `pressroom plugins list`, such as `stemmer eo`.
         seconds: how long the block may take.
     """
     return _contain(plugin, what, seconds)
@@ -216,7 +216,7 @@ _contain: Callable[[str, str, float], AbstractContextManager[None]] = _contain_h
 
 
 def contain_in_worker_with(contain: Callable[[str, str, float], AbstractContextManager[None]]) -> None:
-    """Have `calling_in_worker` use this function; worker processes do so."""
+    """Set the implementation of `calling_in_worker`. Worker processes call this when they start."""
     global _contain  # noqa: PLW0603 - one for the whole process
     _contain = contain
 
@@ -229,13 +229,13 @@ class Tools(Protocol):
         """Run a generator on behalf of the server, and return the file and its media type.
 
         The call goes through the server's pipeline with its executors and its cache, but does not count for limits,
-        quotas or observers. `params` are those of the tool's API. Raises `NotFound` if there is no such generator or
-        the operator switched it off, `InvalidInput` for invalid parameters, and another `CallError` if it fails.
+        quotas or observers. `params` are those of the tool's API. Raises `NotFound` if the generator does not exist or
+        the operator disabled it, `InvalidInput` for invalid parameters, and another `CallError` if it fails.
         """
 
     async def read_file(self, url: str) -> bytes | None:
-        """Return a file of this server by the signed link that a client got, without a request over the network.
+        """Return the file behind a signed link of this server, without a network request.
 
         Returns `None` for any other URL, for a link that was altered, has expired or whose file is gone, and if files
-        are in a bucket, which is a host like any other. Raises `BackendError` if the file cannot be read.
+        are in a bucket, which counts as another host. Raises `BackendError` if the file cannot be read.
         """

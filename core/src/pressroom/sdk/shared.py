@@ -46,7 +46,7 @@ class Credentials:
         """The cookies of the request by name. If several have the same name, the first one counts.
 
         Browsers send cookies automatically. Set yours with `SameSite=Lax` or `Strict`; otherwise, pages of other sites
-        can call tools in the name of their visitors.
+        can call tools on behalf of their visitors.
         """
         pairs = (pair.partition("=") for pair in self.headers.get("cookie", "").split(";"))
         named = [(name.strip(), value.strip().strip('"')) for name, equals, value in pairs if equals]
@@ -58,8 +58,8 @@ class Identity:
     """The owner of a credential.
 
     A `plan` that the operator has not defined as `[plans.<name>]` counts as `anonymous`. `connection_name` is the name
-    that the user gave the connection, `access` is what it may do, and `toolsets` is what it lists unless a request asks
-    for other sets; `None` means the server's default.
+    that the user gave the connection, `access` is its access level, and `toolsets` are those that it lists unless a
+    request asks for others; `None` means the server's default.
     """
 
     subject: str
@@ -71,7 +71,7 @@ class Identity:
     toolsets: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
-        # The host remembers callers by their identities, which have to be hashable, whatever set a plugin gives.
+        # The host needs identities to be hashable, even if a plugin passes a mutable set.
         object.__setattr__(self, "disabled_tools", frozenset(self.disabled_tools))
         if self.toolsets is not None:
             object.__setattr__(self, "toolsets", frozenset(self.toolsets))
@@ -83,7 +83,7 @@ class Authenticator:
 
     `authenticate` returns the identity, or `None` if the credential is missing or of another kind. It is called for
     every call, including those without `Authorization`, unless it is `bearer_only`. It raises `Rejected` for an invalid
-    credential of its own kind; no other authenticator is asked then.
+    credential of its own kind; no other authenticator is tried then.
     """
 
     name: str
@@ -100,12 +100,12 @@ class Authorizer:
 
 
 def by_client_ip(caller: Caller) -> str:
-    """Return the key that counts callers by their IP address."""
+    """Return the IP address of the caller, to count callers by it."""
     return caller.client_ip
 
 
 def by_subject(caller: Caller) -> str:
-    """Return the key that counts callers by account, or by IP address if they do not have one."""
+    """Return the account of the caller, or the IP address without an account, to count callers by it."""
     return caller.subject or caller.client_ip
 
 
@@ -113,8 +113,8 @@ def by_subject(caller: Caller) -> str:
 class RateLimit:
     """Limits how often a tool is used.
 
-    `rate_for` is called once for each tool and plan at the start; `None` means no limit. `key` is called for each call,
-    and callers with the same key are counted together.
+    `rate_for` is called once for each tool and plan at startup; `None` means no limit. `key` is called for each call,
+    and callers with the same key share a limit.
     """
 
     name: str
@@ -155,7 +155,7 @@ class Branding:
 
 @dataclass(frozen=True, slots=True)
 class Brander:
-    """Creates the promotional block of all responses, once at the start. The operator selects the brander by name."""
+    """Creates the promotional block of all responses, once at startup. The operator selects the brander by name."""
 
     name: str
     block: Callable[[Branding], Mapping[str, Any]]
@@ -224,7 +224,7 @@ class OverviewSection:
 
 @dataclass(frozen=True, slots=True)
 class PublishingTargets:
-    """Names where the tools of a plugin publish for an account, such as its connected websites.
+    """Lists where the tools of a plugin publish for an account, such as its connected websites.
 
     Users see the names before they let an app publish. `names` takes the account's id and returns the names, such as
     `blog.example`, in the order in which they are shown. It may take about a second; if it fails, the consent page
@@ -266,7 +266,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Lifespan:
-    """Something that lives as long as the process: entered in order of plugin id, left in reverse."""
+    """A resource that lives as long as the process: entered in order of plugin id, exited in reverse."""
 
     name: str
     enter: Callable[[], AbstractAsyncContextManager[Any]]

@@ -42,11 +42,11 @@ def static_files(path: str, package: str, folder: str = "static") -> Route:
     """Return a route that serves the files of a folder in your package to everybody.
 
     `static_files("/status/static", "acme_status")` serves `acme_status/static/page.css` as `/status/static/page.css`.
-    The files are read when the first one is requested, and browsers check whether they have changed (RFC 9110, section
-    13). Subfolders, names that begin with a dot, and file types that web pages do not use are not served.
+    The files are read on the first request, and browsers revalidate them (RFC 9110, section 13). Subfolders, names that
+    begin with a dot, and file types that web pages do not use are not served.
 
     Args:
-        path: the beginning of the URLs, without a slash at the end.
+        path: the URL prefix, without a trailing slash.
         package: the import package that contains the folder.
         folder: the name of the folder.
 

@@ -1,8 +1,8 @@
-"""For the authors of plugins: a running host in a test, and a check that a plugin fulfils the contract.
+"""Test tools for plugin authors: a running host, and a check that a plugin fulfils its contract.
 
-Run pytest with `-p pressroom.testing.plugin`, best from `addopts` in `pyproject.toml`, to get the fixtures
+Run pytest with `-p pressroom.testing.plugin`, preferably from `addopts` in `pyproject.toml`, to get the fixtures
 `pressroom_config`, `host`, `http`, `call_tool`, `account`, `other_account`, `signed_in_browser`, `website`,
-`plugin_host` and `recording`. Nothing happens in a project that does not ask for it.
+`plugin_host` and `recording`. Projects without this option are not affected.
 """
 
 from pressroom.testing.accounts import HostAccount, SignedInBrowser

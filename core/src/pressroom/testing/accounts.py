@@ -1,4 +1,4 @@
-"""Accounts on a host in a test: their calls of tools, and their browsers."""
+"""Accounts on a host under test, with their tool calls and browsers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from pressroom.testing.running import RunningHost
 
 LOOPBACK_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""The TLS context of clients of a host on loopback, which speaks plain HTTP: it trusts nobody.
+"""A TLS context without trusted authorities, for clients of a host on loopback, which uses plain HTTP.
 
-By default each client of httpx reads all certificate authorities, which takes tens of milliseconds.
+By default, each httpx client loads all certificate authorities, which takes tens of milliseconds.
 """
 
 
 class HostAccount:
-    """An account on a running host. It is created when it is first used. Get one with `RunningHost.account`."""
+    """An account on a running host, created on first use. Get one with `RunningHost.account`."""
 
     def __init__(self, host: RunningHost, email: str, name: str) -> None:
         self._host = host
@@ -108,7 +108,7 @@ class SignedInBrowser:
 
 
 class _Forms(HTMLParser):
-    """The forms of a page that are posted: where to, and their hidden fields."""
+    """Collects the forms of a page that are posted: their targets and hidden fields."""
 
     def __init__(self) -> None:
         super().__init__()

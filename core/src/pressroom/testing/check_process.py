@@ -1,8 +1,9 @@
-"""Checks plugins in a process of its own, for `pressroom plugins check`: a request on standard input, events on output.
+"""The separate process in which `pressroom plugins check` checks plugins.
 
-The request is a JSON object: `plugins` (their ids), `config` (what the server's configuration file would hold) and
-`postgresql` (the URL of a database, or nothing). Each line of output is an event: `{"stage", "plugin"}` when a stage
-begins, `{"finding"}` for each promise that is broken, and `{"ended": true}` at the end.
+The request on standard input is a JSON object: `plugins` (their ids), `config` (with the structure of the server's
+configuration file) and `postgresql` (the URL of a database, or an empty text). Each line on standard output is an
+event: `{"stage", "plugin"}` when a stage begins, the same with `"finding"` for each broken promise, and
+`{"ended": true}` at the end.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from pressroom.testing.running import RunningHost, settings_for_test
 
 
 def main() -> int:
-    """Read the request, check the plugins, and write what is found. Return the exit code."""
+    """Read the request, check the plugins, and write the events. Return the exit code."""
     request = json.load(sys.stdin)
-    # What plugins print belongs on standard error; the events have the only descriptor of standard output.
+    # Redirect output that plugins print to standard error; only events use the descriptor of standard output.
     events = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
@@ -41,7 +42,7 @@ def main() -> int:
         events.write(json.dumps(event) + "\n")
 
     for plugin in request["plugins"]:
-        gc.freeze()  # what the hosts of the plugin before leave in caches stays
+        gc.freeze()  # the caches of earlier plugins' hosts are never freed
         for stage, findings in _stages(plugin, request["config"], request["postgresql"]):
             tell({"stage": stage, "plugin": plugin})
             for finding in findings:
@@ -123,5 +124,5 @@ def _new_database(server: str) -> Iterator[str]:
 if __name__ == "__main__":
     code = main()
     sys.stderr.flush()
-    # All is told. A thread that a plugin left behind would hold up the end of the interpreter for as long as it runs.
+    # All events are written. A thread that a plugin left running would delay the exit of the interpreter.
     os._exit(code)

@@ -1,4 +1,4 @@
-"""Time that stands still until a test moves it."""
+"""A clock that only advances when a test moves it."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ class FrozenClock:
         self._micros += round(seconds * 1_000_000)
 
     def advance_to(self, seconds: float) -> None:
-        """Move forward to a Unix time in seconds, such as one derived from `seconds`. Never moves backwards."""
+        """Move the clock forward to a Unix time in seconds, such as one derived from `seconds`; never backwards."""
         self._micros = max(self._micros, round(seconds * 1_000_000))

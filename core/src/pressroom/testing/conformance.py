@@ -1,4 +1,4 @@
-"""Whether a plugin fulfils the contract: every record that it contributes, as far as a machine can tell."""
+"""The conformance check of plugins, which covers all records that they contribute."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def assert_plugin_conforms(
     host_config: Mapping[str, Any] | None = None,
     postgresql: str = "",
 ) -> None:
-    """Check an installed plugin against the contract. The failure lists everything that is wrong with it.
+    """Assert that an installed plugin conforms to the contract.
 
     The arguments are those of `check_plugin`.
 
@@ -182,7 +182,7 @@ def _heavy_imports(module: str) -> Iterator[Finding]:
 
 
 def without_limits(settings: Settings, plugin_id: str, loaded: LoadedPlugins) -> Settings:
-    """Return the settings with the limits of the plugin's tools out of the way of the calls that the check makes."""
+    """Return the settings with rate limits for the plugin's tools that are too high to affect the check."""
     tools = dict(settings.tools)
     generators = [one.record.slug for one in loaded.contributions.of(Generator) if one.plugin == plugin_id]
     mcp_tools = [one.record.name for one in loaded.contributions.of(McpTool) if one.plugin == plugin_id]
@@ -206,18 +206,19 @@ _SUITES: Final[Mapping[type[Any], tuple[ContractSuite[Any], Callable[[Any], str]
     PublishingTargets: (PUBLISHING_TARGETS, lambda one: f"publishing targets {one.name}"),
     click.Command: (COMMAND, lambda one: f"command {one.name}"),
 }
-"""The contracts that are checked on a record as it is, and how it is called in findings."""
+"""For each kind of record that needs no special handling: its contract, and its name in findings."""
 
 
 def check_records(running: RunningHost, plugin: str, *, postgresql: str = "") -> Iterator[Finding]:
-    """Check every record that a plugin contributes to a running host, and yield what they break.
+    """Check every record that a plugin contributes to a running host, and yield the findings.
 
-    So are the records of other plugins that its wrappers changed. Of jobs those with a period are run, since their
-    payload is known: it is empty. Authenticators are asked about credentials of other kinds only. `check_job` and
-    `check_authenticator` take what this cannot know.
+    Records of other plugins that its wrappers changed are checked too, except routes, authenticators, jobs and
+    backends. Only periodic jobs are run, since their payload is known to be empty. Authenticators are only checked with
+    credentials of other kinds. Pass payloads and credentials to `check_job` and `check_authenticator` for complete
+    checks.
     """
     contributions = running.host.compiled.plugins.contributions
-    # First: what fails for want of a column has its reason there.
+    # Check migrations first: they are the cause if other checks fail because of a missing column.
     yield from _check_migrations(running, plugin, postgresql)
     for kind, (suite, name) in _SUITES.items():
         for one in contributions.of(kind):
@@ -228,7 +229,7 @@ def check_records(running: RunningHost, plugin: str, *, postgresql: str = "") ->
 
 
 def _check_extensions(running: RunningHost, plugin: str) -> Iterator[Finding]:
-    """Check what a plugin yields from hooks of other plugins, which bring the contracts in their package `testing`."""
+    """Check a plugin's records for hooks of other plugins, with the contracts in their `testing` packages."""
     plugins = running.host.compiled.plugins
     for owner in plugins.records:
         package = owner.module.partition(":")[0].partition(".")[0]
@@ -241,11 +242,11 @@ def _check_extensions(running: RunningHost, plugin: str) -> Iterator[Finding]:
 
 
 def _contracts_in(package: str) -> Mapping[str, Callable[[RunningHost, Any], list[Finding]]]:
-    """Return what a plugin has in `<package>.testing.CHECKS`: by hook, what checks one record in a running host."""
+    """Return a plugin's `<package>.testing.CHECKS`: a function for each hook that checks a record in a running host."""
     try:
         if importlib.util.find_spec(f"{package}.testing") is None:
             return {}
-    except ImportError:  # a plugin of one file
+    except ImportError:  # a single-file plugin
         return {}
     found: Mapping[str, Any] = getattr(importlib.import_module(f"{package}.testing"), "CHECKS", {})
     return found
@@ -258,7 +259,7 @@ def _check_migrations(running: RunningHost, plugin: str, postgresql: str) -> Ite
 
 
 def _check_others(running: RunningHost, plugin: str) -> Iterator[Finding]:
-    """Check the records whose contract needs more than the record, or depends on it."""
+    """Check the records whose contract needs more than the record, or depends on the record."""
     nothing: Mapping[str, Any] = {}
     for record in _records(running, plugin):
         match record:
@@ -280,7 +281,7 @@ def _records(running: RunningHost, plugin: str) -> Iterator[Any]:
 
 
 def check_backend(running: RunningHost, backend: Backend) -> list[Finding]:
-    """Check a backend against the contract of its kind, as the host makes it, and return what it breaks."""
+    """Check a backend, created with the host's settings, against the contract of its kind, and return the findings."""
     where, settings = f"{backend.kind} backend {backend.name}", running.settings
     match backend.kind:
         case "files":

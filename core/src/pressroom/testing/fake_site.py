@@ -1,6 +1,6 @@
-"""A website or service on loopback that answers what a test tells it to, and misbehaves when it is told to.
+"""A website or service on loopback whose responses and failures are set by a test.
 
-`fake_site_fetcher` reaches it without a host around it.
+`fetcher_for` returns a fetcher that can reach it without a host.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ _TROUBLE_WORDS: Final[Mapping[Trouble, str]] = {
 }
 
 LATE_SECONDS: Final = 2.0
-"""How long a site takes that answers late."""
+"""How many seconds a site with the trouble `late` takes to respond."""
 
 BUSY_SECONDS: Final = 7
-"""How long a site asks to wait that is busy."""
+"""How many seconds a site with the trouble `busy` asks clients to wait."""
 
 _HTML: Final = b"<!doctype html><title>Please sign in</title><p>Please sign in."
 _ODD: Final = b'{"id": [], "posts": [5, null], "data": "?", "url": {"href": 1}}'
@@ -70,7 +70,7 @@ _ANSWERS: Final[Mapping[Trouble | None, HttpResponse]] = {
 
 
 def describe_trouble(trouble: Trouble | None) -> str:
-    """Return what a site in trouble does, as the end of a sentence about it."""
+    """Return a description of a trouble, as a phrase that follows the name of the site."""
     return f"{_TROUBLE_WORDS[trouble]} (trouble {trouble!r})" if trouble else "works"
 
 
@@ -84,7 +84,7 @@ class SiteRequest:
     body: bytes
 
     def json(self) -> Any:
-        """Return the body, read as JSON. Raises `ValueError`."""
+        """Return the body, parsed as JSON. Raises `ValueError`."""
         return json.loads(self.body)
 
 
@@ -109,7 +109,7 @@ class FakeSite:
 
     @property
     def url(self) -> str:
-        """The URL of the site, without a slash at the end."""
+        """The URL of the site, without a trailing slash."""
         return f"http://127.0.0.1:{self.port}"
 
     def page(self, path: str, html: str) -> None:
@@ -183,12 +183,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._cut()
 
     def _send(self, answer: HttpResponse, *, missing: int = 0) -> None:
-        """Send an answer, which claims to have this many bytes more than it has."""
+        """Send a response, whose `Content-Length` is too large by the number of `missing` bytes."""
         self.send_response(answer.status)
         for name, value in {**answer.headers, "Content-Type": answer.media_type}.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(answer.body) + missing))
-        with suppress(OSError):  # whoever asked has left
+        with suppress(OSError):  # the client has disconnected
             self.end_headers()
             if self.command != "HEAD":
                 self.wfile.write(answer.body)
@@ -204,6 +204,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 @asynccontextmanager
 async def fetcher_for(site: FakeSite) -> AsyncIterator[Fetcher]:
-    """Give a fetcher like that of a host, which may fetch from this site besides the public internet."""
+    """Yield a fetcher like that of a host, which can also fetch from this site."""
     async with GuardedFetcher(exempt=[("127.0.0.1", site.port)]) as fetcher:
         yield fetcher

@@ -1,6 +1,6 @@
-"""The pytest plugin: a host that runs beside the tests. It is loaded only where a project asks for it.
+"""The pytest plugin, with fixtures for a running host. It is only loaded in projects that enable it.
 
-PYTEST_DONT_REWRITE: there is no assertion in here, and pytest would warn where the module has been imported before.
+PYTEST_DONT_REWRITE: the module has no assertions, and pytest would warn if it was already imported.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def pressroom_config() -> dict[str, Any]:
 def host(pressroom_config: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
     """Return a running host with its own data folder; all tests share it.
 
-    If a plugin that the configuration names does not work, the tests that use the host fail with the reason.
+    If a plugin in the configuration does not work, the tests that use the host fail with the reason.
     """
     settings = settings_for_test(pressroom_config, tmp_path_factory.mktemp("pressroom"))
     with RunningHost(settings) as running:
@@ -83,13 +83,13 @@ def call_tool(host: RunningHost) -> Callable[..., Any]:
 
 @pytest.fixture
 def account(host: RunningHost) -> HostAccount:
-    """Return the account that `call_tool` calls as."""
+    """Return the account that `call_tool` uses."""
     return host.account()
 
 
 @pytest.fixture
 def other_account(host: RunningHost) -> HostAccount:
-    """Return another account, which must not see what belongs to the first."""
+    """Return another account, which must not have access to data of the first one."""
     return host.account("other@example.org", name="Other")
 
 
@@ -127,7 +127,7 @@ def plugin_host(tmp_path: Path) -> Iterator[Callable[..., PluginHost]]:
 
 @pytest.fixture
 def recording(host: RunningHost, request: pytest.FixtureRequest) -> Iterator[RecordedHttp]:
-    """Return recorded HTTP, which answers plugins from the file `recorded/<module>/<test>.json` next to the test.
+    """Return recorded HTTP, which replays responses from `recorded/<module>/<test>.json` next to the test.
 
     With the environment variable `PRESSROOM_TEST_RECORD=1`, plugins use the real services, and the file is written.
     """

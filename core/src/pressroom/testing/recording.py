@@ -1,4 +1,4 @@
-"""HTTP of plugins on record: what their fetcher asked once, and what was answered, so that tests run offline."""
+"""Recorded HTTP requests and responses of plugins, so that tests run offline."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pressroom.testing.running import RunningHost
 
 RECORD_VARIABLE: Final = "PRESSROOM_TEST_RECORD"
-"""The environment variable that, set to 1, lets tests ask the real services and record what they answer."""
+"""Set this environment variable to 1 to use the real services and record their responses."""
 
 _VERSION: Final = 1
 _HARMLESS: Final = frozenset({"accept", "accept-language", "content-type"})
@@ -31,7 +31,7 @@ _ERRORS: Final = {one.code: one for one in (FetchFailed, FetchRefused, FetchUnkn
 
 
 class UnrecordedRequest(AssertionError):
-    """A plugin sent a request that was not recorded. The message says which, and how to record again."""
+    """A plugin sent a request that was not recorded. The message lists it, and explains how to record again."""
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class RecordedHttp:
     _seen: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        """Read the file. Raises `ValueError` where it is not a recording."""
+        """Read the file. Raises `ValueError` if it is not a recording."""
         self._seen.update(one for one in self.secrets if one)
         if not self.recording and self.file.exists():
             document = json.loads(self.file.read_text(encoding="utf-8"))
@@ -145,7 +145,7 @@ class RecordedHttp:
 
     def write(self) -> None:
         """Write the recording to its file, and create the folder if necessary."""
-        # Once more, since a secret may have been seen only after it was in an answer.
+        # Mask once more, since some secrets only become known after they occurred in a response.
         text = json.dumps({"version": _VERSION, "requests": self._entries}, indent=2, ensure_ascii=False)
         self.file.parent.mkdir(parents=True, exist_ok=True)
         self.file.write_text(f"{self._without_seen(text)}\n", encoding="utf-8")
@@ -170,7 +170,7 @@ class RecordedHttp:
         return Fetched(answer["url"], answer["status"], media_type, content, headers, tuple(answer["redirects"]))
 
     def _answer_to(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the next answer to a request. Raises the error that was recorded, or `UnrecordedRequest`."""
+        """Return the next recorded response to a request. Raises the recorded error, or `UnrecordedRequest`."""
         key = _key(asked)
         for number, entry in enumerate(self._entries):
             if _key(entry["request"]) == key:
@@ -183,7 +183,7 @@ class RecordedHttp:
         raise UnrecordedRequest(self.explanation())
 
     def explanation(self) -> str:
-        """Return which requests were not recorded, which recorded ones are left, and how to record again."""
+        """Return a message with the unrecorded requests, the remaining recorded ones, and how to record again."""
         left = [f"{one['request']['method']} {one['request']['url']}" for one in self._entries]
         there = f"still on record: {'; '.join(left)}" if left else "nothing more is on record"
         return (
@@ -276,13 +276,13 @@ def recorded_http(
     Args:
         running: the host.
         file: the recording. Keep it in the repository, next to the tests.
-        recording: whether to use the real services and write the file. By default, this is the case if the environment
-            variable `PRESSROOM_TEST_RECORD` is 1. Nothing is written if the block raises an exception.
+        recording: whether to use the real services and write the file. By default, this depends on whether the
+            environment variable `PRESSROOM_TEST_RECORD` is 1. Nothing is written if the block raises an exception.
         secrets: texts that must not be in the file, such as a token of yours in a path.
 
     Raises:
-        UnrecordedRequest: at the end of the block, if a request was not recorded. It is raised here because a plugin
-            may have treated the error as one of the service.
+        UnrecordedRequest: at the end of the block, if a request was not recorded. It is raised again here because a
+            plugin may have handled the error like a failure of the service.
         ValueError: the file is not a recording.
     """
     provider = running.host.compiled.plugins.provider

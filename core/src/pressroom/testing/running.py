@@ -1,6 +1,6 @@
-"""A host that runs beside a test, on a port of its own.
+"""A host that runs in a thread next to a test, on its own port.
 
-Its database need not be migrated again: it is a copy of one that was, in this process, by the same migrations.
+To avoid repeated migrations, its database is a copy of one that the same migrations created earlier in this process.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ T = TypeVar("T")
 
 START_SECONDS: Final = 60
 STOP_SECONDS: Final = 30
-"""How long a host may take to stop, after the time that its settings give to calls in flight."""
+"""How many seconds a host may take to stop, in addition to its settings' time for calls in flight."""
 
 _TESTER: Final = "tester@example.org"
 _JOB_PAUSE: Final = 0.02
-"""Seconds between two looks at a job that runs."""
+"""Seconds between checks of a job's status."""
 
 
 class ToolFailed(AssertionError):
     """A tool refused a call, or failed. `code` is the stable error code, `message` the message to the caller.
 
-    The text of the exception also has the reason for a failure, which callers are not told.
+    The text of the exception also contains the reason for a failure, which callers do not see.
     """
 
     def __init__(self, error: CallError, module: str = "") -> None:
@@ -75,8 +75,8 @@ class RunningHost:
     """A server on 127.0.0.1, with its event loop in its own thread. Use it as a context manager.
 
     `settings` are the host's settings; while it runs, they include its URL with a free port. `host` is the running host
-    with its plugins, catalog and services. Entering raises whatever keeps the host from starting, and leaving whatever
-    made it fail.
+    with its plugins, catalog and services. Entering raises the exception that keeps the host from starting, and exiting
+    raises the one that made it fail.
 
     If the database does not exist yet, it is copied from one that the same migrations created earlier in this process.
     """
@@ -109,8 +109,8 @@ class RunningHost:
             self._end()
             raise
         if not gc.get_freeze_count():
-            # What was imported stays. Every full collection would walk all of it: with those of pytest and of the
-            # interpreter at their end, for a third of what a short run takes.
+            # Imported modules stay in memory. Otherwise, each full collection would traverse them: with those of pytest
+            # and the interpreter at exit, this takes a third of the time of a short run.
             gc.freeze()
         return self
 
@@ -124,7 +124,7 @@ class RunningHost:
 
     @property
     def url(self) -> str:
-        """The server's URL, without a slash at the end."""
+        """The server's URL, without a trailing slash."""
         return f"http://127.0.0.1:{self.settings.server.port}"
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -174,7 +174,7 @@ class RunningHost:
     def account(self, email: str = _TESTER, *, name: str = "Tester") -> HostAccount:
         """Return an account of the host by its e-mail address. The account is created when it is first used.
 
-        The default is the account that `call_tool` calls as. The account has the plan `accounts.default_plan`.
+        The default is the account that `call_tool` uses. The account has the plan `accounts.default_plan`.
         """
         with self._making_account:
             if email not in self._accounts:
@@ -184,7 +184,7 @@ class RunningHost:
     def run_job(
         self, kind: str, payload: Mapping[str, Any] | None = None, *, subject: str = "", seconds: float = 60.0
     ) -> JobStatus:
-        """Enqueue a job now, wait until it has finished, and return how it ended.
+        """Enqueue a job, wait until it has finished, and return its final status.
 
         Args:
             kind: the job's kind.
@@ -223,7 +223,7 @@ class RunningHost:
         compiled = LoadedApp(self.settings)
         await make_database(self.settings, compiled.models())
         await serve(compiled, listener, self._stop, started.set_result)
-        # A server logs it and ends well; a test of the plugin should not.
+        # A server only logs such failures; a test of the plugin should fail.
         for failure in started.result().failures if started.done() else ():
             raise failure
 
@@ -232,7 +232,7 @@ class RunningHost:
         if thread is None:
             return
         if loop is not None and stop is not None:
-            with suppress(RuntimeError):  # the loop has ended by itself in the meantime
+            with suppress(RuntimeError):  # the loop has already ended
                 loop.call_soon_threadsafe(stop.set)
         server = self.settings.server
         seconds = server.shutdown_delay + server.shutdown_timeout + STOP_SECONDS
@@ -283,7 +283,7 @@ class PluginHost(RunningHost):
 
     @property
     def failures(self) -> Mapping[tuple[str, str], int]:
-        """How often the plugin failed, by extension point and reason: `failed`, `timeout` or `blocked`."""
+        """The number of failures of the plugin, by extension point and reason: `failed`, `timeout` or `blocked`."""
         failures = self.host.compiled.gate.failures
         return {(point, why): count for (id_, point, why), count in failures.items() if id_ == self.plugin.id}
 
@@ -295,7 +295,7 @@ class PluginHost(RunningHost):
 
 
 def _log_briefly() -> None:
-    """Log what fails without its local variables, which may hold credentials, unless a project logs in its own way."""
+    """Unless the project configured logging, log exceptions without local variables, which may hold credentials."""
     if not structlog.is_configured():
         chain: list[structlog.typing.Processor] = [
             structlog.processors.add_log_level,
@@ -310,7 +310,7 @@ def settings_for_test(config: Mapping[str, Any], folder: Path) -> Settings:
     """Return settings for a test, with data in `folder` and one worker process.
 
     `config` has the same structure as the TOML file; no file or environment variable is read. The worker process has
-    normal priority (nice value 0), since its calls would time out when many tests run at once.
+    normal priority (nice value 0), since its calls could otherwise time out when many tests run at once.
 
     Raises:
         pydantic.ValidationError: the configuration is invalid.
@@ -330,24 +330,25 @@ def _plain(result: ToolResult | BaseModel | StoredAnswer | None) -> Any:
 _MAX_TEMPLATES: Final = 32
 
 _Key = tuple[tuple[str, str, str, MetaData], ...]
-"""For each plugin its id, its package of migrations, the hash of their source, and its tables.
+"""For each plugin: its id, its package of migrations, the hash of their source, and its tables.
 
-Migrations may use those tables; a plugin that was imported again has others, even under the same names.
+Migrations can use these tables; if a plugin is imported again, it has new ones with the same names.
 """
 
 _templates: dict[_Key, bytes] = {}
 
 
 async def make_database(settings: Settings, models: Sequence[tuple[str, Models]]) -> None:
-    """Make the SQLite database of these settings with the tables of `models`, pairs of plugin id and contribution.
+    """Create the SQLite database of these settings with the tables of `models`, pairs of plugin id and contribution.
 
-    It is migrated once in a process, and copied whenever the same migrations are asked for again. Nothing is done
-    where the database exists or the settings name another, nor where a migration fails: a host that starts says why.
+    The database is migrated once per process, and copied if the same migrations are needed again. Nothing is done if
+    the database exists, the settings configure another one, or a migration fails: the host then reports the error when
+    it starts.
     """
     database = SqlDatabase(settings)
     if settings.storage.database is not None or not database.missing:
         return
-    with suppress(Exception):  # whatever the migrations raise, or finding them
+    with suppress(Exception):  # anything that the migrations, or the search for them, raise
         key = _key(models)
         if key not in _templates:
             template = await _migrated(settings, models)
@@ -371,7 +372,7 @@ def _hash(package: str) -> str:
 
 
 async def _migrated(settings: Settings, models: Sequence[tuple[str, Models]]) -> bytes:
-    """Return the content of a database that was made now. Raises `BackendError` where a migration fails."""
+    """Return the content of a newly migrated database. Raises `BackendError` if a migration fails."""
     with tempfile.TemporaryDirectory(prefix="pressroom-") as folder:
         storage = settings.storage.model_copy(update={"path": Path(folder)})
         database = SqlDatabase(settings.model_copy(update={"storage": storage}))
@@ -384,7 +385,7 @@ async def _migrated(settings: Settings, models: Sequence[tuple[str, Models]]) ->
 
 
 def _content(file: Path) -> bytes:
-    """Return all that the database holds, also what is in its write-ahead log."""
+    """Return the complete content of the database, including its write-ahead log."""
     with closing(sqlite3.connect(file)) as connection:
         busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if busy:
@@ -393,7 +394,10 @@ def _content(file: Path) -> bytes:
 
 
 def _write(file: Path, content: bytes) -> None:
-    """Write the file at once and for its owner only, as `SqlDatabase.open` makes it; one that exists now stays."""
+    """Write the file atomically, readable by its owner only, as `SqlDatabase.open` creates it.
+
+    Raises `FileExistsError` if the file exists, and leaves it unchanged.
+    """
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}.") as whole:
         whole.write(content)

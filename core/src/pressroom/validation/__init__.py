@@ -1,1 +1,1 @@
-"""What comes in from outside: JSON bodies, parameters, the IP addresses of clients."""
+"""Validation of untrusted input: JSON bodies, parameters, and the IP addresses of clients."""

@@ -1,6 +1,6 @@
-"""What a single error of pydantic says, in words for people.
+"""Readable messages for single pydantic errors.
 
-Every type of error that pydantic knows has a sentence here; a test holds the list complete.
+Every pydantic error type has a sentence here; a test checks that the list is complete.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _QUOTED = re.compile(r"'([^']*)'")
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """What is wrong with one value: what it must be, what it was, and a hint.
+    """The problem with one value: what it must be, what was given, and a hint.
 
-    `mismatch` tells that the value is of another type than the one that was tried.
+    `mismatch` is true if the value does not have the expected type.
     """
 
     must: str
@@ -131,10 +131,10 @@ _NO_VALUE: Final = frozenset(
 
 
 def clause_of(error: ErrorDetails, schema: Schema, parent: Schema, also_known: Iterable[str] = ()) -> Clause:
-    """Return what is wrong with one value.
+    """Return the problem with one value.
 
     `schema` is the resolved JSON Schema of the value, `parent` that of the object around it; `also_known` are names
-    that the object takes beside those in its schema.
+    that the object accepts in addition to those in its schema.
     """
     kind = error["type"]
     if kind == "extra_forbidden":
@@ -144,7 +144,7 @@ def clause_of(error: ErrorDetails, schema: Schema, parent: Schema, also_known: I
     if kind in _TYPES:
         return _another_type(error["input"], _choices(schema) or _TYPES[kind])
     if kind in _SENTENCES:
-        # A plugin may raise an error of the same type without the context that pydantic gives it.
+        # Plugins can raise errors of the same type without the context that pydantic sets.
         context = defaultdict(str, {name: _plain(value) for name, value in error.get("ctx", {}).items()})
         sentence = _SENTENCES[kind]
         return Clause(sentence.format_map(context), "" if sentence in _NO_VALUE else shown(error["input"]))
@@ -155,12 +155,12 @@ def clause_of(error: ErrorDetails, schema: Schema, parent: Schema, also_known: I
 
 
 def own_text(text: str) -> str:
-    """Return the text that a validator chose, printable and at most a few lines long."""
+    """Return a validator's own message, made printable and cut to 300 characters."""
     return cut(printable(" ".join(text.split())), _MAX_TEXT_LENGTH) or "is not valid"
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return names as a list in a sentence, cut where there are very many."""
+    """Return names joined with commas, cut after 20 names."""
     all_names = list(names)
     more = len(all_names) - _MAX_NAMES
     return ", ".join(all_names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -1,7 +1,7 @@
-"""Whose request it is, and for which host: past the proxies that the operator trusts.
+"""The client IP address and host name of a request, behind the proxies that the operator trusts.
 
-Rate limits count by this IP address, so that nothing in it may be the client's own claim. Without trust it is the IP
-address of the connection. With it, exactly one element of a header is read: the one that a trusted proxy has written.
+Rate limits count by this IP address, so clients must not be able to choose it. Without trusted proxies, it is the IP
+address of the connection. Otherwise, exactly one element of a header is read: the one that a trusted proxy wrote.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Any, Protocol
 
 UNKNOWN_IP = "unknown"
-"""The IP address of a connection that has none, such as a proxy on a Unix socket."""
+"""The placeholder for a connection without an IP address, such as from a proxy on a Unix socket."""
 
 _MAX_LENGTH = 64
 _MAX_HOST = 260
@@ -31,29 +31,29 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 class Headers(Protocol):
-    """The headers of a request; names are compared without regard to case."""
+    """The headers of a request, with case-insensitive names."""
 
     def get(self, key: str, /, default: str) -> str:
         """Return the first value of a header, or the default."""
 
     def getall(self, key: str, /, default: list[str]) -> list[str]:
-        """Return all values of a header in the order of its lines, or the default."""
+        """Return all values of a header in order, or the default."""
 
     def items(self) -> Any:
-        """Return the pairs of name and value."""
+        """Return the (name, value) pairs."""
 
 
 def client_ip_of(peer: str, headers: Headers, trusted_proxies: int, forwarded_secret: str | None) -> str:
     """Return the client's IP address: an IPv4 address, or the /64 network of an IPv6 address (`2001:db8:1:2::/64`).
 
-    `peer` is the IP address of the connection. `trusted_proxies` is how many proxies in front append to
-    `X-Forwarded-For`: the client is that many entries from the right, counted over all lines of the header.
-    `forwarded_secret` is what a trusted proxy puts into its element of `Forwarded` (RFC 7239, `secret=…`): the client
-    is the `for` of the rightmost element with that secret. Where a secret is given, it alone is trusted.
+    `peer` is the IP address of the connection. `trusted_proxies` is the number of proxies in front that append to
+    `X-Forwarded-For`: the client is that number of entries from the right, counted over all lines of the header.
+    `forwarded_secret` is the secret that a trusted proxy puts into its element of `Forwarded` (RFC 7239, `secret=…`):
+    the client is the `for` of the rightmost element with that secret. If a secret is set, `X-Forwarded-For` is ignored.
 
-    Ports, brackets, zones and the IPv6 form of IPv4 addresses are removed. An element that is missing, obfuscated
-    (`for=_hidden`, `unknown`) or no IP address stands for nothing: the answer is `peer` then. One without an IP address
-    is `unknown`.
+    Ports, brackets, zones and the IPv6 form of IPv4 addresses are removed. If the element is missing, obfuscated
+    (`for=_hidden`, `unknown`) or not an IP address, the result is `peer`, or `unknown` if that is not an IP address
+    either.
     """
     if forwarded_secret:
         named = _by_secret(headers.getall("forwarded", []), forwarded_secret).get("for", "")
@@ -65,11 +65,11 @@ def client_ip_of(peer: str, headers: Headers, trusted_proxies: int, forwarded_se
 
 
 def host_of(headers: Headers, forwarded_secret: str | None) -> str:
-    """Return the host name that a client asked for: in lower case, without a port and without the dot at its end.
+    """Return the host name that a client requested: in lower case, without a port or a trailing dot.
 
-    It is the one in `Host`, or the `host` that a trusted proxy has written into its element of `Forwarded`.
-    `X-Forwarded-Host` counts for nothing: proxies pass on what the client wrote there. Those that are trusted by their
-    number pass on `Host` itself.
+    It comes from `Host`, or from the `host` that a trusted proxy wrote into its element of `Forwarded`.
+    `X-Forwarded-Host` is ignored, because proxies pass on whatever the client sent. Proxies that are trusted by number
+    pass on `Host` itself.
     """
     named = _by_secret(headers.getall("forwarded", []), forwarded_secret).get("host", "") if forwarded_secret else ""
     host = (named or headers.get("host", ""))[:_MAX_HOST]
@@ -84,8 +84,8 @@ def _by_count(lines: list[str], count: int) -> str:
 
 def _by_secret(lines: list[str], secret: str) -> dict[str, str]:
     for line in reversed(lines):
-        # From the right, because the left is the client's: an element that it left open cannot swallow the proxy's. No
-        # element begins inside a quoted string, since what follows there holds an odd number of quotes.
+        # Search from the right, because the client controls the left: a string that it leaves open cannot swallow the
+        # proxy's element. No element matches from inside a quoted string, since the rest has an odd number of quotes.
         end = start = len(line)
         for _ in range(_MAX_TRIES):
             start = line.rfind(",", 0, start)
@@ -100,7 +100,7 @@ def _by_secret(lines: list[str], secret: str) -> dict[str, str]:
 
 
 def _element(text: str) -> dict[str, str] | None:
-    """Return the parameters of one `forwarded-element` (RFC 7239, section 4), or `None` where it is not one."""
+    """Return the parameters of one `forwarded-element` (RFC 7239, section 4), or `None` if the text is not one."""
     found: dict[str, str] = {}
     position, text = 0, text.rstrip(" \t")
     while position < len(text):
@@ -117,7 +117,7 @@ def _same(given: str, secret: str) -> bool:
 
 
 def _address(text: str) -> str:
-    # Not cached under a longer key: a header may be as long as the server reads.
+    # Headers can be as long as the server accepts, so do not cache longer texts.
     text = text.strip(" \t")
     return _normalised(text) if 0 < len(text) <= _MAX_LENGTH else ""
 

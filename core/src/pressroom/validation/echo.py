@@ -1,7 +1,7 @@
-"""Showing input in messages, safely, and what might have been meant instead.
+"""Safe quoting of input in messages, and suggestions for misspelt names.
 
-What a client sent may be long, may hold terminal escapes, and may try to look like part of the message. Everything
-that a message repeats goes through here: it is cut, quoted as JSON, and holds printable characters only.
+Input of clients can be long, contain terminal escapes, or imitate part of the message. All input that a message repeats
+goes through this module, which cuts it, quotes it as JSON, and makes it printable.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _MIN_PREFIX_LENGTH = 3
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate that `name` was probably meant to be, or `None` where none is close.
+    """Return the candidate that `name` was probably meant to be, or `None` if none is close.
 
-    Case and the separators `-`, `_`, `.` and space make no difference; swapped letters and the beginning of one single
-    candidate count as close. The answer does not depend on the order of the candidates.
+    Case and the separators `-`, `_`, `.` and space are ignored; transposed letters and an unambiguous prefix of at
+    least 3 characters count as close. The result does not depend on the order of the candidates.
     """
     if not 0 < len(name) <= _MAX_NAME_LENGTH:
         return None
@@ -46,7 +46,7 @@ def _folded(name: str) -> str:
 
 
 ECHO_LIMIT = 40
-"""How many characters of a value a message repeats."""
+"""The maximum number of characters of a value that a message repeats."""
 
 _JOINERS = re.compile("[\u200c\u200d]")
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_$@-]+", re.ASCII)
@@ -54,32 +54,33 @@ _MAX_BITS = 100
 
 
 def is_line(text: str) -> bool:
-    """Tell whether a text is one line of printable characters.
+    """Return whether a text is a single line of printable characters.
 
-    The joiners count as such: Persian, Hindi and other scripts are spelled with them, and emoji made of several.
+    Zero-width joiners and non-joiners count as printable: Persian, Hindi and other scripts need them, and so do
+    composed emoji.
     """
     return _JOINERS.sub("", text).isprintable()
 
 
 def printable(text: str) -> str:
-    """Return a text with every character that is not printable written as a JSON escape."""
+    """Return a text with all non-printable characters as JSON escapes."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
 
 
 def cut(text: str, limit: int = ECHO_LIMIT) -> str:
-    """Return a text of at most `limit` characters; one that was longer ends in an ellipsis."""
+    """Return a text cut to at most `limit` characters, including an ellipsis if it was longer."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def quoted(text: str, limit: int = ECHO_LIMIT) -> str:
-    """Return a text as a JSON string of printable characters, cut before it is quoted."""
+    """Return a text as a JSON string of printable characters; it is cut to `limit` before quoting."""
     return printable(json.dumps(cut(text, limit), ensure_ascii=False))
 
 
 def shown(value: Any) -> str:
-    """Return a value as a message repeats it: scalars as JSON, containers as what they are."""
+    """Return a value for use in a message: scalars as JSON, containers as their type."""
     match value:
         case None:
             return "null"
@@ -100,20 +101,20 @@ def shown(value: Any) -> str:
 
 
 def shown_name(name: str) -> str:
-    """Return the name of a field as it is, or quoted where it is not a plain name."""
+    """Return the name of a field, quoted if it is long or not a plain name."""
     return name if len(name) <= ECHO_LIMIT and _PLAIN_NAME.fullmatch(name) else quoted(name)
 
 
 def shown_path(path: Iterable[str | int]) -> str:
-    """Return a path as a message names it: `props.title`, `rows.0."odd name"`."""
+    """Return a path for use in a message: `props.title`, `rows.0."odd name"`."""
     return ".".join(str(part) if isinstance(part, int) else shown_name(part) for part in path)
 
 
 def waiting_time(seconds: int) -> str:
-    """Return about how long to wait, in minutes from two minutes on, rounded up."""
+    """Return a waiting time as text: in seconds, or from two minutes in minutes, rounded up."""
     return counted(seconds, "second") if seconds < 120 else counted(-(-seconds // 60), "minute")
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural where that is right: `1 tool`, `2 tools`."""
+    """Return a number with its noun, in the plural unless the number is 1: `1 tool`, `2 tools`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,9 +1,9 @@
-"""The strict door for JSON bodies (RFC 8259, with the stricter rules of I-JSON, RFC 7493, where they protect callers).
+"""Strict parsing of JSON bodies (RFC 8259, with the stricter rules of I-JSON, RFC 7493, where they protect callers).
 
-Refused, besides what is not JSON: an encoding other than UTF-8, a byte order mark, lone surrogates, `NaN` and
-`Infinity`, numbers that overflow a double, and U+0000 in strings and names. Two things are accepted that I-JSON
-advises against: of a name that occurs twice the last value counts, and an integer beyond 64 bits becomes the
-nearest double (RFC 8259, section 6), which the bounds of a parameter then judge.
+Besides invalid JSON, the parser refuses encodings other than UTF-8, byte order marks, lone surrogates, `NaN` and
+`Infinity`, numbers that overflow a double, and U+0000 in strings and names. It accepts two things that I-JSON forbids
+or advises against: if a name occurs twice, the last value counts, and an integer beyond 64 bits becomes the nearest
+double (RFC 8259, section 6), to which the bounds of a parameter then apply.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pressroom.validation.echo import cut, printable, quoted, shown_path
 Parsed = TypeVar("Parsed")
 
 QUICK_BYTES: Final = 65_536
-"""The event loop parses no more than this at once; see `parse_beside`."""
+"""The size in bytes up to which bodies are parsed on the event loop; see `parse_beside`."""
 
 _PARSER_DEPTH = 1024
 _MAX_CONTAINERS = 100_000
@@ -45,15 +45,15 @@ _HINTS = (
 
 
 def parse_object(body: bytes, *, max_depth: int | None = None) -> dict[str, Any]:
-    """Return the JSON object that a body holds.
+    """Return the JSON object in a body.
 
-    `max_depth` is how deep arrays and objects may be nested, the outermost object counting as one; a body that is
-    deeper, or that has more than 100,000 of them, is refused before it is parsed. Without it, the parser's own bound
-    of 1024 holds.
+    `max_depth` is the maximum nesting depth of arrays and objects, including the outermost object. A body that is
+    nested more deeply, or that has more than 100,000 arrays and objects, is refused before it is parsed. Without
+    `max_depth`, the parser's own limit of 1024 applies.
 
     Raises:
-        InvalidJson: the body is empty, not JSON, nested too deeply, or JSON other than an object.
-        InvalidInput: a string or a name in it holds U+0000; the error names the field.
+        InvalidJson: the body is empty, invalid JSON, nested too deeply, or not an object.
+        InvalidInput: a string or a name contains U+0000; the error's `field` is its path.
     """
     value = parse_value(body, max_depth=max_depth, expected="a JSON object")
     if type(value) is not dict:
@@ -64,12 +64,12 @@ def parse_object(body: bytes, *, max_depth: int | None = None) -> dict[str, Any]
 
 
 def parse_value(body: bytes, *, max_depth: int | None = None, expected: str = "JSON") -> Any:
-    """Return the JSON value that a body holds, whatever its type; see `parse_object`.
+    """Return the JSON value in a body, whatever its type; see `parse_object`.
 
-    Strings in it may hold U+0000. `expected` is what the message says that an empty body should have been.
+    Strings can contain U+0000. `expected` describes the expected body in the message about an empty one.
 
     Raises:
-        InvalidJson: the body is empty, not JSON, or nested too deeply.
+        InvalidJson: the body is empty, invalid JSON, or nested too deeply.
     """
     if max_depth is not None:
         _check_shape(max_depth, body)
@@ -80,35 +80,38 @@ def parse_value(body: bytes, *, max_depth: int | None = None, expected: str = "J
 
 
 def numbers_as_written(body: bytes) -> Any:
-    """Return the value of a body that `parse_value` accepts, each number a fragment that is encoded as it was written.
+    """Return the value of a body that `parse_value` accepts, with numbers that keep their original notation.
 
-    A parsed number is not always the one that was sent: beyond 64 bits it is the nearest double.
+    Each number is an `orjson.Fragment`, because parsing can change it: beyond 64 bits, it becomes the nearest double.
     """
     return json.loads(body, parse_int=orjson.Fragment, parse_float=orjson.Fragment)
 
 
 def may_hold_nul(body: bytes) -> bool:
-    """Tell, quickly, whether a string in a JSON text may hold U+0000; a text without it is never suspected."""
+    """Return whether a string in a JSON text may contain U+0000.
+
+    The check is fast, and never matches a text without U+0000.
+    """
     return _ESCAPED_NUL in body and _ESCAPED_NUL in body.replace(_ESCAPED_BACKSLASH, b"")
 
 
 async def parse_beside(parse: Callable[[bytes], Parsed], body: bytes) -> Parsed:
-    """Return what a parser makes of a body, and have a thread do it where the event loop would stand still for long."""
+    """Parse a body and return the result. Bodies larger than `QUICK_BYTES` are parsed in a thread."""
     return parse(body) if len(body) <= QUICK_BYTES else await asyncio.to_thread(parse, body)
 
 
 def _check_shape(max_depth: int, body: bytes) -> None:
     if body.count(b"[") + body.count(b"{") <= max_depth:
         return
-    # Without escaped backslashes and escaped quotes, every quote that is left begins or ends a string, and two quotes
-    # that have come to stand side by side change nothing for the brackets around them.
+    # Once escaped backslashes and quotes are removed, every remaining quote begins or ends a string, and adjacent
+    # quotes do not affect the brackets around them.
     marks = body.replace(_ESCAPED_BACKSLASH, b"").replace(b'\\"', b"").translate(None, _NO_MARK).replace(b'""', b"")
     steps = _STRING.sub(b"", marks).translate(_STEP)
-    # Each takes tens of bytes and a place in the garbage collector's rounds, so that a few million stop the process.
+    # Each takes tens of bytes and is traversed by the garbage collector, so a few million of them stall the process.
     if steps.count(b"\x01") > _MAX_CONTAINERS:
         raise InvalidJson(f"the body has more than {_MAX_CONTAINERS:,} arrays and objects")
     if b"\x01" * (max_depth + 1) not in steps:
-        # Taking the innermost pairs away makes the rest one level shallower, and usually very short.
+        # Removing the innermost pairs makes the rest one level shallower, and usually very short.
         steps = steps.replace(_LEAF, b"")
         if max(accumulate(memoryview(steps).cast("b")), default=0) < max_depth:
             return
@@ -151,8 +154,8 @@ def _kind(value: Any) -> str:
 
 
 def refuse_nul(value: dict[str, Any]) -> None:
-    """Raise `InvalidInput`, which names the field, where a string or a name in an object holds U+0000."""
-    # Iterators on a stack of their own: a body may be nested deeper than Python's recursion limit.
+    """Raise `InvalidInput` with the path of the field if a string or a name in an object contains U+0000."""
+    # Use an explicit stack of iterators: a body can be nested more deeply than Python's recursion limit.
     path: list[str | int] = []
     open_items: list[Iterator[tuple[Any, Any]]] = [iter(value.items())]
     while open_items:

@@ -1,13 +1,11 @@
-"""Where in a model an error of pydantic happened.
+"""Messages for pydantic errors that people and models can act on.
 
-The location of an error mixes names of fields with labels of union members (`("shape", "Circle", "radius")`). The JSON
-Schema of the model tells them apart, and holds the bounds that a message names.
+A message contains the field, what it must be, and what was given: `width: must be between 200 and 2400 (got 9000)`. It
+repeats at most a few dozen characters of the input, and never control characters or secrets. Messages do not depend on
+HTTP: the same ones explain errors in the operator's configuration.
 
-From the errors of pydantic to messages that people and models can act on.
-
-A message names the field, what it must be, and what it was: `width: must be between 200 and 2400 (got 9000)`. It never
-repeats more than a few dozen characters of the input, never control characters, and never a secret. Nothing here knows
-of HTTP: the operator's configuration is explained with the same words.
+The location of an error mixes field names with labels of union members (`("shape", "Circle", "radius")`). The JSON
+Schema of the model distinguishes them, and contains the bounds for the message.
 """
 
 from __future__ import annotations
@@ -32,13 +30,13 @@ _KEY = "[key]"
 _SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
 
 MAX_PROBLEMS = 5
-"""How many problems one message names."""
+"""The maximum number of problems in one message."""
 
 _MAX_ERRORS = 200
 
 
 class _Lenient(GenerateJsonSchema):
-    """Describes what it can: a field of a type that JSON Schema cannot express has an empty schema."""
+    """A lenient generator: fields whose type JSON Schema cannot express get an empty schema."""
 
     ignored_warning_kinds: set[JsonSchemaWarningKind] = {  # noqa: RUF012 - declared so by the base class
         "skipped-choice",
@@ -53,17 +51,18 @@ class _Lenient(GenerateJsonSchema):
 
 @lru_cache(maxsize=1024)
 def schema_of(model: type[BaseModel]) -> Schema:
-    """Return the JSON Schema of what a model takes, with `$defs` and references. It is made once for each model."""
+    """Return the JSON Schema of a model's input, with `$defs` and references. It is cached for each model."""
     return model.model_json_schema(mode="validation", schema_generator=_Lenient)
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorLocation:
-    """What the location of an error stands for.
+    """The resolved location of an error.
 
-    `path` holds names and indexes only. `schema` describes the value at that path, `parent` the object or array around
-    it; both are empty where the model says nothing. `is_name` tells that the name of a member is meant, not its value.
-    `choices` lists the union members that were tried on the way: the length of the path there, and the member's label.
+    `path` contains names and indexes only. `schema` describes the value at that path, `parent` the object or array
+    around it; both are empty if the model does not describe them. `is_name` is true if the error is about the name of a
+    member, not its value. `choices` lists the union members that were tried along the path: the length of the path at
+    that point, and the member's label.
     """
 
     path: tuple[str | int, ...]
@@ -74,9 +73,9 @@ class ErrorLocation:
 
 
 def locate(root: Schema, location: Sequence[str | int], *, may_be_name: bool = True) -> ErrorLocation:
-    """Return the place that an error's location stands for, in a model with the JSON Schema `root`.
+    """Resolve an error's location in a model with the JSON Schema `root`.
 
-    `may_be_name` tells whether the error may be about the name of a member; a client may call a field `[key]`, too.
+    `may_be_name` is whether the error can be about the name of a member. A client can also send a field named `[key]`.
     """
     path: list[str | int] = []
     choices: list[tuple[int, str]] = []
@@ -99,7 +98,7 @@ def locate(root: Schema, location: Sequence[str | int], *, may_be_name: bool = T
 
 
 def resolve(root: Schema, schema: Schema) -> dict[str, Any]:
-    """Return a schema without its references, and without the choice of `null` where one other is left."""
+    """Return a schema with its references resolved, and without `null` if there is only one other choice."""
     found = dict(schema)
     for _ in range(32):
         if "$ref" in found:
@@ -115,7 +114,7 @@ def resolve(root: Schema, schema: Schema) -> dict[str, Any]:
 
 
 def holds_secret(root: Schema, schema: Schema) -> bool:
-    """Tell whether a schema describes a secret (`SecretStr`), or something with a secret in it."""
+    """Return whether a schema describes a secret (`SecretStr`), or contains one."""
     seen: set[str] = set()
     waiting = [schema]
     while waiting:
@@ -137,7 +136,7 @@ def _takes_any_name(schema: Schema) -> bool:
 
 
 def _takes_no_name(schema: Schema, part: str | int) -> bool:
-    # Members of a union that look alike in JSON Schema are one there, and their labels are left over.
+    # Union members with the same JSON Schema are merged, but their labels remain in the location.
     kind = schema.get("type")
     return kind in _SCALARS or (kind == "array" and isinstance(part, str))
 
@@ -181,7 +180,7 @@ __all__ = ["FieldProblem", "input_error", "nearest", "problem_of", "problems"]
 
 @dataclass(frozen=True, slots=True)
 class FieldProblem:
-    """What is wrong with one field. `field` is its dotted path, or empty where the whole input is meant."""
+    """The problem with one field. `field` is its dotted path, or empty if the problem is with the whole input."""
 
     field: str
     text: str
@@ -193,11 +192,11 @@ class FieldProblem:
 def input_error(
     errors: ValidationError | Iterable[ErrorDetails], model: type[BaseModel], *, also_known: Iterable[str] = ()
 ) -> InvalidInput:
-    """Return the one error that tells a caller what is wrong with its input.
+    """Return a single error that tells a caller what is wrong with its input.
 
-    `errors` are what `model` raised, or its `errors()`. `also_known` are names that the input may hold beside the
-    model's own; they are offered where a name is misspelt. The error's `field` is the first field that is wrong; its
-    message is a sentence for each of the first `MAX_PROBLEMS`.
+    `errors` is the `ValidationError` of `model`, or its `errors()`. `also_known` are names that the input can contain
+    in addition to the model's own; they are suggested for misspelt names. The error's `field` is the first invalid
+    field; its message has a sentence for each of the first `MAX_PROBLEMS` problems.
     """
     found = problems(errors, model, also_known=also_known)
     first, *others = found[:MAX_PROBLEMS] or [FieldProblem("", "is not valid")]
@@ -209,16 +208,16 @@ def input_error(
 def problems(
     errors: ValidationError | Iterable[ErrorDetails], model: type[BaseModel], *, also_known: Iterable[str] = ()
 ) -> list[FieldProblem]:
-    """Return what is wrong, a problem for each field, in the order of the model's fields; unknown fields come last.
+    """Return one problem for each field, in the order of the model's fields; unknown fields come last.
 
-    Of very many errors only the first hundreds are looked at.
+    Only the first 200 errors are considered.
     """
     details = errors.errors(include_url=False) if isinstance(errors, ValidationError) else errors
     return _explained([*islice(details, _MAX_ERRORS)], schema_of(model), tuple(also_known))
 
 
 def problem_of(error: ErrorDetails, schema: Mapping[str, Any], *, also_known: Iterable[str] = ()) -> str:
-    """Return what one error says, without the name of its field.
+    """Return the message of one error, without the name of its field.
 
     `schema` is the JSON Schema of the whole model that was validated.
     """
@@ -253,7 +252,7 @@ def _located(error: ErrorDetails, root: Mapping[str, Any], also_known: tuple[str
 
 
 def _without_repetition(located: Iterable[_Located]) -> list[_Located]:
-    """Leave out a list of known names that an earlier problem has shown."""
+    """Remove hints with known names that repeat those of an earlier problem."""
     seen: set[str] = set()
     found = []
     for one in located:
@@ -264,7 +263,7 @@ def _without_repetition(located: Iterable[_Located]) -> list[_Located]:
 
 
 def _grouped(located: Iterable[_Located], level: int) -> list[list[_Located]]:
-    """Put the errors of one union side by side: there is one for each member that was tried."""
+    """Group the errors of each union, which has an error for each member that was tried."""
     groups: dict[object, list[_Located]] = {}
     for number, one in enumerate(located):
         choices = one.place.choices
@@ -293,7 +292,7 @@ def _is_mismatch(one: _Located, start: int) -> bool:
 
 
 def _either(clauses: list[Clause]) -> Clause:
-    """Return what a value must be where it may be one of several things."""
+    """Combine the clauses of the union members that were tried into one."""
     texts = list(dict.fromkeys(clause.must for clause in clauses))
     rest = [text.removeprefix("must be ") if text.startswith("must be ") else text for text in texts[1:]]
     closest = next((clause for clause in clauses if not clause.mismatch), clauses[0])
@@ -315,7 +314,7 @@ def _problem_of_one(one: _Located) -> FieldProblem:
 
 
 def _field_of(cause: InvalidInput, place: ErrorLocation) -> str:
-    """Return the path of the field that a validator named: its own, one inside, or one beside."""
+    """Return the path of the field that a validator's error is about: its own field, a nested one, or a sibling."""
     here, named = shown_path(place.path), printable(cause.field)
     first = named.partition(".")[0]
     if not named or (place.path and first == place.path[-1] and "." not in named):

@@ -1,8 +1,8 @@
-"""The contract of each extension point, as checks that run.
+"""Executable contracts of the extension points.
 
-`check_file_store(make)` and its siblings return a list of findings, each with the promise that is broken, where, what
-was seen, and the fix. `FileStoreContract` and its siblings let pytest run the same checks, one test for each promise;
-they need pytest only where they are used.
+`check_file_store(make)` and similar functions return a list of findings, each with the broken promise, the
+implementation, the observed behaviour, and the fix. `FileStoreContract` and similar classes run the same checks with
+pytest, one test for each promise; pytest is only needed to use them.
 """
 
 from typing import Any, Final

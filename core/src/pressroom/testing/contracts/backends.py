@@ -1,4 +1,4 @@
-"""Opening the backends that a contract is checked on, and a database of a check's own on a PostgreSQL server."""
+"""Helpers to open the backends under test, and to create a temporary database on a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from sqlalchemy.pool import NullPool
 
 
 class OpenableBackend(Protocol):
-    """What every backend has."""
+    """The methods that every backend has."""
 
     async def open(self) -> None:
         """Connect."""
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
 
 
 B = TypeVar("B", bound=OpenableBackend)
 
 
 def opened(make: Callable[[], B | AbstractAsyncContextManager[B]]) -> AbstractAsyncContextManager[B]:
-    """Return a context manager that makes and opens a backend, and closes it whatever happens.
+    """Return a context manager that creates and opens a backend, and always closes it.
 
-    `make` returns a backend that is not open yet, or an async context manager that gives an open one and closes it.
+    `make` returns a backend that is not open yet, or an async context manager that yields an open one and closes it.
     """
 
     @asynccontextmanager
@@ -50,9 +50,10 @@ def opened(make: Callable[[], B | AbstractAsyncContextManager[B]]) -> AbstractAs
 
 @asynccontextmanager
 async def new_database(server: str) -> AsyncIterator[str]:
-    """Make a database, give its URL, and remove it at the end.
+    """Create a database, yield its URL, and remove it at the end.
 
-    `server` is the URL of another database there, as in `[storage] database`, whose user may create databases.
+    `server` is the URL of another database on the server, as in `[storage] database`. Its user must be allowed to
+    create databases.
     """
     name = f"pressroom_check_{secrets.token_hex(6)}"
     await _execute(server, f"CREATE DATABASE {name} TEMPLATE template0")

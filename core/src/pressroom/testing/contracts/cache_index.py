@@ -13,7 +13,7 @@ from pressroom.testing.contracts.backends import opened
 from pressroom.testing.contracts.suite import ContractSuite, ContractTests, Finding, Promise, expect, run_apart
 
 MakeCacheIndex: TypeAlias = Callable[[], CacheIndex | AbstractAsyncContextManager[CacheIndex]]
-"""Returns a cache index, not opened yet; or a context manager of an open one."""
+"""Returns a cache index that is not open yet, or a context manager of an open one."""
 
 REMEMBERS: Final = "remembers"
 
@@ -27,7 +27,7 @@ _ENTRIES: Final = (
 
 
 def opening_cache_index(make: MakeCacheIndex) -> Callable[[], AbstractAsyncContextManager[CacheIndex]]:
-    """Return what opens the subject of `CACHE_INDEX`."""
+    """Return a function that opens the subject of `CACHE_INDEX`."""
 
     @asynccontextmanager
     async def opening() -> AsyncIterator[CacheIndex]:
@@ -40,23 +40,24 @@ def opening_cache_index(make: MakeCacheIndex) -> Callable[[], AbstractAsyncConte
 def check_cache_index(
     make: MakeCacheIndex, *, remembers: bool = True, where: str = "", excluded: Collection[str] = ()
 ) -> list[Finding]:
-    """Check a cache index against the contract, and return what it breaks.
+    """Check a cache index against the contract, and return the findings.
 
     Args:
         make: returns a cache index that is not open yet.
-        remembers: it should find what was just put. The server does with one that forgets, such as under pressure.
-        where: what it is called in findings.
-        excluded: names of promises that are not checked.
+        remembers: whether it must find entries right after they were put. The server also works with an index that
+            drops entries, such as under memory pressure.
+        where: the name of the index in findings.
+        excluded: names of promises to skip.
     """
     has = (REMEMBERS,) if remembers else ()
     return run_apart(lambda: CACHE_INDEX.check(opening_cache_index(make), where=where, has=has, excluded=excluded))
 
 
 class CacheIndexContract(ContractTests[CacheIndex]):
-    """Lets pytest run the contract on a cache index.
+    """Runs the contract of a cache index with pytest.
 
-    A subclass has the fixture `make_cache_index`, which returns a function that returns one. With `has = ()` the
-    index may forget what was just put.
+    A subclass defines the fixture `make_cache_index`, which returns a function that returns an index. With `has = ()`,
+    the index is allowed to drop entries right after they were put.
     """
 
     suite: ClassVar[ContractSuite[Any]]

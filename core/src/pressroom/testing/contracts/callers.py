@@ -21,7 +21,7 @@ _FORBIDDEN: Final = 403
 
 @dataclass(frozen=True, slots=True)
 class KnownCredentials:
-    """Headers with a credential that an authenticator accepts, and with one of its kind that it refuses."""
+    """Headers with a valid credential for an authenticator, and with an invalid one of the same kind."""
 
     valid: Mapping[str, str] = field(default_factory=dict)
     wrong: Mapping[str, str] = field(default_factory=dict)
@@ -36,17 +36,17 @@ AUTHORIZER: Final = ContractSuite[RecordInHost[Authorizer]]("authorizer")
 def check_authenticator(
     running: RunningHost, name: str, *, valid: Mapping[str, str] | None = None, wrong: Mapping[str, str] | None = None
 ) -> list[Finding]:
-    """Check an authenticator of a running host against the contract, and return what it breaks.
+    """Check an authenticator of a running host against the contract, and return the findings.
 
     Args:
         running: the host, with the plugin.
         name: the name of the authenticator.
         valid: headers with a credential that it accepts.
-        wrong: headers with a credential of its kind that it refuses. Without them only the promises about
-            credentials of other kinds are checked.
+        wrong: headers with a credential of its kind that it rejects. Without `valid` and `wrong`, only the promises
+            about missing credentials and other kinds are checked.
 
     Raises:
-        LookupError: no active plugin offers such an authenticator.
+        LookupError: no active plugin offers this authenticator.
     """
     for one in running.host.compiled.plugins.contributions.of(Authenticator):
         if one.record.name == name:

@@ -24,7 +24,10 @@ from pressroom.testing.contracts.suite import (
 )
 
 MakeFileStore: TypeAlias = Callable[[], FileStore | AbstractAsyncContextManager[FileStore]]
-"""Returns a store, not opened yet, of the same files each time, as on another host; or a context manager of one."""
+"""Returns a store that is not open yet, or a context manager of an open one.
+
+All returned stores have the same files, like those of several hosts.
+"""
 
 _CLOCK_SKEW: Final = timedelta(seconds=5)
 _SIZES: Final = (0, 1, 262_144, 262_145, 5_000_000)
@@ -40,19 +43,19 @@ def _new_key(extension: str = "png") -> str:
 
 @dataclass(frozen=True, slots=True)
 class FileStorePair:
-    """Two open stores of the same files, as on two hosts, and a key that nobody else uses."""
+    """Two open stores of the same files, as on two hosts, and a unique key."""
 
     store: FileStore
     other: FileStore
     key: str = field(default_factory=_new_key)
 
     async def write(self, content: bytes) -> None:
-        """Write the file through the first store."""
+        """Write the file with the key through the first store."""
         await self.store.write(self.key, content, media_type="image/png")
 
 
 def opening_file_stores(make: MakeFileStore) -> Callable[[], AbstractAsyncContextManager[FileStorePair]]:
-    """Return what opens the subject of `FILE_STORE`."""
+    """Return a function that opens the subject of `FILE_STORE`."""
 
     @asynccontextmanager
     async def opening() -> AsyncIterator[FileStorePair]:
@@ -63,20 +66,21 @@ def opening_file_stores(make: MakeFileStore) -> Callable[[], AbstractAsyncContex
 
 
 def check_file_store(make: MakeFileStore, *, where: str = "", excluded: Collection[str] = ()) -> list[Finding]:
-    """Check a file store against the contract, and return what it breaks.
+    """Check a file store against the contract, and return the findings.
 
     Args:
         make: returns a store of the same files each time, as on another host.
-        where: what the store is called in findings.
-        excluded: names of promises that are not checked.
+        where: the name of the store in findings.
+        excluded: names of promises to skip.
     """
     return run_apart(lambda: FILE_STORE.check(opening_file_stores(make), where=where, excluded=excluded))
 
 
 class FileStoreContract(ContractTests[FileStorePair]):
-    """Lets pytest run the contract on a store. A subclass has the fixture `make_store`, which returns a function.
+    """Runs the contract of a file store with pytest.
 
-    The function returns a store, not opened yet, each time of the same files, as on another host.
+    A subclass defines the fixture `make_store`. It returns a function that returns a store that is not open yet, with
+    the same files each time, as on another host.
     """
 
     suite: ClassVar[ContractSuite[Any]]

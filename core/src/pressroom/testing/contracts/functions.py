@@ -1,4 +1,4 @@
-"""The contracts of branders, observers, index providers, checks, and of what plugins tell of an account."""
+"""The contracts of branders, observers, index entries, checks, account data, virtual hosts and commands."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ async def _observes(one: RecordInHost[Observer]) -> None:
     fix="return at once, and use a coroutine function for anything that waits, such as a request",
 )
 async def _not_in_the_way(one: RecordInHost[Observer]) -> None:
-    # In a thread, so that one that blocks holds up this check alone.
+    # Run it in a thread, so that a blocking observer only delays this check.
     waiting: list[Awaitable[None]] = []
 
     def observe() -> None:

@@ -115,7 +115,7 @@ async def _wrong_types(one: Subject) -> None:
 
 
 def expect_texts(texts: Mapping[str, str]) -> None:
-    """Check that each text says something: names and titles at all, others in more than a word."""
+    """Check that names and titles are not empty, and that all other texts have at least two words."""
     for field, text in texts.items():
         least = 1 if field in ("name", "title") else 2
         words = len(text.split())
@@ -123,13 +123,13 @@ def expect_texts(texts: Mapping[str, str]) -> None:
 
 
 def shown(answer: httpx.Response) -> str:
-    """Return the status of an answer, and its beginning where it is text."""
+    """Return the status of a response, and the beginning of its body if it is text."""
     text = media_type(answer).startswith(("text/", "application/json"))
     return f"{answer.status_code} {' '.join(answer.text[:200].split()) if text else 'a file'}"
 
 
 def media_type(answer: httpx.Response) -> str:
-    """Return the media type of an answer, without parameters."""
+    """Return the media type of a response, without parameters."""
     return str(answer.headers.get("content-type", "")).partition(";")[0]
 
 

@@ -19,9 +19,9 @@ _CANCEL_SECONDS: Final = 5.0
 
 @dataclass(slots=True)
 class RecordedJobRun:
-    """One attempt at a job that a test runs by itself. It implements `pressroom.sdk.JobRun`; the lease is never lost.
+    """One attempt at a job that a test runs itself. It implements `pressroom.sdk.JobRun`; the lease is never lost.
 
-    `steps` are what the job said of its progress, pairs of fraction and message.
+    `steps` are the (fraction, message) pairs of the job's progress reports.
     """
 
     payload: Mapping[str, Any]
@@ -52,16 +52,16 @@ JOB: Final = ContractSuite[Subject]("job")
 def check_job(
     running: RunningHost, kind: str, payload: Mapping[str, Any] | None = None, *, subject: str = ""
 ) -> list[Finding]:
-    """Check a job of a running host against the contract, and return what it breaks. It runs several times.
+    """Check a job of a running host against the contract, and return the findings. The job runs several times.
 
     Args:
         running: the host, with the plugin.
         kind: the job's kind.
-        payload: what the job is enqueued with.
-        subject: the account that it is enqueued for.
+        payload: the payload of the job.
+        subject: the id of the account that the job is for.
 
     Raises:
-        LookupError: no active plugin offers such a job.
+        LookupError: no active plugin offers this job.
     """
     for one in running.host.compiled.plugins.contributions.of(Job):
         if one.record.kind == kind:
@@ -120,7 +120,7 @@ async def _interrupted(one: Subject) -> None:
         task.cancel()
         done, _ = await asyncio.wait({task}, timeout=_CANCEL_SECONDS)
         if done and not task.cancelled():
-            task.exception()  # it may fail as it likes; only the next attempt matters
+            task.exception()  # any failure is fine; only the next attempt matters
         return bool(done)
 
     ended = await one.on_host(interrupt, seconds=_SECONDS)

@@ -1,4 +1,4 @@
-"""The contract of a limiter (`pressroom.sdk.Limiter`), on a clock of the test's or on real time."""
+"""The contract of a limiter (`pressroom.sdk.Limiter`), with a frozen clock or in real time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pressroom.testing.contracts.suite import (
 )
 
 MakeLimiter: TypeAlias = Callable[[FrozenClock], Limiter | AbstractAsyncContextManager[Limiter]]
-"""Returns a limiter that is not opened yet and reads this clock; or a context manager of an open one."""
+"""Returns a limiter that reads the given clock and is not open yet, or a context manager of an open one."""
 
 FROZEN_CLOCK: Final = "frozen clock"
 _TOLERANCE: Final = 1e-5
@@ -38,7 +38,7 @@ _KEYS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class LimiterInTime:
-    """An open limiter, the clock that it reads (`None`: real time), and a key that nobody else uses."""
+    """An open limiter, the clock that it reads (`None`: real time), and a unique key."""
 
     limiter: Limiter
     clock: FrozenClock | None
@@ -46,7 +46,7 @@ class LimiterInTime:
 
     @property
     def frozen(self) -> FrozenClock:
-        """The clock, for promises that need it. Raises `RuntimeError` on real time."""
+        """The clock, for promises that need it. Raises `RuntimeError` in real time."""
         if self.clock is None:
             raise RuntimeError("this promise needs a frozen clock")
         return self.clock
@@ -56,19 +56,19 @@ class LimiterInTime:
         return self.clock.seconds() if self.clock is not None else time.time()
 
     async def advance_to(self, seconds: float) -> None:
-        """Move the clock to a Unix time, or wait for it."""
+        """Move the clock to a Unix time in seconds, or wait until then in real time."""
         if self.clock is not None:
             self.clock.advance_to(seconds)
         else:
             await asyncio.sleep(max(0.0, seconds - time.time()) + 0.05)
 
     async def take(self, rate: Rate, cost: float = 1) -> LimitStatus:
-        """Take from the window of the key."""
+        """Take from the window of `key`."""
         return await self.limiter.take(rate, self.key, cost)
 
 
 def opening_limiter(make: MakeLimiter, *, real_time: bool) -> Callable[[], AbstractAsyncContextManager[LimiterInTime]]:
-    """Return what opens the subject of `LIMITER`."""
+    """Return a function that opens the subject of `LIMITER`."""
 
     @asynccontextmanager
     async def opening() -> AsyncIterator[LimiterInTime]:
@@ -82,14 +82,14 @@ def opening_limiter(make: MakeLimiter, *, real_time: bool) -> Callable[[], Abstr
 def check_limiter(
     make: MakeLimiter, *, real_time: bool = False, where: str = "", excluded: Collection[str] = ()
 ) -> list[Finding]:
-    """Check a limiter against the contract, and return what it breaks.
+    """Check a limiter against the contract, and return the findings.
 
     Args:
         make: returns a limiter that reads the given clock.
-        real_time: the limiter reads a clock of its own. The check takes some seconds then, and leaves out the promises
-            that only a frozen clock can show.
-        where: what it is called in findings.
-        excluded: names of promises that are not checked.
+        real_time: whether the limiter reads its own clock. The check then takes some seconds, and skips the promises
+            that need a frozen clock.
+        where: the name of the limiter in findings.
+        excluded: names of promises to skip.
     """
     opening = opening_limiter(make, real_time=real_time)
     has = () if real_time else (FROZEN_CLOCK,)
@@ -97,10 +97,10 @@ def check_limiter(
 
 
 class LimiterContract(ContractTests[LimiterInTime]):
-    """Lets pytest run the contract on a limiter.
+    """Runs the contract of a limiter with pytest.
 
-    A subclass has the fixture `make_limiter`, which returns a function that takes a `FrozenClock` and returns a
-    limiter. With `has = ()` the limiter need not read that clock.
+    A subclass defines the fixture `make_limiter`, which returns a function that takes a `FrozenClock` and returns a
+    limiter. With `has = ()`, the limiter does not have to read that clock.
     """
 
     suite: ClassVar[ContractSuite[Any]]
@@ -251,7 +251,7 @@ async def _small_reset(one: LimiterInTime) -> None:
         status = await one.take(rate, 0.1)
     expect(status.remaining == 1 and _near(status.reset_at, start + 69), _shown(status))
     clock.advance(1)
-    status = await one.take(rate, 0.1)  # 1.1 are used: when the first tenth has left, a whole request is free
+    status = await one.take(rate, 0.1)  # 1.1 are used: a whole request is free once the first tenth leaves the window
     expect(status.remaining == 0 and _near(status.reset_at, start + 60), _shown(status))
 
 

@@ -1,4 +1,4 @@
-"""The contract of an MCP tool (`pressroom.sdk.McpTool`), over the MCP endpoint."""
+"""The contract of an MCP tool (`pressroom.sdk.McpTool`), checked through the MCP endpoint."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MCP_TOOL: Final = ContractSuite[Subject]("MCP tool")
 _FAILURES: Final = ("internal_error", "timeout")
 _MAX_CHOICES: Final = 12
 _LISTED: Final[WeakKeyDictionary[RunningHost, dict[str, dict[str, Any]]]] = WeakKeyDictionary()
-"""The schemas that each host lists, read once."""
+"""A cache of the input schemas that each host lists."""
 
 _BY_TYPE: Final[Mapping[str, Any]] = {"integer": 1, "number": 1, "boolean": False, "array": [], "object": {}}
 
@@ -102,7 +102,7 @@ async def _result(one: Subject) -> None:
 
 
 def _callable(one: Subject) -> bool:
-    """Return whether the tool can be called on this host at all."""
+    """Return whether the tool is available on this host."""
     return one.record.name in one.running.host.compiled.catalog.mcp_tools
 
 
@@ -127,7 +127,7 @@ async def _tools(one: Subject) -> AsyncIterator[dict[str, Any]]:
 
 
 async def _code(one: Subject, arguments: Mapping[str, Any]) -> ToolFailed | None:
-    """Call the tool, and return the refusal, or `None` where it answered."""
+    """Call the tool, and return the error, or `None` if the call succeeded."""
     try:
         await asyncio.to_thread(one.running.call_tool, one.record.name, arguments)
     except ToolFailed as refused:
@@ -136,7 +136,7 @@ async def _code(one: Subject, arguments: Mapping[str, Any]) -> ToolFailed | None
 
 
 def _documented(schema: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield arguments: the required ones alone, then with each documented value of each parameter."""
+    """Yield the required arguments alone, then together with each documented value of each parameter."""
     least = example_arguments(schema)
     yield least
     for name, field in schema.get("properties", {}).items():

@@ -32,7 +32,7 @@ class MigratedTables:
 
     @property
     def migrator(self) -> Migrator:
-        """What migrates the tables of the host, then those of the plugin."""
+        """The migrator for the tables of the host, then those of the plugin."""
         return Migrator(self.database, [(_HOST, HOST_MODELS), (self.plugin, self.models)])
 
 
@@ -40,13 +40,13 @@ MIGRATIONS: Final = ContractSuite[MigratedTables]("migrations")
 
 
 def check_migrations(plugin: str, models: Models, *, postgresql: str = "") -> list[Finding]:
-    """Check a plugin's tables and migrations, and return what they break.
+    """Check a plugin's tables and migrations, and return the findings.
 
     Args:
         plugin: the plugin's id.
-        models: what it contributes.
-        postgresql: the URL of a database on a PostgreSQL server, as in `[storage] database`, whose user may create
-            databases: the check makes one of its own and removes it. Left out, only SQLite is checked.
+        models: the plugin's contribution.
+        postgresql: the URL of a database on a PostgreSQL server, as in `[storage] database`, whose user can create
+            databases: the check creates a temporary one. Without it, only SQLite is checked.
     """
     servers = {"SQLite": _on_sqlite, "PostgreSQL": _on_postgresql(postgresql)}
     found: list[Finding] = []
@@ -84,7 +84,7 @@ async def _again(one: MigratedTables) -> None:
     fix="use pressroom.columns.Timestamp as the type of the column, and sa.BigInteger() in its migration",
 )
 async def _moments(one: MigratedTables) -> None:
-    # SQLite forgets the time zone of such a column, and PostgreSQL refuses a zone where it has none.
+    # SQLite drops the time zone of such a column, and PostgreSQL refuses a time zone if the column has none.
     found = [
         f"{table.name}.{column.name}"
         for table in one.models.metadata.sorted_tables

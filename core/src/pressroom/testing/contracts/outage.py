@@ -1,4 +1,4 @@
-"""The contract of every tool while a part of the server that it uses fails, or never answers."""
+"""The contract of tools while a service that they use fails or does not respond."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pressroom.testing.contracts.suite import ContractSuite, Finding, PromiseBro
 from pressroom.testing.running import RunningHost, ToolFailed
 
 _GRACE_SECONDS: Final = 5.0
-"""How much longer than its timeout a call may take to be answered."""
+"""How many seconds a call may take in addition to its timeout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,10 @@ class ToolInOutage:
     timeout: float
 
     async def call(self) -> ToolFailed | None:
-        """Call the tool, and return the refusal, or `None` where it answered.
+        """Call the tool, and return the error, or `None` if the call succeeded.
 
         Raises:
-            PromiseBroken: it did not end in time.
+            PromiseBroken: the call did not end in time.
         """
         calling = asyncio.to_thread(self.running.call_tool, self.name, self.arguments)
         try:
@@ -99,9 +99,9 @@ async def _expect_words(one: ToolInOutage) -> None:
 
 
 def check_outages(running: RunningHost, plugin: str) -> Iterator[Finding]:
-    """Check each tool of a plugin that has an MCP name while parts of the server fail, and yield what it breaks.
+    """Check each tool of a plugin that has an MCP name while services fail, and yield the findings.
 
-    A tool that fails anyway is left out: the contract of tools has found that.
+    Tools that also fail without an outage are skipped, since the contract of tools reports them.
     """
     for name, tool in running.host.compiled.catalog.mcp_tools.items():
         if tool.info.plugin != plugin:
@@ -136,21 +136,21 @@ def _opening(subject: ToolInOutage) -> Callable[[], Any]:
 
 @contextmanager
 def failing(running: RunningHost, part: type[Any], error: Exception | None) -> Iterator[None]:
-    """Let a part of the server, such as `pressroom.sdk.Fetcher`, raise that error for plugins; `None`: never answer.
+    """Make a service, such as `pressroom.sdk.Fetcher`, raise an error for plugins, or with `None` never respond.
 
-    The server itself keeps the real one.
+    The server itself keeps using the real service.
     """
     with running.host.compiled.plugins.provider.replaced(**{part.__name__.lower(): _FailingPart(error)}):
         yield
 
 
 def _fetching_nothing_real(running: RunningHost) -> AbstractContextManager[None]:
-    """Let all that plugins fetch be a small page or document: an outage is not looked for on the internet."""
+    """Serve a small page or document for all fetches of plugins, so that the check does not use the internet."""
     return running.host.compiled.plugins.provider.replaced(fetcher=_CannedFetcher())
 
 
 class _CannedFetcher:
-    """Implements `Fetcher`: every URL answers 200, with JSON where that is asked for, and else with a page of HTML."""
+    """A `Fetcher` whose responses all have status 200, with JSON if it is accepted, and otherwise with an HTML page."""
 
     async def get(self, url: str, *, accept: str, **_bounds: Any) -> Fetched:
         media_type, content = _canned(accept)
@@ -177,7 +177,7 @@ def _canned(accept: str) -> tuple[str, bytes]:
 
 
 class _FailingPart:
-    """Every method of it fails, awaited or entered."""
+    """A service whose methods fail when they are awaited or entered."""
 
     def __init__(self, error: Exception | None) -> None:
         self._error = error
@@ -199,7 +199,7 @@ class _FailingCall:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Do nothing: it is never entered."""
+        """Do nothing, since `__aenter__` always fails."""
 
     async def _fail(self) -> Any:
         if self._error is None:

@@ -104,14 +104,14 @@ async def _signed_in_headers(one: Subject) -> dict[str, str]:
 
 
 def read_html(html: str) -> tuple[list[str], list[str]]:
-    """Return what is wrong with a part of a page, and where its posted forms lead."""
+    """Return the problems with part of a page, and the targets of its posted forms."""
     reader = _Reader()
     reader.feed(html)
     return [*reader.problems, *reader.unclosed()], [action for action, _ in reader.forms]
 
 
 class _Reader(HTMLParser):
-    """Notes what is wrong with a document, and the hidden fields of its forms."""
+    """Collects the problems with a document, and the field names of its posted forms."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -122,7 +122,7 @@ class _Reader(HTMLParser):
         self._fields: set[str] | None = None
 
     def unclosed(self) -> list[str]:
-        """Return what is wrong at the end."""
+        """Return a problem for each element that is still open at the end."""
         return [f"<{tag}> is not closed" for tag in self._open if tag not in _OPTIONAL_END]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -141,7 +141,7 @@ class _Reader(HTMLParser):
             self._open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """See `HTMLParser`. An element of SVG may close itself."""
+        """See `HTMLParser`. SVG elements can be self-closing."""
         self.handle_starttag(tag, attrs)
         if tag not in _VOID:
             self._open.pop()

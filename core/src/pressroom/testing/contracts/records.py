@@ -1,4 +1,4 @@
-"""A record that a plugin contributed, in a host that runs: what the contracts of records are checked on."""
+"""The subject of contracts for records: a record of a plugin in a running host."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CANCEL_SECONDS: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class RecordInHost(Generic[R]):
-    """A record of a plugin, the host that runs with it, and an HTTP client of that host."""
+    """A record of a plugin, the host that runs it, and an HTTP client of that host."""
 
     running: RunningHost
     plugin: str
@@ -33,11 +33,11 @@ class RecordInHost(Generic[R]):
     http: httpx.AsyncClient
 
     async def on_host(self, call: Callable[[], Awaitable[T]], *, seconds: float) -> T:
-        """Await something on the host's event loop, as the host itself does.
+        """Await a call on the host's event loop, as the host itself does.
 
         Raises:
-            PromiseBroken: it did not end within this many seconds, or did not end when it was cancelled.
-            Exception: whatever it raises.
+            PromiseBroken: the call did not end within `seconds`, and was cancelled.
+            Exception: any exception of the call.
         """
 
         async def bounded() -> T:
@@ -52,10 +52,10 @@ class RecordInHost(Generic[R]):
         return await asyncio.wrap_future(self.running.submit(bounded()))
 
     async def mcp(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Send a request to the MCP endpoint, and return the answer's `result`.
+        """Send a request to the MCP endpoint, and return the `result` of the response.
 
         Raises:
-            PromiseBroken: the answer is an error of the protocol.
+            PromiseBroken: the response is an HTTP or protocol error.
         """
         key = await asyncio.to_thread(self.running.account().api_key)
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
@@ -75,7 +75,7 @@ async def _awaited(call: Callable[[], Awaitable[T]]) -> T:
 def opening_record(
     running: RunningHost, plugin: str, record: R
 ) -> Callable[[], AbstractAsyncContextManager[RecordInHost[R]]]:
-    """Return what opens the subject of a contract of records."""
+    """Return a function that opens the subject of a record's contract."""
 
     @asynccontextmanager
     async def opening() -> AsyncIterator[RecordInHost[R]]:
@@ -88,11 +88,11 @@ def opening_record(
 def check_record(
     suite: ContractSuite[RecordInHost[R]], running: RunningHost, plugin: str, record: R, where: str
 ) -> list[Finding]:
-    """Check one record of a plugin against its contract, in a host that runs with it, and return what it breaks."""
+    """Check one record of a plugin against its contract in a running host, and return the findings."""
     opening = opening_record(running, plugin, record)
     return run_apart(lambda: suite.check(opening, where=where))
 
 
 ANONYMOUS: Final = Caller("203.0.113.7")
 SOMEBODY: Final = Caller("203.0.113.8", plan="free", subject="u_contract", connection="c_contract")
-"""Callers that the functions of plugins are asked about; no account has these ids."""
+"""Callers to pass to functions of plugins; no account has these ids."""

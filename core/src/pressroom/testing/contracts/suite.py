@@ -1,4 +1,4 @@
-"""What a contract is made of: promises, each with a check, and the findings about those that are broken."""
+"""The parts of a contract: promises, each with a check, and findings about broken promises."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 PROMISE_SECONDS: Final = 60.0
-"""How long the check of one promise may take before it counts as broken."""
+"""The time limit in seconds for the check of one promise, after which the promise counts as broken."""
 
 _MAX_SEEN: Final = 300
 
@@ -22,8 +22,9 @@ _MAX_SEEN: Final = 300
 class Finding:
     """A promise that an implementation breaks.
 
-    `contract` is the kind of extension point, such as `file store`; `where` names the implementation, such as the
-    name of a record. `promise` is a sentence of what must hold, `seen` what happened instead, `fix` what to do.
+    `contract` is the kind of extension point, such as `file store`; `where` identifies the implementation, such as by
+    the name of a record. `promise` is a sentence that describes the requirement, `seen` the observed behaviour, `fix`
+    the remedy.
     """
 
     contract: str
@@ -39,24 +40,24 @@ class Finding:
 
 
 class PromiseBroken(Exception):
-    """Raised by the check of a promise. Its message says what was seen."""
+    """Raised by the check of a promise. The message describes the observed behaviour."""
 
 
 def expect(holds: object, seen: object) -> None:
-    """Continue where a promise holds.
+    """Check that a promise holds.
 
     Raises:
-        PromiseBroken: it does not; `seen` says what was seen instead.
+        PromiseBroken: it does not hold; the message is `seen`, the observed behaviour.
     """
     if not holds:
         raise PromiseBroken(shorten(seen))
 
 
 async def expect_error(kinds: type[BaseException] | tuple[type[BaseException], ...], call: Awaitable[Any]) -> None:
-    """Await a call that has to raise an exception of one of these classes.
+    """Await a call that must raise an exception of one of these classes.
 
     Raises:
-        PromiseBroken: it returned, or raised something else.
+        PromiseBroken: the call returned, or raised another exception.
     """
     try:
         returned = await call
@@ -68,21 +69,22 @@ async def expect_error(kinds: type[BaseException] | tuple[type[BaseException], .
 
 
 def describe_error(error: BaseException) -> str:
-    """Return the class and message of an exception, cut where it is long."""
+    """Return the class and message of an exception, cut to 300 characters."""
     return shorten(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
 
 
 def shorten(seen: object) -> str:
-    """Return what was seen as text, cut where it is long."""
+    """Return an observation as text, cut to 300 characters."""
     text = str(seen)
     return text if len(text) <= _MAX_SEEN else f"{text[:_MAX_SEEN]}…"
 
 
 @dataclass(frozen=True, slots=True)
 class Promise(Generic[S]):
-    """One promise of a contract. `check` gets the subject and raises where the promise is broken.
+    """One promise of a contract. `check` takes the subject, and raises an exception if the promise is broken.
 
-    `name` is short and unique in the suite. `needs` names what only some subjects have, such as `frozen clock`.
+    `name` is short and unique in the suite. `needs` lists properties that only some subjects have, such as
+    `frozen clock`.
     """
 
     name: str
@@ -97,7 +99,7 @@ class Promise(Generic[S]):
 
 @dataclass(slots=True)
 class ContractSuite(Generic[S]):
-    """The promises of one extension point. `contract` is what it is called in findings."""
+    """The promises of one extension point. `contract` is its name in findings."""
 
     contract: str
     promises: list[Promise[S]] = field(default_factory=list)
@@ -126,13 +128,13 @@ class ContractSuite(Generic[S]):
         where: str = "",
         seconds: float = PROMISE_SECONDS,
     ) -> list[Finding]:
-        """Check one promise on a subject of its own, and return what was found: nothing, or one finding."""
+        """Check one promise on a new subject, and return a list with at most one finding."""
 
         async def check() -> None:
             async with opening() as subject:
                 await promise.check(subject)
 
-        # A task of its own: an implementation that swallows CancelledError cannot hold up the check.
+        # Use a separate task, so that an implementation that swallows CancelledError cannot block the check.
         task = asyncio.ensure_future(check())
         done, _ = await asyncio.wait({task}, timeout=seconds)
         if not done:
@@ -156,14 +158,14 @@ class ContractSuite(Generic[S]):
         excluded: Collection[str] = (),
         seconds: float = PROMISE_SECONDS,
     ) -> list[Finding]:
-        """Check each promise on a subject of its own, one after the other, and return all findings.
+        """Check each promise in turn on a new subject, and return all findings.
 
         Args:
-            opening: makes a subject; called once for each promise.
-            where: what the implementation is called in findings.
-            has: the properties of the subject that some promises need.
-            excluded: names of promises that are not checked.
-            seconds: how long the check of one promise may take.
+            opening: returns a context manager of a new subject; called once for each promise.
+            where: the name of the implementation in findings.
+            has: properties of the subject, which some promises need.
+            excluded: names of promises to skip.
+            seconds: the time limit for the check of one promise.
         """
         found: list[Finding] = []
         for promise in self.applicable(has, excluded):
@@ -172,9 +174,10 @@ class ContractSuite(Generic[S]):
 
 
 def run_apart(making: Callable[[], Awaitable[T]]) -> T:
-    """Run a coroutine to its end in an event loop and a thread of its own, and return its result.
+    """Run a coroutine in a new event loop in a separate thread, and return its result.
 
-    So it works where an event loop runs already, as in an asynchronous test. Raises what the coroutine raises.
+    This also works if an event loop is already running, as in an asynchronous test. Exceptions of the coroutine are
+    passed on.
     """
     results: list[T] = []
     errors: list[BaseException] = []
@@ -197,9 +200,9 @@ def run_apart(making: Callable[[], Awaitable[T]]) -> T:
 
 
 class ContractTests(Generic[S]):
-    """The base of the classes that let pytest run a contract, one test for each promise.
+    """The base of the classes with which pytest runs a contract, one test for each promise.
 
-    `excluded` maps names of promises that an implementation cannot keep to the reason; no test is made of them.
+    `excluded` maps the names of promises that an implementation cannot keep to the reasons; they are not tested.
     """
 
     suite: ClassVar[ContractSuite[Any]]
@@ -207,12 +210,12 @@ class ContractTests(Generic[S]):
     excluded: ClassVar[Mapping[str, str]] = {}
 
     def pytest_generate_tests(self, metafunc: Any) -> None:
-        """Make a test of each promise; pytest calls this."""
+        """Create a test for each promise. Called by pytest."""
         if "promise" in metafunc.fixturenames:
             metafunc.parametrize("promise", self.suite.applicable(self.has, self.excluded), ids=str)
 
     def assert_kept(self, promise: Promise[S], opening: Callable[[], AbstractAsyncContextManager[S]]) -> None:
-        """Check one promise. Raises `AssertionError` with the finding where it is broken."""
+        """Check one promise. Raises `AssertionError` with the finding if it is broken."""
         found = run_apart(lambda: self.suite.check_one(promise, opening, where=type(self).__name__))
         if found:
             raise AssertionError(str(found[0]))
