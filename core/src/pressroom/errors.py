@@ -19,7 +19,7 @@
     │   └── ClientLeft                client_left
     ├── NotRunning                    a service was used while no server is running
     ├── InvalidStyle                  invalid_style: a CSS value cannot be drawn
-    ├── OAuthError                    an OAuth request was refused; the codes are the RFCs' own
+    ├── OAuthError                    an OAuth request was refused; the codes are those of the RFCs
     │   ├── InvalidRequest            invalid_request
     │   ├── InvalidClient             invalid_client
     │   ├── InvalidGrant              invalid_grant

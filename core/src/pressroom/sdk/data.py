@@ -15,12 +15,12 @@ from pressroom.sdk.declaration import Access
 class StorageKind:
     """A kind of data that a plugin stores for accounts, and that counts against the storage limits of their plans.
 
-    `title` is what users call it, such as `images`, and `advice` says how they can free space: `delete images with
-    delete_media`. `measure` is an async function that takes a session of the database and the account's id, and returns
-    how many bytes of this kind the account stores. It runs before many writes of every kind, so let it read an index
-    rather than the data. `make_room` is optional. It takes a session, the account's id and a number of bytes, and
-    removes dispensable data, such as the trash, until this many bytes are free. It runs before a write is refused, in
-    the same transaction.
+    `title` is its name for users, such as `images`, and `advice` tells them how to free space:
+    `delete images with delete_media`. `measure` is an async function that takes a session of the database and the
+    account's id, and returns how many bytes of this kind the account stores. It runs before many writes of every kind,
+    so let it read an index rather than the data. `make_room` is optional. It takes a session, the account's id and a
+    number of bytes, and removes dispensable data, such as the trash, until this many bytes are free. It runs before a
+    write is refused, in the same transaction.
     """
 
     name: str
@@ -60,8 +60,8 @@ class Storage(Protocol):
         """Refuse a write of `size` bytes if the account does not have enough space.
 
         Call it first in the transaction that writes. Until that transaction ends, other writes for the account wait, so
-        that two writes cannot both take the last space. Far from the limit, small writes do not have to wait: within
-        ten seconds, each process of a server may write up to a 64th of the free space before it measures again.
+        that two writes cannot both take the last space. Far from the limit, small writes do not wait: within ten
+        seconds, each process of a server may write up to a 64th of the free space before it measures again.
 
         Raises:
             QuotaExceeded: there is not enough space; the message states how much each kind takes up, and what to
@@ -124,7 +124,7 @@ class AccountUsage:
     `tools` are the tools in its plan, by MCP name, each with the access level that a connection needs for it.
     `hidden_tools` are the other tools of this server, each with the titles of the plans that include it.
     `unavailable_tools` are those that cannot work with the configuration of this server, each with the reason.
-    `storage` is what the account stores.
+    `storage` is the storage usage of the account.
     """
 
     plan: str
@@ -203,7 +203,7 @@ class SharedKeys:
     others only for reading older data. `configured` is true if the operator set them; otherwise, each host creates its
     own. `lost` describes what stops working when a key is replaced, such as `websites have to be connected again`.
     `unreadable` is an optional async function that takes a session of the database, and returns the number of rows that
-    no key can decrypt; `rows` is what users call them.
+    no key can decrypt; `rows` is the name of these rows in messages.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Deprecation warnings for the plugin interface, shown only for plugins that use what is deprecated."""
+"""Deprecation warnings for the plugin interface, shown only for plugins that use deprecated features."""
 
 from __future__ import annotations
 

@@ -112,8 +112,8 @@ class Page:
     `preview`. `modes` divides the form if parameters are mutually exclusive. `snippets` are texts to copy. `sample` is
     an instance of the generator's `details`, which the page shows before there is a result.
 
-    `switch` names a parameter with a few values that decides which other parameters the form shows, according to
-    `cases`. `sections` are groups of fields that users can open. `files` are the fields that accept a file. `labels`
+    `switch` is the name of a parameter with a few values that decides which other parameters the form shows, according
+    to `cases`. `sections` are groups of fields that users can open. `files` are the fields that accept a file. `labels`
     maps parameters to field labels; `values` maps parameters and their values to display names. `thumbnails` maps
     parameters to the input that shows their values best; by default, an example is used.
     """

@@ -57,7 +57,7 @@ class PageTemplates:
 
     The host creates it from `Plugin(templates=…)`, and provides it as `PluginContext.templates`. If the operator has a
     template of the same name in `[branding] templates`, that one is rendered instead, in Jinja's sandbox. If it fails,
-    the log says why, and the plugin's own template is rendered.
+    the reason is logged, and the plugin's own template is rendered.
     """
 
     __slots__ = ("_builtin", "_folders", "_interrupting", "_noted", "_options", "_own", "_replaced", "_resting_until")

@@ -117,7 +117,7 @@ class Extensions:
     ) -> AbstractContextManager[None]:
         """Return a context manager for calling contributed code. The block can await.
 
-        Intentional errors, which are `PressroomError` and those in `passes`, are passed on. Any other exception,
+        `PressroomError` and the types in `passes` count as intentional, and are passed on. Any other exception,
         including `SystemExit`, is counted and logged as a failure of the plugin whose code raised it, and becomes a
         `PluginError`. The same happens if the block takes more than `seconds`; the `__cause__` is then a
         `TimeoutError`. If you put a time limit around the block yourself, such as with `asyncio.timeout`, no plugin is

@@ -146,13 +146,13 @@ class Route:
     of that size.
 
     With `on_virtual_hosts`, the route is also served under the names of `VirtualHosts`, with priority over their
-    handler. Check `HttpRequest.virtual_host`, since these names belong to different people. Pages of the dashboard are
+    handler. Check `HttpRequest.virtual_host`, since these names belong to different users. Pages of the dashboard are
     never served there.
 
     With `title`, the route is a public page in the layout of the server: a `text/html` response is shown inside it, so
     return a part of a page that begins with its `h1`. The browser tab shows the title. Such pages are never cached or
-    indexed. Anybody can open them, and their forms have no CSRF token: let them depend on what is in the URL or in the
-    form, never on who is signed in. A route with a `page` ignores it.
+    indexed. Anybody can open them, and their forms have no CSRF token: base them on the URL or the form, never on the
+    signed-in user. A route with a `page` ignores `title`.
     """
 
     path: str

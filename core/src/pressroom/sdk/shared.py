@@ -237,7 +237,7 @@ class PublishingTargets:
 
 @dataclass(frozen=True, slots=True)
 class Observer:
-    """Watches finished calls. Exceptions are counted, and never shown.
+    """Watches finished calls. Exceptions are counted, and never reach clients.
 
     `observe` is either a synchronous function that returns at once, since the response waits for it, or a coroutine
     function, which does not delay the response and may take 30 seconds.
@@ -249,7 +249,7 @@ class Observer:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One row of `pressroom doctor`. `hint` says what to do if the status is not `ok`."""
+    """One row of `pressroom doctor`. `hint` tells operators what to do if the status is not `ok`."""
 
     status: Literal["ok", "warning", "error"]
     message: str

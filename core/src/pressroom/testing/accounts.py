@@ -92,7 +92,7 @@ class SignedInBrowser:
 
         Args:
             page: the path of the page with the form.
-            fields: what a user would type or choose, by field name.
+            fields: the user's input, by field name.
             action: the path that the form is posted to; by default, the path of the page itself.
 
         Raises:

@@ -1,4 +1,4 @@
-"""The conformance check of plugins, which covers all records that they contribute."""
+"""The conformance check of plugins, which checks their records against contracts."""
 
 from __future__ import annotations
 
@@ -106,7 +106,8 @@ def check_plugin(
 
     The plugin must load and contribute something, and its module must not import heavy libraries. Its migrations must
     create the tables that its models describe. The plugin must also start in a host that this function starts, and each
-    record that it contributes is checked against the contract of its kind; see `pressroom.testing.contracts`.
+    record that it contributes is checked against the contract of its kind, if there is one; see
+    `pressroom.testing.contracts`.
 
     Args:
         plugin_id: the plugin's id.
@@ -210,12 +211,12 @@ _SUITES: Final[Mapping[type[Any], tuple[ContractSuite[Any], Callable[[Any], str]
 
 
 def check_records(running: RunningHost, plugin: str, *, postgresql: str = "") -> Iterator[Finding]:
-    """Check every record that a plugin contributes to a running host, and yield the findings.
+    """Check the records that a plugin contributes to a running host, and yield the findings.
 
     Records of other plugins that its wrappers changed are checked too, except routes, authenticators, jobs and
-    backends. Only periodic jobs are run, since their payload is known to be empty. Authenticators are only checked with
-    credentials of other kinds. Pass payloads and credentials to `check_job` and `check_authenticator` for complete
-    checks.
+    backends. Kinds without a contract, such as `RateLimit` and `Lifespan`, are not checked. Only periodic jobs are run,
+    since their payload is known to be empty. Authenticators are only checked with credentials of other kinds. Pass
+    payloads and credentials to `check_job` and `check_authenticator` for complete checks.
     """
     contributions = running.host.compiled.plugins.contributions
     # Check migrations first: they are the cause if other checks fail because of a missing column.

@@ -38,9 +38,11 @@ class UnrecordedRequest(AssertionError):
 class RecordedHttp:
     """The requests of one recording. It implements `pressroom.sdk.Fetcher`.
 
-    The file never contains secrets. Of the request headers, only `Accept`, `Accept-Language` and `Content-Type` are
-    kept. `Set-Cookie`, user names and passwords in URLs, and parameters and JSON fields whose names suggest a secret
-    are masked, and so are the values of `secrets` wherever they occur.
+    Secrets are kept out of the file. Of the request headers, only `Accept`, `Accept-Language` and `Content-Type` are
+    recorded. `Set-Cookie`, user names and passwords in request URLs, and query parameters and JSON fields whose names
+    suggest a secret are masked, and so are the values of `secrets` wherever they occur. Other secrets, such as in
+    URL-encoded forms or `Location` headers, are only masked if their values are in `secrets` or were recognised
+    elsewhere.
 
     `file` is written if `recording` is true, and read otherwise. `unknown` lists the requests that were not recorded.
     """

@@ -244,9 +244,9 @@ class RunningHost:
 class PluginHost(RunningHost):
     """A server with a plugin whose source is in the test: use it to test how a plugin starts, and how it fails.
 
-    `source` is the source code of a one-file plugin, and `folder` is where the server keeps its data. `config` has the
-    same structure as the TOML file. Entering does not raise errors of the plugin: `plugin` has its id, `status`,
-    `phase`, `error` and `hint`, and `log` contains the events of the server's log so far, each one a dictionary.
+    `source` is the source code of a single-file plugin, and `folder` is for the server's data. `config` has the same
+    structure as the TOML file. Entering does not raise errors of the plugin: `plugin` has its id, `status`, `phase`,
+    `error` and `hint`, and `log` contains the events of the server's log so far, as dictionaries.
     """
 
     def __init__(self, source: str, folder: Path, config: Mapping[str, Any] | None = None) -> None:

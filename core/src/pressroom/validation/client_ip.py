@@ -68,8 +68,8 @@ def host_of(headers: Headers, forwarded_secret: str | None) -> str:
     """Return the host name that a client requested: in lower case, without a port or a trailing dot.
 
     It comes from `Host`, or from the `host` that a trusted proxy wrote into its element of `Forwarded`.
-    `X-Forwarded-Host` is ignored, because proxies pass on whatever the client sent. Proxies that are trusted by number
-    pass on `Host` itself.
+    `X-Forwarded-Host` is ignored, because proxies pass on whatever the client sent. Proxies that are trusted by their
+    number pass on `Host` itself.
     """
     named = _by_secret(headers.getall("forwarded", []), forwarded_secret).get("host", "") if forwarded_secret else ""
     host = (named or headers.get("host", ""))[:_MAX_HOST]
