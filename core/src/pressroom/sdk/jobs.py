@@ -111,10 +111,10 @@ class Job:
     takes over; `timeout` limits one attempt. With `every`, in seconds, the host enqueues the job automatically: once
     per period, counted from 1970 (UTC), whatever the number of processes.
 
-    A process has a limited number of job slots; one kind or one account can use at most half of them. A waiting job
-    occupies a slot, so return a `Pause` if the job has nothing to do for more than a few seconds. Jobs that are
-    `urgent` have their own slots and never wait for others: use this for short work that is due at a certain time, such
-    as publishing. Work that takes minutes is not urgent.
+    A process has a limited number of job slots; one kind or one account can use at most half of them, and one account
+    at most half of a kind's share. A waiting job occupies a slot, so return a `Pause` if the job has nothing to do for
+    more than a few seconds. Jobs that are `urgent` have their own slots and never wait for ordinary jobs: use this for
+    short work that is due at a certain time, such as publishing. Work that takes minutes is not urgent.
 
     `lock` is an optional function that returns the key of a lock for a job's payload, such as
     `lambda payload: f"notes:{payload['book']}"`. The job holds the lock while it runs: two jobs with the same key never
