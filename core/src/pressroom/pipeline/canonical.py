@@ -1,4 +1,4 @@
-"""Arguments of a call in one form, however a client wrote them."""
+"""A canonical form of a call's arguments, independent of how the client wrote them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pressroom.sdk import Params
 
 
 def canonical(value: Any) -> str:
-    """Return a JSON value as text: equal values give the same text, whatever the order of their members.
+    """Serialise a JSON value so that equal values give the same text, whatever the order of their keys.
 
-    `1` and `1.0` are equal, as they are in JSON.
+    `1` and `1.0` are equal, as in JSON.
     """
     return json.dumps(_with_whole_numbers(value), sort_keys=True, separators=(",", ":"))
 
 
 def canonical_arguments(params: Params) -> dict[str, str]:
-    """Return the arguments by name, each as canonical text, without those that have their default value."""
+    """Return each argument's canonical text by name, leaving out arguments that have their default value."""
     defaults = _defaults(type(params))
     texts = {name: canonical(value) for name, value in params.model_dump(mode="json").items()}
     return {name: text for name, text in texts.items() if defaults.get(name) != text}

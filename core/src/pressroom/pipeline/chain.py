@@ -1,4 +1,4 @@
-"""The stages of a call, in their order, and calls that the server makes of its own tools, on behalf of plugins."""
+"""The order of the pipeline's stages, and calls that the server makes to its own tools on behalf of plugins."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ STAGES: Final[tuple[type[CallStage[Any, Any]], ...]] = (
     Respond,
     Observe,
 )
-"""The stages of a call in the order in which it passes them.
+"""The pipeline's stages, in the order in which a call passes through them.
 
-Earlier calls and the cache are looked at before the limit, since a result that is there costs less. Every call passes
-the last one, refused or not.
+Results of earlier calls and the cache are checked before the limit, since an existing result costs less. Every call
+passes the last stage, refused or not.
 """
 
 STAGE_NAMES: Final = tuple(stage.name for stage in STAGES)
@@ -68,14 +68,14 @@ STAGE_NAMES: Final = tuple(stage.name for stage in STAGES)
 _INTERNAL_CALLER: Final = Caller("")
 
 _CUT_OFF_SECONDS: Final = 1.0
-"""How long a call that was cut off may take to settle what it has counted."""
+"""How long a cancelled call can take to settle its limit and quota, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ToolChain:
-    """The stages that calls of one tool through one interface need once the tool is known.
+    """The stages that a tool's calls through one interface pass after `Plan` has resolved the tool.
 
-    `internal` are those that the server's own calls pass, `undoing` those that settle something at the end.
+    `internal` lists the stages of the server's own calls, `undoing` those that override `undo`, in reverse order.
     """
 
     stages: tuple[CallStage[Any, Any], ...]
@@ -84,10 +84,10 @@ class _ToolChain:
 
 
 class Pipeline:
-    """The stages of calls, compiled for one host: for each tool of each plan those that its calls need.
+    """The stages of calls, compiled for one host: each tool of each plan gets only the stages that its calls need.
 
-    Interfaces may also ask the first two stages alone, without a call of a tool: `admit` returns the anonymous
-    caller that a request comes from, and `identify` whom its credential belongs to.
+    Interfaces can use the first two stages without calling a tool: `admit` returns the anonymous caller behind a
+    request, and `identify` returns the caller that a credential belongs to.
     """
 
     def __init__(self, services: Services) -> None:
@@ -103,7 +103,7 @@ class Pipeline:
         identified, resolved = STAGES.index(Authenticate) + 1, STAGES.index(Plan) + 1
         self._from_received, self._from_identified = stages[:resolved], stages[identified:resolved]
         after_tool = stages[resolved:-1]
-        # The catalog never changes, so its entries can be told apart by their identity.
+        # The catalog never changes, so the identity of an entry is a safe key.
         self._chains: Mapping[Interface, Mapping[int, _ToolChain]] = {
             interface: {
                 id(entry): _chain(after_tool, entry, interface)
@@ -120,12 +120,12 @@ class Pipeline:
         self._detached: set[asyncio.Task[Outcome]] = set()
 
     async def __call__(self, received: ReceivedCall | IdentifiedCall) -> Outcome:
-        """Run one call and return its outcome. Nothing but a cancellation is raised.
+        """Run one call and return its outcome. Only cancellation is raised.
 
-        An interface that has asked `identify` hands over an `IdentifiedCall`, and nobody asks again. A call that is
-        refused costs nothing, and still learns the state of its limit.
+        An interface that has already called `identify` passes an `IdentifiedCall`, which skips authentication. A
+        refused call costs nothing, and its outcome still carries the status of its limit.
 
-        A call that its client may repeat continues when the client leaves, so that the repeat gets its answer.
+        A call with a `client_request_id` continues if the client disconnects, so that a retry gets its result.
         """
         if not self._may_be_repeated(received.request):
             return await self._pass(received)
@@ -155,7 +155,7 @@ class Pipeline:
             error = refusal
         except GeneratorExit:
             raise
-        except BaseException:  # a plugin may raise anything, such as a panic of native code
+        except BaseException:  # a plugin can raise anything, such as a panic of native code
             log.exception("a call failed", **_about(call))
             error = InternalError("internal error; quote the request ID to the operator")
         return await self._conclude(call, error)
@@ -167,13 +167,14 @@ class Pipeline:
         request_id: str,
         before_run: Callable[[], Awaitable[None]] | None = None,
     ) -> ValidatedCall:
-        """Run a generator for the server itself, and return the call with the file's bytes.
+        """Run a generator for the server itself and return the call, which has the file's bytes.
 
-        No limit or quota applies, and no observer counts it. It is for content that the server knows in advance, such
-        as a generator's examples. `before_run` is awaited where the file is not there yet: it may wait, or refuse.
+        No limit or quota applies, and no observer counts the call. Use it for content that the server knows in advance,
+        such as a generator's examples. `before_run` is awaited if the file is not cached yet: it can wait, or refuse
+        the call by raising.
 
         Raises:
-            CallError: it could not be made.
+            CallError: the call failed.
         """
         request = CallRequest(tool_name, dict(arguments), request_id, "http", "binary")
         call: CallContext = IdentifiedCall(request, _INTERNAL_CALLER)
@@ -184,17 +185,17 @@ class Pipeline:
             for stage in stages:
                 if before_run is not None and stage.name == Run.name and not _validated(call).cached:
                     await before_run()
-                    # Somebody else may have made the file meanwhile.
+                    # Another call may have rendered the file in the meantime.
                     for cache in (one for one in stages if isinstance(one, Cache)):
                         call = await cache.enter(_validated(call))
                 call = await stage.enter(call)
         return _validated(call)
 
     async def check(self, received: ReceivedCall | IdentifiedCall) -> ValidatedCall:
-        """Return a call of a generator that was looked at and not run: the caller may use it, and it is well-formed.
+        """Check that a call of a generator is allowed and valid, without running it.
 
-        Credentials are not looked at: a `ReceivedCall` is one of an anonymous caller. An `IdentifiedCall` is one of the
-        server itself, which no authorizer is asked about.
+        Credentials are ignored: a `ReceivedCall` is treated as anonymous. An `IdentifiedCall` comes from the server
+        itself and skips the authorizers.
 
         Raises:
             CallError: the call is refused.
@@ -209,17 +210,17 @@ class Pipeline:
         return _validated(call)
 
     async def draw(self, call: ValidatedCall) -> Artifact:
-        """Run the generator of a call that `check` returned, count nothing, and store nothing.
+        """Run the generator of a call that `check` returned, without counting the call or storing the file.
 
         Raises:
-            CallError: it could not be made.
+            CallError: the call failed.
         """
         return await self._run.draw(call)
 
     async def settle(self, seconds: float) -> None:
-        """Wait, for this many seconds in all, for what nobody waits for any more, and for the observers.
+        """Wait at most `seconds` in all for calls whose client has left, renders in flight and observers.
 
-        Calls that have not ended by then are cut off.
+        Calls that have not ended by then are cancelled.
         """
         end = time.monotonic() + seconds
         if self._detached:
@@ -262,18 +263,18 @@ def _about(call: CallContext) -> dict[str, str]:
 
 
 class InternalCalls:
-    """Implements `pressroom.sdk.Tools`, once it has been given the pipeline."""
+    """Implements `pressroom.sdk.Tools`; unusable until `begin` has been called."""
 
     def __init__(self) -> None:
         self._pipeline: Pipeline | None = None
         self._files: FileStore | None = None
 
     def begin(self, pipeline: Pipeline, files: FileStore) -> None:
-        """Make calls through this pipeline, and read files from this store."""
+        """Set the pipeline that makes the calls, and the store that files are read from."""
         self._pipeline, self._files = pipeline, files
 
     async def make_file(self, slug: str, params: Mapping[str, Any]) -> tuple[bytes, str]:
-        """See `pressroom.sdk.Tools`. Raises `RuntimeError` while the server starts."""
+        """See `pressroom.sdk.Tools`. Raises `RuntimeError` if the server is still starting."""
         if self._pipeline is None:
             raise RuntimeError("tools can be used once the server has started, such as in a call or a job")
         call = await self._pipeline.run_internally(slug, params, "internal-call")

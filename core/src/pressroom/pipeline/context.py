@@ -1,7 +1,7 @@
-"""One call on its way through the stages: each type has what the stages so far have found out.
+"""The state of one call on its way through the stages: each type adds what the previous stages found.
 
-`ReceivedCall` → `AdmittedCall` → `IdentifiedCall` → `ResolvedCall` → `ValidatedCall`; from any of them a `RefusedCall`.
-Each carries the services that the stages work with.
+`ReceivedCall` → `AdmittedCall` → `IdentifiedCall` → `ResolvedCall` → `ValidatedCall`; any of them can turn into a
+`RefusedCall`. `Services` holds the services that the stages use.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ from pressroom.sdk import (
 from pressroom.validation.client_ip import Headers
 
 Delivery = Literal["url", "binary"]
-"""What the caller wants of a file: its URL, or its bytes."""
+"""How the caller wants a file: as a URL, or as bytes."""
 
 Interface = Literal["http", "mcp"]
-"""Where calls come from: the Tools API, which knows tools by their slugs, or MCP, which knows them by MCP names."""
+"""The origin of a call: the Tools API, which uses tool slugs, or MCP, which uses MCP names."""
 
 EnteredMiddleware = tuple[Callable[[Any, CallRecord], Awaitable[None]], Any]
-"""What a middleware is left with, and what it returned when it was entered."""
+"""A middleware's exit function, and the value that its entry returned."""
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedFile:
-    """A file that is in the store. `content` is there where its bytes are at hand."""
+    """A file in the store. `content` is set if its bytes are already in memory."""
 
     entry: CacheEntry
     content: bytes | None = None
@@ -62,7 +62,7 @@ class RenderedFile:
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """What an MCP tool answered to an earlier call: the members of a `ToolResult`, with `data` as JSON."""
+    """The stored result of an earlier call of an MCP tool: the fields of a `ToolResult`, with `data` as JSON."""
 
     text: str
     data: str
@@ -74,7 +74,7 @@ class StoredAnswer:
 class RepeatableCall:
     """A call with a `client_request_id`. While it runs, `token` proves that it holds the claim.
 
-    `resumed` tells that an earlier call was cut off, and that this one continues it.
+    `resumed` is true if an earlier call was cut off and this one continues it.
     """
 
     key: RequestKey
@@ -85,11 +85,12 @@ class RepeatableCall:
 
 @dataclass(slots=True)
 class CallRequest:
-    """What a client asks for, as an interface has parsed it.
+    """A client's request, as parsed by an interface.
 
-    `arguments` are the tool's, as the client sent them. Where the interface refuses the call, such as for arguments
-    that cannot be read, they are the error, which the caller gets once it is known that they may use the tool at all.
-    `started` is of `time.perf_counter`. `headers` are those of the HTTP request that the call came with, if any.
+    `arguments` are the tool's arguments as the client sent them. If the interface refuses the call, such as for
+    arguments that cannot be parsed, `arguments` is the error instead; the caller gets it once they are known to be
+    allowed to use the tool. `started` is a `time.perf_counter` reading. `headers` are those of the HTTP request, if
+    any.
     """
 
     tool_name: str
@@ -103,14 +104,14 @@ class CallRequest:
 
 @dataclass(slots=True)
 class CallContext:
-    """What is known of every call."""
+    """The base of every state of a call."""
 
     request: CallRequest
 
 
 @dataclass(slots=True)
 class ReceivedCall(CallContext):
-    """A call as it came in. `connection_ip` is the other end of the connection, which may be a proxy."""
+    """A call as received. `connection_ip` is the other end of the connection, which can be a proxy."""
 
     connection_ip: str
     headers: Headers
@@ -118,7 +119,7 @@ class ReceivedCall(CallContext):
 
 @dataclass(slots=True)
 class AdmittedCall(CallContext):
-    """A call of a client at a known IP address, whose credential has not been looked at: the caller is anonymous."""
+    """A call from a known client IP address. Its credential has not been checked: the caller is anonymous."""
 
     caller: Caller
     headers: Headers
@@ -126,16 +127,17 @@ class AdmittedCall(CallContext):
 
 @dataclass(slots=True)
 class IdentifiedCall(CallContext):
-    """A call whose caller is known, be it an anonymous one without a credential."""
+    """A call whose caller is known, or anonymous if there was no credential."""
 
     caller: Caller
 
 
 @dataclass(slots=True)
 class ResolvedCall(IdentifiedCall):
-    """A call of a tool that the caller's plan has.
+    """A call of a tool that the caller's plan includes.
 
-    `limit_status` is that of the strictest limit so far. `entered_middleware` is what has to be told of the end.
+    `limit_status` is the status of the strictest limit so far. `entered_middleware` lists the middleware to exit at
+    the end.
     """
 
     plan_tool: PlanTool
@@ -143,7 +145,7 @@ class ResolvedCall(IdentifiedCall):
     entered_middleware: list[EnteredMiddleware] | None = field(default=None, kw_only=True)
 
     def for_tool(self, base_url: str) -> Call:
-        """Return what the tool's functions learn of the call."""
+        """Return the `Call` that the tool's functions get."""
         tool = self.plan_tool.tool
         return Call(
             tool=tool.name,
@@ -158,16 +160,16 @@ class ResolvedCall(IdentifiedCall):
 
 @dataclass(slots=True)
 class ValidatedCall(ResolvedCall):
-    """A call with valid parameters, and what the later stages make of it.
+    """A call with valid parameters, to which the later stages add their results.
 
-    `content_id` names the result of a generator, `repeatable` a call that its client may repeat. `cached` tells that
-    the result was there before: as a `file` in the store, a `render` in flight, or the `result` of an earlier call.
-    `when_shared` is what the stages that have counted the call do if it turns out only then that the result is there.
-    `limit_cost` and `quota_use` are what was counted.
+    `content_id` identifies the result of a generator. `repeatable` is set if the client can repeat the call. `cached`
+    is true if the result already existed: as a `file` in the store, a `render` in flight, or the `result` of an earlier
+    call. The stages that count the call add to `when_shared` the functions that revert their count if the result turns
+    out to exist after all. `limit_cost` and `quota_use` are the amounts counted.
 
-    At the end a generator has a `file`, delivered as `content` or `url`, and an MCP tool a `result`. `expires_at` is a
-    Unix time in whole seconds. `run_seconds` is there where this call ran the tool; `fetched` counts the connections
-    that were made for it.
+    At the end a generator's call has a `file`, delivered as `content` or `url`, and an MCP tool's call a `result`.
+    `expires_at` is a Unix time in whole seconds. `run_seconds` is set if this call ran the tool. `fetched` counts the
+    connections made for it.
     """
 
     params: Params
@@ -192,24 +194,24 @@ class ValidatedCall(ResolvedCall):
 
 @dataclass(frozen=True, slots=True)
 class RefusedCall:
-    """A call that was refused, or failed. `context` is what was known of it by then."""
+    """A call that was refused or failed. `context` is its state at that point."""
 
     context: CallContext
     error: CallError
 
     @property
     def request(self) -> CallRequest:
-        """What the client asked for."""
+        """The client's request."""
         return self.context.request
 
     @property
     def caller(self) -> Caller | None:
-        """The caller, where it was found out."""
+        """The caller, or None if the call failed before it was admitted."""
         return self.context.caller if isinstance(self.context, AdmittedCall | IdentifiedCall) else None
 
     @property
     def limit_status(self) -> LimitStatus | None:
-        """The state of the strictest limit of the tool, where there is one and the tool was found."""
+        """The status of the tool's strictest limit, or None if it has no limit or the tool was not resolved."""
         return self.context.limit_status if isinstance(self.context, ResolvedCall) else None
 
 
@@ -218,10 +220,10 @@ Outcome = ValidatedCall | RefusedCall
 
 
 class SingleFlight:
-    """The renders in flight. `joinable` are those that later calls of the same content can join, by content id.
+    """The renders in flight. `joinable` maps content ids to the renders that later calls can join.
 
-    A render continues when the call that began it is cancelled, since others may be waiting for it, and since its
-    result is worth keeping.
+    A render continues when the call that started it is cancelled: others may be waiting for it, and its result is
+    worth keeping.
     """
 
     def __init__(self) -> None:
@@ -229,21 +231,21 @@ class SingleFlight:
         self._alone: set[asyncio.Task[RenderedFile]] = set()
 
     def start(self, content_id: str, render: Coroutine[Any, Any, RenderedFile]) -> asyncio.Task[RenderedFile]:
-        """Begin a render that later calls can join."""
+        """Start a render that later calls can join."""
         task = asyncio.get_running_loop().create_task(render)
         self.joinable[content_id] = task
         task.add_done_callback(lambda done: self._forget(content_id, done))
         return task
 
     def start_alone(self, render: Coroutine[Any, Any, RenderedFile]) -> asyncio.Task[RenderedFile]:
-        """Begin a render that nobody can join, and which like the others continues when its caller leaves."""
+        """Start a render that no other call can join. It also continues when its caller leaves."""
         task = asyncio.get_running_loop().create_task(render)
         self._alone.add(task)
         task.add_done_callback(self._forget_alone)
         return task
 
     async def settle(self, seconds: float) -> None:
-        """Wait at most this long until every render in flight has ended, successfully or not."""
+        """Wait until every render in flight has ended, successfully or not, for at most `seconds`."""
         if in_flight := {*self.joinable.values(), *self._alone}:
             await asyncio.wait(in_flight, timeout=seconds)
 
@@ -256,12 +258,12 @@ class SingleFlight:
         if self.joinable.get(content_id) is task:
             del self.joinable[content_id]
         if not task.cancelled():
-            task.exception()  # marks it as seen: every call that waited may have gone
+            task.exception()  # marks it as retrieved: every waiting call may be gone
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The parts of a running host, as the pipeline's stages see them."""
+    """The components of a running host that the pipeline's stages use."""
 
     settings: Settings
     catalog: Catalog

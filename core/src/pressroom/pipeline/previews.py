@@ -1,7 +1,7 @@
-"""Previews: what a generator's page shows while somebody changes its form, drawn without counting or storing anything.
+"""Live previews of a generator's form, rendered without counting or storing anything.
 
-They have a budget of their own, and a few places in the executors, so that they never keep real calls waiting. Each
-client has one preview under way and at most one that waits; a newer one takes the place of that one.
+Previews have their own budget and a few places in the executors, so that they never hold up real calls. Each client has
+one preview running and at most one waiting; a newer one replaces the waiting one.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from pressroom.sdk import Artifact, Caller, LimitStatus
 from pressroom.sdk.declaration import Params
 
 MAX_WAITING: Final = 64
-"""How many previews may wait in one process."""
+"""The maximum number of previews waiting in one process."""
 
 MAX_PER_ADDRESS: Final = 6
-"""How many clients at one IP address may have previews under way: several people may share it."""
+"""The maximum number of previews running and waiting for one IP address, which several people may share."""
 
 FETCHING_COST: Final = 10
-"""How many previews one counts as for which something was fetched from elsewhere."""
+"""How many previews count against the budget for one that made requests to other servers."""
 
 SECOND_COST: Final = 4
-"""How many more previews one counts as for each second that it took beyond the first ones."""
+"""How many more previews count for each second beyond the free ones."""
 
 _FREE_SECONDS: Final = 5.0
 _FREE_SECONDS_OF_FAILURES: Final = 0.5
@@ -40,15 +40,15 @@ _RETRY_SECONDS: Final = 2
 _AS_IT_IS: Final = frozenset({"image/svg+xml"})
 
 Client = tuple[str, str]
-"""Who asks for previews: an IP address, and the page that is open there."""
+"""The client of a preview: an IP address, and the page that is open there."""
 
 SERVER: Final = ""
-"""The IP address of the server itself, which draws samples for its pages."""
+"""Replaces the IP address for the server itself, which renders samples for its own pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """An image of what a generator made. `whole` tells that it has all the pixels that were made."""
+    """A preview image of a generator's result. `whole` is true if it has all pixels of the result."""
 
     artifact: Artifact
     media_type: str
@@ -57,7 +57,7 @@ class Drawn:
 
 
 class PreviewQueue:
-    """Lets this many previews draw at once, and one for each client, in the order in which they came."""
+    """Lets `slots` previews render at once, at most one for each client, first come, first served."""
 
     def __init__(self, slots: int) -> None:
         self._free = slots
@@ -65,10 +65,10 @@ class PreviewQueue:
         self._waiting: dict[Client, asyncio.Future[None]] = {}
 
     async def enter(self, client: Client) -> None:
-        """Take a place, or wait for one. Whoever gets in calls `leave` once.
+        """Take a place, or wait for one. A caller that gets in must call `leave` once.
 
         Raises:
-            Overloaded: too many wait, or a newer preview of the same client has come.
+            Overloaded: too many previews are waiting, or a newer one of the same client has replaced this one.
         """
         older = self._waiting.get(client)
         if older is not None and not older.done():
@@ -76,7 +76,7 @@ class PreviewQueue:
         elif client[0] != SERVER:
             self._check_room(client[0])
         turn = asyncio.get_running_loop().create_future()
-        # The key stays where it is: who types keeps the place in the queue.
+        # Assigning to an existing key keeps its position: a client that types on keeps its place in the queue.
         self._waiting[client] = turn
         self._admit()
         try:
@@ -100,7 +100,7 @@ class PreviewQueue:
             raise Overloaded("too many previews are under way; try again in a moment", retry_after=_RETRY_SECONDS)
 
     def _admit(self) -> None:
-        """Let in whose turn it is: people first, then the samples of the server's own pages."""
+        """Admit the next previews: people first, then the samples of the server's own pages."""
         for own in (False, True):
             for client, turn in list(self._waiting.items()):
                 if not self._free:
@@ -114,7 +114,7 @@ class PreviewQueue:
 
 
 class Previews:
-    """Draws previews for anonymous callers, and samples for the server's own pages."""
+    """Renders previews for anonymous callers, and samples for the server's own pages."""
 
     def __init__(self, pipeline: Pipeline, services: Services) -> None:
         settings = services.settings
@@ -130,15 +130,15 @@ class Previews:
         self._tasks: set[asyncio.Task[Drawn]] = set()
 
     async def preview(self, call: ValidatedCall, page: str) -> tuple[Drawn, LimitStatus]:
-        """Draw a call that `Pipeline.check` returned, for the client's page of that name.
+        """Render a call that `Pipeline.check` returned, for the client's page `page`.
 
         Returns:
-            The image, and what is left of the client's budget.
+            The image, and the status of the client's budget.
 
         Raises:
             RateLimited: the client's budget is used up.
-            Overloaded: too many previews are under way, or a newer one of the same client has come.
-            CallError: it could not be drawn.
+            Overloaded: too many previews are running, or a newer one of the same client has replaced this one.
+            CallError: rendering failed.
         """
         address = call.caller.client_ip
         call.params = _at_scale_one(call.params)
@@ -146,28 +146,28 @@ class Previews:
         return await self._draw((address, page), call), status
 
     async def sample(self, slug: str, arguments: Mapping[str, Any]) -> Drawn:
-        """Draw something that the server knows in advance. Nobody's budget counts it, and people come first.
+        """Render a sample that the server knows in advance. It counts against no budget, and previews come first.
 
         Raises:
-            CallError: it could not be drawn.
+            CallError: rendering failed.
         """
         request = CallRequest(slug, dict(arguments), "sample", "http", "binary")
         call = await self._pipeline.check(IdentifiedCall(request, Caller("")))
         return await self._draw((SERVER, str(next(self._numbers))), call)
 
     async def budget(self, address: str) -> LimitStatus:
-        """Return what is left of a client's budget."""
+        """Return the status of a client's budget."""
         try:
             return await self._limiter.peek(self.rate, _key(address))
         except BackendError:
             return _unknown(self)
 
     async def charge(self, address: str, previews: int) -> None:
-        """Count something else that the server is about to do for a client's page as this many previews.
+        """Count other work of the server for a client's page as `previews` previews.
 
         Raises:
             RateLimited: the client's budget is used up.
-            Overloaded: it cannot be counted, and the operator wants such requests refused.
+            Overloaded: the budget cannot be counted, and the operator wants such requests refused.
         """
         await self._take(address)
         for _ in range(previews - 1):
@@ -201,7 +201,7 @@ class Previews:
         return await asyncio.shield(task)
 
     async def _paid(self, address: str, call: ValidatedCall) -> Drawn:
-        """Draw, and count what that took, however it ends and whoever still waits for it."""
+        """Render and count the time that it took, even if it fails or the client has left."""
         began, free = time.monotonic(), _FREE_SECONDS_OF_FAILURES
         try:
             drawn = await self._drawn(call, self._max_pixels)
@@ -234,7 +234,7 @@ def _smaller(content: bytes, max_pixels: int) -> bytes | None:
 
 
 def _at_scale_one(params: Params) -> Params:
-    """Return parameters for an image of as many pixels as it is wide on a page, where the generator has a `scale`."""
+    """Set a generator's `scale` to 1 if it is larger, for one pixel of the image per pixel on the page."""
     scale = getattr(params, "scale", None)
     if not isinstance(scale, int | float) or scale <= 1:
         return params

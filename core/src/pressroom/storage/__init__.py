@@ -1,4 +1,4 @@
-"""Files, the index of cached results, and the connection to Redis."""
+"""Storage backends: files, the index of cached results, the database and the connection to Redis."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def connect_to_redis(key: str, settings: Settings) -> RedisConnection:
-    """Return the connection to Redis for the backend that the setting `key` names.
+    """Return the Redis connection for the backend configured by the setting `key`.
 
     Raises:
-        ConfigError: no server is configured, its URL cannot be read, or the client is not installed.
+        ConfigError: no server is configured, its URL is invalid, or the client is not installed.
     """
     if settings.storage.redis is None:
         raise ConfigError(

@@ -1,7 +1,7 @@
-"""The data folder: only the server's user may enter it, and a crash never leaves it half restored.
+"""The data folder: only the server's user can enter it, and a crash never leaves it half restored.
 
-A restore prepares everything in the folder `.restore` of the data folder. From the moment that `.restore/ready` exists
-the new data counts: what is left is renaming, which whoever opens the database next finishes.
+A restore prepares everything in `.restore` in the data folder. Once `.restore/ready` exists, the new data is valid:
+only renames remain, which the next process to open the database completes.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ _OTHERS: Final = stat.S_IROTH | stat.S_IWOTH | stat.S_IXOTH
 
 
 def make_private_folder(folder: str | Path) -> None:
-    """Make a folder that nobody else may enter, if absent. Folders above it get the usual mode.
+    """Create a folder that only its owner can enter, if absent. Its parents get the default mode.
 
     Raises:
-        OSError: it cannot be made, or is not a folder.
+        OSError: it cannot be created, or is not a folder.
     """
     Path(folder).mkdir(mode=PRIVATE, parents=True, exist_ok=True)
 
 
 def close_to_others(folder: str | Path) -> None:
-    """Take away what every user of the machine may do in a folder of the server. What a group may do stays.
+    """Restrict a folder of the server to its owner (mode 0700) if every user of the machine has access to it.
 
-    Raises `OSError` where the folder cannot be read.
+    Raises `OSError` if the folder cannot be read.
     """
     if open_to_others(folder):
-        # The folder may be on a disk that has no modes: then there is nothing to protect with them.
+        # The folder may be on a file system without modes, which cannot protect it anyway.
         with suppress(PermissionError):
             Path(folder).chmod(PRIVATE)
 
 
 def open_to_others(folder: str | Path) -> bool:
-    """Tell whether a folder belongs to the server's user, and every user of the machine may read or enter it."""
+    """Return whether the server's user owns a folder that every user of the machine can read, write or enter."""
     if os.name != "posix":
         return False
     found = Path(folder).stat()
@@ -51,9 +51,9 @@ def open_to_others(folder: str | Path) -> bool:
 
 
 def changeable_by_others(folder: str | Path) -> bool:
-    """Tell whether a user other than root and this one may put files into a folder, or take them away.
+    """Return whether a user other than root and this one can add files to a folder or remove them.
 
-    Root looks at folders of the users that servers run as: whose they are says nothing then.
+    For root, the owner is ignored: root works in folders that belong to the users that servers run as.
     """
     if os.name != "posix":
         return False
@@ -74,18 +74,18 @@ _ENTRIES: Final = (_SQLITE, "secret.key", "plugins", "files")
 
 
 def finish_restore(folder: Path) -> None:
-    """Finish a restore that was interrupted after its data had become the one that counts.
+    """Finish a restore that was interrupted after its data had become valid.
 
     Usually there is nothing to do.
 
-    Raises `BackendError` where one was interrupted while it changed the database on a server.
+    Raises `BackendError` if a restore was interrupted while it changed a database on a server.
     """
     work = folder / WORK
     try:
         if not work.is_dir():
             return
     except OSError:
-        return  # what opens the folder says why it cannot be read
+        return  # opening the folder will raise an error with the reason
     if (work / _READY).exists():
         with restore_lock(folder, wait=True):
             finish_prepared(folder)
@@ -97,13 +97,13 @@ def finish_restore(folder: Path) -> None:
 
 
 def finish_prepared(folder: Path) -> None:
-    """Put in place what a killed restore had made the data that counts. The caller holds the `restore_lock`."""
+    """Move the data of a committed but interrupted restore into place. The caller holds the `restore_lock`."""
     if (folder / WORK / _READY).exists():
         _apply(folder)
 
 
 class PreparedRestore:
-    """The folder in which a restore prepares the new data."""
+    """The folder where a restore prepares the new data."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -112,21 +112,21 @@ class PreparedRestore:
         self._unfinished = False
 
     def begin(self) -> None:
-        """Begin with an empty folder; what another restore left there, which was killed, goes."""
+        """Start with an empty folder, removing what an interrupted restore left there."""
         self._unfinished = (self._work / _DATABASE).exists()
         shutil.rmtree(self.new, ignore_errors=True)
         self.new.mkdir(mode=0o700, parents=True)
 
     def abandon(self) -> None:
-        """Forget what was prepared: nothing was changed. What a killed restore left undone stays noted."""
+        """Discard the prepared data; nothing was changed. The marker of an interrupted restore stays."""
         shutil.rmtree(self.new if self._unfinished else self._work, ignore_errors=True)
 
     def database_begins(self) -> None:
-        """Note that the database on a server is about to change."""
+        """Record that the database on a server is about to change."""
         _touch(self._work / _DATABASE)
 
     def commit(self) -> None:
-        """Let the new data count, and put it in place."""
+        """Mark the new data as valid, and move it into place."""
         for parent, _, _ in os.walk(self.new):
             _sync(Path(parent))
         _touch(self._work / _READY)
@@ -135,7 +135,7 @@ class PreparedRestore:
 
 @contextmanager
 def restore_lock(folder: Path, *, wait: bool = False) -> Iterator[None]:
-    """Keep other restores of a data folder away. Raises `BackendError` where one is under way and `wait` is not set."""
+    """Lock out other restores of a data folder. Raises `BackendError` if one is running and `wait` is not set."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         try:
@@ -148,13 +148,13 @@ def restore_lock(folder: Path, *, wait: bool = False) -> Iterator[None]:
 
 
 def _apply(folder: Path) -> None:
-    """Put the prepared data in place. Each step may have been done before."""
+    """Move the prepared data into place. Safe to repeat: each step may have been done before."""
     work = folder / WORK
     new, old = work / _NEW, work / _OLD
     if (new / _SQLITE).exists():
         old.mkdir(mode=0o700, exist_ok=True)
         for name in _LOGS:
-            # They belong to the database that goes; SQLite would apply them to the new one.
+            # They belong to the old database; SQLite would apply them to the new one.
             if (folder / name).exists():
                 (folder / name).rename(old / name)
     for name in _ENTRIES:

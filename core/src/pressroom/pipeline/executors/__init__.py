@@ -1,4 +1,4 @@
-"""Where tools run: the event loop, threads and worker processes."""
+"""Executors for tools: the event loop, threads and worker processes."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ __all__ = ["ExecutionRequest", "Executors"]
 
 
 def __getattr__(name: str) -> Any:
-    # Worker processes import this package too, and have no use for the server's side of it.
+    # Worker processes import this package too, and have no use for the server's part of it.
     if name != "Executors":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from pressroom.pipeline.executors.executors import Executors  # noqa: PLC0415  # that is the point

@@ -1,7 +1,7 @@
-"""What happens inside a worker process.
+"""Code that runs inside a worker process.
 
-Everything that crosses the process boundary is bytes that this module and its counterpart pickle themselves: an
-object that cannot be pickled, or not be read back, then fails one call and not the channel.
+Only bytes cross the process boundary, pickled by this module and its counterpart in the server: an object that cannot
+be pickled or unpickled then fails one call instead of breaking the channel.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ _HOST_SETTINGS = "PRESSROOM_"
 class Reply(NamedTuple):
     """A worker's reply.
 
-    `payload` is a pickle of the result (`done`) or of the error that the tool raised on purpose (`refused`), and a
-    traceback in UTF-8 otherwise.
+    `payload` is a pickle of the result (`done`) or of the `PressroomError` that the tool raised (`refused`), and a
+    UTF-8 traceback otherwise.
     """
 
     kind: Literal["done", "refused", "memory", "failed"]
     payload: bytes
     failures: tuple[ContributedFailure, ...] = ()
-    """What failed of what others contributed to the plugin whose function it was."""
+    """Failures of code that other plugins contributed to the function's plugin."""
 
 
 def prepare(
@@ -55,17 +55,17 @@ def prepare(
     setup: tuple[str, ...] = (),
     note: SharedNote | None = None,
 ) -> None:
-    """Set a new worker process up, before its first call. It draws with the fonts of the operator's folders.
+    """Set up a new worker process before its first call, with the fonts in the operator's folders.
 
-    `setup` names functions of plugins that load what calls need. One that fails is named in the log of the server, and
-    calls load it themselves.
+    `setup` lists references to plugin functions that load what calls need. If one fails, its traceback goes to
+    stderr, and calls load what they need themselves.
     """
-    # A handler and not SIG_IGN, which programs that a tool starts would inherit.
+    # A handler rather than SIG_IGN, which subprocesses of a tool would inherit.
     signal.signal(signal.SIGTERM, lambda *_: None)
     os.nice(niceness)
     for name in [name for name in os.environ if name.startswith(_HOST_SETTINGS)]:
         del os.environ[name]
-    # Where the system runs out of memory, it should end a worker rather than the server.
+    # When the system runs out of memory, it should kill a worker rather than the server.
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii")
     use_font_folders(font_folders)
@@ -76,15 +76,15 @@ def prepare(
     for reference in setup:
         try:
             resolve(reference)()
-        except BaseException:  # noqa: BLE001  # it is a plugin's
+        except BaseException:  # noqa: BLE001  # plugin code can raise anything
             traceback.print_exc()
 
 
 def execute(reference: str, arguments: bytes, memory_mib: int) -> Reply:
-    """Run the function that `reference` names.
+    """Run the function that `reference` points to.
 
-    `arguments` is a pickle of the tuple of its arguments; for a tool, that is (params, call). Nothing is raised,
-    whatever the function does.
+    `arguments` is a pickle of the tuple of its arguments; for a tool, that is (params, call). Never raises, whatever
+    the function does.
     """
     return _executed(reference, arguments, memory_mib)._replace(failures=take_failures())
 
@@ -104,15 +104,15 @@ def _executed(reference: str, arguments: bytes, memory_mib: int) -> Reply:
 
 
 def applied(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Return what a function returns; see `pressroom.pipeline.executors.workers`."""
+    """Call a function and return its result; see `pressroom.pipeline.executors.workers`."""
     return function(*arguments)
 
 
 def resolve(reference: str) -> Callable[..., Any]:
-    """Return the function that `package.module:name` refers to: the function itself, or that of a declared tool.
+    """Return the function that `package.module:name` refers to. For a declared tool, return the tool's function.
 
     Raises:
-        ImportError: there is no such module.
+        ImportError: the module does not exist.
         AttributeError: the module has no such name.
     """
     module, _, path = reference.partition(":")
@@ -124,10 +124,10 @@ def resolve(reference: str) -> Callable[..., Any]:
 
 @contextlib.contextmanager
 def memory_limit(mib: int) -> Iterator[None]:
-    """Bound what this process may allocate to `mib` MiB on top of what it has; more raises `MemoryError`.
+    """Limit this process to allocating `mib` MiB more than it has; beyond that, `MemoryError` is raised.
 
-    The bound is on address space (RLIMIT_AS), which mapped libraries count towards as well. It is the soft limit
-    only, so that it can be lifted again. Where the size of the process cannot be read (no `/proc`) there is no bound.
+    The limit applies to address space (RLIMIT_AS), which includes mapped libraries. Only the soft limit is set, so
+    that it can be lifted again. If the size of the process cannot be read (no `/proc`), there is no limit.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     try:
@@ -156,10 +156,11 @@ def _traceback() -> bytes:
 
 
 def _die_with_server() -> None:
-    """Have the kernel kill this process when the server ends, even in the midst of a tool that never returns.
+    """Have the kernel kill this process when the server ends, even during a tool that never returns.
 
-    The sentinel is a pipe whose other end only the server holds: when that closes, an asynchronous descriptor sends
-    its owner a signal (fcntl(2), F_SETSIG). It is Linux only; elsewhere a worker ends after the call it is busy with.
+    The sentinel is a pipe whose other end only the server holds. When that end closes, the kernel sends a signal to
+    the owner of the asynchronous descriptor (fcntl(2), F_SETSIG). Linux only; elsewhere a worker ends after its
+    current call.
     """
     server = multiprocessing.parent_process()
     if server is None or not hasattr(fcntl, "F_SETSIG"):

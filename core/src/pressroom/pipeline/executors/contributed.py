@@ -1,7 +1,7 @@
-"""Whose code runs in a worker process, and what of it failed there: the server reads both.
+"""Attribution of contributed code in worker processes: which plugin's code runs, and which of it failed.
 
-What was contributed to a plugin is called deep within a function that the server sent. A note in memory that both
-processes share says whose code runs: it can be read when nothing else of the process is left.
+Code contributed to a plugin is called deep within a function that the server sent. A note in memory shared by both
+processes records whose code runs, and stays readable after the worker has died.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _MAX_TRACE: Final = 4000
 
 
 class ContributedCall(NamedTuple):
-    """What is called: the plugin that contributed it, and its name for the log."""
+    """A call of contributed code: the plugin that contributed it, and its name in the log."""
 
     plugin: str
     what: str
 
 
 class ContributedFailure(NamedTuple):
-    """What went wrong with it, as one line, and the traceback where there is one."""
+    """A failure of contributed code: the error as one line, and the traceback if there is one."""
 
     call: ContributedCall
     reason: Literal["failed", "timeout"]
@@ -36,27 +36,27 @@ class ContributedFailure(NamedTuple):
 
 
 class SharedNote:
-    """Memory that the server and a worker process share. It says whose code the worker runs."""
+    """Memory shared by the server and a worker process that records whose code the worker runs."""
 
     def __init__(self) -> None:
         self._memory: Any = RawArray("c", _NOTE_BYTES)
 
     def write(self, text: bytes) -> None:
-        """Write a note, instead of the one that was there."""
+        """Replace the note. Text over 255 bytes is truncated."""
         self._memory.value = text[: _NOTE_BYTES - 1]
 
     def read(self) -> bytes:
-        """Return the note; it is empty where no contributed code runs."""
+        """Return the note, which is empty if no contributed code runs."""
         return bytes(self._memory.value)
 
     def call(self) -> ContributedCall | None:
-        """Return the call that the note is about."""
+        """Return the call that the note describes, or None if it is empty."""
         plugin, _, what = self.read().decode(errors="replace").partition("\n")
         return ContributedCall(plugin, what) if plugin else None
 
 
 class _Process:
-    """The note of this process, and what failed since the server was last told."""
+    """The note of this process, and its failures that have not been reported to the server yet."""
 
     def __init__(self) -> None:
         self.note: SharedNote | None = None
@@ -67,13 +67,13 @@ _process = _Process()
 
 
 def note_in(note: SharedNote) -> None:
-    """Note in this memory, from now on, whose code runs in this process."""
+    """Use this memory to record whose code runs in this process."""
     note.write(b"")
     _process.note = note
 
 
 def take_failures() -> tuple[ContributedFailure, ...]:
-    """Return what failed since this was last called."""
+    """Return the failures since the last call of this function, at most 20."""
     failures, _process.failures = tuple(_process.failures[:_MAX_FAILURES]), []
     return failures
 
@@ -81,7 +81,7 @@ def take_failures() -> tuple[ContributedFailure, ...]:
 @contextmanager
 def contain(plugin: str, what: str, seconds: float) -> Iterator[None]:
     """See `pressroom.sdk.calling_in_worker`."""
-    # The gate brings along the server's log, which workers that run tools do without.
+    # The gate imports the server's logging, which workers that run tools do without.
     from pressroom.gate.deadlines import Overdue, alarm, no_exit  # noqa: PLC0415
     from pressroom.gate.wording import one_line  # noqa: PLC0415
 
@@ -103,7 +103,7 @@ def contain(plugin: str, what: str, seconds: float) -> Iterator[None]:
         trace = traceback.format_exc(limit=-8)[-_MAX_TRACE:]
         _process.failures.append(ContributedFailure(call, "failed", told, trace))
         if isinstance(error, MemoryError):
-            raise  # the server says how much there was
+            raise  # the server adds the memory limit to the error
         raise PluginError(told, plugin=plugin) from error
     finally:
         if note is not None:

@@ -1,4 +1,4 @@
-"""Functions on threads that never keep the server from ending."""
+"""Run functions on threads that never keep the server from exiting."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from pressroom.gate.wording import one_line
 T = TypeVar("T")
 
 IDLE_SECONDS: Final = 10.0
-"""How long a thread waits for its next function."""
+"""How long an idle thread waits for its next function, in seconds."""
 
 _IDLE_NAME: Final = "idle"
 
 
 async def on_daemon_thread(name: str, function: Callable[..., T], *arguments: object) -> T:
-    """Run a function on a thread of its own, with the caller's context variables, and return what it returns.
+    """Run a function on its own thread, with the caller's context variables, and return its result.
 
-    The thread is a daemon: those of an executor are joined when the interpreter ends, which then waits for the one
-    that never returns. It continues when the awaiting task is cancelled; its result is dropped then.
+    The thread is a daemon: the interpreter joins an executor's threads at exit, and would wait forever for a function
+    that never returns. The thread continues when the awaiting task is cancelled; its result is then dropped.
 
     Raises:
         Exception: whatever the function raises.
-        RuntimeError: the function raised what means something else to an event loop, such as `SystemExit`.
+        RuntimeError: the function raised a `BaseException` with a special meaning to an event loop, such as
+            `SystemExit`.
     """
 
     def start(work: Callable[[], None], tell: Callable[[], None]) -> None:
@@ -44,16 +45,16 @@ async def on_daemon_thread(name: str, function: Callable[..., T], *arguments: ob
 
 
 class DaemonThreads:
-    """Runs functions as `on_daemon_thread` does, on threads that wait a while for the next function.
+    """Runs functions like `on_daemon_thread`, on threads that wait a while for the next function.
 
-    One that is busy, such as with a function that never returns, gets no other function.
+    A busy thread, such as one whose function never returns, gets no other function.
     """
 
     def __init__(self) -> None:
         self._idle: deque[_IdleThread] = deque()
 
     async def run(self, name: str, function: Callable[..., T], *arguments: object) -> T:
-        """Run a function on a thread that is called `name` meanwhile. See `on_daemon_thread`."""
+        """Run a function on a thread that is named `name` meanwhile. See `on_daemon_thread`."""
 
         def start(work: Callable[[], None], tell: Callable[[], None]) -> None:
             try:
@@ -65,7 +66,7 @@ class DaemonThreads:
         return await _run(start, function, arguments)
 
     def close(self) -> None:
-        """End the threads that wait; those that are busy end after a while without another function."""
+        """End the idle threads. Busy threads end some time after their function returns."""
         while self._idle:
             with contextlib.suppress(IndexError):
                 self._idle.pop().given.put(None)
@@ -76,7 +77,7 @@ async def _run(
     function: Callable[..., T],
     arguments: tuple[object, ...],
 ) -> T:
-    """Return what the function returned. `start` is to run both of its arguments on a thread, one after the other."""
+    """Return the function's result. `start` must run both of its arguments on a thread, one after the other."""
     loop = asyncio.get_running_loop()
     outcome: Future[T] = Future()
     over = asyncio.Event()
@@ -85,11 +86,11 @@ async def _run(
     def work() -> None:
         try:
             outcome.set_result(context.run(function, *arguments))
-        except BaseException as error:  # noqa: BLE001  # it is raised again below
+        except BaseException as error:  # noqa: BLE001  # raised again below
             outcome.set_exception(error)
 
     def tell() -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the caller is gone
             loop.call_soon_threadsafe(over.set)
 
     start(work, tell)
@@ -101,7 +102,7 @@ async def _run(
 
 
 class _IdleThread:
-    """A thread that runs what it is given, and is among the idle ones in between."""
+    """A thread that runs the functions it is given, and is in the pool of idle threads in between."""
 
     def __init__(self, idle: deque[_IdleThread]) -> None:
         self.given: SimpleQueue[tuple[str, Callable[[], None], Callable[[], None]] | None] = SimpleQueue()
@@ -117,14 +118,14 @@ class _IdleThread:
                 try:
                     self._idle.remove(self)
                 except ValueError:
-                    continue  # it was taken at this moment, and is about to be given something
+                    continue  # another thread has just popped this one and is about to give it a function
                 return
             if given is None:
                 return
             self._thread.name, work, tell = given
             work()
             self._thread.name = _IDLE_NAME
-            # Before anybody is told: whoever comes next finds it idle.
+            # Before `tell`, so that the next caller finds this thread idle.
             self._idle.append(self)
             tell()
             del given, work, tell

@@ -15,9 +15,9 @@ class ExecutionRequest:
 
     `reference` (`package.module:name`) is what a worker process imports: a `Generator`, an `McpTool` or a plain
     function. `function` is what the other executors call, a coroutine function in the async executor. `params` and
-    `call` can be pickled. `timeout` is in seconds, counted from when the tool begins; a call waits at most as long
-    again for its turn. `memory_mib` is what a worker process may allocate for this run. `plugin` is the id of the
-    plugin that the tool came from, for the log.
+    `call` must be picklable. `timeout` is in seconds from the start of the run; a call waits in the queue for at most
+    as long again. `memory_mib` is how much memory a worker process can allocate for this run. `plugin` is the id of the
+    tool's plugin, for the log.
     """
 
     reference: str

@@ -14,10 +14,10 @@ from pressroom.sdk import ExecutorName
 
 
 class Executors:
-    """Runs tools on the event loop, on threads and in worker processes, this many at once and no more.
+    """Runs tools on the event loop, on threads and in worker processes, with a concurrency limit for each.
 
-    `by_name` holds the executors. `preload` names modules that worker processes should have imported before their first
-    call: those of the plugins. `font_folders` are the operator's, for what worker processes draw.
+    `by_name` holds the executors. `preload` lists the plugin modules that worker processes import before their first
+    call. `font_folders` are the operator's font folders, for rendering in worker processes.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Executors:
         }
 
     async def start(self) -> None:
-        """Begin to start the worker processes, and return at once: a call that comes early waits for its worker."""
+        """Start the worker processes in the background; an early call waits for its worker."""
         self._process.start()
 
     async def ready(self) -> None:
@@ -50,10 +50,10 @@ class Executors:
         await self._process.ready()
 
     async def close(self, grace: float) -> None:
-        """Take no new calls, wait at most `grace` seconds for the ones that run or wait, then cut those off.
+        """Refuse new calls, wait at most `grace` seconds for running and waiting ones, then cut those off.
 
-        A call that comes now, or is cut off, ends with `Overloaded`. Worker processes are gone afterwards; a thread
-        that is still busy is left behind, and ends with the server.
+        Refused and cut-off calls end with `Overloaded`. All worker processes have ended afterwards; a thread that is
+        still busy is abandoned, and ends with the server.
         """
         for executor in self.by_name.values():
             executor.gate.close()
@@ -64,16 +64,16 @@ class Executors:
         await asyncio.gather(*(executor.close() for executor in self.by_name.values()))
 
     def expecting(self, executor: ExecutorName) -> AbstractContextManager[None]:
-        """Keep a place in an executor's queue while a call is prepared for its run; leave it just before `run`.
+        """Reserve a place in an executor's queue while a call is prepared; leave the context just before `run`.
 
-        Entering raises `Overloaded` where the queue is full: what could not run anyway is not prepared.
+        Entering raises `Overloaded` if the queue is full, to avoid preparing a call that could not run.
         """
         return self.by_name[executor].gate.expecting()
 
     def queue_length(self, executor: ExecutorName) -> int:
-        """Return how many calls wait in an executor."""
+        """Return the number of calls waiting for an executor."""
         return self.by_name[executor].gate.waiting
 
     def running(self, executor: ExecutorName) -> int:
-        """Return how many calls run in an executor."""
+        """Return the number of calls running in an executor."""
         return self.by_name[executor].gate.running

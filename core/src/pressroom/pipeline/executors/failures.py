@@ -1,4 +1,4 @@
-"""The errors that an executor itself answers with: the reason goes to the log, the client learns the request id."""
+"""Errors that the executors return: the log gets the reason, the client gets the request ID."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ _log = structlog.get_logger()
 
 
 def tool_failed(work: ExecutionRequest, executor: ExecutorName, error: BaseException) -> InternalError:
-    """Log what a tool raised in this process, and return what the client is told."""
+    """Log an exception that a tool raised in this process, and return the error for the client."""
     _log.error("tool failed", **_where(work, executor), exc_info=error)
     return _failed(work)
 
 
 def tool_failed_in_worker(work: ExecutionRequest, traceback: str) -> InternalError:
-    """Log what a tool raised in a worker process, and return what the client is told."""
+    """Log an exception that a tool raised in a worker process, and return the error for the client."""
     _log.error("tool failed", **_where(work, "process"), exception=traceback)
     error = _failed(work)
-    # What was raised in the other process is not here; its last line says what it was.
+    # The exception object stayed in the other process; the last line of its traceback describes it.
     error.__cause__ = PluginError(traceback.strip().rpartition("\n")[2])
     return error
 
 
 def out_of_memory(work: ExecutionRequest, traceback: str) -> InternalError:
-    """Log that a tool ran into its memory limit, and return what the client is told."""
+    """Log that a tool reached its memory limit, and return the error for the client."""
     _log.error(
         "tool ran out of memory", **_where(work, "process"), memory_mib=work.memory_mib, exception=traceback.strip()
     )
@@ -37,13 +37,13 @@ def out_of_memory(work: ExecutionRequest, traceback: str) -> InternalError:
 
 
 def worker_lost(work: ExecutionRequest, reason: str) -> InternalError:
-    """Log that a worker process ended under a tool, and return what the client is told."""
+    """Log that a worker process died while running a tool, and return the error for the client."""
     _log.error("worker process lost", **_where(work, "process"), reason=reason)
     return InternalError(f"The tool's process ended before it answered (request {work.call.request_id}).")
 
 
 def timed_out(work: ExecutionRequest, executor: ExecutorName, retry_after: int) -> CallTimeout:
-    """Log that a tool did not finish in time, and return what the client is told."""
+    """Log that a tool did not finish in time, and return the error for the client."""
     _log.warning("tool timed out", **_where(work, executor), seconds=work.timeout)
     error = CallTimeout(
         f"The tool did not finish within {work.timeout:g} s; ask for something smaller, or try again later.",

@@ -1,10 +1,10 @@
-"""How worker processes are made: by fork servers, which are the standard library's.
+"""Create worker processes with the standard library's fork servers.
 
-A fork server is a fresh interpreter that has imported what workers need, and forks one whenever asked. It is started
-without the server's file descriptors, so that no worker ever holds a listening socket.
+A fork server is a fresh interpreter that has imported what workers need, and forks one on request. It does not
+inherit the server's file descriptors, so no worker ever holds a listening socket.
 
-There are two in each process: the workers that run tools and those that work for plugins need different modules. The
-latter take seconds and much memory to load, which no tool should wait for.
+Each process has two: the workers that run tools and those that work for plugins need different modules. The latter
+take seconds and much memory to load, which tools should not have to wait for.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import Any, ClassVar, Final
 
 UNEXPECTED_EXIT = 70
-"""Stands for exit status 0 of a worker (`EX_SOFTWARE` of sysexits.h)."""
+"""Replaces exit status 0 of a worker (`EX_SOFTWARE` of sysexits.h)."""
 
 _PRELOAD = (
     "pressroom.pipeline.executors.preload",
@@ -30,12 +30,12 @@ _PRELOAD = (
 
 
 class ForkServer(multiprocessing.forkserver.ForkServer):
-    """A fork server of this process."""
+    """A fork server for workers of this process."""
 
     def preload(self, modules: Sequence[str]) -> None:
-        """Name the modules that the fork server imports when it starts, so that workers begin with them.
+        """Set the modules that the fork server imports when it starts, so that workers have them from the beginning.
 
-        For one that runs already this comes too late.
+        Has no effect on a fork server that is already running.
         """
         self.set_forkserver_preload([*_PRELOAD, *modules])
 
@@ -45,7 +45,7 @@ FOR_PLUGINS: Final = ForkServer()
 
 
 class WorkerProcess(ForkServerProcess):
-    """A worker process that does not run the server's main script, and that can be killed at any moment."""
+    """A worker process that does not run the server's main script, and that can be killed at any time."""
 
     fork_server: ClassVar[ForkServer] = FOR_TOOLS
 
@@ -55,24 +55,24 @@ class WorkerProcess(ForkServerProcess):
             super().start()
 
     def terminate(self) -> None:
-        """Kill the process: SIGTERM is for the server, and would wait for a tool that does not return from C."""
+        """Kill the process. SIGTERM is for the server, and would wait for a tool that does not return from C code."""
         self.kill()
 
     @property
     def exitcode(self) -> int | None:
-        """The exit status. A worker never ends by itself, so a tool that exits with 0 has failed like any other."""
+        """The exit status. Workers never exit on their own, so 0 is replaced: a tool that exits with 0 has failed."""
         code = super().exitcode
         return UNEXPECTED_EXIT if code == os.EX_OK else code
 
 
 class PluginWorkerProcess(WorkerProcess):
-    """A worker process that has imported what plugins work with besides tools."""
+    """A worker process that has imported the modules that plugins need besides tools."""
 
     fork_server = FOR_PLUGINS
 
 
 class WorkerContext(ForkServerContext):
-    """The multiprocessing context of worker processes of one class."""
+    """The multiprocessing context of one class of worker processes."""
 
     def __init__(self, process: type[WorkerProcess]) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ _connect_to_default = multiprocessing.forkserver.connect_to_new_process
 
 
 def _connect(fds: Sequence[int]) -> tuple[int, int]:
-    """Ask the fork server that this thread has chosen, which `multiprocessing` has no argument for."""
+    """Connect to the fork server that this thread has chosen; `multiprocessing` has no argument for it."""
     server: ForkServer | None = getattr(_asked, "server", None)
     return server.connect_to_new_process(fds) if server is not None else _connect_to_default(fds)
 
@@ -102,7 +102,7 @@ def _asking(server: ForkServer) -> Iterator[None]:
 
 
 class _MainModule:
-    """The main script, as `multiprocessing` sees it: hidden as long as anybody starts a process."""
+    """The main script, hidden from `multiprocessing` while any thread starts a process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -132,10 +132,10 @@ _main = _MainModule()
 
 @contextlib.contextmanager
 def _main_hidden() -> Iterator[None]:
-    """Keep multiprocessing from telling a new process to run the main script again.
+    """Keep multiprocessing from running the main script again in a new process.
 
-    It would import the whole server into every worker. What workers run is always imported by name. Threads that start
-    processes do not wait for each other: one of them may wait for a fork server that still imports.
+    That would import the whole server into every worker; workers import the functions they run by name. Threads that
+    start processes do not wait for each other: one of them may be waiting for a fork server that is still importing.
     """
     _main.hide()
     try:

@@ -1,4 +1,4 @@
-"""Executors in the server's own process, for coroutines and for threads, and the queue before every executor."""
+"""The executors in the server's own process (coroutines and threads), and the queue in front of every executor."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from pressroom.sdk import ExecutorName
 T = TypeVar("T")
 
 MAX_RETRY_SECONDS = 60
-"""The largest `Retry-After` that an executor asks for, in seconds: an estimate is worth no more."""
+"""The largest `Retry-After` of an executor, in seconds: longer estimates are too unreliable."""
 
 _NEWEST_RUN_WEIGHT = 0.1
 _FULL = "too many calls are waiting already"
 
 
 class AdmissionQueue:
-    """Lets `capacity` calls run at once and `queue` more wait, in the order in which they came."""
+    """Lets `capacity` calls run at once and `queue` more wait, first come, first served."""
 
     def __init__(self, executor: ExecutorName, capacity: int, queue: int) -> None:
         self._executor = executor
@@ -46,10 +46,10 @@ class AdmissionQueue:
 
     @contextmanager
     def expecting(self) -> Iterator[None]:
-        """Keep a place in the queue for a call that still has to be prepared. Leave it just before `enter`.
+        """Reserve a place in the queue for a call that still has to be prepared. Leave it just before `enter`.
 
         Raises:
-            Overloaded: the queue is full, or the gate is closed.
+            Overloaded: the queue is full or closed.
         """
         if self._closed:
             raise self.closing()
@@ -62,10 +62,10 @@ class AdmissionQueue:
             self._expected -= 1
 
     async def enter(self, patience: float) -> None:
-        """Take a place, or wait at most `patience` seconds for one. Whoever gets in calls `leave` once.
+        """Take a place, waiting at most `patience` seconds for one. A caller that gets in must call `leave` once.
 
         Raises:
-            Overloaded: the queue is full, the wait took too long, or the gate is closed.
+            Overloaded: the queue is full or closed, or the wait took too long.
         """
         if self._closed:
             raise self.closing()
@@ -76,32 +76,32 @@ class AdmissionQueue:
             await self._wait(patience)
 
     def leave(self, duration: float) -> None:
-        """Give the place back, after a run of that many seconds."""
+        """Give the place back after a run of `duration` seconds."""
         weight = _NEWEST_RUN_WEIGHT if self._mean_run else 1.0
         self._mean_run += weight * (duration - self._mean_run)
         self._give_back()
 
     def retry_after(self) -> int:
-        """Estimate from recent runs in how many seconds, from 1 to 60, a new call would get its turn."""
+        """Estimate from recent runs when a new call would get its turn: in 1 to 60 seconds."""
         estimate = self._mean_run * (self.waiting + 1) / self._capacity
         return max(1, min(MAX_RETRY_SECONDS, math.ceil(estimate)))
 
     def close(self) -> None:
-        """Admit only those who are waiting already."""
+        """Refuse new calls; those already waiting are still admitted."""
         self._closed = True
 
     def cut_off(self) -> None:
-        """Admit nobody any more: those who wait are turned away as places become free."""
+        """Refuse all calls; those already waiting are turned away as places become free."""
         self._closed = self._cut_off = True
 
     async def drained(self) -> None:
-        """Wait until nobody runs and nobody waits."""
+        """Wait until no call runs or waits."""
         if self.running or self.waiting:
             self._drained = self._drained or asyncio.Event()
             await self._drained.wait()
 
     def closing(self) -> Overloaded:
-        """Return the error for a call that meets a server on its way down."""
+        """Return the error for a call that arrives while the server shuts down."""
         return Overloaded("The server is shutting down; send the call again.")
 
     async def _wait(self, patience: float) -> None:
@@ -140,7 +140,7 @@ _CUT_OFF_SECONDS = 1.0
 
 
 class BaseExecutor(ABC):
-    """Lets calls in by its gate, and knows the tasks in which their tools run."""
+    """Admits calls through its queue, and keeps track of the tasks that run tools."""
 
     name: ClassVar[ExecutorName]
 
@@ -151,20 +151,20 @@ class BaseExecutor(ABC):
 
     @abstractmethod
     async def run(self, work: ExecutionRequest) -> Any:
-        """Run a tool and return what it returned.
+        """Run a tool and return its result.
 
-        A call that has to wait waits at most `work.timeout` seconds, which do not count against its own time.
+        A call waits at most `work.timeout` seconds in the queue; waiting does not count against its run time.
 
         Raises:
-            Overloaded: the queue is full, the call waited too long, or the server shuts down.
+            Overloaded: the queue is full, the call waited too long, or the server is shutting down.
             CallTimeout: the tool ran out of time.
-            PressroomError: whatever of this tree the tool raised, as it was.
+            PressroomError: the tool raised this error itself.
             InternalError: the tool raised anything else, needed too much memory, ended its process, or returned
                 something that cannot be pickled. The log has the reason.
         """
 
     async def close(self) -> None:
-        """Cut off whatever still runs: those who wait for it get `Overloaded`."""
+        """Cut off all running calls; their callers get `Overloaded`."""
         self._cut_off = True
         self.gate.cut_off()
         if self._tasks:
@@ -174,22 +174,22 @@ class BaseExecutor(ABC):
 
 
 class TaskExecutor(BaseExecutor):
-    """Runs each call in a task of its own, which holds a place of the gate for as long as the tool runs."""
+    """Runs each call in its own task, which holds a place in the queue for as long as the tool runs."""
 
     @abstractmethod
     async def _execute(self, work: ExecutionRequest) -> Any:
-        """Run the tool on a place of the gate; return only when the place is free again."""
+        """Run the tool in its place; return only when the place is free again."""
 
     async def _begin(self, work: ExecutionRequest) -> asyncio.Task[Any]:
         await self.gate.enter(work.timeout)
         began = time.monotonic()
         task = asyncio.create_task(self._guarded(work), name=f"{self.name} executor: {work.call.tool}")
 
-        # A task that is cancelled before its first step never reaches a `finally` of its own.
+        # A task that is cancelled before its first step never reaches its own `finally`.
         def leave(done: asyncio.Task[Any]) -> None:
             self._tasks.discard(done)
             if not done.cancelled():
-                done.exception()  # asyncio would report it as lost where the caller has gone
+                done.exception()  # marks it as retrieved: asyncio would log it if the caller has gone
             self.gate.leave(time.monotonic() - began)
 
         self._tasks.add(task)
@@ -210,15 +210,15 @@ class TaskExecutor(BaseExecutor):
             return await self._execute(work)
         except (PressroomError, asyncio.CancelledError, GeneratorExit):
             raise
-        except BaseException as error:  # a tool may raise anything, such as a panic of native code
+        except BaseException as error:  # a tool can raise anything, such as a panic of native code
             raise tool_failed(work, self.name, error) from error
 
 
 async def within(seconds: float, awaitable: Awaitable[T]) -> T:
-    """Await something for at most this many seconds.
+    """Await something for at most `seconds`.
 
-    Its first step runs before any clock is set: most short tools end in that step, and a timer takes longer than they.
-    The step cannot be cut off in any case, since nothing else runs meanwhile.
+    The first step runs before the timer is set: most short tools end in that step, and setting a timer takes longer
+    than they do. That step cannot be interrupted anyway, since nothing else runs meanwhile.
 
     Raises:
         OutOfTime: it took longer, and was cancelled.
@@ -236,15 +236,15 @@ async def within(seconds: float, awaitable: Awaitable[T]) -> T:
             return await _rest(coroutine, waits_for)
     except TimeoutError as error:
         if scope.expired():
-            cancelled = error.__cause__ or error.__context__  # the latter before Python 3.12
+            cancelled = error.__cause__ or error.__context__  # `__context__` before Python 3.12
             raise OutOfTime(tuple(raised_in(cancelled)) if cancelled is not None else ()) from None
         raise
 
 
 class OutOfTime(Exception):
-    """A coroutine was cancelled since its time was up; a `TimeoutError` of its own is something else.
+    """Raised when a coroutine was cancelled because its time was up, unlike a `TimeoutError` that it raises itself.
 
-    `frames` lead to where it was cancelled, the outermost first.
+    `frames` are the stack frames that lead to where it was cancelled, outermost first.
     """
 
     def __init__(self, frames: Sequence[FrameType] = ()) -> None:
@@ -254,14 +254,14 @@ class OutOfTime(Exception):
 
 @types.coroutine
 def _rest(coroutine: Coroutine[Any, Any, T], waits_for: Any) -> Generator[Any, Any, T]:
-    """Continue with a coroutine that has begun (PEP 380 says how one generator stands for another)."""
+    """Continue a coroutine that has already begun (delegation follows PEP 380)."""
     try:
         while True:
             try:
                 value = yield waits_for
             except GeneratorExit:
                 raise
-            except BaseException as error:  # noqa: BLE001 - the coroutine decides what to do about it
+            except BaseException as error:  # noqa: BLE001 - the coroutine decides how to handle it
                 waits_for = coroutine.throw(error)
             else:
                 waits_for = coroutine.send(value)
@@ -277,16 +277,16 @@ async def _awaited(awaitable: Awaitable[T]) -> T:
 
 
 class CoroutineExecutor(BaseExecutor):
-    """Runs coroutine functions in the tasks of their callers: a task of its own would cost more than many a tool.
+    """Runs coroutine functions in the tasks of their callers: a new task would cost more than many tools.
 
     A tool that runs out of time, or whose caller is cancelled, is cancelled at its next `await`.
-    One that never awaits blocks the whole server: such work belongs in another executor.
+    A tool that never awaits blocks the whole server: such work belongs in another executor.
     """
 
     name: ClassVar[ExecutorName] = "async"
 
     async def run(self, work: ExecutionRequest) -> Any:
-        """Run a tool and return what it returned; see `BaseExecutor.run`."""
+        """Run a tool and return its result; see `BaseExecutor.run`."""
         await self.gate.enter(work.timeout)
         began = time.monotonic()
         caller = asyncio.current_task()
@@ -302,13 +302,13 @@ class CoroutineExecutor(BaseExecutor):
         except asyncio.CancelledError as error:
             if not caller.cancelling():
                 raise tool_failed(work, self.name, error) from error
-            # `close` cancels those whose tools still run; the callers themselves continue, and answer.
+            # `close` cancels callers whose tools still run; the callers themselves continue and respond.
             if self._cut_off and not caller.uncancel():
                 raise self.gate.closing() from None
             raise
         except GeneratorExit:
             raise
-        except BaseException as error:  # a tool may raise anything, such as a panic of native code
+        except BaseException as error:  # a tool can raise anything, such as a panic of native code
             raise tool_failed(work, self.name, error) from error
         finally:
             self._tasks.discard(caller)
@@ -316,9 +316,9 @@ class CoroutineExecutor(BaseExecutor):
 
 
 class ThreadExecutor(TaskExecutor):
-    """Runs plain functions on threads, each call on one that does nothing else meanwhile.
+    """Runs plain functions on threads, each call on a thread of its own.
 
-    A thread cannot be stopped: when a tool runs out of time its caller is told so, but the thread continues and
+    A thread cannot be stopped: when a tool runs out of time its caller gets an error, but the thread continues and
     keeps its place until the function returns.
     """
 
@@ -329,7 +329,7 @@ class ThreadExecutor(TaskExecutor):
         self._threads = DaemonThreads()
 
     async def run(self, work: ExecutionRequest) -> Any:
-        """Run a tool and return what it returned; see `BaseExecutor.run`."""
+        """Run a tool and return its result; see `BaseExecutor.run`."""
         task = await self._begin(work)
         try:
             async with asyncio.timeout(work.timeout):
@@ -341,6 +341,6 @@ class ThreadExecutor(TaskExecutor):
         return await self._threads.run(f"thread executor: {work.call.tool}", work.function, work.params, work.call)
 
     async def close(self) -> None:
-        """Stop what still waits for a thread, and end the idle threads."""
+        """Cut off the running calls, and end the idle threads."""
         await super().close()
         self._threads.close()

@@ -1,4 +1,4 @@
-"""The process executor: tools that compute, in worker processes that can be limited and killed."""
+"""The process executor: CPU-bound tools run in worker processes, which can be limited and killed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pressroom.pipeline.executors.in_process import TaskExecutor
 from pressroom.sdk import ExecutorName
 
 _STUCK_AFTER = 10.0
-"""Seconds after which something that should have happened long before is no longer waited for."""
+"""How many seconds after its deadline an operation counts as stuck and is given up."""
 
 _START_PAUSES = (0.1, 1.0)
 
@@ -34,14 +34,14 @@ _log = structlog.get_logger()
 
 
 class WorkerLost(Exception):
-    """The worker process ended, or stopped answering, in the midst of a call."""
+    """The worker process ended, or stopped responding, during a call."""
 
 
 class Worker:
-    """A worker process that takes one call at a time, and is replaced whenever it may have come to harm.
+    """A worker process that takes one call at a time, and is replaced whenever it may be damaged.
 
-    It is a pebble pool of one process. With one pool for all of them, the workers would share a pipe and its locks:
-    one that is killed while it sends would then take the others along.
+    It is a pebble pool with a single process. In one pool for all, the workers would share a pipe and its locks: a
+    worker killed while sending would break the others.
     """
 
     def __init__(
@@ -62,18 +62,18 @@ class Worker:
         self._stopping: set[asyncio.Task[None]] = set()
 
     def open(self) -> asyncio.Task[ProcessPool]:
-        """Begin to start the process, unless that has happened already; the task ends once it runs."""
+        """Begin to start the process unless that has happened already; the task ends once it runs."""
         if self._opening is None or _failed(self._opening):
             self._opening = asyncio.create_task(on_daemon_thread("worker start", self._open_pool))
-            self._opening.add_done_callback(_failed)  # so that asyncio takes no failure for unnoticed
+            self._opening.add_done_callback(_failed)  # retrieves the exception, which asyncio would otherwise log
         return self._opening
 
     async def run(self, reference: str, arguments: bytes, memory_mib: int, seconds: float) -> child.Reply:
-        """Have the process run a tool for at most `seconds` from when it takes the call; see `child.execute`.
+        """Run a tool in the process for at most `seconds` from when it takes the call; see `child.execute`.
 
         Raises:
             TimeoutError: the tool ran out of time, and was killed.
-            WorkerLost: the process ended under it.
+            WorkerLost: the process ended during the call.
         """
         try:
             reply = await self._answer(reference, arguments, memory_mib, seconds)
@@ -88,7 +88,7 @@ class Worker:
         return reply
 
     def contributed_call(self) -> ContributedCall | None:
-        """Return whose code ran in the process when it was last killed or lost, where that was contributed."""
+        """Return the contributed call that ran when the process was last killed or lost, or None."""
         return self._note.call()
 
     async def _answer(self, reference: str, arguments: bytes, memory_mib: int, seconds: float) -> child.Reply:
@@ -109,12 +109,12 @@ class Worker:
             raise WorkerLost(f"it ended with exit status {error.exitcode}") from None
 
     def renew(self) -> None:
-        """Replace the process by a new one, in the background."""
+        """Replace the process with a new one, in the background."""
         self._discard()
         self.open()
 
     async def close(self) -> None:
-        """Kill the process and wait a bounded time until it is gone."""
+        """Kill the process and wait a limited time until it has ended."""
         self._discard()
         if self._stopping:
             await asyncio.wait(self._stopping, timeout=_STUCK_AFTER)
@@ -142,7 +142,7 @@ class Worker:
         context = WorkerContext(self._process)
         pool = ProcessPool(max_workers=1, initializer=child.prepare, initargs=self._setup, context=context)
         try:
-            running = pool.active  # asking is what starts it
+            running = pool.active  # reading the property starts the pool
         except BrokenProcessPool:
             _stop_pool(pool)
             raise
@@ -175,9 +175,9 @@ _MAX_DEFAULT_PROCESSES = 8
 class ProcessExecutor(TaskExecutor):
     """Runs plain functions in worker processes.
 
-    A tool that runs out of time or memory, or ends its process, costs its own call and nothing else. A call whose
-    caller is cancelled leaves the queue, or runs on to its end if it has begun: killing the worker would cost more
-    than the result, which may still be wanted.
+    A tool that runs out of time or memory, or ends its process, affects only its own call. If the caller is
+    cancelled, a waiting call leaves the queue and a running one continues to its end: killing the worker would cost
+    more than completing the result, which may still be wanted.
     """
 
     name: ClassVar[ExecutorName] = "process"
@@ -210,11 +210,11 @@ class ProcessExecutor(TaskExecutor):
         await asyncio.gather(*(asyncio.shield(worker.open()) for worker in self._workers))
 
     async def run(self, work: ExecutionRequest) -> Any:
-        """Run a tool and return what it returned; see `BaseExecutor.run`."""
+        """Run a tool and return its result; see `BaseExecutor.run`."""
         return await self._outcome(asyncio.shield(await self._begin(work)))
 
     async def close(self) -> None:
-        """Cut off whatever still runs, and kill the worker processes."""
+        """Cut off all running calls, and kill the worker processes."""
         await super().close()
         await asyncio.gather(*(worker.close() for worker in self._workers))
 
@@ -233,12 +233,12 @@ class ProcessExecutor(TaskExecutor):
 
 
 def default_processes() -> int:
-    """Return how many worker processes there are where the operator does not say."""
+    """Return the number of worker processes if the operator has not set one."""
     return min(_MAX_DEFAULT_PROCESSES, usable_cores())
 
 
 def usable_cores() -> int:
-    """Return the number of cores that this process may use."""
+    """Return the number of CPU cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

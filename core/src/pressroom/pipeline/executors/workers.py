@@ -1,4 +1,4 @@
-"""Worker processes for what plugins do besides tools: parsing, rendering and comparing untrusted content."""
+"""Worker processes for plugin work besides tools: parsing, rendering and comparing untrusted content."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ T = TypeVar("T")
 
 _MAX_DEFAULT_PROCESSES: Final = 2
 _PATIENCE: Final = 60.0
-"""The longest that work waits for its turn, in seconds."""
+"""The longest wait for a turn, in seconds."""
 
 _MAX_CALLS_OF_OWNER: Final = 16
-"""The maximum of one owner's work, running and waiting."""
+"""The maximum number of an owner's functions, running and waiting."""
 
 _APPLIED: Final = "pressroom.pipeline.executors.child:applied"
 _TIMED_OUT: Final = b"timed out"
@@ -52,7 +52,7 @@ class _Work:
 
 
 class _Turn:
-    """An owner's running work, and all of it."""
+    """The running work of one owner (`places`), and the number of its functions, running and waiting (`asked`)."""
 
     def __init__(self, places: int) -> None:
         self.places = asyncio.Semaphore(places)
@@ -62,9 +62,10 @@ class _Turn:
 class WorkerPool:
     """Implements `pressroom.sdk.Workers`.
 
-    Its processes start when there is work for them, or with `start`. Of several places, no owner ever has all.
-    `setup` names functions of plugins that each process runs before its first work, and `preload` modules that they
-    share. With `gate`, what fails of contributed code is counted for the plugin that it is of.
+    The processes start with the first work, or with `start`. If there are several, no owner ever occupies all of them.
+    `setup` lists references to plugin functions that each process runs before its first work. `preload` lists modules
+    that the fork server imports for all of them. `gate` counts failures of contributed code for the plugin that the
+    code belongs to.
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class WorkerPool:
         self._tasks: set[asyncio.Task[Reply]] = set()
 
     async def open(self) -> None:
-        """Do nothing: processes start with the first work."""
+        """Do nothing: the processes start with the first work."""
 
     def start(self) -> None:
         """Begin to start the processes, so that the first work does not wait for them."""
@@ -102,7 +103,7 @@ class WorkerPool:
             worker.open()
 
     async def close(self) -> None:
-        """Take no more work, and kill the processes: whoever waits for them gets `Overloaded`."""
+        """Refuse new work and kill the processes: callers that wait get `Overloaded`."""
         self._gate.cut_off()
         for task in self._tasks:
             task.cancel()
@@ -143,7 +144,7 @@ class WorkerPool:
         return result
 
     def _note(self, failure: ContributedFailure) -> PluginFailed:
-        """Count and log what failed of contributed code, and return it as an error."""
+        """Count and log a failure of contributed code, and return it as an error."""
         call = PluginCall(failure.call.plugin, "extension", failure.call.what)
         cause = PluginError(failure.error)
         if failure.trace:
@@ -155,10 +156,10 @@ class WorkerPool:
     def _ended(self, task: asyncio.Task[Reply]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # asyncio would report it as lost where the caller has gone
+            task.exception()  # marks it as retrieved: asyncio would log it if the caller has gone
 
     async def _done(self, work: _Work) -> Reply:
-        """Run a function in its turn. It continues to its end, and keeps its place until then, whoever waits for it."""
+        """Run a function in its turn. It runs to its end, and keeps its place until then, even if its caller leaves."""
         turn = self._turns[work.owner]
         if turn.asked >= _MAX_CALLS_OF_OWNER:
             raise Overloaded("Much work of this account waits already. Try again in some seconds.", retry_after=5)
@@ -177,7 +178,7 @@ class WorkerPool:
     async def _in_worker(self, work: _Work) -> Reply:
         await self._gate.enter(_PATIENCE)
         began, work.began = time.monotonic(), True
-        worker = self._idle.pop()  # the one that worked last: its caches are warm
+        worker = self._idle.pop()  # the most recently used one: its caches are warm
         try:
             return await worker.run(_APPLIED, work.pickled, work.memory_mib, work.seconds)
         except TimeoutError:

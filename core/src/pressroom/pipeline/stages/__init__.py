@@ -1,1 +1,1 @@
-"""The stages of one call, a module each."""
+"""The stages of a call, one module each."""

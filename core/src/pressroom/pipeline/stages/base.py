@@ -1,4 +1,4 @@
-"""What a stage is."""
+"""The base class of stages."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ After = TypeVar("After")
 
 
 class CallStage(ABC, Generic[Before, After]):
-    """One stage: it takes the context that the stages before it made, and returns the one for those after it.
+    """One stage: it takes the context that the previous stages produced, and returns one for the next.
 
-    `internal` tells that the server's own calls pass the stage too.
+    `internal` is true if the server's own calls pass the stage too.
     """
 
     name: ClassVar[str]
@@ -24,20 +24,20 @@ class CallStage(ABC, Generic[Before, After]):
 
     @abstractmethod
     def __init__(self, services: Services) -> None:
-        """Take what the stage works with."""
+        """Keep the services that the stage uses."""
 
     def applies(self, plan_tool: PlanTool, interface: Interface) -> bool:
-        """Tell whether calls of a tool through an interface need the stage. It is asked when the server starts."""
+        """Return whether calls of a tool through an interface need the stage. Called when the server starts."""
         del plan_tool, interface
         return True
 
     @abstractmethod
     async def enter(self, call: Before) -> After:
-        """Do the stage's work. Raises a `CallError` to refuse the call."""
+        """Process the call. Raises a `CallError` to refuse it."""
 
     async def undo(self, call: ResolvedCall, error: CallError | None) -> None:
-        """Settle what the stage counted once the call has ended, such as giving back what a refused one took.
+        """Settle the stage's counts once the call has ended, such as giving back what a refused call took.
 
-        Stages are asked in reverse order, and whether the call reached them or not. `error` is `None` where it went
-        well.
+        Stages are called in reverse order, whether or not the call reached them. `error` is `None` if the call
+        succeeded.
         """

@@ -1,4 +1,4 @@
-"""Whether the result is there already: in the store, or as a render in flight."""
+"""Look results up in the store and among the renders in flight."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pressroom.pipeline.stages.base import CallStage
 
 
 class _ResultStage(CallStage[ValidatedCall, ValidatedCall]):
-    """A stage that looks results up, for tools whose results are kept."""
+    """A stage that looks up results of tools that are cached."""
 
     def __init__(self, services: Services) -> None:
         self._index = services.cache
@@ -18,15 +18,15 @@ class _ResultStage(CallStage[ValidatedCall, ValidatedCall]):
         self._metrics = services.metrics
 
     def applies(self, plan_tool: PlanTool, interface: Interface) -> bool:
-        """Tell whether the plan keeps the tool's results."""
+        """Return whether the plan caches the tool's results."""
         del interface
         return plan_tool.cache.seconds > 0
 
     async def _look_up(self, call: ValidatedCall) -> None:
-        """Set `file` where the file is in the store, or `render` where it is being made.
+        """Set `file` if the file is in the store, or `render` if it is being rendered.
 
-        A file that has vanished counts as a miss. An index that fails is passed by. While the store cannot be asked,
-        its files are believed to be there.
+        A file that has vanished is a cache miss, and so is a failing index. While the store is unavailable, a file in
+        the index is assumed to exist if only its URL is wanted.
         """
         call.file = await self._stored(call)
         if call.file is None:
@@ -52,33 +52,33 @@ class _ResultStage(CallStage[ValidatedCall, ValidatedCall]):
         except BackendError as error:
             self._metrics.backend_failure("files")
             if isinstance(error, Unavailable) and not binary:
-                return RenderedFile(entry)  # it was stored, and a URL is signed without asking
+                return RenderedFile(entry)  # it was stored, and a URL is signed without asking the store
         return None
 
 
 class Cache(_ResultStage):
-    """Looks the content up, in the index and among the renders in flight."""
+    """Looks up the content in the index and among the renders in flight."""
 
     name = "cache"
     internal = True
 
     async def enter(self, call: ValidatedCall) -> ValidatedCall:
-        """Set `file` where the file is in the store, or `render` where it is being made, and count the hit or miss."""
+        """Set `file` if the file is in the store, or `render` if it is being rendered, and count the hit or miss."""
         await self._look_up(call)
         self._metrics.cache(call.plan_tool.tool.name, hit=call.cached)
         return call
 
 
 class Join(_ResultStage):
-    """Joins a render of the same content that began while the call was being counted, as a call from the cache.
+    """Joins a render of the same content that began while the call was being counted, like a cache hit.
 
-    Counting a quota takes long enough for such a render to end, so the index is asked again then.
+    Such a render can end while a quota is being counted, so the index is checked again after that.
     """
 
     name = "join"
 
     async def enter(self, call: ValidatedCall) -> ValidatedCall:
-        """Set `render` or `file` where there is one by now, and have the stages before give back what they counted."""
+        """Set `render` or `file` if available by now, and have the previous stages give back their counts."""
         if call.cached:
             return call
         if call.quota_use is not None:

@@ -1,4 +1,4 @@
-"""The checks that a call passes first: who calls, which tool, whether they may use it, and with which arguments."""
+"""The first checks of a call: the caller, the tool, whether the caller can use it, and the arguments."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from pressroom.validation.messages import input_error
 BEARER: Final = "bearer "
 
 HOST_PARAMS: Final = ("response",)
-"""Parameters of the host that HTTP calls accept in addition to the tool's own."""
+"""Parameters that HTTP calls accept in addition to the tool's own."""
 
 CONTENT_ID_LENGTH: Final = 32
 
 
 class Admit(CallStage[ReceivedCall, AdmittedCall]):
-    """Finds the client's IP address, past the proxies that the operator trusts."""
+    """Determines the client's IP address behind the proxies that the operator trusts."""
 
     name = "admit"
 
@@ -42,16 +42,16 @@ class Admit(CallStage[ReceivedCall, AdmittedCall]):
         return AdmittedCall(call.request, self.anonymous(call.connection_ip, call.headers), call.headers)
 
     def anonymous(self, connection_ip: str, headers: Headers) -> Caller:
-        """Return a caller known only by the IP address."""
+        """Return a caller that is known only by its IP address."""
         return _anonymous(client_ip_of(connection_ip, headers, self._trusted_proxies, self._secret))
 
 
 class Authenticate(CallStage[AdmittedCall, IdentifiedCall]):
-    """Asks the authenticators, in the operator's order, whom the request's credential belongs to.
+    """Asks the authenticators, in the operator's order, who the request's credential belongs to.
 
-    It is a bearer (RFC 6750), or whatever header an authenticator looks at: those that look at bearers only are asked
-    where there is one, all others for every call.
-    Fails closed: what an authenticator raises refuses the call.
+    The credential is a bearer token (RFC 6750), or any header that an authenticator checks: authenticators that only
+    check bearer tokens are called if there is one, all others for every call.
+    Fails closed: an exception of an authenticator refuses the call.
     """
 
     name = "authenticate"
@@ -61,15 +61,15 @@ class Authenticate(CallStage[AdmittedCall, IdentifiedCall]):
         self._without_bearer = tuple(one for one in services.authenticators if not one.bearer_only)
 
     async def enter(self, call: AdmittedCall) -> IdentifiedCall:
-        """Return the call with the identity that the first authenticator recognises. Raises `Rejected`."""
+        """Return the call with the identity that the first matching authenticator returns. Raises `Rejected`."""
         return IdentifiedCall(call.request, await self.identify(call.caller, call.headers))
 
     async def identify(self, anonymous: Caller, headers: Headers) -> Caller:
-        """Return whom the credential belongs to, or the anonymous caller if it is missing or nobody recognises it.
+        """Return the owner of the credential, or the anonymous caller if it is missing or no authenticator knows it.
 
         Raises:
-            Rejected: it is of a kind that is known, and not valid.
-            BackendError: it could not be checked.
+            Rejected: an authenticator knows this kind of credential, and it is not valid.
+            BackendError: the credential could not be checked.
         """
         authorization = headers.get("authorization", "")
         bearer = authorization[len(BEARER) :].strip() if authorization[: len(BEARER)].lower() == BEARER else ""
@@ -102,9 +102,9 @@ def _caller(identity: Identity, client_ip: str) -> Caller:
 
 
 class _LowerCase(Mapping[str, str]):
-    """Headers by their names in lower case, gathered where an authenticator looks at them, which few do.
+    """Headers by lower-case name, collected on first access, since few authenticators read them.
 
-    The values of one that was sent several times are joined, as RFC 9110 (5.3) and RFC 9113 (8.2.3) have it.
+    The values of a repeated header are joined as specified by RFC 9110 (5.3) and RFC 9113 (8.2.3).
     """
 
     def __init__(self, headers: Headers) -> None:
@@ -130,10 +130,10 @@ class _LowerCase(Mapping[str, str]):
 
 
 class Plan(CallStage[IdentifiedCall, ResolvedCall]):
-    """Resolves the tool through the view of the caller's plan: what is hidden is also refused.
+    """Resolves the tool in the view of the caller's plan: a hidden tool is also refused.
 
-    An MCP client acts for an account, which may change its plan: it learns which plan has the tool. To anyone else a
-    hidden tool is an unknown one.
+    An MCP client acts for an account, which can change its plan, so the error states which plan has the tool. For HTTP
+    callers, a hidden tool does not exist.
     """
 
     name = "plan"
@@ -164,7 +164,7 @@ class Plan(CallStage[IdentifiedCall, ResolvedCall]):
 
 
 class Authorize(CallStage[ResolvedCall, ResolvedCall]):
-    """Asks the connection's access level and switches, and every authorizer. Fails closed."""
+    """Checks the connection's access level and disabled tools, then every authorizer. Fails closed."""
 
     name = "authorize"
 
@@ -216,10 +216,10 @@ class Validate(CallStage[ResolvedCall, ValidatedCall]):
     internal = True
 
     def __init__(self, services: Services) -> None:
-        """Do nothing: it needs no more than the call."""
+        """Do nothing: the stage uses only the call."""
 
     async def enter(self, call: ResolvedCall) -> ValidatedCall:
-        """Return the call with its parameters and content id. Raises `InvalidInput`, or why they could not be read."""
+        """Return the call with its parameters and content id. Raises `InvalidInput`, or the interface's parse error."""
         plan_tool, arguments = call.plan_tool, call.request.arguments
         if isinstance(arguments, CallError):
             raise arguments

@@ -1,4 +1,4 @@
-"""Whether the caller has requests left."""
+"""Rate limits of a call."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pressroom.sdk import LimitStatus, Rate
 from pressroom.validation.echo import counted
 
 REPEAT_COST: Final = 0.1
-"""What the repeat of a call costs that was answered before, as a part of a request."""
+"""The cost of repeating a call that already has a result, as a fraction of a request."""
 
 
 class Limit(CallStage[ValidatedCall, ValidatedCall]):
-    """Counts the call against every limit of the tool. A cached result costs only a part of a request.
+    """Counts the call against every limit of the tool. A cached result costs only a fraction of a request.
 
-    A limit that is used up does not refuse the repeat of a call that was answered before.
-    While limits cannot be counted, calls pass or are refused as the operator chose.
+    A used-up limit does not refuse the repeat of a call that already has a result.
+    While limits cannot be counted, calls pass or are refused, as the operator has configured.
     """
 
     name = "limit"
@@ -33,12 +33,12 @@ class Limit(CallStage[ValidatedCall, ValidatedCall]):
         self._refuse_on_outage = services.settings.limits.on_outage == "refuse"
 
     def applies(self, plan_tool: PlanTool, interface: Interface) -> bool:
-        """Tell whether the plan limits the tool."""
+        """Return whether the plan limits the tool."""
         del interface
         return bool(plan_tool.limits)
 
     async def enter(self, call: ValidatedCall) -> ValidatedCall:
-        """Count the call and set the state of the strictest limit. Raises `RateLimited` or `Overloaded`."""
+        """Count the call and set the status of the strictest limit. Raises `RateLimited` or `Overloaded`."""
         if call.cached:
             await self._count(call, _discounted(call))
         else:
@@ -47,10 +47,10 @@ class Limit(CallStage[ValidatedCall, ValidatedCall]):
         return call
 
     async def undo(self, call: ResolvedCall, error: CallError | None) -> None:
-        """Give back what a call took that failed through no run of its own, and make sure that the limit is known.
+        """Give back the cost of a call that failed without a run of its own, and set the limit status if it is missing.
 
-        A run that the request made fail has taken a worker's time like any other, and keeps its cost. So does a client
-        that left, who learns nothing any more.
+        A run that its arguments made fail has used a worker's time like any other, and keeps its cost. So does a client
+        that has left, which gets no response.
         """
         if isinstance(error, ClientLeft):
             return
@@ -61,7 +61,7 @@ class Limit(CallStage[ValidatedCall, ValidatedCall]):
                 _report(call, await self._peek(call, rule))
 
     async def _discount(self, call: ValidatedCall) -> None:
-        """Count a call that was counted whole as one that is served from the cache after all."""
+        """Reduce the cost of a call counted in full to that of a cached result."""
         await self._return(call)
         await self._count(call, _discounted(call))
 
@@ -77,7 +77,7 @@ class Limit(CallStage[ValidatedCall, ValidatedCall]):
             for rule in passed:
                 await self._give_back(call, rule, cost)
             if isinstance(error, RateLimited) and _is_repeat(call):
-                return  # its client lost the answer, which has been looked up by now: a refusal would save nothing
+                return  # the client lost the response, and it has been looked up already: refusing would save nothing
             raise
         call.limit_cost = cost
 
@@ -143,7 +143,7 @@ def _unknown(rate: Rate) -> LimitStatus:
 
 
 def limit_refusal(rate: Rate, status: LimitStatus) -> RateLimited:
-    """Return the error for a caller who has used up a limit, with the time until there is room again."""
+    """Return the error for a caller who has used up a limit, with the time until the next request is possible."""
     seconds = max(1, math.ceil(status.reset_at - time.time()))
     return RateLimited(
         f"the limit of {rate} is used up; try again in {counted(seconds, 'second')}", retry_after=seconds

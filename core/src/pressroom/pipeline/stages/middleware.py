@@ -1,4 +1,4 @@
-"""Running the middleware of plugins around a call."""
+"""Run the middleware of plugins around a call."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pressroom.validation.client_ip import Headers
 
 
 class Middleware(CallStage[ResolvedCall, ResolvedCall]):
-    """Enters each middleware in order, and exits those that were entered in reverse. None changes the answer."""
+    """Enters each middleware in order, and exits the entered ones in reverse. None can change the result."""
 
     name = "middleware"
 
@@ -30,17 +30,17 @@ class Middleware(CallStage[ResolvedCall, ResolvedCall]):
         self._chain = [_Guarded(one, services, seconds) for one in services.middleware]
 
     def applies(self, plan_tool: PlanTool, interface: Interface) -> bool:
-        """Tell whether any plugin has middleware."""
+        """Return whether any plugin has middleware."""
         del plan_tool, interface
         return bool(self._chain)
 
     async def enter(self, call: ResolvedCall) -> ResolvedCall:
-        """Enter each, and note what it returned."""
+        """Enter each middleware, and keep its state for the exit."""
         request = call.request
         trace = _trace_of(request.headers) if request.headers is not None else {}
         info = CallInfo(call.plan_tool.tool.info, call.caller, request.request_id, request.interface, trace)
         entered: list[EnteredMiddleware] = []
-        # Noted before the first one waits: where the call is cancelled there, those before it are left.
+        # Set before the first `await`: if the call is cancelled there, the middleware entered so far is exited.
         call.entered_middleware = entered
         for one in self._chain:
             ok, state = await one.enter(info)
@@ -49,7 +49,7 @@ class Middleware(CallStage[ResolvedCall, ResolvedCall]):
         return call
 
     async def undo(self, call: ResolvedCall, error: CallError | None) -> None:
-        """Exit those that were entered, the last one first."""
+        """Exit the entered middleware, the last one first."""
         entered, call.entered_middleware = call.entered_middleware, None
         if not entered:
             return
@@ -59,7 +59,7 @@ class Middleware(CallStage[ResolvedCall, ResolvedCall]):
             try:
                 await leave(state, record)
             except asyncio.CancelledError as cancellation:
-                cancelled = cancellation  # the client left now: those that remain are told all the same
+                cancelled = cancellation  # the client has just left: the remaining middleware is exited all the same
         if cancelled is not None:
             raise cancelled
 
@@ -68,7 +68,7 @@ _TRACE_HEADERS: Final = ("traceparent", "tracestate", "baggage")
 
 
 def _trace_of(headers: Headers) -> dict[str, str]:
-    """Return the headers of W3C Trace Context and Baggage. The lines of one are joined, as both recommendations say."""
+    """Return the W3C Trace Context and Baggage headers. Repeated headers are joined, as both specifications require."""
     found = {name: ",".join(headers.getall(name, [])) for name in _TRACE_HEADERS}
     return {name: value for name, value in found.items() if value}
 
@@ -92,7 +92,7 @@ def _record(call: ResolvedCall, error: CallError | None) -> CallRecord:
 
 
 class _Guarded:
-    """One middleware, whose failures are noted and cost the call nothing."""
+    """One middleware, whose failures are recorded and never affect the call."""
 
     def __init__(self, contribution: Contribution[CallMiddleware], services: Services, seconds: float) -> None:
         self._plugin = contribution.plugin
@@ -101,13 +101,13 @@ class _Guarded:
         self._seconds = seconds
 
     async def enter(self, info: CallInfo) -> tuple[bool, Any]:
-        """Return whether it was entered, and what it returned."""
+        """Return whether it was entered, and the value that it returned."""
         if self._middleware.enter is None:
             return True, None
         return await self._run("enter", self._middleware.enter, info)
 
     async def exit(self, state: Any, record: CallRecord) -> None:
-        """Let it know how the call ended."""
+        """Exit the middleware with the record of the ended call."""
         if self._middleware.exit is not None:
             await self._run("exit", self._middleware.exit, state, record)
 
@@ -126,7 +126,7 @@ class _Guarded:
         except GeneratorExit:
             raise
         except BaseException as error:
-            # A cancellation is the call's own only where somebody asked for one; otherwise the plugin made it up.
+            # Only a cancellation that was requested is the call's own; otherwise the plugin raised it.
             if isinstance(error, asyncio.CancelledError) and task and task.cancelling() > cancelled:
                 raise
             self._gate.note(call, "failed", error, repeats=True)
@@ -136,14 +136,14 @@ class _Guarded:
 
 
 class _OutOfTime(Exception):
-    """A coroutine was cut off since its time was up."""
+    """A coroutine was cancelled because its time was up."""
 
 
 async def _within(seconds: float, coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Await a coroutine of a plugin for at most this many seconds, in the context of the call.
+    """Await a plugin's coroutine for at most `seconds`, in the context of the call.
 
-    Once it is cancelled it gets no more than the step that it is in: one that catches the cancellation and waits on
-    is closed. Its first step runs before any clock is set, since most end in that step.
+    Once cancelled, it gets only its current step: a coroutine that catches the cancellation and keeps waiting is
+    closed. The first step runs before the timer is set, since most coroutines end in that step.
     """
     try:
         waits_for = coroutine.send(None)
@@ -172,14 +172,14 @@ def _driven(coroutine: Coroutine[Any, Any, Any], waits_for: Any) -> Generator[An
                 value = yield waits_for
             except asyncio.CancelledError as error:
                 if task is None or task.cancelling() == cancelled:
-                    waits_for = coroutine.throw(error)  # of something that it waited for
+                    waits_for = coroutine.throw(error)  # raised by what the coroutine awaits
                     continue
                 with suppress(StopIteration, *_CLOSING_ERRORS):
                     coroutine.throw(error)
                 raise
             except GeneratorExit:
                 raise
-            except BaseException as error:  # noqa: BLE001 - the coroutine decides what to do about it
+            except BaseException as error:  # noqa: BLE001 - the coroutine decides how to handle it
                 waits_for = coroutine.throw(error)
             else:
                 waits_for = coroutine.send(value)

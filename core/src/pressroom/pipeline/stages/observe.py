@@ -1,4 +1,4 @@
-"""Telling the observers."""
+"""Report calls to the observers."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ log = structlog.get_logger()
 OBSERVER_SECONDS = 30.0
 
 MAX_WAITING = 10_000
-"""The maximum of calls waiting for an observer. Beyond it the observer misses calls, which counts as its failure."""
+"""The maximum number of calls waiting for an observer. Further calls are dropped, and count as its failures."""
 
 MAX_CONCURRENT = 64
-"""The maximum of calls that an observer handles at the same time."""
+"""The maximum number of calls that an observer handles at the same time."""
 
 TRACED: Final = ("website_id",)
-"""Arguments by which the list of calls can be searched."""
+"""Arguments that the list of calls can be searched by."""
 
 
 class Observe(CallStage[Outcome, Outcome]):
-    """Counts the call and tells the observers, beside the answer and never in its way. Every call passes it last."""
+    """Counts the call and notifies the observers in the background. Every call passes this stage last."""
 
     name = "observe"
 
@@ -42,7 +42,7 @@ class Observe(CallStage[Outcome, Outcome]):
         self._audiences = [_Audience(observer, services.metrics) for observer in services.observers]
 
     async def enter(self, call: Outcome) -> Outcome:
-        """Count the call, and begin to tell each observer."""
+        """Count the call, and begin to notify each observer."""
         context, code = (call.context, call.error.code) if isinstance(call, RefusedCall) else (call, "ok")
         request, caller = call.request, call.caller
         duration = time.perf_counter() - request.started
@@ -68,12 +68,12 @@ class Observe(CallStage[Outcome, Outcome]):
         return call
 
     def _mcp_name(self, request: CallRequest) -> str:
-        """Return the MCP name of a tool that the caller's plan does not have."""
+        """Return the MCP name of a tool outside the caller's plan, or an empty string if the tool is unknown."""
         known = request.interface == "mcp" and request.tool_name in self._catalog.mcp_tools
         return request.tool_name if known else ""
 
     async def settle(self, seconds: float) -> None:
-        """Wait at most this long until the observers have been told of everything so far, then cut them off."""
+        """Wait at most `seconds` for the observers to handle all calls so far, then cancel them."""
         tasks = {task for audience in self._audiences for task in audience.tasks}
         if not tasks:
             return
@@ -85,7 +85,7 @@ class Observe(CallStage[Outcome, Outcome]):
 
 
 class _Audience:
-    """One observer, and what it still has to do beside the answers. A task does all that waits, and ends."""
+    """One observer and its backlog. Each task works until the backlog is empty, then ends."""
 
     def __init__(self, observer: Observer, metrics: Metrics) -> None:
         self._observer = observer
@@ -96,20 +96,20 @@ class _Audience:
         self.tasks: set[asyncio.Task[None]] = set()
 
     def tell(self, record: CallRecord) -> None:
-        """Tell the observer; what it has to wait for then is done beside the answer to the call."""
+        """Notify the observer; what it awaits is done in the background."""
         if len(self._waiting) >= MAX_WAITING:
             self._metrics.observer_failure(self._observer.name)
             return
         try:
             observing = self._observer.observe(record)
-        except Exception as error:  # noqa: BLE001 - an observer never matters
+        except Exception as error:  # noqa: BLE001 - an observer must never affect the call
             self._failed(error)
             return
         if observing is None:
             self._failing = False
             return
         self._waiting.append(observing)
-        # A task that has not begun yet will find this one too.
+        # A task that has not begun yet will take this record too.
         if not self._starting and len(self.tasks) < MAX_CONCURRENT:
             self._starting = True
             task = asyncio.get_running_loop().create_task(self._do_all())
@@ -117,31 +117,31 @@ class _Audience:
             task.add_done_callback(self.tasks.discard)
 
     def drop(self) -> None:
-        """Forget what waits and has not begun."""
+        """Discard the backlog."""
         while self._waiting:
             observing = self._waiting.popleft()
             if isinstance(observing, Coroutine):
-                observing.close()  # Python would warn of one that was never awaited
+                observing.close()  # Python would warn that it was never awaited
 
     async def _do_all(self) -> None:
         self._starting = False
         while self._waiting:
             try:
                 await within(OBSERVER_SECONDS, self._waiting.popleft())
-            except Exception as error:  # noqa: BLE001 - an observer never matters
+            except Exception as error:  # noqa: BLE001 - an observer must never affect the call
                 self._failed(error)
             else:
                 self._failing = False
 
     def _failed(self, error: Exception) -> None:
         self._metrics.observer_failure(self._observer.name)
-        # The gate has logged what fails in a plugin. One that fails at every call would fill the log.
+        # The gate has logged failures of plugins. Logging every failure would fill the log.
         if not self._failing and not isinstance(error, PluginFailed):
             log.warning("an observer failed", observer=self._observer.name, error=f"{type(error).__name__}: {error}")
         self._failing = True
 
 
 def _attributes(params: Params) -> Mapping[str, str]:
-    # A model takes long to say that it has no such attribute; its fields are in its dictionary.
+    # `getattr` is slow for a missing attribute of a model; the fields are in its dictionary.
     given = vars(params)
     return {name: value for name in TRACED if isinstance(value := given.get(name), str)}

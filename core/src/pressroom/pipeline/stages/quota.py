@@ -1,4 +1,4 @@
-"""Whether the account has some of its month's quota left."""
+"""Monthly quotas of accounts."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ log = structlog.get_logger()
 
 
 class Quota(CallStage[ValidatedCall, ValidatedCall]):
-    """Counts an account's MCP call against the quota class of the tool. What comes from the cache is free.
+    """Counts an account's MCP call against the tool's quota class. A cache hit is free.
 
-    So is a call that continues one that was cut off: that one was counted.
+    A call that continues one that was cut off is free too, since the earlier call was counted.
 
     Fails closed: a call that cannot be counted is refused.
     """
@@ -32,7 +32,7 @@ class Quota(CallStage[ValidatedCall, ValidatedCall]):
         self._returns: set[asyncio.Task[None]] = set()
 
     def applies(self, plan_tool: PlanTool, interface: Interface) -> bool:
-        """Tell whether the tool names a quota class; over HTTP nothing is counted."""
+        """Return whether the tool has a quota class and the call comes over MCP; HTTP calls are not counted."""
         return interface == "mcp" and bool(plan_tool.tool.quota)
 
     async def enter(self, call: ValidatedCall) -> ValidatedCall:
@@ -42,7 +42,7 @@ class Quota(CallStage[ValidatedCall, ValidatedCall]):
         if not subject or call.cached or resumed or not _counts(call):
             return call
         bound = call.plan_tool.quota_limit
-        # A task of its own: a call that is cancelled here must still learn whether it was counted, to give it back.
+        # A separate task: a call cancelled here must still find out whether it was counted, to give it back.
         call.quota_use = asyncio.create_task(self._quotas.take(subject, quota, bound))
         call.when_shared.append(partial(self._give_back, call))
         try:
@@ -51,7 +51,7 @@ class Quota(CallStage[ValidatedCall, ValidatedCall]):
             if not await self._counted_before(call):
                 raise
         except NotFound:
-            # Authenticators of plugins know people who have no account here: there is nothing to count with.
+            # Authenticators of plugins can identify users without an account here, for whom nothing can be counted.
             if bound is not None:
                 raise Forbidden(f"the quota {quota} of this plan can be used with an account only") from None
         except BackendError as error:
@@ -59,7 +59,7 @@ class Quota(CallStage[ValidatedCall, ValidatedCall]):
         return call
 
     async def undo(self, call: ResolvedCall, error: CallError | None) -> None:
-        """Give back what a call took that was refused, or did nothing, even if the call is cancelled meanwhile."""
+        """Give back the quota of a call that was refused or did nothing, even if the call is cancelled meanwhile."""
         if not isinstance(call, ValidatedCall) or call.quota_use is None:
             return
         idle = isinstance(call.result, ToolResult) and not call.result.counts
@@ -71,7 +71,7 @@ class Quota(CallStage[ValidatedCall, ValidatedCall]):
         await asyncio.shield(task)
 
     async def _counted_before(self, call: ValidatedCall) -> bool:
-        """Tell whether the call only continues what an earlier one was counted for."""
+        """Return whether the call only continues work that an earlier call was counted for."""
         declaration = call.plan_tool.tool.declaration
         if not isinstance(declaration, McpTool) or declaration.counted_before is None:
             return False

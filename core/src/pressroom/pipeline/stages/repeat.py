@@ -1,4 +1,4 @@
-"""Whether the client made this very call before: then it is answered as it was, and the tool does not run again."""
+"""Repeated calls of the same client: an earlier call's result is returned, and the tool does not run again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from pressroom.validation.echo import cut
 log = structlog.get_logger()
 
 WAIT_SECONDS: Final = 10.0
-"""How long a repeat waits for a call that is under way."""
+"""How long a repeat waits for a running call, in seconds."""
 
 _FIRST_PAUSE: Final = 0.05
 _MAX_PAUSE: Final = 0.5
@@ -46,20 +46,20 @@ _OUTAGE: Final = "earlier calls cannot be looked up at the moment, so nothing wa
 
 
 class _RepeatStage(CallStage[ValidatedCall, ValidatedCall]):
-    """A stage for tools whose parameters have a `ClientRequestId`. It does nothing for a call without one."""
+    """A stage for tools whose parameters have a `ClientRequestId`. It ignores calls without one."""
 
     def __init__(self, services: Services) -> None:
         self._requests = services.client_requests
 
     def applies(self, plan_tool: PlanTool, interface: Interface) -> bool:
-        """Tell whether clients can repeat calls of the tool safely."""
+        """Return whether clients can safely repeat calls of the tool."""
         declaration = plan_tool.tool.declaration
         return interface == "mcp" and isinstance(declaration, McpTool) and declaration.repeatable
 
     async def _answer(self, call: ValidatedCall, asked: RepeatableCall) -> bool:
-        """Set `result` to what the earlier call answered, and tell whether there was one; wait for one under way.
+        """Set `result` to the earlier call's result, waiting if that call still runs, and return whether there was one.
 
-        Raises `InvalidInput` where the id was used for something else, and `Overloaded` where no answer is there yet.
+        Raises `InvalidInput` if the id was used for a different call, and `Overloaded` if there is no result in time.
         """
         loop = asyncio.get_running_loop()
         end, pause = loop.time() + WAIT_SECONDS, _FIRST_PAUSE
@@ -89,9 +89,9 @@ class _RepeatStage(CallStage[ValidatedCall, ValidatedCall]):
 
 
 class Recall(_RepeatStage):
-    """Looks for an earlier call with the same `client_request_id`. Its answer costs no more than one from the cache.
+    """Looks up an earlier call with the same `client_request_id`. Its result costs no more than a cache hit.
 
-    It is asked before the limit and the quota, since a client that lost an answer is owed it, even if nothing is left.
+    The stage precedes the limit and the quota: a client that lost a response can get it again even with both used up.
     """
 
     name = "recall"
@@ -102,7 +102,7 @@ class Recall(_RepeatStage):
         self._running: Counter[str] = Counter()
 
     async def enter(self, call: ValidatedCall) -> ValidatedCall:
-        """Set `repeatable`, and `result` where the call was made before. Raises a `CallError`; see `_answer`."""
+        """Set `repeatable`, and `result` if the call was made before. Raises a `CallError`; see `_answer`."""
         request_id: str | None = getattr(call.params, REQUEST_ID)
         if request_id is None:
             return call
@@ -122,7 +122,7 @@ class Recall(_RepeatStage):
                 del self._running[whose]
 
     def _take_place(self, call: ValidatedCall) -> None:
-        """Count the call. It continues when its client leaves, so leaving must not make room for another."""
+        """Take one of the caller's places, which the call keeps until it ends, even if its client leaves."""
         whose = _owner(call)
         if self._running[whose] >= self._most:
             raise Overloaded(
@@ -133,11 +133,11 @@ class Recall(_RepeatStage):
 
 
 class Claim(_RepeatStage):
-    """Claims the `client_request_id`, and keeps the answer once it is there.
+    """Claims the `client_request_id`, and stores the result when the call ends.
 
-    Of several identical calls at once, in whatever process, one gets the claim and runs; the others wait for its
-    answer. It comes after the limit, so that refused calls write nothing, and before the quota, so that the last use
-    of a month is enough for all of them.
+    Of several identical calls at once, in any process, one gets the claim and runs; the others wait for its result.
+    The stage follows the limit, so that refused calls write nothing, and precedes the quota, so that the last unit of
+    a month is enough for all of them.
     """
 
     name = "claim"
@@ -147,7 +147,7 @@ class Claim(_RepeatStage):
         self._renewals: dict[str, asyncio.Task[None]] = {}
 
     async def enter(self, call: ValidatedCall) -> ValidatedCall:
-        """Claim the id, or set `result` to what another call has answered meanwhile. Raises a `CallError`."""
+        """Claim the id, or set `result` if another call has ended meanwhile. Raises a `CallError`."""
         asked = call.repeatable
         if asked is None or call.cached:
             return call
@@ -168,7 +168,7 @@ class Claim(_RepeatStage):
                 return call
 
     async def undo(self, call: ResolvedCall, error: CallError | None) -> None:
-        """Keep the answer. A call that failed is forgotten, so that it can be made again."""
+        """Store the result. The claim of a failed call is released, so that the call can be made again."""
         if not isinstance(call, ValidatedCall) or call.repeatable is None or not call.repeatable.token:
             return
         asked, declaration = call.repeatable, call.plan_tool.tool.declaration
@@ -227,7 +227,7 @@ def _check_same(known: ClientRequest, call: ValidatedCall, asked: RepeatableCall
 
 
 def _check_resumes(known: ClientRequest, call: ValidatedCall) -> None:
-    """Refuse to run a call again that was cut off, where the tool could not tell what was done already."""
+    """Refuse to rerun a call that was cut off if the tool cannot detect what has been done already."""
     declaration = call.plan_tool.tool.declaration
     if not isinstance(declaration, McpTool) or not declaration.resumes:
         raise InvalidInput(
@@ -251,7 +251,7 @@ def _stored(known: ClientRequest) -> StoredAnswer:
 
 
 def _earlier_text(known: ClientRequest) -> str:
-    """Return the beginning of what the earlier call answered: it names what that call made."""
+    """Return the first line of the earlier call's text, which describes what that call created."""
     if known.answer is None:
         return ""
     lines = _decoded(known.answer).text.splitlines()
@@ -263,7 +263,7 @@ def _moment(moment: datetime) -> str:
 
 
 def _encoded(result: Any) -> bytes | None:
-    """Return a tool's result as it is kept; `None` for what is not a result."""
+    """Serialise a tool's result for storage; return `None` for anything but a result."""
     data = result.data if isinstance(result, ToolResult) else result
     if not isinstance(data, BaseModel):
         return None

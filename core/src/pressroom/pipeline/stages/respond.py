@@ -1,4 +1,4 @@
-"""What the caller gets of a file: its bytes, or a URL that expires, and what is said of it."""
+"""Deliver a call's file as bytes or as a signed URL."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pressroom.pipeline.stages.run import storage_failure
 
 
 def file_data(call: ValidatedCall, file: RenderedFile) -> dict[str, Any]:
-    """Return the `data` of a call's file (interface contract, section 2.8), with the generator's own members."""
+    """Return the `data` object of a call's file (interface contract, section 2.8), with the generator's own fields."""
     data: dict[str, Any] = {
         "id": call.content_id,
         "url": call.url,
@@ -32,7 +32,7 @@ def file_data(call: ValidatedCall, file: RenderedFile) -> dict[str, Any]:
 
 
 def iso_time(timestamp: float) -> str:
-    """Return a Unix time as ISO 8601 in UTC: whole seconds as such, others to the millisecond."""
+    """Return a Unix time as ISO 8601 in UTC: whole seconds without a fraction, others with milliseconds."""
     seconds = int(timestamp)
     text = _iso_second(seconds)
     if seconds == timestamp:
@@ -52,13 +52,13 @@ def _members(details: bytes) -> dict[str, Any]:
 
 
 SIGNED_URL_SECONDS: Final = 3 * 3600
-"""How long a signed URL is valid (interface contract, section 8)."""
+"""How long a signed URL is valid, in seconds (interface contract, section 8)."""
 
 log = structlog.get_logger()
 
 
 class Respond(CallStage[ValidatedCall, ValidatedCall]):
-    """Signs the file's URL, or has its bytes at hand."""
+    """Signs the file's URL, or loads its bytes."""
 
     name = "respond"
     internal = True
@@ -68,12 +68,12 @@ class Respond(CallStage[ValidatedCall, ValidatedCall]):
         self._metrics = services.metrics
 
     def applies(self, plan_tool: PlanTool, interface: Interface) -> bool:
-        """Tell whether the tool makes files."""
+        """Return whether the tool makes files."""
         del interface
         return plan_tool.tool.info.kind == "generator"
 
     async def enter(self, call: ValidatedCall) -> ValidatedCall:
-        """Set `content`, or `url`, `expires_at` and `preview_url`. Raises a `CallError` where the store fails."""
+        """Set `content`, or `url`, `expires_at` and `preview_url`. Raises a `CallError` if the store fails."""
         file = call.file
         if file is None:
             return call

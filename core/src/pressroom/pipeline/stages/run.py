@@ -1,4 +1,4 @@
-"""Running the tool, and storing the file that a generator rendered."""
+"""Run the tool, and store the file that a generator rendered."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from pressroom.validation.echo import counted
 log = structlog.get_logger()
 
 OUTAGE_SECONDS: Final = 5
-"""How long clients should wait before they retry a call that failed in an outage."""
+"""How long clients should wait before retrying a call that failed in an outage, in seconds."""
 
 
 class Run(CallStage[ValidatedCall, ValidatedCall]):
     """Runs the tool in its executor, and stores what a generator rendered.
 
-    Both happen in one task, so that identical calls, which share the render, share the stored file too.
+    Both happen in one task, so that identical calls share the stored file as well as the render.
     """
 
     name = "run"
@@ -69,13 +69,13 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         return call
 
     def _start(self, call: ValidatedCall) -> asyncio.Task[RenderedFile]:
-        """Begin a run of a generator, on one of the places of its caller. Raises `Overloaded` where all are taken."""
+        """Begin a run of a generator in one of its caller's places. Raises `Overloaded` if all are taken."""
         leave = self._places.enter(call.caller)
         if call.plan_tool.cache.seconds == 0:
             render = self._single_flight.start_alone(self._render(call))
         else:
             render = self._single_flight.start(call.content_id, self._render(call))
-        # Not before the run itself ends: leaving early must not make room for another.
+        # Not before the run itself ends: leaving early must not make room for another run.
         render.add_done_callback(lambda _done: leave())
         return render
 
@@ -85,7 +85,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         return await self._store(call, artifact)
 
     async def draw(self, call: ValidatedCall) -> Artifact:
-        """Run a generator and return what it made, which is stored nowhere. Raises what `enter` raises."""
+        """Run a generator and return its artifact without storing it. Raises what `enter` raises."""
         artifact = await self._run(call)
         self._check(artifact, call.plan_tool.tool)
         if not isinstance(artifact, Artifact):
@@ -96,7 +96,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         declaration = call.plan_tool.tool.declaration
         told = call.for_tool(self._base_url)
         if isinstance(declaration, Generator) and declaration.prepare is None and declaration.executor == "process":
-            return await self._run_in_executor(call, told)  # it fetches nothing here
+            return await self._run_in_executor(call, told)  # it makes no requests in this process
         with share_of(call.caller) as share:
             if isinstance(declaration, Generator) and declaration.prepare is not None:
                 try:
@@ -140,7 +140,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
             self._metrics.rendered(tool.name, call.run_seconds)
 
     def _count(self, tool: Tool, error: CallError) -> None:
-        """Count what a tool's function did wrong; the executor has logged it."""
+        """Count a failure of a tool's function; the executor has logged it."""
         call = PluginCall(tool.info.plugin, "tool", tool.name)
         if isinstance(error, InternalError):
             cause = error.__cause__ or error
@@ -154,15 +154,15 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         if blamed == call:
             self._gate.count(call, reason, text)
         else:
-            self._gate.note(blamed, reason, text)  # the executor has named the plugin of the tool alone
+            self._gate.note(blamed, reason, text)  # the executor has logged only the tool's own plugin
 
     def _check(self, artifact: object, tool: Tool) -> None:
-        """Refuse what a generator should not have returned, before it reaches the store or a client."""
+        """Refuse an invalid artifact of a generator before it reaches the store or a client."""
         if isinstance(tool.declaration, Generator) and (problem := _problem(artifact, tool.declaration)):
             raise self._broken(tool, problem)
 
     def _broken(self, tool: Tool, problem: str) -> InternalError:
-        """Note that a tool returned something else than it declares, and return the error for it."""
+        """Record that a tool's result does not match its declaration, and return the error for it."""
         log.error("a tool broke its declaration", tool=tool.name, plugin=tool.answerable, problem=problem)
         self._gate.count(PluginCall(tool.answerable, "tool", tool.name), "failed", problem)
         error = InternalError(f"{tool.name} failed; the request id tells the operator where")
@@ -170,9 +170,9 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         return error
 
     async def _store(self, call: ValidatedCall, artifact: Artifact) -> RenderedFile:
-        """Write the file, then the index: an entry never points at a file that was not written whole.
+        """Write the file, then the index entry, so that an entry never points at an incomplete file.
 
-        Raises a `CallError` where it cannot be stored; nothing is left behind then.
+        Raises a `CallError` if the file cannot be stored; no index entry is written then.
         """
         tool, preview = call.plan_tool.tool, artifact.preview
         entry = CacheEntry(
@@ -200,7 +200,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
 
 
 def storage_failure(message: str, error: BackendError) -> CallError:
-    """Return the client's error for a failure of the store. If the store is only unavailable, it says when to retry."""
+    """Return the client's error for a failure of the store, with a `Retry-After` if the store is unavailable."""
     if isinstance(error, Unavailable):
         return Overloaded(message, retry_after=OUTAGE_SECONDS)
     return InternalError(message)
@@ -209,7 +209,7 @@ def storage_failure(message: str, error: BackendError) -> CallError:
 class _RunPlaces:
     """Counts each caller's generator runs, including those that wait for a worker.
 
-    A caller without an account is identified by IP address; for IPv6 that is already a /64 network. The server's own
+    A caller without an account is identified by IP address, which for IPv6 is already a /64 network. The server's own
     calls have no IP address, and no limit.
     """
 
@@ -219,7 +219,7 @@ class _RunPlaces:
         self._running: Counter[str] = Counter()
 
     def enter(self, caller: Caller) -> Callable[[], None]:
-        """Take a place, and return what gives it back; it is called once. Raises `Overloaded` where all are taken."""
+        """Take a place, and return the function that gives it back, once. Raises `Overloaded` if all are taken."""
         most = self._account if caller.subject else self._anonymous
         key = caller.connection or caller.subject or caller.client_ip
         if not key or not most:
@@ -240,13 +240,13 @@ class _RunPlaces:
 
 
 def _nothing() -> None:
-    """Give back nothing."""
+    """Do nothing: no place was taken."""
 
 
 async def _prepared(declaration: Generator, params: Params, call: Call, share: Share) -> Any:
-    """Return what a generator prepared for its run. Raises a `CallError`.
+    """Return the data that a generator prepared for its run. Raises a `CallError`.
 
-    A refusal is spent where something had been fetched for it by then; before that it is like any other validation.
+    A refusal keeps its cost if the preparation had made requests by then; before that it counts as mere validation.
     """
     if declaration.prepare is None:
         return None
@@ -267,12 +267,12 @@ async def _prepared(declaration: Generator, params: Params, call: Call, share: S
 
 
 def _is_of_the_request(error: CallError) -> bool:
-    """Tell whether an error of a run is the request's doing, and not a failure or a lack of the server's."""
+    """Return whether an error of a run is the request's fault rather than a failure or overload of the server."""
     return not isinstance(error, InternalError | Overloaded)
 
 
 def _problem(artifact: object, declaration: Generator) -> str:
-    """Return what is wrong with what a generator returned, or an empty text."""
+    """Describe the fault of a generator's result, or return an empty string if it is valid."""
     if not isinstance(artifact, Artifact):
         return f"returned {type(artifact).__name__} instead of an Artifact"
     if artifact.media_type not in declaration.produces:

@@ -10,11 +10,11 @@ from pressroom.sdk.backends import CacheEntry
 
 
 class MemoryCacheIndex:
-    """Remembers results in this process; implements `pressroom.sdk.CacheIndex`.
+    """Keeps cache entries in this process; implements `pressroom.sdk.CacheIndex`.
 
     Args:
-        max_entries: how many results are remembered; beyond that the least recently used ones are forgotten.
-        clock: seconds, from a clock that never goes back.
+        max_entries: the maximum number of entries; beyond it the least recently used ones are evicted.
+        clock: returns seconds from a monotonic clock.
     """
 
     def __init__(self, *, max_entries: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -26,11 +26,11 @@ class MemoryCacheIndex:
         """Do nothing: there is nothing to connect to."""
 
     async def close(self) -> None:
-        """Forget everything."""
+        """Remove all entries."""
         self._entries.clear()
 
     async def get(self, content_id: str) -> CacheEntry | None:
-        """Return the entry, or `None`."""
+        """Return the entry, or `None` if it is missing or has expired."""
         found = self._entries.get(content_id)
         if found is None:
             return None
@@ -42,7 +42,7 @@ class MemoryCacheIndex:
         return entry
 
     async def put(self, content_id: str, entry: CacheEntry, *, seconds: int) -> None:
-        """Remember an entry for at most `seconds`; with 0 it is forgotten."""
+        """Store an entry for at most `seconds`; 0 removes it."""
         self._entries.pop(content_id, None)
         if seconds <= 0:
             return
@@ -51,5 +51,5 @@ class MemoryCacheIndex:
         self._entries[content_id] = (self._clock() + seconds, entry)
 
     async def delete(self, content_id: str) -> None:
-        """Forget an entry; one that is not there is no error."""
+        """Remove an entry; a missing one is not an error."""
         self._entries.pop(content_id, None)

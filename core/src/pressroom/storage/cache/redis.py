@@ -1,4 +1,4 @@
-"""The cache index that many hosts share."""
+"""The cache index shared by several hosts."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from pressroom.sdk.backends import CacheEntry
 from pressroom.storage.redis import RedisConnection
 
 FORMAT = 2
-"""Part of every key: entries that an older host wrote in another form are not found, rather than misread."""
+"""Part of every key: entries that an older host wrote in another format are not found, rather than misread."""
 
 
 class RedisCacheIndex:
-    """Remembers results in Redis, a JSON object for each; implements `pressroom.sdk.CacheIndex`."""
+    """Keeps cache entries in Redis, each as a JSON object; implements `pressroom.sdk.CacheIndex`."""
 
     def __init__(self, connection: RedisConnection) -> None:
         self._connection = connection
         self._redis = connection.client
 
     async def open(self) -> None:
-        """Connect; an unreachable server is not an error, it may come back."""
+        """Connect. An unreachable server is not an error, since it may come back."""
         await self._connection.open()
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self._connection.close()
 
     async def get(self, content_id: str) -> CacheEntry | None:
-        """Return the entry, or `None`. What cannot be read as an entry is removed.
+        """Return the entry, or `None`. An invalid entry is removed.
 
         Raises:
-            BackendError: the server is down, did not answer in time, or refused.
+            BackendError: the server is down, did not respond in time, or refused the command.
         """
         return await self._connection.call("cache.get", lambda: self._get(self._key(content_id)))
 
     async def put(self, content_id: str, entry: CacheEntry, *, seconds: int) -> None:
-        """Remember an entry for at most `seconds`; with 0 it is forgotten.
+        """Store an entry for at most `seconds`; 0 removes it.
 
         Raises:
-            BackendError: the server is down, did not answer in time, or refused.
+            BackendError: the server is down, did not respond in time, or refused the command.
         """
         if seconds <= 0:
             await self.delete(content_id)
@@ -48,10 +48,10 @@ class RedisCacheIndex:
         await self._connection.call("cache.put", lambda: self._redis.set(key, value, px=seconds * 1000))
 
     async def delete(self, content_id: str) -> None:
-        """Forget an entry; one that is not there is no error.
+        """Remove an entry; a missing one is not an error.
 
         Raises:
-            BackendError: the server is down, did not answer in time, or refused.
+            BackendError: the server is down, did not respond in time, or refused the command.
         """
         await self._connection.call("cache.delete", lambda: self._redis.delete(self._key(content_id)))
 
@@ -74,7 +74,7 @@ class RedisCacheIndex:
 
 
 def encode(entry: CacheEntry) -> bytes:
-    """Return an entry as a JSON object. Its details are a string in it, so that they come back byte for byte.
+    """Serialise an entry as a JSON object. Its details become a string, which preserves them byte for byte.
 
     Raises:
         ValueError: the details are not UTF-8.
@@ -92,7 +92,7 @@ def encode(entry: CacheEntry) -> bytes:
 
 
 def decode(value: bytes | str) -> CacheEntry | None:
-    """Return the entry that `encode` wrote, or `None` for anything else."""
+    """Parse an entry written by `encode`, or return `None` if it is not valid."""
     try:
         match orjson.loads(value):
             case {

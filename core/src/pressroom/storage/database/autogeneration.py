@@ -1,4 +1,4 @@
-"""What Alembic finds when it compares the tables of a plugin with those that its migrations make."""
+"""Compare a plugin's tables with those that its migrations create, using Alembic."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class PluginSchema:
-    """A database in which a plugin's migrations have run, and the names of the tables that others made before."""
+    """A database after a plugin's migrations, and the names of the tables that existed before them."""
 
     database: SqlDatabase
     models: Models
     others: frozenset[str]
 
     async def differences(self) -> list[str]:
-        """Return what has to change so that the database has the plugin's tables, such as `add_column notes.color`."""
+        """List the changes that the database needs to match the plugin's tables, such as `add_column notes.color`."""
         found = await differences(self.database, self.models.metadata, ignore=self.others)
         return [shown for change in found for shown in _shown(change)]
 
     async def revision(self) -> tuple[str, str]:
-        """Return the bodies of `upgrade` and `downgrade` that make these changes, as source code without indentation.
+        """Return the bodies of `upgrade` and `downgrade` for these changes, as source code without indentation.
 
-        Both are empty where nothing differs.
+        Both are empty if there are no differences.
         """
         return await _compared(self.database, lambda context: _source(context, self.models.metadata), self._ignored)
 
@@ -52,7 +52,7 @@ class PluginSchema:
 
 @asynccontextmanager
 async def new_database() -> AsyncIterator[SqlDatabase]:
-    """Give an open SQLite database that is removed at the end."""
+    """Yield an open SQLite database that is removed at the end."""
     with TemporaryDirectory(prefix="pressroom-") as folder:
         database = SqlDatabase(Settings.model_validate({"storage": {"path": Path(folder)}}))
         await database.open()
@@ -66,7 +66,7 @@ async def migrated(database: SqlDatabase, migrator: Migrator, plugin: str, model
     """Run the migrations of a plugin whose predecessors have run.
 
     Raises:
-        SchemaError: its migrations cannot be read, or fail.
+        SchemaError: its migrations cannot be loaded, or fail.
     """
     async with database.reading() as session:
         connection = await session.connection()
@@ -76,9 +76,9 @@ async def migrated(database: SqlDatabase, migrator: Migrator, plugin: str, model
 
 
 async def differences(database: SqlDatabase, metadata: MetaData, *, ignore: Iterable[str] = ()) -> list[Any]:
-    """Return what Alembic would change so that the database has exactly these tables.
+    """Return the changes that Alembic would make so that the database has exactly these tables.
 
-    `ignore` are names of further tables that it may have.
+    `ignore` lists other tables that the database can have.
     """
     from alembic.autogenerate import compare_metadata  # noqa: PLC0415 - takes a while to import
 
@@ -87,7 +87,7 @@ async def differences(database: SqlDatabase, metadata: MetaData, *, ignore: Iter
 
 
 def describe(change: Any) -> str:
-    """Return a change that `differences` found as words: `add_column notes.color`."""
+    """Format a change from `differences`, such as `add_column notes.color`."""
     return "; ".join(_shown(change))
 
 
@@ -115,7 +115,7 @@ async def _compared(database: SqlDatabase, compare: Callable[[MigrationContext],
 
 
 _REMARK: Final = re.compile(r"^[ \t]*+# ###.*\n?", re.MULTILINE)
-"""What Alembic writes around code that it generates."""
+"""Comments that Alembic writes around generated code."""
 
 
 def _source(context: MigrationContext, metadata: MetaData) -> tuple[str, str]:
@@ -125,7 +125,7 @@ def _source(context: MigrationContext, metadata: MetaData) -> tuple[str, str]:
     upgrade, downgrade = script.upgrade_ops, script.downgrade_ops
     if upgrade is None or downgrade is None or upgrade.is_empty():
         return "", ""
-    # In batches, since SQLite changes most columns only by making the table anew.
+    # In batch mode: SQLite can change most columns only by recreating the table.
     up, down = (
         render_python_code(one, render_as_batch=True, render_item=_plain_type, migration_context=context)
         for one in (upgrade, downgrade)
@@ -134,7 +134,7 @@ def _source(context: MigrationContext, metadata: MetaData) -> tuple[str, str]:
 
 
 def _plain_type(kind: str, item: Any, _context: Any) -> str | Literal[False]:
-    """Render a column type of Python's side as the one that the database has: migrations outlive the code around them.
+    """Render a Python-side column type as its database type: migrations outlive the code around them.
 
     Returns `False` for everything else, which Alembic renders itself.
     """

@@ -1,4 +1,4 @@
-"""Whether the database answers: telling outages from wrong statements, and asking beside the calls."""
+"""Availability of the database: distinguish outages from faulty statements, and probe it in the background."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pressroom.errors import BackendError
 _MAX_REASON_LENGTH: Final = 300
 
 _SQLSTATE_OUTAGES: Final = ("08", "25006", "40", "53", "55P03", "57", "58", "XX")
-"""PostgreSQL's classes of errors of which no statement is to blame: connection, read-only, deadlock, resources, lock,
+"""PostgreSQL error classes that no statement is to blame for: connection, read-only, deadlock, resources, lock,
 operator, system, internal (PostgreSQL documentation, appendix A)."""
 
 _SQLITE_OUTAGES: Final = frozenset({5, 6, 7, 8, 10, 11, 13, 14, 15, 26})
-"""SQLite's primary result codes of which no statement is to blame (https://sqlite.org/rescode.html): busy, locked, out
-of memory, read-only, input or output, corrupt, full, cannot open, protocol, no database."""
+"""SQLite primary result codes that no statement is to blame for (https://sqlite.org/rescode.html): busy, locked, out
+of memory, read-only, I/O, corrupt, full, cannot open, protocol, not a database."""
 
 _CHECK_ADDRESS: Final = "check [storage] database, that the server runs, and that this host can reach it"
 
@@ -36,7 +36,7 @@ _SQLITE_HINTS: Final = {
 
 
 def is_outage(error: BaseException) -> bool:
-    """Tell whether the database could not do its work, rather than the statement being wrong."""
+    """Return whether the error is an outage of the database rather than a faulty statement."""
     if not isinstance(error, DBAPIError):
         return isinstance(error, PoolTimeout | OSError | TimeoutError)
     if error.connection_invalidated:
@@ -47,12 +47,12 @@ def is_outage(error: BaseException) -> bool:
     state = _sqlstate(error)
     if state:
         return state.startswith(_SQLSTATE_OUTAGES)
-    # asyncpg says so where the connection is gone, but also where a value does not fit, which is a ValueError.
+    # asyncpg raises it if the connection is gone, but also for a value of the wrong type, which is a ValueError.
     return type(error).__name__ == "InterfaceError" and not isinstance(_driver_error(error), ValueError)
 
 
 def reason_of(error: BaseException) -> str:
-    """Return what the driver said, in one line without SQL and parameters; empty for a timeout."""
+    """Return the first line of the driver's error, without SQL and parameters; empty for a timeout."""
     cause = _driver_error(error)
     lines = str(cause).strip().splitlines()
     if lines:
@@ -61,7 +61,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def hint_for(error: BaseException) -> str:
-    """Return what the operator can do about an outage."""
+    """Return advice for the operator about an outage."""
     code = _sqlite_code(error)
     return _CHECK_ADDRESS if code is None else _SQLITE_HINTS.get(code, "check the disk of [storage] path")
 
@@ -72,7 +72,7 @@ def _driver_error(error: BaseException) -> BaseException:
 
 
 def _sqlite_code(error: BaseException) -> int | None:
-    """Return the primary result code, without the details in the upper bits."""
+    """Return the primary result code, without the extended bits."""
     code = getattr(_driver_error(error), "sqlite_errorcode", None)
     return code & 0xFF if isinstance(code, int) else None
 
@@ -84,24 +84,24 @@ def _sqlstate(error: BaseException) -> str:
 log = structlog.get_logger()
 
 FRESH_SECONDS: Final = 1.0
-"""For how long an answer holds: however many ask, the database is asked once in this time."""
+"""How long a result is fresh, in seconds: the database is queried at most once in this time."""
 
 ANSWER_SECONDS: Final = 2.0
-"""How long the database may take before it counts as down."""
+"""How long the database can take to respond before it counts as down, in seconds."""
 
 WATCH_SECONDS: Final = 5.0
-"""How often it is asked although nobody wants to know, for the metrics."""
+"""The interval of background probes, which keep the metrics up to date, in seconds."""
 
 _PARTS: Final = 4
-"""Parts in which an answer is waited for. While a flood of requests keeps the event loop busy, answers lie unread."""
+"""Number of parts that the wait is split into: a busy event loop may not have read a response that has arrived."""
 
 
 class DatabaseProbe:
-    """Knows whether the database answers. One question is under way at a time, and nobody waits for it for long.
+    """Probes whether the database responds. Only one probe runs at a time, and callers wait for a limited time.
 
     Args:
-        ask: asks the database for a sign of life, ends by itself, and raises `BackendError` if absent.
-        name: what the database is called in the log, without credentials.
+        ask: queries the database, has its own timeout, and raises `BackendError` if there is no response.
+        name: the database's name in the log, without credentials.
     """
 
     def __init__(self, ask: Callable[[], Awaitable[None]], name: str) -> None:
@@ -114,15 +114,15 @@ class DatabaseProbe:
 
     @property
     def up(self) -> bool:
-        """Whether it answered when it was asked last. May be read from any thread."""
+        """Whether the database responded to the last probe. Can be read from any thread."""
         return self._up
 
     async def open(self) -> None:
-        """Begin to ask now and then."""
+        """Start the background probes."""
         self._watching = asyncio.create_task(self._watch(), name="asking the database for a sign of life")
 
     async def close(self) -> None:
-        """Ask no more. A question that is under way gets its time: cut off, it may leave a connection half open."""
+        """Stop probing. A running probe gets time to finish: cancelling it can leave a connection half open."""
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.wait({self._watching})
@@ -133,7 +133,7 @@ class DatabaseProbe:
             await asyncio.wait({asking})
 
     async def answers(self) -> bool:
-        """Return whether the database answers, within `ANSWER_SECONDS`."""
+        """Return whether the database responds, within `ANSWER_SECONDS`."""
         now = time.monotonic()
         if self._asking is None and now - self._asked_at >= FRESH_SECONDS:
             self._asked_at = now
@@ -142,7 +142,7 @@ class DatabaseProbe:
         if asking is not None:
             part = max(0.0, self._asked_at + ANSWER_SECONDS - now) / _PARTS
             for _ in range(_PARTS):
-                # Waiting for it, rather than for its result, leaves the question alone when a caller goes away.
+                # `wait` does not cancel the probe when a caller is cancelled, unlike awaiting its result.
                 await asyncio.wait({asking}, timeout=part)
                 if asking.done():
                     break

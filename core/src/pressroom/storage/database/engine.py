@@ -1,4 +1,4 @@
-"""Connections to the database, and the kinds of transactions on them."""
+"""Database connections and the kinds of transactions on them."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ from pressroom.storage.outage import OutageGuard
 FILE_NAME: Final = "pressroom.sqlite"
 
 _MIGRATION_PATIENCE: Final = 600.0
-"""Seconds that a migration waits for another one, and that the other may take."""
+"""How long a migration waits for another one, and how long a statement of a migration can take, in seconds."""
 
 _CACHE_PARAMETERS: Final = ("prepared_statement_cache_size", "statement_cache_size")
 
 _SLACK: Final = 1.0
-"""Seconds more than a driver's own timeout, which says better what it waited for."""
+"""Seconds added to a driver's own timeout, whose error describes better what it waited for."""
 
 _POSTGRESQL_READING: Final = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 
 
 def database_url_of(storage: StorageSettings) -> URL:
-    """Return the URL of the database that the operator named, else of the file in `[storage] path`."""
+    """Return the configured database URL, or that of the SQLite file in `[storage] path`."""
     if storage.database is None:
         return URL.create("sqlite+aiosqlite", database=str(storage.path / FILE_NAME))
     url = make_url(storage.database.get_secret_value())
     # libpq and its tools call the parameter `sslmode`, asyncpg calls it `ssl`; the values are the same.
     mode = url.query.get("sslmode")
-    # What others recommend for PgBouncer; here it is what `database_pooler` is for, and the driver takes no text.
+    # Commonly recommended for PgBouncer. Here `database_pooler` covers it, and the driver rejects strings.
     url = url.difference_update_query(_CACHE_PARAMETERS)
     return url.difference_update_query(["sslmode"]).update_query_dict({"ssl": mode}) if mode else url
 
 
 def is_behind_pooler(storage: StorageSettings) -> bool:
-    """Tell whether a pooler lends a connection for each transaction; a URL without cached statements says so too."""
+    """Return whether a transaction pooler is configured. A URL that disables the statement cache implies one."""
     if storage.database is None or storage.database_pooler == "transaction":
         return storage.database_pooler == "transaction"
     query = make_url(storage.database.get_secret_value()).query
@@ -55,12 +55,12 @@ def is_behind_pooler(storage: StorageSettings) -> bool:
 
 
 class SqlDatabase:
-    """Implements `pressroom.sdk.Database` over SQLAlchemy.
+    """Implements `pressroom.sdk.Database` with SQLAlchemy.
 
     SQLite has one writer at a time: writing transactions take turns in this process, and wait for other processes up
-    to the operator's `database_timeout`. Every outage is raised as `BackendError`; what a statement itself did wrong,
-    such as breaking a constraint, stays SQLAlchemy's own error. While the database is down, one transaction in a
-    second looks whether it is back, and the others fail at once.
+    to the operator's `database_timeout`. Every outage is raised as `BackendError`; errors of a statement itself, such
+    as a constraint violation, stay SQLAlchemy's own. While the database is down, one transaction per second checks
+    whether it is back, and the others fail at once.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -80,25 +80,25 @@ class SqlDatabase:
 
     @property
     def embedded(self) -> bool:
-        """Whether it is a file that belongs to this server, which may change its schema unasked."""
+        """Whether the database is a file of this server, which can migrate its schema without asking."""
         return self.dialect == "sqlite"
 
     @property
     def name(self) -> str:
-        """What it is and where, without credentials."""
+        """The kind and location of the database, without credentials."""
         if self.dialect == "sqlite":
             return f"SQLite in {self.url.database}"
         return f"PostgreSQL at {self.url.host or 'localhost'}:{self.url.port or 5432}"
 
     @property
     def missing(self) -> bool:
-        """Whether it is a file that is not there yet; `open` makes it."""
+        """Whether the database is a file that does not exist yet; `open` creates it."""
         return self.dialect == "sqlite" and not Path(str(self.url.database)).exists()
 
     async def open(self, *, restoring: bool = False) -> None:
-        """Connect. Only the command that restores a backup is `restoring`; others finish a restore that was cut off.
+        """Connect, after finishing an interrupted restore. Only the restore command itself sets `restoring`.
 
-        Raises `BackendError` where the database cannot be reached, or is in the middle of a restore.
+        Raises `BackendError` if the database cannot be reached, or a restore of it is incomplete.
         """
         if not restoring:
             finish_restore(self._folder)
@@ -122,7 +122,7 @@ class SqlDatabase:
             raise
 
     async def close(self) -> None:
-        """Let go of all connections: of those that are in use once they are given back."""
+        """Close all connections; those in use are closed when they are returned."""
         pools = {self._readers, self._writers}
         self._readers = self._writers = None
         for pool in pools:
@@ -133,13 +133,13 @@ class SqlDatabase:
             await prober.dispose()
 
     def on_failure(self, note: Callable[[], None]) -> None:
-        """Have `note` called for each transaction that fails through an outage."""
+        """Call `note` for each transaction that fails because of an outage."""
         self._on_failure = note
 
     async def ask(self) -> None:
-        """Ask for a sign of life. PostgreSQL is asked on a connection of its own, which no call can hold.
+        """Check that the database responds. PostgreSQL has a separate connection for this, which no call can occupy.
 
-        Raises `BackendError` if absent.
+        Raises `BackendError` if it does not respond.
         """
         prober = self._prober
         try:
@@ -159,7 +159,7 @@ class SqlDatabase:
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncSession]:
-        """Give a session that sees one state of the database and cannot change it.
+        """Yield a read-only session that sees a single snapshot of the database.
 
         Raises `BackendError` on an outage.
         """
@@ -169,11 +169,11 @@ class SqlDatabase:
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncSession]:
-        """Give a session whose changes are committed together at the end, or not at all.
+        """Yield a session whose changes are committed together at the end, or not at all.
 
         Raises:
-            BackendError: the database failed or did not answer in time; nothing was changed, unless the
-                connection broke while the commit was under way.
+            BackendError: the database failed or did not respond in time. Nothing was changed, unless the connection
+                broke during the commit.
         """
         async with self._opened(self._writers).session({}) as session:
             yield session
@@ -181,10 +181,10 @@ class SqlDatabase:
 
     @asynccontextmanager
     async def migrating(self) -> AsyncIterator[AsyncConnection]:
-        """Give a connection of its own to change the schema with, committed at the end or not at all.
+        """Yield a separate connection for schema changes, committed at the end or not at all.
 
-        Statements may take long. SQLite checks no foreign keys meanwhile: there a table can often only be changed by
-        making it anew, which would otherwise delete what refers to it (https://sqlite.org/lang_altertable.html, 7).
+        Statements can take long. SQLite does not enforce foreign keys meanwhile: a table often has to be recreated
+        there, which would otherwise delete the rows that refer to it (https://sqlite.org/lang_altertable.html, 7).
 
         Raises:
             BackendError: the database failed; nothing was changed.
@@ -230,7 +230,7 @@ class SqlDatabase:
 
 
 class _Connections:
-    """The connections of one engine: this many at once, and none asked for while the database is down."""
+    """The connections of one engine, limited to `size` at once. None is opened while the database is down."""
 
     def __init__(
         self, name: str, engine: AsyncEngine, size: int, timeout: float, note_failure: Callable[[], None]
@@ -256,9 +256,9 @@ class _Connections:
         await self._engine.dispose()
 
     async def look(self) -> None:
-        """Connect, and raise whatever comes of it."""
+        """Connect and run a query; raises any error of the driver."""
         async with self._engine.connect() as connection:
-            # The file of SQLite is read only for something in it.
+            # SQLite reads its file only if the query needs a table.
             table = " FROM sqlite_master LIMIT 1" if self._engine.dialect.name == "sqlite" else ""
             await connection.execute(text(f"SELECT 1{table}"))
 
@@ -303,16 +303,16 @@ class _Connections:
 
 
 def _close_lent(_connection: Any, entry: ConnectionPoolEntry) -> None:
-    """Close a connection that comes back to a pool that is gone: nobody else would ever do it."""
+    """Close a connection that is returned to a disposed pool, which would leave it open."""
     entry.invalidate()
 
 
 async def _no_probe() -> None:
-    """Do nothing: a connection from the pool is asked for a sign of life before it is used, a new one gives it."""
+    """Do nothing: pooled connections are checked before use, and opening a new one is a check itself."""
 
 
 def _make_private_file(path: Path) -> None:
-    """Make the file, which will hold hashes of secrets, so that only its owner reads it; SQLite's others follow it."""
+    """Create the file so that only its owner can read it, since it holds hashes of secrets; SQLite's others follow."""
     try:
         make_private_folder(path.parent)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
