@@ -1,8 +1,8 @@
-"""Fetches untrusted URLs, and nothing that is not meant for the public.
+"""Fetch untrusted URLs, but only from public servers.
 
-A client's metadata document and an image in somebody's template lie where their authors say. A server that fetches
-such a URL without care can be made to read its own network (server-side request forgery). `GuardedFetcher` is the
-one way out to a URL that the operator did not write.
+A client's metadata document and an image in a user's template are wherever their authors put them. A server that
+fetches such URLs carelessly can be made to read its own network (server-side request forgery). Use `GuardedFetcher` for
+every URL that the operator did not configure.
 """
 
 from pressroom.fetch.fetcher import GuardedFetcher

@@ -1,1 +1,1 @@
-"""Durable background work: a queue of rows that any process may run, each exactly once at a time."""
+"""Durable background jobs: a queue of rows that any process can run, each in one process at a time."""

@@ -1,4 +1,4 @@
-"""Running one attempt of a job, as long as its lease is held."""
+"""Run one attempt of a job while its lease is held."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Outcome: TypeAlias = dict[str, Any] | Pause | Reschedule
 _MAX_MESSAGE_LENGTH: Final = 1000
 _MAX_DELAY_SECONDS: Final = 3600.0
 _LATE_SECONDS: Final = 2.0
-"""How much longer than its timeout a job may take to end; the gate of the plugins has cancelled it by then."""
+"""How many seconds a job may exceed its timeout; the plugin gate has cancelled it by then."""
 
 _OUTAGE_PAUSE: Final = 1.0
 _MAX_PAUSE: Final = 86_400.0 * 366
@@ -36,11 +36,11 @@ INTERNAL_FAILURE: Final = "It failed with an internal error; the server's log ha
 
 
 class Attempt:
-    """One attempt at a job. It implements `pressroom.sdk.JobRun` for the plugin that does the work.
+    """One attempt at a job. Implements `pressroom.sdk.JobRun` for the plugin that does the work.
 
-    The lease is renewed three times in its length. Where that fails for the whole of it, or the job was cancelled or
-    passed to another process, the work is cancelled: from then on somebody else may do it. `lease_ends` is a reading
-    of the event loop's clock, see `HeldLease`.
+    The lease is renewed three times in its length. If that fails for the whole length, or the job was cancelled or
+    taken by another process, the work is cancelled, since another process can start it. `lease_ends` is a reading of
+    the event loop's clock, see `HeldLease`.
     """
 
     def __init__(self, store: JobStore, job: Job, lease: LeasedJob, *, lease_ends: float, backoff: float) -> None:
@@ -66,7 +66,7 @@ class Attempt:
         self._stopping = False
 
     async def progress(self, fraction: float, message: str = "") -> None:
-        """See `pressroom.sdk.JobRun`. While the database is away, the work continues without being noted."""
+        """See `pressroom.sdk.JobRun`. During a database outage, the work continues without recording its progress."""
         if not 0 <= fraction <= 1:
             raise ValueError(f"progress is from 0 to 1 (got {fraction})")
 
@@ -89,16 +89,16 @@ class Attempt:
         await self._held.keep(session)
 
     def lose(self) -> None:
-        """Stop the work: the job is no longer this process's."""
+        """Stop the work: the job no longer belongs to this process."""
         self._held.lose()
 
     def stop(self) -> None:
-        """Stop the work and let go of the job, so that another process begins it anew."""
+        """Stop the work and release the job, so that another process starts it again."""
         self._stopping = True
         self._cancel()
 
     async def run(self) -> None:
-        """Do the work, and note the outcome."""
+        """Do the work, and record the outcome."""
         self._work = asyncio.create_task(self._do(), name=f"job {self.id}")
         if self._stopping or self._held.lost:
             self._work.cancel()
@@ -136,7 +136,7 @@ class Attempt:
         every = self._job.every
         if self._held.lost:
             if self._lease.lock:
-                # The work has ended, so nobody has to wait until the lock's time is over.
+                # The work has ended, so other jobs need not wait until the lock expires.
                 with suppress(BackendError):
                     await self._store.release_lock(self._lease.lock, self._lease.token)
             return
@@ -169,13 +169,13 @@ class Attempt:
         if final:
             await self._note(lambda: self._store.fail(self._lease, message, every=self._job.every))
         else:
-            # A lease that was lost says nothing of the work: there is no reason to wait longer each time.
+            # A lost lease does not mean that the work fails: there is no reason to back off.
             doubled = 0 if isinstance(error, LeaseLost) else min(self.attempt - 1, 30)
             delay = min(_MAX_DELAY_SECONDS, self._backoff * 2.0**doubled)
             await self._note(lambda: self._store.retry(self._lease, message, seconds=delay))
 
     def _message(self, error: BaseException) -> str:
-        """Return what people may know of a failure."""
+        """Return the failure message that users can see."""
         if isinstance(error, CallError):
             return _shortened(error.message)
         if isinstance(error, _TookTooLong):
@@ -183,7 +183,7 @@ class Attempt:
         return INTERNAL_FAILURE
 
     async def _note(self, write: Callable[[], Awaitable[bool]]) -> None:
-        """Write the outcome, again and again while the database is away and the lease is not over."""
+        """Write the outcome, retrying during a database outage until the lease ends."""
         while True:
             try:
                 await write()
@@ -197,11 +197,11 @@ class Attempt:
 
 
 class _TookTooLong(Exception):
-    """The job's own timeout is over."""
+    """The job exceeded its own timeout."""
 
 
 def _checked(result: Mapping[str, Any] | Pause | Reschedule | None) -> _Outcome:
-    """Return what a job returned. Raises `TypeError` or `ValueError` where that cannot be stored."""
+    """Validate a job's return value. Raises `TypeError` or `ValueError` if it cannot be stored."""
     if isinstance(result, Reschedule):
         if result.at.tzinfo is None:
             raise ValueError("Reschedule.at needs a time zone")
@@ -217,5 +217,5 @@ def _json_object(result: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _shortened(message: str) -> str:
-    # PostgreSQL keeps no NUL in texts.
+    # PostgreSQL does not allow NUL in text.
     return message.replace("\0", "")[:_MAX_MESSAGE_LENGTH]

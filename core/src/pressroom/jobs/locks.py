@@ -1,8 +1,8 @@
-"""Leases that a process holds and renews, and locks as rows: a key has one holder at a time, in any process.
+"""Leases that a process holds and renews, and locks stored as rows: a key has one holder at a time, in any process.
 
-Whoever takes or gives back a lock does so in a transaction of its own choice, so that a job and its lock are leased,
-renewed and released together. The order is always the job's row, then the lock's, then other jobs' rows, which are
-skipped where somebody else has them: no two transactions wait for each other.
+Locks are taken and released in the caller's transaction, so that a job and its lock are leased, renewed and released
+together. The order is always the job's row, then the lock's, then the rows of other jobs, skipping those that are
+locked, so that no two transactions wait for each other.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ from pressroom.storage.database.tables import JobLockRow, JobRow
 log = structlog.get_logger()
 
 _MARGIN: Final = 0.2
-"""The share of a lease that has to be left for something to be begun."""
+"""The fraction of a lease that must be left to begin something."""
 
 
 class HeldLease:
     """A lease of `seconds`, which ends at `ends`: a reading of the event loop's clock.
 
-    It is taken early, so that this process stops before another can begin. `keep` renews the lease in a transaction and
-    tells whether it was still held; `renew` does so in one of its own. `lose` is called once where the lease ends:
-    from then on somebody else may do the work. `name` is for the log. Implements `pressroom.sdk.Lease`.
+    `ends` counts from before the lease is written, so that this process stops before another one can begin. `keep`
+    renews the lease in a given transaction and returns whether it was still held; `renew` does so in its own
+    transaction. `lose` is called once if the lease ends: from then on another process can do the work. `name` is for
+    the log. Implements `pressroom.sdk.Lease`.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class HeldLease:
         event.listen(session.sync_session, "after_commit", extend, once=True)
 
     async def renew(self, renew: Callable[[], Awaitable[bool]] | None = None) -> bool:
-        """Renew the lease in a transaction of its own; tell whether it was still held. Raises `BackendError`."""
+        """Renew the lease in its own transaction, and return whether it was still held. Raises `BackendError`."""
         ends = self._loop.time() + self._seconds
         if not await (renew or self._renew)():
             return False
@@ -79,7 +80,7 @@ class HeldLease:
         return True
 
     def lose(self) -> None:
-        """Give the lease up: somebody else may do the work."""
+        """Give up the lease: another process can do the work."""
         if not self.lost:
             self.lost = True
             self._lose()
@@ -87,7 +88,7 @@ class HeldLease:
     async def beat(self) -> None:
         """Renew the lease three times in its length, until it is lost."""
         while not self.lost:
-            # What is written meanwhile renews it too.
+            # Other writes renew the lease too, which moves `ends`.
             due = self.ends - self._seconds * 2 / 3
             if (wait := due - self._loop.time()) > 0:
                 await asyncio.sleep(wait)
@@ -110,20 +111,21 @@ class HeldLease:
 
 MAX_LOCK_LENGTH: Final = 200
 _MAX_WOKEN: Final = 10
-"""How many jobs are told that a lock is free. The others look again when its holder's time would have been over."""
+"""How many waiting jobs are woken when a lock becomes free. The others retry when the holder's lease would have
+ended."""
 
 
 def checked_key(key: str) -> str:
-    """Return the key of a lock. Raises `ValueError` where it cannot be stored."""
+    """Return the key of a lock. Raises `ValueError` if it cannot be stored."""
     if not 0 < len(key) <= MAX_LOCK_LENGTH or "\0" in key:
         raise ValueError(f"the key of a lock has 1 to {MAX_LOCK_LENGTH} characters, and no NUL (got {len(key)})")
     return key
 
 
 async def take(session: AsyncSession, key: str, token: str, *, now: datetime, until: datetime) -> datetime | None:
-    """Take a lock that is free. Return `None`, or until when somebody else holds it.
+    """Take a lock if it is free and return `None`; otherwise return when the current holder's lease ends.
 
-    Where it is taken, its row stays locked for the rest of the transaction: it cannot become free meanwhile.
+    Once taken, its row stays locked for the rest of the transaction, so that it cannot be released meanwhile.
     """
     insert = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
     values = {"token": token, "until": until}
@@ -135,13 +137,13 @@ async def take(session: AsyncSession, key: str, token: str, *, now: datetime, un
 
 
 async def renew(session: AsyncSession, key: str, token: str, until: datetime) -> bool:
-    """Keep a lock until another time; tell whether it was still held."""
+    """Extend a lock until `until`, and return whether it was still held."""
     held = (JobLockRow.key == key, JobLockRow.token == token)
     return await _changes_one(session, update(JobLockRow).where(*held).values(until=until))
 
 
 async def release(session: AsyncSession, key: str, token: str, now: datetime) -> bool:
-    """Give a lock back, and let jobs that wait for it run; tell whether it was still held."""
+    """Release a lock, wake jobs that wait for it, and return whether it was still held."""
     held = (JobLockRow.key == key, JobLockRow.token == token)
     if not await _changes_one(session, delete(JobLockRow).where(*held)):
         return False
@@ -153,7 +155,7 @@ async def release(session: AsyncSession, key: str, token: str, now: datetime) ->
 
 
 async def forget_ended(session: AsyncSession, now: datetime) -> None:
-    """Remove the locks of processes that were killed."""
+    """Delete the expired locks, which processes that were killed left behind."""
     await session.execute(delete(JobLockRow).where(JobLockRow.until < now))
 
 

@@ -1,6 +1,6 @@
-"""The queries that the queue asks all the time: each finds its rows by an index, however many jobs there are.
+"""The queue's frequent queries, which find their rows by an index however many jobs there are, and its scheduling.
 
-They decide which job runs next: a share of the places for every account and every kind, and turns among accounts.
+`JobSlots` decides which job runs next: each account and each kind has a share of the places, and accounts take turns.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from pressroom.sdk import Job
 from pressroom.storage.database.tables import JobRow
 
 _MAX_TURNS: Final = 1000
-"""How many accounts are remembered as served; one that was forgotten counts as new, and goes first."""
+"""How many accounts are remembered as served; a forgotten one counts as new, and goes first."""
 
 MAX_LOOK: Final = 200
-"""How many jobs are read at once to find one that may run."""
+"""How many jobs are read at once to find one that can run."""
 
 _MAX_WAITING: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingJobs:
-    """Jobs of one kind and one account that are due. `due_at` is when the first of them was."""
+    """The due jobs of one kind and one account. `due_at` is when the first of them became due."""
 
     kind: str
     subject: str
@@ -36,14 +36,13 @@ class WaitingJobs:
 
 
 class JobSlots:
-    """The places of one process, this many for ordinary jobs and as many again for urgent ones.
+    """The places of one process: `size` for ordinary jobs and as many again for urgent ones.
 
-    No kind and no account holds all places of a pool, where it has more than one. Among ordinary jobs a kind has at
-    most half of them; among urgent ones, all but one. An account has at most half of the places, and half of what a
-    kind has. Jobs without a subject are the server's own, and bounded by their kind alone.
+    In a pool with more than one place, no kind and no account takes all of them. A kind has at most half of the
+    ordinary places, or all but one of the urgent ones. An account has at most half of the places, and half of a kind's
+    share. Jobs without a subject are the server's own, limited only by their kind.
 
-    Accounts take turns: the one that has waited longest since it was served last goes first, however many jobs the
-    others have queued.
+    Accounts take turns: the one that was served longest ago goes first, however many jobs the others have queued.
     """
 
     def __init__(self, size: int) -> None:
@@ -52,11 +51,11 @@ class JobSlots:
         self._turns: OrderedDict[str, None] = OrderedDict()
 
     def open_kinds(self, jobs: Mapping[str, Job], running: Collection[tuple[str, str]]) -> dict[str, Job]:
-        """Return the kinds of which another job may run beside those that do, given as kind and subject."""
+        """Return the kinds that another job can run of, given the kind and subject of each running job."""
         return {kind: job for kind, job in jobs.items() if self._has_room(job, self._pool(jobs, job, running))}
 
     def admits(self, jobs: Mapping[str, Job], kind: str, subject: str, running: Collection[tuple[str, str]]) -> bool:
-        """Return whether a job of this kind and subject may run beside those that do."""
+        """Return whether a job of this kind and subject can run in addition to the running ones."""
         job = jobs[kind]
         pool = self._pool(jobs, job, running)
         if not self._has_room(job, pool):
@@ -68,12 +67,12 @@ class JobSlots:
         return len(of_subject) < self._share and of_subject.count(kind) < per_kind
 
     def order(self, waiting: Iterable[WaitingJobs]) -> list[WaitingJobs]:
-        """Return what waits, in the order in which it is served."""
+        """Return the waiting jobs in the order in which they are served."""
         turns = {key: number for number, key in enumerate(self._turns, 1)}
         return sorted(waiting, key=lambda one: (turns.get(_turn_of(one.kind, one.subject), 0), one.due_at))
 
     def served(self, kind: str, subject: str) -> None:
-        """Note that a job was started: its account has had its turn."""
+        """Record that a job was started: its account has had its turn."""
         key = _turn_of(kind, subject)
         self._turns[key] = None
         self._turns.move_to_end(key)
@@ -92,32 +91,32 @@ class JobSlots:
 
 
 def _turn_of(kind: str, subject: str) -> str:
-    """Return who takes turns: an account, or among the server's own jobs each kind."""
+    """Return the key that takes turns: an account, or the kind of a job of the server itself."""
     return subject or f"\0{kind}"
 
 
 def due_job(kind: str, subject: str, now: datetime) -> Select[JobRow]:
-    """Return the query for the oldest due job of a kind and subject: queued, or with a lease that has ended."""
+    """Return the query for the oldest due job of a kind and subject: queued, or with an expired lease."""
     due = select(JobRow).where(JobRow.kind == kind, JobRow.subject == subject, JobRow.due_at <= now)
     return due.order_by(JobRow.due_at).limit(1)
 
 
 def oldest_due(now: datetime) -> Select[str, str, datetime | None]:
-    """Return the query for the jobs that are due longest, whatever their kind."""
+    """Return the query for the jobs that have been due longest, of any kind."""
     due = select(JobRow.kind, JobRow.subject, JobRow.due_at).where(JobRow.due_at <= now)
     return due.order_by(JobRow.due_at).limit(MAX_LOOK)
 
 
 def next_due(now: datetime) -> Select[str, str, datetime | None]:
-    """Return the query for the jobs that are due next, whatever their kind."""
+    """Return the query for the jobs that become due next, of any kind."""
     coming = select(JobRow.kind, JobRow.subject, JobRow.due_at).where(JobRow.due_at > now)
     return coming.order_by(JobRow.due_at).limit(MAX_LOOK)
 
 
 def due_subjects(kinds: Collection[str], now: datetime) -> Select[Any]:
-    """Return the query for who has jobs of these kinds that are due, and since when.
+    """Return the query for the subjects with due jobs of these kinds, and since when they are due.
 
-    It goes from one subject to the next in the index, so that it costs the same however many jobs each of them has.
+    It jumps from one subject to the next in the index, so that its cost does not depend on their number of jobs.
     """
     names = union_all(*(select(literal(kind, String).label("kind")) for kind in kinds)).subquery()
     first = _next_subject(names.c.kind)
@@ -140,7 +139,7 @@ def _next_subject(kind: ColumnElement[str], after: ColumnElement[str] | None = N
 
 
 async def waiting_jobs(session: AsyncSession, kinds: Collection[str], now: datetime) -> tuple[list[WaitingJobs], bool]:
-    """Return who has jobs of these kinds that are due, the oldest first, and whether at most one job is due at all."""
+    """Return the due jobs by kind and subject, the oldest first, and whether at most one job is due at all."""
     if not kinds:
         return [], False
     rows = (await session.execute(oldest_due(now))).all()

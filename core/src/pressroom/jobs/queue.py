@@ -1,4 +1,4 @@
-"""The queue of background work."""
+"""The queue of background jobs."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ MAX_SUBJECT_LENGTH: Final = 255
 _FORGET_SECONDS: Final = 600.0
 _MIN_WAIT_SECONDS: Final = 0.05
 _TIMER_SECONDS: Final = 0.002
-"""How much later than its time a job is looked for: timers of the event loop may end a millisecond early."""
+"""How many seconds after a job's due time to look for it: timers of the event loop can end a millisecond early."""
 _LOCK_PAUSE: Final = 0.1
-"""Seconds between two looks at a lock that somebody else holds."""
+"""Seconds between two attempts to take a lock that is held elsewhere."""
 
 _LEASE_SECONDS: Final = 1.0
-"""How long a lease may take that is being taken when the queue closes: it is not given up half-way."""
+"""How many seconds a pending attempt to lease a job gets to finish when the queue closes."""
 
 _STOP_SECONDS: Final = 2.0
-"""How long work that was cancelled may take to end, and to note so, when the queue closes."""
+"""How many seconds cancelled work gets to end and to record its outcome when the queue closes."""
 
 _CUT_OFF_SECONDS: Final = 0.5
-"""The same for what has not ended by then; its lease runs out by itself."""
+"""How many seconds the remaining work gets after a second cancellation; its lease then expires."""
 
 
 class JobQueue:
     """Implements `pressroom.sdk.Jobs`, and runs jobs while it is open.
 
-    Every process runs the jobs of the kinds that its own plugins contribute, this many at once as the operator says;
+    Every process runs the kinds of jobs that its own plugins contribute, up to the operator's `concurrency` at once;
     `JobSlots` decides which.
-    `backoff` is how many seconds after a first failure a job is tried again; each further time it is twice as many.
+    `backoff` is the delay in seconds before the first retry of a failed job; it doubles with each further retry.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class JobQueue:
         self._next_forgetting = 0.0
 
     def retain(self, kinds: Iterable[str]) -> None:
-        """Give up the kinds that are not named: their plugins fell out after they were loaded."""
+        """Drop all kinds but these, when plugins have been deactivated after loading."""
         kept = set(kinds)
         self._kinds = {kind: job for kind, job in self._kinds.items() if kind in kept}
 
@@ -80,7 +80,7 @@ class JobQueue:
             self._loop = asyncio.create_task(self._lease_jobs(), name="jobs")
 
     async def close(self, seconds: float = 0.0) -> None:
-        """Take no new job, give running ones this many seconds, then let go of their leases."""
+        """Stop leasing jobs, give running ones `seconds` to end, then release their leases."""
         self._closing = True
         self._wake.set()
         loop, self._loop = self._loop, None
@@ -123,7 +123,7 @@ class JobQueue:
         while added is None:
             added, new = await self._store.add_in(session, kind, payload, subject=subject, key=key, run_at=run_at)
         if new:
-            # Looked for sooner, it would not be there yet.
+            # Before the commit, the queue would not find the job yet.
             event.listen(session.sync_session, "after_commit", lambda _session: self._wake.set(), once=True)
         return added
 
@@ -173,7 +173,7 @@ class JobQueue:
         return await self._store.status(job_id, subject)
 
     async def cancel(self, job_id: str, *, subject: str | None = None) -> bool:
-        """See `pressroom.sdk.Jobs`. Where another process runs it, that one stops when it renews the lease."""
+        """See `pressroom.sdk.Jobs`. A job running in another process stops when that process renews the lease."""
         cancelled = await self._store.cancel(job_id, subject)
         if cancelled:
             for attempt in self._running.values():
@@ -196,7 +196,7 @@ class JobQueue:
                     await self._wake.wait()
 
     async def _turn(self) -> float:
-        """Start what can be started, and return the seconds after which to look again."""
+        """Start as many jobs as possible, and return the seconds until the next look."""
         wait = min(self._settings.poll_interval, await self._add_periods())
         await self._forget()
         more = True
@@ -215,13 +215,13 @@ class JobQueue:
         return self._places.admits(self._kinds, kind, subject, self._holders())
 
     async def _start_one(self, kinds: Mapping[str, Job]) -> bool:
-        """Start a job that is due, and tell whether there may be another one."""
+        """Start a due job, and return whether there may be another one."""
 
         def choose(waiting: list[WaitingJobs]) -> list[WaitingJobs]:
             return self._places.order(one for one in waiting if self._admits(one.kind, one.subject))
 
         asked = asyncio.get_running_loop().time()
-        # One that has to wait for its lock is no longer due: there may be others behind it.
+        # A job that has to wait for its lock is no longer due, and may have hidden others.
         claimed = await self._store.claim(kinds, choose)
         if isinstance(claimed, GivenUp):
             log.error("job failed", job=claimed.id, kind=claimed.kind, error=claimed.reason)
@@ -245,7 +245,7 @@ class JobQueue:
             log.error("the attempt at a job failed", job=attempt.id, exc_info=error)
 
     async def _add_periods(self) -> float:
-        """Add the periodic jobs whose next period has begun, and return the seconds to the next one."""
+        """Add the periodic jobs whose next period has begun, and return the seconds until the next one."""
         now = asyncio.get_running_loop().time
         periodic = [job for job in self._kinds.values() if job.every is not None]
         begun = [job for job in periodic if self._next_periods.get(job.kind, 0.0) <= now()]
@@ -262,7 +262,7 @@ class JobQueue:
 
 
 def _check(payload: Mapping[str, Any], subject: str, key: str, run_at: datetime | None) -> None:
-    """Refuse what could not be stored. Raises `ValueError` or `TypeError`."""
+    """Check that a job can be stored. Raises `ValueError` or `TypeError`."""
     json.dumps(dict(payload), allow_nan=False)
     for name, text, longest in (("subject", subject, MAX_SUBJECT_LENGTH), ("key", key, MAX_KEY_LENGTH)):
         if len(text) > longest or "\0" in text:

@@ -1,9 +1,9 @@
 """Jobs as rows: every change of a job is one short transaction.
 
-Whoever runs a job holds its lease: a random token in the row, and a time until which nobody else may take it. Every
-change by a runner names the token, so that one whose lease has passed to another changes nothing any more. A job's lock
-has the same token and the same time, and is taken, renewed and given back together with the job. All times are the
-database's where it is a server, so that the clocks of hosts need not agree.
+The process that runs a job holds its lease: a random token in the row, and a time until which no other process can take
+the job. Every change by a runner is conditional on the token, so that a runner whose lease has passed to another
+changes nothing. A job's lock has the same token and the same time, and is taken, renewed and released together with the
+job. With a database server, all times are the server's, so that the clocks of hosts need not agree.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MAX_TRIES: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class LeasedJob:
-    """The right to run one attempt of a job. `token` proves it; `lock` is the key of the lock that is held with it."""
+    """The right to run one attempt of a job. `token` proves it; `lock` is the key of the job's lock, if any."""
 
     id: str
     kind: str
@@ -54,7 +54,7 @@ class LeasedJob:
 
 @dataclass(frozen=True, slots=True)
 class GivenUp:
-    """A job that was failed instead of being leased; `reason` says why."""
+    """A job that was failed instead of being leased. `reason` is the message of the failure."""
 
     id: str
     kind: str
@@ -63,7 +63,7 @@ class GivenUp:
 
 @dataclass(frozen=True, slots=True)
 class BlockedJob:
-    """A job that was due, and has to wait for a lock that somebody else holds."""
+    """A due job that has to wait for a lock that is held elsewhere."""
 
     id: str
     lock: str
@@ -78,7 +78,7 @@ class JobStore:
         self._looked_at: datetime | None = None
         self._looked_on = 0.0
         self.was_last = False
-        """Whether at most one job was due, of whatever kind, when `claim` looked last."""
+        """Whether at most one job of any kind was due when `claim` last looked."""
 
         self._coming: Sequence[Row[str, str, datetime | None]] | None = None
 
@@ -89,7 +89,7 @@ class JobStore:
         while True:
             async with self._database.writing() as session:
                 found, new = await self.add_in(session, kind, payload, subject=subject, key=key, run_at=run_at)
-            if found is not None:  # else it was forgotten between the two statements
+            if found is not None:  # otherwise it was deleted between the two statements
                 return found, new
 
     async def add_in(
@@ -104,7 +104,7 @@ class JobStore:
     ) -> tuple[str | None, bool]:
         """Add a job in a transaction, and return its id and whether it is new.
 
-        The id is `None` where a job with that key was forgotten at this moment: then this can be repeated.
+        The id is `None` if a job with that key was being deleted at that moment; the call can then be repeated.
         """
         now = await _now(session)
         row = _queued(kind, payload, subject=subject, key=key, created_at=now, due_at=run_at or now)
@@ -115,10 +115,10 @@ class JobStore:
         return await session.scalar(same), False
 
     async def add_periods(self, jobs: Sequence[Job]) -> Mapping[str, float]:
-        """Add periodic jobs for the period that it is now, each once, in one transaction.
+        """Add periodic jobs for the current period, each once, in one transaction.
 
         Returns:
-            The seconds to the next period by kind. Jobs that are not periodic are left out.
+            The seconds until the next period, by kind. Jobs that are not periodic are left out.
 
         Raises `BackendError`.
         """
@@ -126,7 +126,7 @@ class JobStore:
         rows = []
         async with self._database.writing() as session:
             now = await _now(session)
-            # In one order on all hosts: two that add the same jobs at once would wait for each other.
+            # In the same order on all hosts, so that two that add the same jobs at once do not deadlock.
             for job in sorted(jobs, key=attrgetter("kind")):
                 if job.every is not None:
                     period = math.floor(now.timestamp() / job.every)
@@ -138,7 +138,7 @@ class JobStore:
         return left
 
     async def status(self, job_id: str, subject: str | None) -> JobStatus:
-        """Return a job. Raises `NotFound` and `BackendError`."""
+        """Return the status of a job. Raises `NotFound` and `BackendError`."""
         async with self._database.reading() as session:
             row = await session.get(JobRow, as_id(job_id))
         if row is None or subject not in (None, row.subject):
@@ -157,7 +157,7 @@ class JobStore:
         )
 
     async def cancel(self, job_id: str, subject: str | None) -> bool:
-        """Cancel a job that has not finished; tell whether it was. Raises `NotFound` and `BackendError`."""
+        """Cancel an unfinished job, and return whether it was unfinished. Raises `NotFound` and `BackendError`."""
         async with self._database.writing() as session:
             row = await session.get(JobRow, as_id(job_id), with_for_update=True)
             if row is None or subject not in (None, row.subject):
@@ -170,10 +170,10 @@ class JobStore:
     async def claim(
         self, jobs: Mapping[str, Job], choose: Callable[[list[WaitingJobs]], Sequence[WaitingJobs]] = list
     ) -> LeasedJob | GivenUp | BlockedJob | None:
-        """Lease a job that is due, of those kinds, with its lock, for the next attempt; `None` if none is due.
+        """Lease a due job of these kinds for the next attempt, together with its lock; return `None` if none is due.
 
-        `choose` gets what is due, the oldest first, and returns what may be leased, in the order in which it is tried.
-        A job whose lock is taken is put off until its holder's time is over, or until it gives the lock back.
+        `choose` gets the due jobs, oldest first, and returns those that can be leased, in the order in which to try
+        them. A job whose lock is taken is postponed until the holder's lease ends or the lock is released.
 
         Raises `BackendError`.
         """
@@ -201,10 +201,10 @@ class JobStore:
     async def seconds_to_next(
         self, jobs: Mapping[str, Job], admits: Callable[[str, str], bool] = lambda _kind, _subject: True
     ) -> float | None:
-        """Return in how many seconds the next job of those kinds is due, or a lease of one ends.
+        """Return the seconds until the next job of these kinds is due, or the lease of one ends.
 
-        What was due already when `claim` looked last is left out: it could not be leased. So is what `admits` refuses,
-        given the kind and the subject. Where the next jobs of all are such, it is the time after which to ask again.
+        Jobs that were already due at the last `claim` are left out, since they could not be leased. So are jobs whose
+        kind and subject `admits` rejects. If all of the next jobs were left out, it is the time until the next look.
 
         Raises `BackendError`.
         """
@@ -223,35 +223,35 @@ class JobStore:
     async def renew(
         self, lease: LeasedJob, seconds: float, *, progress: float | None = None, message: str | None = None
     ) -> bool:
-        """Keep a lease for this many seconds more; tell whether it is still held. Raises `BackendError`."""
+        """Renew a lease for `seconds`, and return whether it was still held. Raises `BackendError`."""
         values: dict[str, Any] = {} if progress is None else {"progress": progress, "message": message}
         async with self._database.writing() as session:
             return await self.keep(session, lease, seconds, **values)
 
     async def keep(self, session: AsyncSession, lease: LeasedJob, seconds: float, **values: Any) -> bool:
-        """Keep a lease, and that of its lock, in a transaction; tell whether it is still held."""
+        """Renew a lease and that of its lock in a transaction, and return whether they were still held."""
         until = await _now(session) + timedelta(seconds=seconds)
         if not await _change(session, lease, due_at=until, **values):
             return False
         return not lease.lock or await locks.renew(session, lease.lock, lease.token, until)
 
     async def succeed(self, lease: LeasedJob, result: Mapping[str, Any], *, every: float | None) -> bool:
-        """Finish a job with its result; tell whether the lease was still held. Raises `BackendError`."""
+        """Finish a job with its result, and return whether the lease was still held. Raises `BackendError`."""
         return await self._finish(lease, every, state="succeeded", result=dict(result), progress=1.0)
 
     async def fail(self, lease: LeasedJob, message: str, *, every: float | None) -> bool:
-        """Finish a job whose attempts are used up. Raises `BackendError`."""
+        """Finish a job that has used up its attempts. Raises `BackendError`."""
         return await self._finish(lease, every, state="failed", message=message)
 
     async def retry(self, lease: LeasedJob, message: str, *, seconds: float) -> bool:
-        """Queue a job again, to be tried in a number of seconds. Raises `BackendError`."""
+        """Queue a job again, due in `seconds`. Raises `BackendError`."""
         async with self._database.writing() as session:
             now = await _now(session)
             due_at = now + timedelta(seconds=seconds)
             return await _let_go(session, lease, now, state="queued", due_at=due_at, message=message)
 
     async def release(self, lease: LeasedJob, seconds: float = 0.0) -> bool:
-        """Give a lease back, so that the job is taken again in a number of seconds; the attempt does not count.
+        """Release a lease, so that the job is due again in `seconds`. The attempt does not count.
 
         Raises `BackendError`.
         """
@@ -261,34 +261,34 @@ class JobStore:
             return await _let_go(session, lease, now, state="queued", due_at=due_at, attempts=lease.attempt - 1)
 
     async def reschedule(self, lease: LeasedJob, at: datetime, payload: Mapping[str, Any] | None) -> bool:
-        """Give a lease back, so that the job runs at another time as if for the first time. Raises `BackendError`."""
+        """Release a lease, so that the job runs at another time with no attempts counted. Raises `BackendError`."""
         values: dict[str, Any] = {} if payload is None else {"payload": dict(payload)}
         async with self._database.writing() as session:
             now = await _now(session)
             return await _let_go(session, lease, now, state="queued", due_at=at, attempts=0, **values)
 
     async def take_lock(self, key: str, token: str, seconds: float) -> bool:
-        """Take a lock beside jobs for a number of seconds; tell whether it was free. Raises `BackendError`."""
+        """Take a lock outside of jobs for `seconds`, and return whether it was free. Raises `BackendError`."""
         async with self._database.writing() as session:
             now = await _now(session)
             return await locks.take(session, key, token, now=now, until=now + timedelta(seconds=seconds)) is None
 
     async def renew_lock(self, key: str, token: str, seconds: float) -> bool:
-        """Keep a lock for a number of seconds more; tell whether it is still held. Raises `BackendError`."""
+        """Renew a lock for `seconds`, and return whether it was still held. Raises `BackendError`."""
         async with self._database.writing() as session:
             return await self.keep_lock(session, key, token, seconds)
 
     async def keep_lock(self, session: AsyncSession, key: str, token: str, seconds: float) -> bool:
-        """Keep a lock for a number of seconds more, in a transaction; tell whether it is still held."""
+        """Renew a lock for `seconds` in a transaction, and return whether it was still held."""
         return await locks.renew(session, key, token, await _now(session) + timedelta(seconds=seconds))
 
     async def release_lock(self, key: str, token: str) -> bool:
-        """Give a lock back, so that jobs that wait for it run; tell whether it was held. Raises `BackendError`."""
+        """Release a lock, so that waiting jobs run, and return whether it was held. Raises `BackendError`."""
         async with self._database.writing() as session:
             return await locks.release(session, key, token, await _now(session))
 
     async def forget_expired(self) -> int:
-        """Remove the finished jobs whose time is over, and return how many. Raises `BackendError`."""
+        """Delete expired locks and finished jobs, and return the number of jobs. Raises `BackendError`."""
         async with self._database.writing() as session:
             now = await _now(session)
             await locks.forget_ended(session, now)
@@ -330,11 +330,11 @@ class JobStore:
         row.finished_at, row.expires_at = now, self._expiry(now, every)
 
     def _expiry(self, now: datetime, every: float | None) -> datetime:
-        # A periodic job has to stay while its period lasts: its row says that the period has been claimed.
+        # A periodic job has to outlast its period: its row marks the period as claimed.
         return now + timedelta(seconds=max(self._retention, 2 * (every or 0)))
 
     def _insert(self) -> sqlite.Insert | postgresql.Insert:
-        """Return the statement that adds jobs, but for those whose key another job has."""
+        """Return the statement that inserts jobs, skipping those whose key already exists."""
         insert = sqlite.insert if self._database.dialect == "sqlite" else postgresql.insert
         return insert(cast("Table", JobRow.__table__)).on_conflict_do_nothing()
 
@@ -356,7 +356,7 @@ def _queued(
 
 
 def lock_of(job: Job, payload: Mapping[str, Any]) -> str:
-    """Return the key of the lock that a job with this payload holds, empty where its kind has none.
+    """Return the key of the lock that a job with this payload holds, or an empty string if its kind has none.
 
     Raises whatever the kind's own function raises, and `ValueError`.
     """
@@ -364,7 +364,7 @@ def lock_of(job: Job, payload: Mapping[str, Any]) -> str:
 
 
 async def _let_go(session: AsyncSession, held: LeasedJob, now: datetime, **values: Any) -> bool:
-    """Change a job whose lease is held, and give back the lease and the lock; tell whether it was held."""
+    """Update a leased job and release the lease and the lock; return whether the lease was held."""
     changed = await _change(session, held, lease="", **values)
     if held.lock:
         await locks.release(session, held.lock, held.token, now)
@@ -372,7 +372,7 @@ async def _let_go(session: AsyncSession, held: LeasedJob, now: datetime, **value
 
 
 async def _change(session: AsyncSession, held: LeasedJob, **values: Any) -> bool:
-    """Change a job whose lease is held; tell whether it was."""
+    """Update a leased job, and return whether the lease was held."""
     change = update(JobRow).where(JobRow.id == held.id, JobRow.lease == held.token).values(values)
     result = await session.execute(change.execution_options(synchronize_session=False))
     return cast("CursorResult[Any]", result).rowcount == 1

@@ -1,4 +1,4 @@
-"""Counting requests in moving windows."""
+"""Rate limits with moving windows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pressroom.config.models import Settings
 from pressroom.sdk.backends import Limiter
 from pressroom.storage import connect_to_redis
 
-# The limits package takes a tenth of a second to import, the Redis client twice that: each where it is used.
+# The limits package takes a tenth of a second to import, the Redis client twice that: both are imported on use.
 
 
 def memory_limits(settings: Settings) -> Limiter:
@@ -17,10 +17,10 @@ def memory_limits(settings: Settings) -> Limiter:
 
 
 def redis_limits(settings: Settings) -> Limiter:
-    """Return the limiter that counts in Redis, for all hosts that use it.
+    """Return the limiter that counts in Redis, shared by all hosts that use it.
 
     Raises:
-        ConfigError: no server is configured, its URL cannot be read, or the client is not installed.
+        ConfigError: no server is configured, its URL is invalid, or the client is not installed.
     """
     connection = connect_to_redis("limits.backend", settings)
     from pressroom.limits.limiter import MovingWindowLimiter  # noqa: PLC0415

@@ -1,9 +1,9 @@
-"""Moving-window limits: the counting window, windows in memory, and the limiter that plugins and stages ask.
+"""Moving-window limits: the weighted window, its storage in memory, and the limiter for plugins and stages.
 
-Windows in Redis are in `redis.py`, so that its client loads only where it is used.
+Windows in Redis are in `redis.py`, so that the client is only loaded if it is used.
 
-Requests are counted as whole numbers of hundredths, times as whole microseconds: nothing is rounded on the way,
-so that ten requests of a tenth are exactly one.
+Requests are counted in whole hundredths, times in whole microseconds. Nothing is rounded in between, so that ten
+requests of a tenth are exactly one.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ SECOND: Final = 1_000_000
 
 
 class WindowState(NamedTuple):
-    """A window after a request was counted or refused.
+    """The state of a window after a request was counted or refused.
 
-    `used` is in hundredths. After `wait` microseconds one whole request more is free than now; it is 0 where
+    `used` is in hundredths. After `wait` microseconds one more whole request is free than now; `wait` is 0 if
     nothing is used.
     """
 
@@ -44,7 +44,7 @@ class WindowState(NamedTuple):
 
 
 class WindowItem(RateLimitItemPerSecond):
-    """A rate, as the limits package describes one; its amount is in hundredths of a request."""
+    """A rate as an item of the limits package, with its amount in hundredths of a request."""
 
     __slots__: list[str] = []
 
@@ -64,12 +64,12 @@ def _digest(*identifiers: bytes | str | float) -> str:
 
 @lru_cache(maxsize=1024)
 def window_item(requests: int, window_seconds: int) -> WindowItem:
-    """Return the item of a rate; rates are few and asked for with every request."""
+    """Return the item of a rate, cached, since rates are few and every request needs one."""
     return WindowItem(requests * REQUEST, window_seconds)
 
 
 def hundredths(cost: float) -> int:
-    """Return a cost in hundredths of a request, the nearest.
+    """Round a cost to hundredths of a request.
 
     Raises:
         ValueError: it is not from 0.01 to 1.
@@ -80,49 +80,49 @@ def hundredths(cost: float) -> int:
 
 
 def most_used_for_one_more(limit: int, used: int, amount: int = 0) -> int:
-    """Return how much of `limit` may be used so that one whole request more than now is free, and `amount` fits."""
+    """Return how much of `limit` can be used so that one more whole request than now is free, and `amount` fits."""
     free = limit - used
     wanted = max((free // REQUEST + 1) * REQUEST, amount)
     return max(limit - wanted, 0)
 
 
 class WeightedWindows(MovingWindowSupport):
-    """Adds to a storage of the limits package moving windows that hold one weighted entry for each request.
+    """Adds weighted moving windows to a storage of the limits package, with one entry for each request.
 
-    The limits package's own storages hold an entry for each unit of cost, and answer whether a request fits, how
-    much is used and when the window begins in separate calls. Its strategies work on these storages too, and see the
-    same windows.
+    The package's own storages hold an entry for each unit of cost, and need separate calls to find out whether a
+    request fits, how much is used and when the window begins. The package's strategies work with these storages too,
+    and see the same windows.
 
     In all methods `limit` and `amount` are in hundredths of a request, `expiry` is the length of the window in
-    seconds, and `key` is what `WindowItem.key_for` returns.
+    seconds, and `key` is a result of `WindowItem.key_for`.
     """
 
     async def open(self) -> None:
-        """Connect, where there is something to connect to."""
+        """Connect, if the storage has a server."""
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
 
     @abstractmethod
     async def take(self, key: str, limit: int, expiry: int, amount: int) -> WindowState:
-        """Count a request if it fits, in one step that no other can come between."""
+        """Count a request if it fits, atomically."""
 
     @abstractmethod
     async def give_back(self, key: str, limit: int, expiry: int, amount: int) -> WindowState:
-        """Remove the newest entry of that amount; `allowed` tells whether a whole request fits now."""
+        """Remove the newest entry of that amount; `allowed` is whether a whole request fits afterwards."""
 
     @abstractmethod
     async def peek(self, key: str, limit: int, expiry: int) -> WindowState:
-        """Return the state and count nothing; `allowed` tells whether a whole request fits."""
+        """Return the state without counting anything; `allowed` is whether a whole request fits."""
 
     async def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         """Count a request if it fits, for the limits package's strategies."""
         return (await self.take(key, limit, expiry, amount)).allowed
 
     async def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
-        """Return when the window begins and the part that is used, for the limits package's strategies.
+        """Return the start of the window and the amount used, for the limits package's strategies.
 
-        It is said to begin `expiry` seconds before one more request is free.
+        The reported start is `expiry` seconds before one more request is free.
         """
         state = await self.peek(key, limit, expiry)
         return time.time() + state.wait / SECOND - expiry, state.used
@@ -133,9 +133,9 @@ def _monotonic() -> int:
 
 
 class _Window:
-    """The counted requests of one window, oldest first, in 12 bytes each.
+    """The counted requests of one window, oldest first, 12 bytes each.
 
-    Entries before `start` have left the window; they are cut off once they are the greater part.
+    Entries before `start` have left the window; they are deleted once they are the majority.
     """
 
     __slots__ = ("amounts", "span", "start", "times", "used")
@@ -148,7 +148,7 @@ class _Window:
         self.used = 0
 
     def forget(self, now: int) -> None:
-        """Let entries leave that are as old as the window is long."""
+        """Drop the entries that have left the window."""
         times, start = self.times, self.start
         count, oldest = len(times), now - self.span
         while start < count and times[start] <= oldest:
@@ -173,7 +173,7 @@ class _Window:
                 return
 
     def wait(self, most: int, now: int) -> int:
-        """Return the microseconds until no more than `most` is used."""
+        """Return the microseconds until at most `most` is used."""
         excess = self.used - most
         index = self.start
         left = now
@@ -190,13 +190,13 @@ class _Window:
 class MemoryWindows(WeightedWindows, MemoryStorage):
     """Counts requests in this process, in the limits package's memory storage.
 
-    The package's moving windows there keep an object for each unit of cost, without a bound on keys, and after each
-    hit look through all keys on a thread. These keep 12 bytes a request, look at one key, and forget the least
-    recently used ones. Nothing is awaited between reading and writing, so a request is counted in one step.
+    The package's own moving windows keep an object for each unit of cost, without a limit on keys, and scan all keys on
+    a thread after each hit. These keep 12 bytes per request, access a single key, and evict the least recently used
+    keys. There is no `await` between reading and writing, so counting a request is atomic.
 
     Args:
-        max_keys: how many windows are kept; beyond that the least recently used ones are forgotten.
-        clock: microseconds, from a clock that never goes back.
+        max_keys: the maximum number of windows; beyond it the least recently used ones are evicted.
+        clock: returns microseconds from a monotonic clock.
     """
 
     def __init__(self, *, max_keys: int, clock: Callable[[], int] = _monotonic) -> None:
@@ -206,7 +206,7 @@ class MemoryWindows(WeightedWindows, MemoryStorage):
         self._windows: OrderedDict[str, _Window] = OrderedDict()
 
     def __len__(self) -> int:
-        """Return how many windows are kept."""
+        """Return the number of windows."""
         return len(self._windows)
 
     async def take(self, key: str, limit: int, expiry: int, amount: int) -> WindowState:
@@ -232,7 +232,7 @@ class MemoryWindows(WeightedWindows, MemoryStorage):
         return await self.peek(key, limit, expiry)
 
     async def peek(self, key: str, limit: int, expiry: int) -> WindowState:
-        """Return the state and count nothing."""
+        """Return the state without counting anything."""
         window = self._windows.get(key)
         if window is None:
             return WindowState(limit >= REQUEST, 0, 0)
@@ -244,19 +244,19 @@ class MemoryWindows(WeightedWindows, MemoryStorage):
         return WindowState(window.used + REQUEST <= limit, window.used, wait)
 
     async def clear(self, key: str) -> None:
-        """Forget a window."""
+        """Remove a window."""
         self._windows.pop(key, None)
         await super().clear(key)
 
     async def reset(self) -> int | None:
-        """Forget every window; return how many there were."""
+        """Remove every window, and return how many there were."""
         count = len(self._windows)
         self._windows.clear()
         return count + (await super().reset() or 0)
 
     def _add(self, key: str, span: int, now: int) -> _Window:
         windows = self._windows
-        # Two for one, so that a burst of clients does not occupy memory for ever.
+        # Up to two empty windows go for each new one, so that a burst of clients does not occupy memory for ever.
         for oldest in [key for key, window in islice(windows.items(), 2) if window.is_empty(now)]:
             del windows[oldest]
         while len(windows) >= self._max_keys:
@@ -268,13 +268,13 @@ class MemoryWindows(WeightedWindows, MemoryStorage):
 class MovingWindowLimiter(MovingWindowRateLimiter):
     """Counts requests in moving windows; implements `pressroom.sdk.Limiter`.
 
-    It is the limits package's strategy of that name, with weighted requests. A key and a rate name a window: two
+    It is the limits package's strategy of that name, with weighted requests. A key and a rate identify a window: two
     different rates on one key are counted separately.
 
     Args:
-        windows: where requests are counted.
-        clock: the Unix time in seconds, for `reset_at`. Windows are measured by their storage's own clock, so
-            neither a step of the system's clock nor a Redis server whose clock differs shifts what callers are told.
+        windows: the storage that counts requests.
+        clock: returns the Unix time in seconds, for `reset_at`. Windows use their storage's own clock, so neither a
+            step of the system clock nor a Redis server with a different clock changes what callers are told.
     """
 
     def __init__(self, windows: WeightedWindows, *, clock: Callable[[], float] = time.time) -> None:
@@ -285,18 +285,18 @@ class MovingWindowLimiter(MovingWindowRateLimiter):
         self._clock = clock
 
     async def open(self) -> None:
-        """Connect; an unreachable server is not an error, it may come back."""
+        """Connect. An unreachable server is not an error, since it may come back."""
         await self._windows.open()
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self._windows.close()
 
     async def take(self, rate: Rate, key: str, cost: float) -> LimitStatus:
         """Count a request if it fits, atomically.
 
         Raises:
-            BackendError: the storage is down, did not answer in time, or refused.
+            BackendError: the storage is down, did not respond in time, or refused the command.
             ValueError: the cost is not from 0.01 to 1.
         """
         item = window_item(rate.requests, rate.window_seconds)
@@ -304,12 +304,12 @@ class MovingWindowLimiter(MovingWindowRateLimiter):
         return self._status(rate, await self._windows.take(item.key_for(key), item.amount, rate.window_seconds, amount))
 
     async def give_back(self, rate: Rate, key: str, cost: float) -> LimitStatus:
-        """Undo the newest counting of that cost; if absent, nothing changes.
+        """Undo the newest request counted with that cost; do nothing if there is none.
 
-        `allowed` tells whether one whole request would fit now.
+        `allowed` is whether one whole request would fit afterwards.
 
         Raises:
-            BackendError: the storage is down, did not answer in time, or refused.
+            BackendError: the storage is down, did not respond in time, or refused the command.
             ValueError: the cost is not from 0.01 to 1.
         """
         item = window_item(rate.requests, rate.window_seconds)
@@ -319,10 +319,10 @@ class MovingWindowLimiter(MovingWindowRateLimiter):
         )
 
     async def peek(self, rate: Rate, key: str) -> LimitStatus:
-        """Return the state without counting anything; `allowed` tells whether one whole request would fit.
+        """Return the state without counting anything; `allowed` is whether one whole request would fit.
 
         Raises:
-            BackendError: the storage is down, did not answer in time, or refused.
+            BackendError: the storage is down, did not respond in time, or refused the command.
         """
         item = window_item(rate.requests, rate.window_seconds)
         return self._status(rate, await self._windows.peek(item.key_for(key), item.amount, rate.window_seconds))

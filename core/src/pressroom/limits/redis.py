@@ -1,4 +1,4 @@
-"""Moving windows in Redis, shared by many hosts."""
+"""Moving windows in Redis, shared by several hosts."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pressroom.limits.limiter import SECOND, WeightedWindows, WindowState
 from pressroom.storage.redis import RedisConnection
 
 FORMAT = 1
-"""Part of every key: windows that an older host wrote in another form are not found, rather than misread."""
+"""Part of every key: windows that an older host wrote in another format are not found, rather than misread."""
 
 
 class RedisWindows(WeightedWindows, RedisStorage):
     """Counts requests in Redis, in the limits package's Redis storage.
 
-    The package's moving windows there keep a list element for each unit of cost, trust the clock of each host, and
-    take two round trips to count a request and say what is left. These run one script, in one round trip and one step,
-    by the server's clock. Keys vanish when their newest request leaves the window.
+    The package's own moving windows keep a list element for each unit of cost, trust the clock of each host, and take
+    two round trips to count a request and return the rest of the limit. These run one script, atomically and in one
+    round trip, using the server's clock. Keys expire when their newest request leaves the window.
 
-    A request whose answer does not come in time may have been counted all the same.
+    A request whose response does not arrive in time may have been counted all the same.
 
     Args:
-        connection: how to reach the server.
-        clock: microseconds, instead of the server's clock.
+        connection: the connection to the server.
+        clock: returns microseconds, and replaces the server's clock.
     """
 
     def __init__(self, connection: RedisConnection, *, clock: Callable[[], int] | None = None) -> None:
@@ -43,18 +43,18 @@ class RedisWindows(WeightedWindows, RedisStorage):
         )
 
     async def open(self) -> None:
-        """Connect; an unreachable server is not an error, it may come back."""
+        """Connect. An unreachable server is not an error, since it may come back."""
         await self._connection.open()
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self._connection.close()
 
     async def take(self, key: str, limit: int, expiry: int, amount: int) -> WindowState:
         """Count a request if it fits.
 
         Raises:
-            BackendError: the server is down, did not answer in time, or refused.
+            BackendError: the server is down, did not respond in time, or refused the command.
         """
         return await self._run("take", key, limit, expiry, amount)
 
@@ -62,15 +62,15 @@ class RedisWindows(WeightedWindows, RedisStorage):
         """Remove the newest entry of that amount.
 
         Raises:
-            BackendError: the server is down, did not answer in time, or refused.
+            BackendError: the server is down, did not respond in time, or refused the command.
         """
         return await self._run("give_back", key, limit, expiry, amount)
 
     async def peek(self, key: str, limit: int, expiry: int) -> WindowState:
-        """Return the state and count nothing.
+        """Return the state without counting anything.
 
         Raises:
-            BackendError: the server is down, did not answer in time, or refused.
+            BackendError: the server is down, did not respond in time, or refused the command.
         """
         return await self._run("peek", key, limit, expiry, 0)
 

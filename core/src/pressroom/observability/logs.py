@@ -1,10 +1,10 @@
-"""The log: one line for each event on stderr, from this project and from every library alike, and request ids.
+"""Logging: one line on stderr for each event, from this project and every library alike, and the request log.
 
-Events of structlog and records of the standard library go through the same chain: the context (such as a request id
+Events of structlog and records of the standard library pass through the same chain: the context (such as a request ID
 bound with `structlog.contextvars`) is merged in, exceptions are formatted, secrets are masked, the time is added, and
-a line is rendered: JSON for programs, text for people. One event is one line whatever it holds (a traceback in text is
-indented below its line), and no character of it reaches a terminal as a control character. Writing a line never raises:
-a full disk or a closed pipe must not fail a call.
+a line is rendered: JSON for programs, text for people. Each event is one line whatever it contains (a traceback in text
+format is indented below its line), and control characters are escaped before they reach a terminal. Writing a line
+never raises: a full disk or a closed pipe must not fail a call.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ MAX_TRACEBACK_LENGTH: Final = 65_536
 _OPTIONS: Final = (
     orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_UTC_Z
 )
-# What JSON leaves as it is, and a terminal or a viewer acts on: C1 controls, line separators, changes of direction.
+# Characters that JSON does not escape but terminals or viewers interpret: C1 controls, line separators, bidi controls.
 _ACTIVE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 _TRACEBACKS: Final = frozenset({"exception", "stack"})
 OWN_HANDLERS: Final = ("sanic.root", "sanic.error", "sanic.access", "sanic.server", "sanic.websockets")
-"""Loggers that bring handlers of their own; their records take the common way instead."""
+"""Loggers with their own handlers; their records are sent through the common chain instead."""
 
 TALKATIVE: Final = frozenset(
     {
@@ -58,11 +58,11 @@ TALKATIVE: Final = frozenset(
         "urllib3",
     }
 )
-"""Loggers that write what they send, credentials included, or every step; only their warnings are logged."""
+"""Loggers that log what they send, including credentials, or every step; only their warnings are kept."""
 
 
 def shorten(_logger: Any, _method: str, event: Event) -> Event:
-    """Cut texts that are very long (a processor of structlog)."""
+    """Truncate very long strings (a structlog processor)."""
     for name, value in event.items():
         if type(value) is str and len(value) > MAX_VALUE_LENGTH:
             event[name] = cut(value, MAX_TRACEBACK_LENGTH if name in _TRACEBACKS else MAX_VALUE_LENGTH)
@@ -70,10 +70,11 @@ def shorten(_logger: Any, _method: str, event: Event) -> Event:
 
 
 class JsonLines:
-    """Renders an event as one line of JSON; what JSON cannot express is shown as its `repr`, secrets masked."""
+    """Renders an event as one line of JSON. Values that JSON cannot express become their `repr`, with secrets
+    masked."""
 
     def __call__(self, _logger: Any, _method: str, event: Event) -> bytes:
-        """Return the line, without its end."""
+        """Return the line, without its newline."""
         try:
             line = orjson.dumps(event, default=_shown, option=_OPTIONS)
         except (TypeError, ValueError, RecursionError):
@@ -85,7 +86,7 @@ class JsonLines:
 
 
 class TextLines:
-    """Renders an event as a line for people, in colours where the terminal has them."""
+    """Renders an event as a line for people, in colour if the terminal supports it."""
 
     def __init__(self, *, colours: bool) -> None:
         self._render = ConsoleRenderer(
@@ -93,7 +94,7 @@ class TextLines:
         )
 
     def __call__(self, logger: Any, method: str, event: Event) -> bytes:
-        """Return the line, without its end."""
+        """Return the line, without its newline."""
         safe: dict[str, Any] = {}
         for name, value in event.items():
             if name in _TRACEBACKS:
@@ -104,7 +105,7 @@ class TextLines:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that JSON can express in any case; containers become texts."""
+    """Return a value that JSON can always express; containers become strings."""
     match value:
         case str():
             return value.encode(errors="backslashreplace").decode()
@@ -121,16 +122,16 @@ def _shown(value: object) -> str:
         return value.isoformat().replace("+00:00", "Z")
     try:
         text = repr(value)
-    except Exception as error:  # noqa: BLE001 - a foreign object may do anything; the line is written all the same
+    except Exception as error:  # noqa: BLE001 - any object's repr can raise anything; the line is written all the same
         text = f"<{type(value).__name__} without a repr: {type(error).__name__}>"
     return cut(masked_text(text), MAX_VALUE_LENGTH)
 
 
 class _Output:
-    """A stream of lines, for structlog and for the standard library."""
+    """An output stream of lines, for structlog and for the standard library."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._owner = stream  # which would close its buffer if nobody held it
+        self._owner = stream  # keeps a reference: the stream closes its buffer when it is garbage-collected
         self._stream = stream.buffer
         self._lock = threading.Lock()
 
@@ -140,7 +141,7 @@ class _Output:
                 self._stream.write(line + b"\n")
                 self._stream.flush()
         except (OSError, ValueError):
-            pass  # where the log itself cannot be written there is nobody left to tell
+            pass  # if the log itself cannot be written, the error cannot be reported either
 
     debug = info = warning = error = critical = write
 
@@ -156,7 +157,7 @@ class _Records(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             event: Any = {"event": record.getMessage().rstrip(), "logger": record.name}
-        except Exception as error:  # noqa: BLE001 - the arguments do not fit the message, or cannot be shown
+        except Exception as error:  # noqa: BLE001 - the arguments do not match the message, or cannot be formatted
             event = {"event": str(record.msg), "logger": record.name, "problem": f"{type(error).__name__}: {error}"}
         if record.exc_info:
             event["exc_info"] = record.exc_info
@@ -166,7 +167,7 @@ class _Records(logging.Handler):
 
 
 class _RequestLog:
-    """Where the lines of requests go: in JSON past the chain, since they hold nothing that the chain would change."""
+    """The output of the request log. JSON lines bypass the chain, since nothing in them needs processing."""
 
     def __init__(self) -> None:
         self.logger: FilteringBoundLogger = structlog.get_logger()
@@ -178,10 +179,10 @@ _requests = _RequestLog()
 
 
 def configure_logging(settings: LoggingSettings, *, stream: TextIO | None = None) -> None:
-    """Send everything that is logged to `stream` (stderr), in the format and from the level that the operator wants.
+    """Send all logging to `stream` (default: stderr), in the configured format and from the configured level.
 
-    It may be called again; what is logged afterwards follows the new settings. Create the Sanic application with
-    `configure_logging=False`, or it puts its own handlers back.
+    It can be called again; later events use the new settings. Create the Sanic application with
+    `configure_logging=False`, or Sanic installs its own handlers again.
     """
     stream = stream or sys.stderr
     terminal = stream.isatty()
@@ -221,7 +222,7 @@ def request_log(
     request_id: str,
     **fields: Any,
 ) -> None:
-    """Log one answered request. `duration` is in seconds, `size` in bytes; `path` is without its query."""
+    """Log one completed request. `duration` is in seconds, `size` in bytes; `path` has no query string."""
     duration_ms = round(duration * 1000, 3)
     if _requests.lines is None or _requests.output is None:
         _requests.logger.info(
@@ -274,5 +275,5 @@ def _head(_logger: Any, method: str, event: Event) -> Event:
 
 
 def _colours_wanted() -> bool:
-    """Tell whether colours are wanted: `NO_COLOR` (no-color.org) and dumb terminals say no."""
+    """Return whether to use colours: not with `NO_COLOR` (no-color.org) or on a dumb terminal."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

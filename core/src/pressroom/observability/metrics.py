@@ -1,8 +1,8 @@
-"""What the server measures, for Prometheus.
+"""The server's metrics, for Prometheus.
 
-Each host has a registry of its own. The values of labels are bounded: tools that the catalog does not know are counted
-as `other`, so that nothing a client sends can make a new time series. Names and units follow the conventions of
-Prometheus: seconds, and `_total` for counters.
+Each host has its own registry. The values of labels are limited: tools that are not in the catalog count as `other`,
+so that no request can create a new time series. Names and units follow the conventions of Prometheus: seconds, and
+`_total` for counters.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pressroom.errors import CallError
 from pressroom.sdk import ExecutorName
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
-"""The media type of what `Metrics.render` returns."""
+"""The media type of the output of `Metrics.render`."""
 
 OTHER: Final = "other"
 
@@ -34,33 +34,33 @@ _Metric = TypeVar("_Metric", bound=MetricWrapperBase)
 
 
 class ExecutorState(Protocol):
-    """What the executors tell of themselves."""
+    """The executors' counts of calls."""
 
     def queue_length(self, executor: ExecutorName) -> int:
-        """Return how many calls wait in an executor."""
+        """Return the number of calls waiting for an executor."""
 
     def running(self, executor: ExecutorName) -> int:
-        """Return how many calls run in an executor."""
+        """Return the number of calls running in an executor."""
 
 
 class PluginStates(Protocol):
-    """What the host tells of its plugins."""
+    """The host's view of its plugins and templates."""
 
     def failures_of_plugins(self) -> Mapping[tuple[str, str, str], int]:
         """Return the number of failures by plugin, extension point and reason."""
 
     def active_plugins(self) -> Mapping[str, bool]:
-        """Return whether each plugin that the operator wants works."""
+        """Return whether each plugin that the operator has enabled works."""
 
     def failures_of_templates(self) -> Mapping[str, int]:
-        """Return how often each template of the operator failed."""
+        """Return the number of failures of each of the operator's templates."""
 
 
 class Metrics:
-    """Counts calls and measures times. Every method may be called from any thread.
+    """Counts calls and measures times. Every method can be called from any thread.
 
-    `tools` are the names of the tools in the catalog. `executors`, `database_up` and `plugins` are asked each time the
-    metrics are read.
+    `tools` lists the tools in the catalog. `executors`, `database_up` and `plugins` are read whenever the metrics are
+    rendered.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Metrics:
         for backend in _BACKENDS:
             self._backend_failures.of_few(backend)
         for tool in sorted(self._tools):
-            # A rate can be taken from a counter only if it was there, at zero, before its first event.
+            # A rate can be computed only if the counter existed, at zero, before its first event.
             for counter in (self._hits, self._misses, self._limited):
                 counter.of(tool)
         if executors is not None:
@@ -104,17 +104,17 @@ class Metrics:
         PlatformCollector(registry=self.registry)
 
     def call(self, tool: str, code: str, seconds: float) -> None:
-        """Count a finished call. `code` is `ok` or the stable code of the error; `seconds` is what it took in all."""
+        """Count a finished call. `code` is `ok` or the stable error code; `seconds` is its total duration."""
         tool = self._known(tool)
         self._calls.of(tool, code if code in self._codes else OTHER).inc()
         self._call_seconds.of(tool).observe(seconds)
 
     def rendered(self, tool: str, seconds: float) -> None:
-        """Count a run of a tool and how long it took."""
+        """Count a run of a tool and record its duration in seconds."""
         self._render_seconds.of(self._known(tool)).observe(seconds)
 
     def cache(self, tool: str, *, hit: bool) -> None:
-        """Count a look into the cache."""
+        """Count a cache hit or miss."""
         (self._hits if hit else self._misses).of(self._known(tool)).inc()
 
     def limited(self, tool: str) -> None:
@@ -130,11 +130,11 @@ class Metrics:
         self._observer_failures.of_few(observer).inc()
 
     def schema(self, plugin: str, *, matches: bool) -> None:
-        """Note whether the tables of a plugin are those that its code needs."""
+        """Record whether the tables of a plugin match the revision that its code needs."""
         self._schema_mismatch.labels(plugin).set(not matches)
 
     def render(self) -> bytes:
-        """Return all metrics in the text format of Prometheus 0.0.4."""
+        """Return all metrics in the Prometheus text format, version 0.0.4."""
         return generate_latest(self.registry)
 
     def _known(self, tool: str) -> str:
@@ -162,7 +162,7 @@ class Metrics:
 
 
 class _Children(Generic[_Metric]):
-    """The children of a metric with labels, each bound once, since binding costs more than counting."""
+    """The children of a labelled metric, each bound once, since binding costs more than counting."""
 
     def __init__(self, metric: _Metric) -> None:
         self._metric = metric
@@ -176,12 +176,12 @@ class _Children(Generic[_Metric]):
         return child
 
     def of_few(self, name: str) -> _Metric:
-        """Return the child of that name, or that of `other` once there are very many names."""
+        """Return the child of that name, or that of `other` once there are 64 names."""
         return self.of(name if (name,) in self._bound or len(self._bound) < _MAX_NAMES else OTHER)
 
 
 class _PluginCollector(Collector):
-    """Reads what the gate of the plugins has counted, when somebody asks."""
+    """Collects the failure counts and states of plugins and templates on each scrape."""
 
     def __init__(self, plugins: PluginStates) -> None:
         self._plugins = plugins
@@ -214,7 +214,7 @@ class _PluginCollector(Collector):
 
 
 class _Registry(CollectorRegistry):
-    """Leaves out when each series was created, which would double the number of series."""
+    """Omits the `_created` series, which would double the number of series."""
 
     def collect(self) -> Iterator[Metric]:
         for metric in super().collect():

@@ -1,10 +1,10 @@
-"""Secrets that logs do not show: values by their keys and forms, and parts of paths.
+"""Mask secrets in logs: fields by name, credentials by form, and segments of paths.
 
-A link that works once has its token in the path, and a line of the log lives longer than the link. The names of a
-route's segments say which hold a secret: `/media/upload/<token>` is logged as `/media/upload/***`.
+A one-time link has its token in the path, and the log outlives the link. The names of a route's segments show which are
+secret: `/media/upload/<token>` is logged as `/media/upload/***`.
 
-Two nets: fields whose name says that they hold a secret, and credentials inside any text, such as the query of a signed
-URL or the header of a failed request in a traceback. A field that is masked too much costs less than a leak.
+There are two safety nets: fields whose name implies a secret, and credentials inside any text, such as the query of a
+signed URL or the header of a failed request in a traceback. Masking too much costs less than a leak.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _SECRET_WORDS = frozenset(
 )
 _KEY_OWNERS = frozenset({"access", "api", "private", "secret", "signing", "encryption"})
 
-# A name and what joins it to its value, in queries, in the repr of records and dicts, in JSON (even inside a string)
-# and in header lines. The value is matched apart: it may hold further names.
+# A name and the separator before its value, in queries, in the repr of records and dicts, in JSON (even inside a
+# string) and in header lines. The value is matched separately: it can contain further names.
 _FIELD = re.compile(r"(?<![\w-])(?P<name>[A-Za-z_][\w-]*+)(?:(?P<joint>\\*['\"]\s?[:,=]\s?|\s?=\s?)|:\s?)")
 _VALUE = re.compile(r"\\*(?:'[^']*'|\"[^\"]*\")|[^\s&'\",;)}\]]*")
 _LINE = re.compile(r"\\*(?:'[^']*'|\"[^\"]*\")|[^\r\n]*")
@@ -40,7 +40,7 @@ _OWN_KEY = re.compile(r"(\b[a-z0-9]+_(?:key|oat|ort)_)[\w.-]{16,}")
 
 @lru_cache(maxsize=1024)
 def is_secret_name(name: str) -> bool:
-    """Tell whether a field's name says that it holds a secret: `password`, `api_key`, `clientSecret`, `Set-Cookie`."""
+    """Return whether a field's name implies a secret: `password`, `api_key`, `clientSecret`, `Set-Cookie`."""
     words = [word.lower() for word in _WORD.findall(name[:_MAX_NAME_LENGTH])]
     return any(
         word in _SECRET_WORDS or (word == "key" and position > 0 and words[position - 1] in _KEY_OWNERS)
@@ -49,7 +49,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def masked_text(text: str) -> str:
-    """Return a text with its credentials masked: secret fields, bearer tokens, passwords in URLs, own keys."""
+    """Mask the credentials in a text: secret fields, bearer tokens, passwords in URLs, keys of this server."""
     if "=" in text or ":" in text or "'" in text or '"' in text:
         text = _masked_fields(text)
         if "@" in text:
@@ -73,7 +73,7 @@ def _masked_fields(text: str) -> str:
 
 
 def mask_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Mask the secrets of a log event (a processor of structlog)."""
+    """Mask the secrets of a log event (a structlog processor)."""
     for name, value in event.items():
         if is_secret_name(name):
             event[name] = MASK
@@ -98,14 +98,14 @@ def _masked(value: Any, levels: int) -> Any:
 
 
 class SecretPaths:
-    """Masks the secret segments of paths, by the routes that were added."""
+    """Masks the secret segments of paths, based on the registered routes."""
 
     def __init__(self) -> None:
         self._routes: set[tuple[str, ...]] = set()
         self._beginnings: tuple[str, ...] = ()
 
     def add(self, route: str) -> None:
-        """Add a route such as `/media/upload/<token>`; one without a secret changes nothing."""
+        """Register a route such as `/media/upload/<token>`; one without a secret is ignored."""
         segments = route.split("/")
         secret = [number for number, segment in enumerate(segments) if is_secret_segment(segment)]
         if secret:
@@ -113,7 +113,7 @@ class SecretPaths:
             self._beginnings = tuple(sorted({"/".join(one).partition("<")[0] for one in self._routes}))
 
     def masked(self, path: str) -> str:
-        """Return a path with its secrets masked, whatever follows them, and whether or not anything serves it."""
+        """Return a path with its secrets masked, including any longer path, whether or not a handler serves it."""
         if not path.startswith(self._beginnings):
             return path
         parts = path.split("/")
@@ -128,5 +128,5 @@ class SecretPaths:
 
 
 def is_secret_segment(segment: str) -> bool:
-    """Tell whether a segment of a route holds a secret, by its name."""
+    """Return whether a segment of a route holds a secret, by its name."""
     return segment.startswith("<") and is_secret_name(segment.strip("<>").partition(":")[0])

@@ -1,4 +1,4 @@
-"""Keeping the embedded storage within its bounds while the server runs."""
+"""Prune the embedded storage while the server runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = structlog.get_logger()
 
 @asynccontextmanager
 async def prune_regularly(files: FileStore, settings: StorageSettings) -> AsyncIterator[None]:
-    """Prune the store in the background, at once and then at the operator's interval, as long as the block runs."""
+    """Prune the store in the background, at once and then at the configured interval, until the block ends."""
     task = asyncio.get_running_loop().create_task(_prune_for_ever(files, settings))
     try:
         yield

@@ -1,4 +1,4 @@
-"""Keeps an outage of one server from costing every request its timeout."""
+"""Keep an outage of one server from costing every request its timeout."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _log = structlog.get_logger()
 
 
 class _Patience:
-    """Ends a timeout scope after some seconds in which the event loop had time to see an answer.
+    """Ends a timeout scope after some seconds in which the event loop had time to notice a response.
 
-    The seconds are waited for in parts, each of which begins when the one before was noticed to be over. While a
-    flood of requests keeps the loop busy, answers lie unread and parts grow long: a plain timeout would take that
-    for an outage of the server, just when its limits are needed most.
+    The time is split into parts, each of which begins only after the loop has noticed the end of the previous one.
+    While a flood of requests keeps the loop busy, responses wait unread and the parts grow longer. A plain timeout
+    would take that for an outage of the server, just when its limits are needed most.
     """
 
     PARTS = 4
@@ -47,7 +47,7 @@ class _Patience:
 
 @dataclass(slots=True)
 class _Outage:
-    """`began` and `retry_at` are readings of the guard's clock."""
+    """An outage in progress. `began` and `retry_at` are readings of the guard's clock."""
 
     reason: str
     began: float
@@ -57,30 +57,30 @@ class _Outage:
 
 
 class OutageGuard:
-    """Bounds every call to one server, and stops asking it while it is down (a circuit breaker).
+    """Limits every call to one server, and stops calling it while it is down (a circuit breaker).
 
-    A call that finds no answer begins an outage. From then on calls fail at once; after each `pause` a single one
-    of them asks the server again, and the first answer of any call ends the outage. It is logged when it begins
-    and when it ends, not for each call.
+    A call without a response begins an outage. From then on calls fail at once; after each `pause` a single one
+    of them tries the server again, and the first response to any call ends the outage. The beginning and the end are
+    logged, not every call.
 
-    Calls beyond `concurrency` wait for their turn, and their time counts from then on: a crowd of them is not
-    an outage, however long it takes to serve. When an outage begins, those that wait fail at once too.
+    Calls beyond `concurrency` wait for their turn, and their timeout starts only then: a long queue is not an outage,
+    however long it takes to serve. When an outage begins, waiting calls fail at once too.
 
-    A server that answers with an error is not down, so such a call fails alone. That is logged once for each kind
-    of call, until one of that kind works again.
+    A server that responds with an error is not down, so only that call fails. This is logged once for each kind
+    of call, until one of that kind succeeds again.
 
     Args:
-        server: what the server is called in messages and logs, without credentials.
-        probe: asks the server for a sign of life and changes nothing there; the one call that ends a pause begins
-            with it, so that what a frozen server finds in its sockets later is harmless.
-        timeout: seconds that one call may take in all, from connecting to the answer; time in which this process
-            was too busy to look for the answer does not count.
-        concurrency: how many calls run at once; the probe may be one more.
-        refused: errors that mean that the server answered, but would not.
-        unreachable: errors that mean that it did not answer. `refused` is looked at first.
-        reason: says in a line why it did not answer; a text that is empty stands for a timeout.
+        server: the server's name in messages and logs, without credentials.
+        probe: checks that the server responds, without changing anything. The one call after a pause begins
+            with it, so that commands which a frozen server finds in its sockets later are harmless.
+        timeout: seconds that one call can take in all, from connecting to the response; time in which this process
+            was too busy to read the response does not count.
+        concurrency: how many calls run at once; the probe can be one more.
+        refused: exceptions for a response that is an error.
+        unreachable: exceptions for no response. `refused` takes precedence.
+        reason: describes in one line why there was no response; an empty string stands for a timeout.
         pause: seconds between two attempts while the server is down.
-        clock: seconds, from a clock that never goes back.
+        clock: returns seconds from a monotonic clock.
     """
 
     def __init__(
@@ -110,15 +110,15 @@ class OutageGuard:
 
     @property
     def available(self) -> bool:
-        """Whether the server answered when it was asked last."""
+        """Whether the server responded to the last call."""
         return self._outage is None
 
     async def call(self, name: str, operation: Callable[[], Awaitable[T]]) -> T:
-        """Return the result of an operation on the server. `name` says in logs what kind of call it is.
+        """Return the result of an operation on the server. `name` is the kind of call in the log.
 
         Raises:
-            Unavailable: the server is down, or did not answer in time.
-            BackendError: it refused.
+            Unavailable: the server is down, or did not respond in time.
+            BackendError: it responded with an error.
         """
         while (outage := self._outage) is None:
             async with self._slots:

@@ -1,4 +1,4 @@
-"""The connection to Redis that the limiter and the cache index share."""
+"""The Redis connection shared by the limiter and the cache index."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from pressroom.storage.outage import OutageGuard
 T = TypeVar("T")
 
 CONCURRENCY = 20
-"""How many calls one process has on their way to Redis; more at once are not served faster."""
+"""How many calls to Redis one process makes at once; more would not be served faster."""
 
 
 class RedisConnection:
     """A pool of connections to one Redis server, and the guard that all calls to it go through.
 
-    Whoever uses it calls `open` and, once for each `open`, `close`; the last one closes the connections. It belongs
-    to the event loop that it is first used on.
+    Each user calls `open` and, once for each `open`, `close`; the last `close` closes the connections. A connection
+    belongs to the event loop that first uses it.
 
     Args:
-        url: `redis://`, `rediss://` or `unix://`; it may hold credentials.
-        timeout: seconds that one call may take in all.
-        prefix: what the names of all keys begin with.
+        url: `redis://`, `rediss://` or `unix://`; it can contain credentials.
+        timeout: seconds that one call can take in all.
+        prefix: the prefix of all keys.
         pause: seconds between two attempts while the server is down.
         clock: the guard's clock, in seconds.
 
     Raises:
-        ConfigError: the URL cannot be read.
+        ConfigError: the URL is invalid.
     """
 
     def __init__(
@@ -54,18 +54,18 @@ class RedisConnection:
             self.pool = BlockingConnectionPool.from_url(
                 url,
                 max_connections=CONCURRENCY + 1,
-                # The guard ends calls: it tells a server that is silent from a process that is too busy to listen.
+                # The guard ends calls: it can tell a silent server from a process that is too busy to read responses.
                 timeout=None,
                 socket_timeout=None,
                 socket_connect_timeout=None,
-                # Under protocol 3 the client takes idle connections that the server closed for usable ones.
+                # With protocol 3 the client mistakes idle connections that the server has closed for usable ones.
                 protocol=2,
-                # A second attempt could count a request twice, and would double the time that an outage costs.
+                # A retry could count a request twice, and would double the time that an outage costs.
                 retry=Retry(NoBackoff(), 0),
             )
             self.pool.make_connection()  # type: ignore[no-untyped-call]  # the client leaves it without annotations
         except (ValueError, TypeError, RedisError):
-            # The client's own message may quote a part of the password.
+            # The client's own message can quote a part of the password.
             raise ConfigError(
                 "storage.redis: the URL cannot be read",
                 hint="Write redis://user:password@host:port/database, special characters as %2F and so on.",
@@ -87,20 +87,20 @@ class RedisConnection:
 
     @property
     def available(self) -> bool:
-        """Whether the server answered when it was asked last."""
+        """Whether the server responded to the last call."""
         return self._guard.available
 
     async def open(self) -> None:
-        """Connect; an unreachable server is logged, and asked again later."""
+        """Connect. An unreachable server is logged and tried again later."""
         self._users += 1
         with contextlib.suppress(BackendError):
             await self.call("ping", self.client.ping)
 
     async def close(self) -> None:
-        """Let go of the connections, if nobody else uses them."""
+        """Close the connections, unless there are other users."""
         self._users = max(0, self._users - 1)
         if self._users == 0:
-            # What a frozen server has not read yet cannot be flushed; the sockets are gone all the same.
+            # Unread commands cannot be flushed to a frozen server; the sockets are closed all the same.
             with contextlib.suppress(RedisError, OSError):
                 async with asyncio.timeout(self._timeout):
                     await self.pool.aclose()
@@ -109,7 +109,7 @@ class RedisConnection:
         """Return the result of a Redis command, or of several that share one timeout.
 
         Raises:
-            BackendError: the server is down, did not answer in time, or refused.
+            BackendError: the server is down, did not respond in time, or refused the command.
         """
         return await self._guard.call(name, operation)
 
@@ -125,7 +125,7 @@ _connections: WeakValueDictionary[int, RedisConnection] = WeakValueDictionary()
 
 
 class _SettingsConnection(RedisConnection):
-    """Holds its settings, so that their identity stays taken for as long as the connection lives."""
+    """Holds its settings, so that their `id` is not reused while the connection lives."""
 
     def __init__(self, settings: Settings) -> None:
         if settings.storage.redis is None:
@@ -137,10 +137,10 @@ class _SettingsConnection(RedisConnection):
 
 
 def redis_connection(settings: Settings) -> RedisConnection:
-    """Return the connection that all users of these settings share, so that an outage costs a request one timeout.
+    """Return the connection shared by all users of these settings, so that an outage costs a request one timeout.
 
     Raises:
-        ConfigError: no server is configured, or its URL cannot be read.
+        ConfigError: no server is configured, or its URL is invalid.
     """
     connection = _connections.get(id(settings))
     if connection is None:

@@ -1,9 +1,7 @@
-"""Bringing the schema of the host and of each plugin up to date, with Alembic and a version table for each.
+"""Migrate the schemas of the host and of each plugin with Alembic, each with its own version table.
 
-Importing it takes longer than all else that is needed to see that a schema is up to date.
-
-Alembic is imported where a migration runs: mostly nothing has to run, and the import takes as
-long as the rest together.
+Alembic is imported only when a migration runs: usually none does, and the import takes longer than everything else that
+is needed to see that a schema is up to date.
 """
 
 from __future__ import annotations
@@ -35,18 +33,18 @@ _NAMES: Final = frozenset({"revision", "down_revision", "branch_labels", "depend
 
 @dataclass(frozen=True, slots=True)
 class Revisions:
-    """The revisions that a version of a plugin knows, and the newest of them (`heads`)."""
+    """The revisions that a version of a plugin includes (`known`), and the newest of them (`heads`)."""
 
     known: frozenset[str]
     heads: tuple[str, ...]
 
 
 def plain_revisions(package: str) -> Revisions | None:
-    """Return the revisions of a package of migrations where they are one line, each written as a constant.
+    """Return a package's revisions if they form a single line, with every field written as a constant.
 
     Returns:
-        Nothing where Alembic has to be asked: there are branches, labels or dependencies, or a file that this cannot
-        tell for certain.
+        `None` if Alembic has to load them: there are branches, labels or dependencies, or a file that cannot be
+        parsed with certainty.
     """
     try:
         found = [_declared(path.read_bytes()) for path in _sources(files(package) / "versions")]
@@ -78,11 +76,11 @@ def _sources(folder: Traversable) -> Iterator[Traversable]:
             yield path
 
 
-@lru_cache(maxsize=128)  # a process that opens several databases asks for the same files each time
+@lru_cache(maxsize=128)  # a process that opens several databases parses the same files each time
 def _declared(source: bytes) -> Mapping[str, Any]:
-    """Return what a migration assigns to the names that Alembic looks at.
+    """Return the values that a migration assigns to the names that Alembic reads.
 
-    Raises `ValueError` where that is not written as constants, once each.
+    Raises `ValueError` unless each is assigned once, as a constant.
     """
     values: dict[str, Any] = {}
     module = ast.parse(source)
@@ -98,7 +96,7 @@ def _declared(source: bytes) -> Mapping[str, Any]:
 
 
 def _binds(node: ast.AST) -> bool:
-    """Tell whether a node may give one of the names a value."""
+    """Return whether a node can bind one of the names."""
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.alias(asname=str(name)) | ast.alias(name=name):
             return name in _NAMES or name == "*"
@@ -107,19 +105,19 @@ def _binds(node: ast.AST) -> bool:
 
 
 _LOCK: Final = 0x70726573
-"""The key of the PostgreSQL advisory lock under which one process migrates at a time."""
+"""The key of the PostgreSQL advisory lock that lets only one process migrate at a time."""
 
 
 VERSION_TABLE_PREFIX: Final = "schema_version_"
-"""What the names of the tables begin with that hold the revision of a plugin's schema."""
+"""The prefix of the tables that hold the revision of a plugin's schema."""
 
 
 class SchemaError(BackendError):
-    """The schema of one plugin cannot be used: its migrations fail, or the database comes from a newer version."""
+    """A plugin's schema cannot be used: its migrations fail, or the database is from a newer version."""
 
 
 class SchemaMismatch(SchemaError):
-    """The tables of one plugin are at the revision `current`, and its code needs them at `wanted`."""
+    """A plugin's tables are at the revision `current`, and its code needs `wanted`."""
 
     def __init__(self, message: str, current: str, wanted: str, *, hint: str) -> None:
         super().__init__(message, hint=hint)
@@ -129,7 +127,7 @@ class SchemaMismatch(SchemaError):
 
 @dataclass(frozen=True, slots=True)
 class SchemaState:
-    """The schema of one plugin: the revision it is at (empty: none) and the one that its code needs."""
+    """The schema of one plugin: its current revision (empty if it has none) and the one that its code needs."""
 
     plugin: str
     current: str
@@ -142,7 +140,7 @@ class SchemaState:
 
 
 class Migrator:
-    """Migrates an open database. `models` are pairs of plugin id and what it contributed, the host's first."""
+    """Migrates an open database. `models` are pairs of plugin id and contributed models, the host's first."""
 
     def __init__(self, database: SqlDatabase, models: Iterable[tuple[str, Models]]) -> None:
         self._database = database
@@ -150,7 +148,7 @@ class Migrator:
 
     @property
     def plugins(self) -> tuple[str, ...]:
-        """The ids of those that have tables, in the order in which they are migrated."""
+        """The ids of the plugins with tables, in migration order."""
         return tuple(self._models)
 
     @property
@@ -162,8 +160,8 @@ class Migrator:
         """Return the state of one plugin's schema.
 
         Raises:
-            SchemaMismatch: the database holds a revision that its migrations do not know.
-            SchemaError: its migrations cannot be read.
+            SchemaMismatch: the database holds a revision that is not among the plugin's migrations.
+            SchemaError: its migrations cannot be loaded.
             BackendError: the database failed.
         """
         async with self._database.reading() as session:
@@ -171,12 +169,12 @@ class Migrator:
             return await connection.run_sync(self._state, plugin)
 
     async def upgrade(self, plugin: str) -> SchemaState:
-        """Bring one plugin's schema up to date, wholly or not at all, and return its state before.
+        """Migrate one plugin's schema completely or not at all, and return its previous state.
 
-        Of several processes that do so at the same moment one does the work, and the others wait for it.
+        If several processes do so at the same time, one does the work and the others wait for it.
 
         Raises:
-            SchemaError: a migration failed, or the database holds a revision that this version does not know.
+            SchemaError: a migration failed, or the database holds a revision unknown to this version.
             BackendError: the database failed.
         """
         async with self._database.migrating() as connection:
@@ -188,9 +186,9 @@ class Migrator:
         return before
 
     async def migrate(self) -> list[SchemaState]:
-        """Bring everything up to date, a plugin at a time, and return what was behind before.
+        """Migrate all plugins, one at a time, and return the previous states of those that were behind.
 
-        Raises what `upgrade` raises; what was done for the plugins before stays.
+        Raises the same errors as `upgrade`; plugins migrated before the error stay migrated.
         """
         return [state for plugin in self.plugins if (state := await self.upgrade(plugin)).behind]
 
@@ -223,7 +221,7 @@ class Migrator:
 
 
 def known_revisions(plugin: str, models: Models) -> Revisions:
-    """Return the revisions that this version of a plugin knows. Raises `SchemaError` where they cannot be read."""
+    """Return the revisions of this version of a plugin. Raises `SchemaError` if they cannot be loaded."""
     try:
         return plain_revisions(models.migrations) or _revisions(_script(models))
     except (Exception, SystemExit) as error:
@@ -231,7 +229,7 @@ def known_revisions(plugin: str, models: Models) -> Revisions:
 
 
 def run_migrations(connection: Connection, plugin: str, models: Models, *, downgrade_to: str = "") -> None:
-    """Run the migrations of a plugin on a connection, up to the newest or down to a revision (`base`: to nothing).
+    """Run a plugin's migrations on a connection, up to the newest or down to a revision (`base` removes everything).
 
     Raises whatever Alembic, the database or the migrations raise.
     """
@@ -241,7 +239,7 @@ def run_migrations(connection: Connection, plugin: str, models: Models, *, downg
     script = _script(models)
 
     def steps(revision: Any, _context: MigrationContext) -> Sequence[Any]:
-        # What alembic's own commands `downgrade` and `upgrade` call.
+        # The same calls as Alembic's own `downgrade` and `upgrade` commands make.
         if downgrade_to:
             return script._downgrade_revs(downgrade_to, revision)  # noqa: SLF001
         return script._upgrade_revs("head", revision)  # noqa: SLF001
@@ -268,7 +266,7 @@ def version_table(plugin: str) -> str:
 
 
 def _current(connection: Connection, plugin: str) -> tuple[str, ...]:
-    """Return the revisions that the plugin's schema is at; mostly it is one, or none."""
+    """Return the current revisions of the plugin's schema: usually one, or none."""
     name = version_table(plugin)
     if not inspect(connection).has_table(name):
         return ()

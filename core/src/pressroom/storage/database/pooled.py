@@ -1,8 +1,8 @@
-"""Connections through a pooler that lends a connection to the server for each transaction, such as PgBouncer.
+"""Connections through a transaction pooler, such as PgBouncer.
 
-The next transaction may be on another connection to the server, where named prepared statements of other clients are,
-and those of this one are not. So every statement is prepared without a name, within the transaction that runs it:
-nothing is left on the server's connection. Locks are those of transactions everywhere (`pg_advisory_xact_lock`).
+Such a pooler can give each transaction another server connection, which has the named prepared statements of other
+clients and not those of this one. So every statement is prepared without a name, within the transaction that runs it,
+and leaves nothing on the server connection. All locks belong to transactions (`pg_advisory_xact_lock`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import asyncpg
 
 
 class _PooledConnection(asyncpg.Connection):  # type: ignore[misc]  # asyncpg has no types
-    """A connection on which setting a codec is one transaction: it prepares a statement, then runs it."""
+    """A connection that sets a codec, which prepares a statement and then runs it, in a single transaction."""
 
     async def set_type_codec(self, *args: Any, **options: Any) -> None:
         async with self.transaction():
@@ -27,4 +27,4 @@ POOLED_ARGUMENTS: Final[Mapping[str, Any]] = {
     "prepared_statement_cache_size": 0,
     "prepared_statement_name_func": str,  # an empty name
 }
-"""What SQLAlchemy and asyncpg are told."""
+"""Connection arguments for SQLAlchemy and asyncpg."""

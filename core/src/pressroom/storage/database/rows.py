@@ -1,4 +1,4 @@
-"""Writing many rows at once."""
+"""Insert many rows at once."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from sqlalchemy import Table
 from sqlalchemy.ext.asyncio import AsyncSession
 
 STATEMENT_ROWS: Final = (500, 25)
-"""How many rows a statement may have: of few sizes, so that drivers know each of them, and the larger the better."""
+"""Row counts of a statement, largest first. Few sizes, so that drivers can cache the statements."""
 
 MAX_PARAMETERS: Final = 32_000
-"""How many parameters a statement may have. SQLite takes 32,766, PostgreSQL's protocol 65,535, asyncpg 32,767."""
+"""The maximum number of parameters in a statement. SQLite allows 32,766, PostgreSQL's protocol 65,535, asyncpg
+32,767."""
 
 
 async def insert_rows(
     session: AsyncSession, table: Table, columns: tuple[str, ...], rows: Sequence[Sequence[Any]]
 ) -> None:
-    """Insert rows in their order. Each has the values of `columns` as the driver takes them.
+    """Insert rows in their order. Each has the values of `columns` in the types that the driver accepts.
 
-    SQLAlchemy looks at each value of each row, and a driver that is given row by row takes the interpreter from the
-    event loop for each of them. Here a statement of constant text has many rows.
+    SQLAlchemy processes each value of each row, and a driver that gets single rows blocks the event loop for each of
+    them. Here one statement with constant text inserts many rows.
 
     Raises:
         BackendError: the database failed.
-        sqlalchemy.exc.StatementError: it does not take a row.
+        sqlalchemy.exc.StatementError: the database rejects a row.
     """
     connection = await session.connection()
     dialect = connection.dialect

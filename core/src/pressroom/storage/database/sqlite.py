@@ -1,8 +1,8 @@
-"""The engine for SQLite, whose connections go to their thread once for a statement.
+"""The SQLite engine, which hands each statement to its connection's thread only once.
 
-A cursor of `aiosqlite` hands each step over to the thread of its connection, and SQLAlchemy takes four for a statement:
-open a cursor, execute, fetch all rows, close the cursor. Handing over takes longer than what most statements do.
-A transaction that only reads begins on the thread together with its first statement.
+An `aiosqlite` cursor hands each step to the thread of its connection, and SQLAlchemy takes four steps per statement:
+open a cursor, execute, fetch all rows, close the cursor. Handing over takes longer than most statements.
+A read-only transaction begins on the thread together with its first statement.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import PoolResetState
 
 FIRST_ROWS: Final = 200
-"""How many rows come with the statement. Those after them are fetched when somebody asks, as `aiosqlite` does."""
+"""How many rows are fetched with the statement. Further rows are fetched on demand, as in `aiosqlite`."""
 
 _Row = tuple[Any, ...]
 
 
 class SqliteCursor:
-    """A cursor for SQLAlchemy's adapter to `aiosqlite`, whose cursor on the thread is there only while rows are left.
+    """A cursor for SQLAlchemy's `aiosqlite` adapter that keeps a cursor on the thread only while rows remain.
 
-    Has what the adapter calls of `aiosqlite.Cursor`; what those methods return and raise is the same.
+    Implements the methods of `aiosqlite.Cursor` that the adapter calls, with the same results and exceptions.
     """
 
     arraysize = 1
@@ -45,7 +45,7 @@ class SqliteCursor:
         return self
 
     async def __aiter__(self) -> AsyncIterator[_Row]:
-        """Go through the rows that are left, `FIRST_ROWS` at a time."""
+        """Iterate over the remaining rows, fetching `FIRST_ROWS` at a time."""
         while rows := await self.fetchmany(FIRST_ROWS):
             for row in rows:
                 yield row
@@ -61,13 +61,13 @@ class SqliteCursor:
         return self
 
     async def fetchall(self) -> Sequence[_Row]:
-        """Return all rows that are left."""
+        """Return all remaining rows."""
         if self._open is not None:
             await self._on_thread(self._fetch, None)
         return self._taken(len(self._rows))
 
     async def fetchmany(self, size: int = 1) -> Sequence[_Row]:
-        """Return up to `size` of the rows that are left."""
+        """Return up to `size` of the remaining rows."""
         if self._open is not None and len(self._rows) < size:
             await self._on_thread(self._fetch, max(size - len(self._rows), FIRST_ROWS))
         return self._taken(size)
@@ -78,13 +78,13 @@ class SqliteCursor:
         return rows[0] if rows else None
 
     async def close(self) -> None:
-        """Give up the rows that are left."""
+        """Discard the remaining rows."""
         self._rows.clear()
         if self._open is not None:
             await self._on_thread(self._finish)
 
     async def _on_thread(self, function: Callable[..., None], *arguments: Any) -> None:
-        # What its own cursors call, and all that they call.
+        # The method behind every call of aiosqlite's own cursors.
         await self._connection._execute(function, *arguments)  # type: ignore[no-untyped-call]  # noqa: SLF001
 
     def _taken(self, size: int) -> Sequence[_Row]:
@@ -120,7 +120,7 @@ class SqliteCursor:
 
 
 class SqliteConnection(aiosqlite.Connection):
-    """A connection whose cursors are `SqliteCursor`. Its thread ends with the process."""
+    """A connection whose cursors are `SqliteCursor`. Its thread is a daemon and ends with the process."""
 
     def __init__(self, connector: Callable[[], sqlite3.Connection]) -> None:
         super().__init__(connector, FIRST_ROWS)
@@ -128,23 +128,23 @@ class SqliteConnection(aiosqlite.Connection):
         self._begin = ""
 
     def begin_later(self, statement: str) -> None:
-        """Run `statement`, a `BEGIN` that takes no lock, right before the next statement; none if it is empty."""
+        """Run `statement`, a `BEGIN` that takes no lock, just before the next statement; an empty one cancels it."""
         self._begin = statement
 
     def take_begin(self) -> str:
-        """Return what has to run before the next statement, once."""
+        """Return the pending `BEGIN`, or an empty string, and clear it."""
         begin, self._begin = self._begin, ""
         return begin
 
     def cursor(self) -> SqliteCursor:  # type: ignore[override]
-        """Return a cursor, without a wait."""
+        """Return a cursor, without waiting."""
         return SqliteCursor(self)
 
 
 def connect_to_sqlite(database: str, **options: Any) -> SqliteConnection:
-    """Return a connection that opens once it is awaited, for `async_creator_fn` of SQLAlchemy.
+    """Return a connection that opens when it is awaited, for SQLAlchemy's `async_creator_fn`.
 
-    `database` is the path of the file; `options` are those of `sqlite3.connect`.
+    `database` is the path of the file; `options` are passed to `sqlite3.connect`.
     """
     return SqliteConnection(partial(sqlite3.connect, database, **options))
 
@@ -154,7 +154,7 @@ def sqlite_engine(
 ) -> AsyncEngine:
     """Return an engine whose transactions begin with the statement `begin`.
 
-    A connection waits for a lock at most `timeout` seconds. `pool` is what SQLAlchemy is told of the pool.
+    A connection waits for a lock for at most `timeout` seconds. `pool` has SQLAlchemy's pool options.
     """
     connecting = {"timeout": timeout, "async_creator_fn": connect_to_sqlite}
     engine = create_async_engine(url, connect_args=connecting, pool_reset_on_return=None, **pool)
@@ -164,7 +164,7 @@ def sqlite_engine(
 
     @event.listens_for(engine.sync_engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:
-        # The driver must not begin transactions by itself: it does so too late, and never IMMEDIATE.
+        # The driver must not begin transactions itself: it does so too late, and never IMMEDIATE.
         connection.isolation_level = None
         connection.create_function("lower", 1, _lower, deterministic=True)
         cursor = connection.cursor()
@@ -174,7 +174,7 @@ def sqlite_engine(
 
     @event.listens_for(engine.sync_engine, "reset")
     def roll_back(connection: Any, _record: Any, _state: PoolResetState) -> None:
-        # Most connections come back after a commit: asking the thread to roll back nothing would take a while.
+        # Most connections are returned after a commit: a rollback on the thread would take time for nothing.
         driver: SqliteConnection = connection.driver_connection
         driver.begin_later("")
         if driver.in_transaction:
@@ -191,5 +191,5 @@ def sqlite_engine(
 
 
 def _lower(value: Any) -> Any:
-    """Return a text in lower case, as PostgreSQL does: SQLite's own `lower` knows the 26 letters of ASCII alone."""
+    """Lowercase a string like PostgreSQL; SQLite's own `lower` only converts the 26 letters of ASCII."""
     return value.lower() if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Where generated files are kept: a local folder, or a bucket of an S3-compatible service."""
+"""Storage of generated files: a local folder, or a bucket of an S3-compatible service."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ __all__ = [
 
 
 def local_files(settings: Settings) -> FileStore:
-    """Return the store that keeps files in the folder `files` of `[storage] path`, not opened yet.
+    """Return the unopened store for the folder `files` in `[storage] path`.
 
     Raises:
-        BackendError: its secret key can be neither read nor made.
+        BackendError: its secret key can be neither read nor created.
     """
     signer = UrlSigner(signing_secret(settings))
     return LocalFileStore(settings.storage.path / "files", signer, settings.public_url)
 
 
 def s3_files(settings: Settings) -> FileStore:
-    """Return the store that keeps files in the bucket of `[storage] files`, not opened yet.
+    """Return the unopened store for the bucket in `[storage] files`.
 
     Raises:
-        ConfigError: the URL does not name a bucket, or what S3 needs is not installed.
+        ConfigError: the URL contains no bucket, or a package for S3 is not installed.
     """
     where = settings.storage.files
     try:

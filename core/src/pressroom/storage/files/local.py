@@ -1,4 +1,4 @@
-"""Files in a folder of this machine."""
+"""Files in a local folder."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from pressroom.storage.files.signing import MediaTypes, UrlSigner, UrlStatus, ch
 
 
 class RecentKeys:
-    """Remembers keys for `seconds` each, and at most `max_keys` of them: the ones added last.
+    """Remembers the most recently added keys, at most `max_keys`, for `seconds` each.
 
-    `clock` tells a time in seconds that never goes back.
+    `clock` returns seconds from a monotonic clock.
     """
 
     __slots__ = ("_clock", "_expiry", "_max_keys", "_seconds")
@@ -39,14 +39,14 @@ class RecentKeys:
         self._expiry: OrderedDict[str, float] = OrderedDict()
 
     def add(self, key: str) -> None:
-        """Remember `key` from now on."""
+        """Remember `key`, counting its time anew."""
         self._expiry[key] = self._clock() + self._seconds
         self._expiry.move_to_end(key)
         if len(self._expiry) > self._max_keys:
             self._expiry.popitem(last=False)
 
     def discard(self, key: str) -> None:
-        """Forget `key`; one that is not remembered is not an error."""
+        """Forget `key`; an unknown one is not an error."""
         self._expiry.pop(key, None)
 
     def __contains__(self, key: str) -> bool:
@@ -61,7 +61,7 @@ class RecentKeys:
 
 
 INLINE_BYTES: Final = 262_144
-"""Files up to this size are read on the event loop: from the page cache that takes less time than a thread switch."""
+"""Files up to this many bytes are read on the event loop: from the page cache, that is faster than a thread switch."""
 
 _THREADS: Final = 4
 _NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
@@ -71,12 +71,12 @@ T = TypeVar("T")
 
 
 class LocalFileStore:
-    """Keeps files under `folder` as `<tool>/<id>.<extension>`; URLs lead to the server itself.
+    """Stores files in `folder` as `<tool>/<id>.<extension>`, with URLs that point to the server itself.
 
-    A file is written to the folder `.tmp`, flushed to the disk, and renamed: whatever happens, a name stands for a
-    whole file or for none. Several processes may use one folder.
+    A file is written to the folder `.tmp`, flushed to disk, and renamed, so that a path never refers to an incomplete
+    file, even after a crash. Several processes can share one folder.
 
-    `base_url` is the server's public URL without a slash at the end.
+    `base_url` is the server's public URL without a trailing slash.
     """
 
     def __init__(self, folder: Path, signer: UrlSigner, base_url: str) -> None:
@@ -90,26 +90,26 @@ class LocalFileStore:
         self._path = lru_cache(maxsize=4096)(self._checked_path)
 
     async def open(self) -> None:
-        """Make the folder and check that files can be written there.
+        """Create the folder and check that it is writable.
 
         Raises:
-            BackendError: they cannot. A full disk is not a reason: files can still be read, and pruning makes room.
+            BackendError: it is not. A full disk is not an error: files can still be read, and pruning frees space.
         """
         self._threads = self._threads or ThreadPoolExecutor(_THREADS, thread_name_prefix="pressroom-files")
         await self._in_thread(self._prepare)
 
     async def close(self) -> None:
-        """Wait for what is being written, and let go of the threads."""
+        """Wait for pending writes, and end the threads."""
         threads, self._threads = self._threads, None
         if threads is not None:
             await asyncio.to_thread(threads.shutdown)
 
     async def write(self, key: str, content: bytes, *, media_type: str) -> None:
-        """Store a file whole, or not at all; one of the same key is replaced.
+        """Store a complete file or none, replacing one with the same key.
 
         Raises:
             BackendError: the disk is full, or the folder cannot be written.
-            ValueError: `key` is not a key, or its extension does not stand for `media_type`.
+            ValueError: `key` is not a key, or its extension does not match `media_type`.
         """
         self.media_types.check(check_key(key), media_type)
         await self._in_thread(self._write, key, content)
@@ -118,7 +118,7 @@ class LocalFileStore:
         """Return a file's bytes.
 
         Raises:
-            FileMissing: there is no such file.
+            FileMissing: the file does not exist.
             BackendError: it cannot be read.
         """
         path = self._path(key)
@@ -135,11 +135,12 @@ class LocalFileStore:
             self._fail_reading(key, error)
 
     async def read_range(self, key: str, start: int, end: int) -> bytes:
-        """Return the bytes from `start` up to, not including, `end`; fewer where the file ends before that.
+        """Return the bytes from `start` up to, but not including, `end`; fewer if the file is shorter.
 
         Raises:
-            FileMissing: there is no such file.
+            FileMissing: the file does not exist.
             BackendError: it cannot be read.
+            ValueError: `start` or `end` is out of range.
         """
         path = self._path(key)
         if not 0 <= start <= end:
@@ -152,10 +153,10 @@ class LocalFileStore:
             self._fail_reading(key, error)
 
     async def stat(self, key: str) -> StoredFile:
-        """Return what is known of a file.
+        """Return a file's metadata.
 
         Raises:
-            FileMissing: there is no such file.
+            FileMissing: the file does not exist.
             BackendError: the folder cannot be read.
         """
         path = self._path(key)
@@ -166,7 +167,7 @@ class LocalFileStore:
         return StoredFile(key, found.st_size, self.media_types.of(key), datetime.fromtimestamp(found.st_mtime, UTC))
 
     async def has(self, key: str) -> bool:
-        """Tell whether the file is there; costs one system call. In a folder that cannot be read, no file is there."""
+        """Return whether the file exists, with one system call. False if the folder cannot be read."""
         return os.access(self._path(key), os.F_OK)
 
     async def url(self, key: str, *, expires: datetime) -> str:
@@ -175,7 +176,7 @@ class LocalFileStore:
         return f"{self._base_url}{path}?{self.signer.sign(path, int(expires.timestamp()))}"
 
     def key_of(self, url: str) -> str | None:
-        """Return the key of the file that a signed URL of this store leads to; `None` for any other URL."""
+        """Return the key of the file behind a valid signed URL of this store, or `None` for any other URL."""
         own = f"{self._base_url}{url_path('')}"
         if not url.startswith(own):
             return None
@@ -187,7 +188,7 @@ class LocalFileStore:
         return path.removeprefix(url_path(""))
 
     async def delete(self, key: str) -> None:
-        """Remove a file; one that is not there is no error.
+        """Remove a file; a missing one is not an error.
 
         Raises:
             BackendError: the folder cannot be changed.
@@ -195,10 +196,10 @@ class LocalFileStore:
         await self._in_thread(_unlink, self._path(key))
 
     async def prune(self, *, older_than: datetime, max_bytes: int) -> Pruned:
-        """Remove files last written before `older_than`, then the oldest until `max_bytes` (0: no bound) hold.
+        """Remove files last written before `older_than`, then the oldest until at most `max_bytes` remain.
 
-        Works in a thread. Temporary files that a crash left behind go too. The bound on the size is for the disk:
-        it removes files whose URLs are still valid, where there is no other way.
+        A `max_bytes` of 0 means no limit. Runs in a thread, and also removes temporary files left behind by a crash.
+        The size limit protects the disk: if necessary, it removes files whose URLs are still valid.
 
         Raises:
             BackendError: the folder cannot be read or changed.
@@ -206,7 +207,7 @@ class LocalFileStore:
         return await self._in_thread(self._prune, round(older_than.timestamp() * 1e9), max_bytes)
 
     def path_of(self, key: str) -> Path:
-        """Return where the file is, or would be.
+        """Return the path where the file is, or would be.
 
         Raises:
             ValueError: `key` is not a key.
@@ -218,7 +219,7 @@ class LocalFileStore:
 
     def _prepare(self) -> None:
         make_private_folder(self._root)
-        # One that an earlier version made; the modes of what is inside do not matter then.
+        # An existing folder may be open to others. Closing it protects everything inside, whatever its mode.
         close_to_others(self._root)
         make_private_folder(self._temporary)
         remove_strays(self._temporary)
@@ -241,8 +242,8 @@ class LocalFileStore:
                 left = memoryview(content)
                 while left:
                     left = left[os.write(descriptor, left) :]
-                # Without it, a power cut could leave the name with a part of the bytes. That the name itself gets
-                # lost does no harm: the file is rendered again.
+                # Without it, a power failure could leave an incomplete file under the name. Losing the name itself is
+                # harmless: the file is rendered again.
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
@@ -257,7 +258,7 @@ class LocalFileStore:
         return prune_folder(self._root, self._temporary, older_than_ns=older_than_ns, max_bytes=max_bytes)
 
     def _make_folder(self, folder: str) -> None:
-        """Make a folder right below the root, and the root where somebody removed it."""
+        """Create a folder directly below the root, and the root if it was removed."""
         try:
             os.mkdir(folder, PRIVATE)
         except FileExistsError:

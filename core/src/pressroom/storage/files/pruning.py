@@ -1,7 +1,7 @@
-"""Removing old files from the local store's folder.
+"""Remove old files from the local store's folder.
 
-These functions block. They keep no list of all files, because a busy store holds millions of small ones, and they
-call the system for each file, so that other threads get their turn.
+These functions block. They keep no list of all files, since a busy store holds millions of small ones, and they make a
+system call for each file, which lets other threads run.
 """
 # ruff: noqa: PTH104, PTH105, PTH108 - making a Path takes as long as the system call on it
 
@@ -19,7 +19,7 @@ from pressroom.sdk.backends import Pruned
 from pressroom.storage.files.signing import is_key
 
 STRAY_AFTER: Final = 3600.0
-"""Seconds after which a temporary file cannot belong to a write that still runs."""
+"""How old a temporary file must be, in seconds, to be certain that no write is still using it."""
 
 _BUCKET_NS: Final = 60 * 10**9
 
@@ -29,13 +29,13 @@ _Found = tuple[str, os.stat_result]
 def prune_folder(folder: str, temporary: str, *, older_than_ns: int, max_bytes: int) -> Pruned:
     """Remove files last written before `older_than_ns`, then the oldest until at most `max_bytes` are left.
 
-    A file that is written while this runs stays. Files whose names are not keys are left alone.
+    A file written during this call is kept. Files whose names are not keys are ignored.
 
     Args:
         folder: the store's folder.
         temporary: its folder for temporary files, on the same file system.
         older_than_ns: Unix time in nanoseconds.
-        max_bytes: bound on the sum of sizes; 0 means none.
+        max_bytes: limit on the total size; 0 means no limit.
 
     Raises:
         OSError: the folder cannot be read or changed.
@@ -62,7 +62,7 @@ def prune_folder(folder: str, temporary: str, *, older_than_ns: int, max_bytes: 
 
 
 def remove_strays(temporary: str) -> None:
-    """Remove temporary files that a crash left behind.
+    """Remove temporary files left behind by a crash.
 
     Raises:
         OSError: the folder cannot be read or changed.
@@ -88,7 +88,7 @@ def _files(folder: str) -> Iterator[_Found]:
 
 
 def _oldest(folder: str, bytes_by_age: dict[int, int], excess: int) -> Iterator[_Found]:
-    """Yield the oldest files, until their sizes sum up to `excess` or more."""
+    """Yield the oldest files until their sizes add up to `excess` or more."""
     last = 0
     for last in sorted(bytes_by_age):
         if bytes_by_age[last] >= excess:
@@ -110,12 +110,12 @@ def _oldest(folder: str, bytes_by_age: dict[int, int], excess: int) -> Iterator[
 
 
 def _remove(path: str, found: os.stat_result, temporary: str) -> bool:
-    """Remove the file that was found, but not one that has taken its place since."""
+    """Remove the given file, but not a newer one that has replaced it."""
     claim = f"{temporary}/{secrets.token_hex(8)}"
     try:
         if not _same(os.lstat(path), found):
             return False
-        # Taken away first and looked at again: between a look and a removal, a writer could come.
+        # Renamed first and checked again: a writer could replace the file between a check and its removal.
         os.rename(path, claim)
     except FileNotFoundError:
         return False
@@ -124,7 +124,7 @@ def _remove(path: str, found: os.stat_result, temporary: str) -> bool:
             os.replace(claim, path)
             return False
         os.unlink(claim)
-    except FileNotFoundError:  # another pruning took it for a stray; it is as old as that
+    except FileNotFoundError:  # another pruning has removed it as a stray temporary file, which is fine
         return True
     return True
 

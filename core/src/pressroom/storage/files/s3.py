@@ -1,6 +1,6 @@
 """Files in a bucket of an S3-compatible service, through s3fs.
 
-Importing this module imports s3fs, which takes most of a second: import it only where a bucket is configured.
+Importing this module imports s3fs, which takes most of a second: import it only if a bucket is configured.
 """
 # ruff: noqa: SLF001 - the coroutines of an asynchronous fsspec file system carry an underscore
 
@@ -29,7 +29,7 @@ from pressroom.storage.outage import OutageGuard
 T = TypeVar("T")
 
 SEEN_SECONDS: Final = 60
-"""How long `has` trusts that a file it saw is still there."""
+"""How long `has` assumes that a file it has seen still exists, in seconds."""
 
 _SEEN_KEYS: Final = 50_000
 _CONNECTIONS: Final = 64
@@ -38,15 +38,15 @@ _URL = re.compile(r"s3://([a-z0-9][a-z0-9._-]{1,253})((?:/[A-Za-z0-9_=+~-][A-Za-
 
 
 class S3FileStore:
-    """Keeps files as `<prefix>/<tool>/<id>.<extension>` in a bucket; URLs lead to the bucket.
+    """Stores files in a bucket as `<prefix>/<tool>/<id>.<extension>`, with URLs that point to the bucket.
 
-    No call takes longer than the configured `timeout`. While the service does not answer, one call in a second asks it
+    Every call is limited to the configured `timeout`. While the service is down, one call per second tries it
     and the others fail at once. Old files are removed by a lifecycle rule of the bucket.
 
     `url` is `s3://bucket` or `s3://bucket/prefix`.
 
     Raises:
-        ConfigError: `url` is not of that form, or one half of the credentials is missing.
+        ConfigError: `url` does not have that form, or only one of the two credentials is set.
     """
 
     def __init__(self, url: str, settings: S3Settings) -> None:
@@ -83,14 +83,14 @@ class S3FileStore:
         """Connect, and check that files can be written, read and removed.
 
         Raises:
-            BackendError: they cannot; the message says whether keys, bucket, permissions or network are at fault.
+            BackendError: they cannot. The message states whether keys, bucket, permissions or network are at fault.
         """
         settings = self._settings
         try:
             async with self._bounded("it was opened"):
                 self._files = await self._connect(settings.endpoint_url)
                 public = settings.public_endpoint_url
-                # The host is part of the signature, so signed URLs need a client of their own.
+                # The host is part of the signature, so signed URLs need a separate client.
                 own = public is not None and public != settings.endpoint_url
                 self._signing = await self._connect(public, self._files.session) if own else self._files
                 await self._probe()
@@ -99,7 +99,7 @@ class S3FileStore:
             raise
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         looks = list(self._looks.values())
         for look in looks:
             look.cancel()
@@ -110,11 +110,11 @@ class S3FileStore:
             await files._s3.close()
 
     async def write(self, key: str, content: bytes, *, media_type: str) -> None:
-        """Store a file whole, or not at all; one of the same key is replaced.
+        """Store a complete file or none, replacing one with the same key.
 
         Raises:
-            BackendError: the service failed or did not answer in time.
-            ValueError: `key` is not a key, or its extension does not stand for `media_type`.
+            BackendError: the service failed or did not respond in time.
+            ValueError: `key` is not a key, or its extension does not match `media_type`.
         """
         self.media_types.check(check_key(key), media_type)
         await self._call(f"{key} was written", lambda: self._put(key, content))
@@ -124,8 +124,8 @@ class S3FileStore:
         """Return a file's bytes.
 
         Raises:
-            FileMissing: there is no such file.
-            BackendError: the service failed or did not answer in time.
+            FileMissing: the file does not exist.
+            BackendError: the service failed or did not respond in time.
         """
         check_key(key)
         content: bytes = await self._call(f"{key} was read", lambda: self._files._cat_file(self._path(key)), key=key)
@@ -133,11 +133,11 @@ class S3FileStore:
         return content
 
     async def stat(self, key: str) -> StoredFile:
-        """Return what is known of a file.
+        """Return a file's metadata.
 
         Raises:
-            FileMissing: there is no such file.
-            BackendError: the service failed or did not answer in time.
+            FileMissing: the file does not exist.
+            BackendError: the service failed or did not respond in time.
         """
         check_key(key)
         head = await self._call(f"{key} was looked for", lambda: self._head(key), key=key)
@@ -146,10 +146,10 @@ class S3FileStore:
         return StoredFile(key, head["ContentLength"], head["ContentType"], modified.astimezone(UTC))
 
     async def has(self, key: str) -> bool:
-        """Tell whether the file is there, or was within the last minute.
+        """Return whether the file exists, or was seen within the last minute.
 
         Raises:
-            BackendError: the service failed or did not answer in time.
+            BackendError: the service failed or did not respond in time.
         """
         if check_key(key) in self._seen:
             return True
@@ -157,13 +157,13 @@ class S3FileStore:
         if look is None:
             look = self._looks[key] = asyncio.create_task(self._look(key))
             look.add_done_callback(lambda done: self._looked(key, done))
-        # Others may wait for the same answer: a caller who leaves does not take it away from them.
+        # Other callers may wait for the same request, which must not be cancelled when one of them leaves.
         return await asyncio.shield(look)
 
     async def url(self, key: str, *, expires: datetime) -> str:
         """Return a presigned URL of the bucket (Signature Version 4), valid until `expires` (UTC, whole seconds).
 
-        With temporary credentials it ends with these, if that is sooner.
+        With temporary credentials it expires together with them, if that is sooner.
 
         Raises:
             BackendError: the credentials cannot be renewed.
@@ -183,10 +183,10 @@ class S3FileStore:
         return address
 
     async def delete(self, key: str) -> None:
-        """Remove a file; one that is not there is no error.
+        """Remove a file; a missing one is not an error.
 
         Raises:
-            BackendError: the service failed or did not answer in time.
+            BackendError: the service failed or did not respond in time.
         """
         self._seen.discard(check_key(key))
         await self._call(f"{key} was removed", lambda: self._files._rm_file(self._path(key)))
@@ -205,7 +205,7 @@ class S3FileStore:
             asynchronous=True,
             skip_instance_cache=True,
             use_listings_cache=False,
-            max_concurrency=1,  # else each read begins with a request for the size
+            max_concurrency=1,  # otherwise each read begins with a request for the size
             session=session,
             endpoint_url=endpoint,
             key=key.get_secret_value() if key else None,
@@ -218,12 +218,12 @@ class S3FileStore:
                 "read_timeout": settings.timeout,
                 "max_pool_connections": _CONNECTIONS,
                 "retries": {"mode": "standard", "total_max_attempts": 3},
-                # Many services other than AWS do not know the newer checksums.
+                # Many services other than AWS do not support the newer checksums.
                 "request_checksum_calculation": "when_required",
                 "response_checksum_validation": "when_required",
             },
         )
-        files.retries = 2  # for a body that breaks off; everything else botocore retries already
+        files.retries = 2  # for a response body that breaks off; botocore already retries everything else
         try:
             await files.set_session()
         except ValueError as error:
@@ -233,7 +233,7 @@ class S3FileStore:
         return files
 
     async def _probe(self) -> None:
-        # Names of their own, because several servers may start at once.
+        # Random names, because several servers may start at once.
         key, absent = (f"probe/{secrets.token_hex(16)}.txt" for _ in range(2))
         content = secrets.token_bytes(16)
         await self._put(key, content)
@@ -262,7 +262,7 @@ class S3FileStore:
         )
 
     async def _head(self, key: str) -> dict[str, Any]:
-        # Not `_info`, which continues to look for a folder of that name.
+        # Not `_info`, which would also look for a folder of that name.
         head: dict[str, Any] = await self._files._call_s3(
             "head_object", Bucket=self._bucket, Key=f"{self._prefix}{key}"
         )
@@ -278,12 +278,12 @@ class S3FileStore:
     def _looked(self, key: str, look: asyncio.Task[bool]) -> None:
         del self._looks[key]
         if not look.cancelled():
-            look.exception()  # retrieved, should every caller have left by now
+            look.exception()  # marks it as retrieved, in case every caller has left
 
     async def _call(self, doing: str, operation: Callable[[], Awaitable[T]], *, key: str = "") -> T:
-        """Return the result of an operation, within the operator's time and at once while the service is down.
+        """Return the result of an operation, with the configured timeout, failing at once while the service is down.
 
-        `key` is the file that `FileMissing` is about, where there may be none.
+        `key` is the file that `FileMissing` reports if it does not exist.
         """
 
         async def attempt() -> T | _Refusal:
@@ -308,7 +308,7 @@ class S3FileStore:
 
     @asynccontextmanager
     async def _bounded(self, doing: str) -> AsyncIterator[None]:
-        """Bound the time of what is done inside, and raise its failures as `BackendError`."""
+        """Limit the time of the block, and raise its failures as `BackendError`."""
         try:
             async with asyncio.timeout(self._settings.timeout):
                 yield
@@ -329,14 +329,14 @@ class S3FileStore:
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """What the service answered in place of a result."""
+    """An error response of the service."""
 
     error: Exception
 
 
 class _Unreachable(Exception):
-    """The service gave no answer; the text says why."""
+    """The service did not respond; the message has the reason."""
 
 
 async def _no_probe() -> None:
-    """Do nothing: every call may be made twice."""
+    """Do nothing: every call is safe to repeat."""

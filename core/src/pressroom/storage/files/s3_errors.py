@@ -1,4 +1,4 @@
-"""What the errors of an S3-compatible service mean to the person who runs the server."""
+"""Explain the errors of an S3-compatible service to the operator."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from botocore.exceptions import (
 from botocore.parsers import ResponseParserError
 
 FAILURES: Final = (OSError, BotoCoreError, ClientError, ResponseParserError, aiohttp.ClientError)
-"""Everything that a call through s3fs raises where the service, the network or the configuration is at fault."""
+"""The exceptions of calls through s3fs for faults of the service, the network or the configuration."""
 
 PERMISSIONS_HINT: Final = "Allow the key s3:PutObject, s3:GetObject, s3:DeleteObject and s3:ListBucket on the bucket."
 
@@ -83,12 +83,12 @@ _UNREACHABLE: Final = (
 
 
 def is_unreachable(error: BaseException) -> bool:
-    """Tell whether the service gave no answer, not even one that is an error."""
+    """Return whether the service sent no response at all, not even an error."""
     return isinstance(error, _UNREACHABLE) and not service_code(error)
 
 
 def service_code(error: BaseException) -> str:
-    """Return the code by which the service named its error, or the HTTP status; empty where it sent none."""
+    """Return the service's error code, or the HTTP status; empty if it sent neither."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ClientError):
@@ -98,7 +98,7 @@ def service_code(error: BaseException) -> str:
 
 
 def explain(error: Exception) -> tuple[str, str]:
-    """Return what was wrong, and what to do about it."""
+    """Return a description of the problem, and advice for the operator."""
     code = service_code(error)
     if code in _BY_CODE:
         return _BY_CODE[code]

@@ -1,4 +1,4 @@
-"""Keys of stored files, `<tool>/<id>.<extension>`, and signed URLs of the embedded storage, with their secret."""
+"""Keys of stored files (`<tool>/<id>.<extension>`), and the local store's signed URLs and their secret."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class UrlStatus(Enum):
 
     VALID = "valid"
     ALTERED = "altered"
-    """Path, expiry or signature is not what was signed; answer 403."""
+    """Path, expiry or signature differ from what was signed; respond with 403."""
     EXPIRED = "expired"
-    """Signed by this server, but its time is over; answer 410."""
+    """Signed by this server, but expired; respond with 410."""
 
 
 class UrlSigner:
@@ -49,45 +49,45 @@ class UrlSigner:
     def __init__(self, secret: bytes) -> None:
         if len(secret) < MIN_SECRET_BYTES:
             raise ValueError(f"the secret must have at least {MIN_SECRET_BYTES} bytes (got {len(secret)})")
-        # A key of its own, so that nothing else that is made from the same secret passes as a signed URL.
+        # A derived key, so that nothing else made from the same secret is accepted as a signed URL.
         self._key = hmac.digest(secret, b"pressroom signed file address", "sha256")
-        # A result that many ask for at once is signed once a second.
+        # A result that many clients request at once is signed once per second.
         self._signed = lru_cache(maxsize=4096)(self._signature)
 
     def sign(self, path: str, expires: int) -> str:
-        """Return the query that makes `path` valid until `expires`, a Unix time in whole seconds."""
+        """Return the query string that makes `path` valid until `expires`, a Unix time in whole seconds."""
         text = str(expires)
         return f"expires={text}&signature={self._signed(path, text).decode()}"
 
     def verify(self, path: str, expires: str, signature: str, now: float) -> UrlStatus:
-        """Check what a client sent; a parameter that is missing counts as empty.
+        """Check the parameters of a request; a missing one counts as empty.
 
-        The signature comes first: an altered expiry is `ALTERED`, whatever it says. Whether the file exists plays
-        no part.
+        The signature is checked first: an altered expiry is `ALTERED`, whatever its value. Whether the file exists is
+        not checked.
 
         Args:
             path: the path as `url_path` builds it, percent-decoded.
-            expires: the query parameter `expires` as it was sent.
-            signature: the query parameter `signature` as it was sent.
+            expires: the query parameter `expires`, as received.
+            signature: the query parameter `signature`, as received.
             now: Unix time in seconds.
         """
         if not hmac.compare_digest(self._signature(path, expires), signature.encode(errors="replace")):
             return UrlStatus.ALTERED
-        # The text is the one that was signed, so it is a number.
+        # The signature covers this text, so it is a number.
         return UrlStatus.VALID if now < int(expires) else UrlStatus.EXPIRED
 
     def _signature(self, path: str, expires: str) -> bytes:
-        # A line break is in no path that is signed, so no two pairs give the same message.
+        # Signed paths contain no line break, so no two pairs give the same message.
         message = f"{path}\n{expires}".encode(errors="replace")
         return urlsafe_b64encode(hmac.digest(self._key, message, "sha256")).rstrip(b"=")
 
 
 def signing_secret(settings: Settings) -> bytes:
-    """Return the configured `secret_key`, or the one that is kept in `[storage] path`.
+    """Return the configured `secret_key`, or the one stored in `[storage] path`.
 
     Raises:
-        ConfigError: the configured key is short enough to be guessed, or the kept one is damaged.
-        BackendError: the kept one can be neither read nor made.
+        ConfigError: the configured key is too short, or the stored one is damaged.
+        BackendError: the stored one can be neither read nor created.
     """
     if settings.secret_key is None:
         return load_or_create_secret(settings.storage.path)
@@ -101,13 +101,13 @@ def signing_secret(settings: Settings) -> bytes:
 
 
 def load_or_create_secret(folder: Path) -> bytes:
-    """Return the 32 bytes of `secret.key` in `folder`; the first time, make them.
+    """Return the 32 bytes of `secret.key` in `folder`, creating the file the first time.
 
-    Only the file's owner may read it. Processes that start at the same moment get the same secret.
+    Only the file's owner can read it. Processes that start at the same time get the same secret.
 
     Raises:
-        ConfigError: the file does not hold a secret.
-        BackendError: the file can be neither read nor made.
+        ConfigError: the file does not contain a secret.
+        BackendError: the file can be neither read nor created.
     """
     path = folder / FILE_NAME
     try:
@@ -143,7 +143,7 @@ def _create(path: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         try:
-            # Unlike a rename, a link never replaces the secret of a process that was faster.
+            # Unlike a rename, a link never replaces the secret of a faster process.
             os.link(temporary, path)
         except FileExistsError:
             return
@@ -161,7 +161,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def is_key(text: str) -> bool:
-    """Tell whether `text` has the form of a key. Such a text cannot leave the store's folder."""
+    """Return whether `text` has the form of a key. A key cannot point outside the store's folder."""
     return len(text) <= MAX_KEY_LENGTH and _KEY.fullmatch(text) is not None
 
 
@@ -169,7 +169,7 @@ def check_key(key: str) -> str:
     """Return `key` unchanged.
 
     Raises:
-        ValueError: it is not a key. Keys are made by the server, so this is a fault of the program.
+        ValueError: it is not a key. Keys are generated by the server, so this is a programming error.
     """
     if not is_key(key):
         raise ValueError(f"{key!r} is not a key of the form <tool>/<id>.<extension> in [a-z0-9-]")
@@ -182,44 +182,44 @@ def extension_of(key: str) -> str:
 
 
 class MediaTypes:
-    """Which media types the extensions of keys stand for: those of the SDK, and those that generators declare.
+    """Maps the extensions of keys to media types: those of the SDK, and those that generators declare.
 
-    A file of a generator that declares it no more is plain bytes.
+    A file whose type no generator declares is served as plain bytes.
     """
 
     def __init__(self) -> None:
         self._declared: dict[tuple[str, str], str] = {}
 
     def declare(self, tool: str, extensions: Mapping[str, str]) -> None:
-        """Take over what a generator declares: the extension of each further media type."""
+        """Add a generator's extensions by media type."""
         for media_type, extension in extensions.items():
             self._declared[tool, extension] = media_type
 
     def of(self, key: str) -> str:
-        """Return the media type that the key's extension stands for."""
+        """Return the media type of the key's extension."""
         extension = extension_of(key)
         return _KNOWN.get(extension) or self._declared.get((key.partition("/")[0], extension), _UNKNOWN)
 
     def check(self, key: str, media_type: str) -> None:
-        """Check that a file's media type is the one that its key promises.
+        """Check that a file's media type matches the extension of its key.
 
         Raises:
-            ValueError: it is another one. Who fetches the file would be told the wrong type.
+            ValueError: it does not. Clients that fetch the file would get the wrong type.
         """
         if media_type != self.of(key):
             raise ValueError(f"{key} would be served as {self.of(key)}, but it is {media_type}")
 
 
 def disposition_type(media_type: str) -> Literal["inline", "attachment"]:
-    """Return whether browsers show a file in place or save it: nobody knows what they would do with other types."""
+    """Return whether browsers should display a file or save it: types that are not in the SDK are saved."""
     return "inline" if media_type in EXTENSIONS else "attachment"
 
 
 def content_disposition(key: str, media_type: str) -> str:
-    """Return the value of `Content-Disposition` (RFC 6266): a file is saved under its own name."""
+    """Return the `Content-Disposition` header (RFC 6266), which saves a file under its own name."""
     return f'{disposition_type(media_type)}; filename="{key.rpartition("/")[2]}"'
 
 
 def url_path(key: str) -> str:
-    """Return the path, below the server's base URL, at which a local file is fetched. It is what gets signed."""
+    """Return the path of a local file below the server's base URL. This path is what gets signed."""
     return f"/files/{key}"

@@ -1,4 +1,4 @@
-"""The tables of the host itself, and the migrations that make them."""
+"""The host's own tables, and the migrations that create them."""
 
 from typing import Final
 
@@ -25,7 +25,7 @@ from pressroom.storage.database.tables.accounts import (
 from pressroom.storage.database.tables.jobs import JobLockRow, JobRow, KeyFingerprintRow
 
 HOST_MODELS: Final = Models(Base.metadata, "pressroom.storage.database.tables.migrations")
-"""What a plugin contributes for its tables, for those of the host."""
+"""The host's tables and migrations, in the form that plugins contribute."""
 
 __all__ = [
     "HOST_MODELS",

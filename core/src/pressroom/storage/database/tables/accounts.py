@@ -1,7 +1,7 @@
-"""People and what they sign in with, connect, approve and do, and the clients to which they give access.
+"""Users, their identities, sessions, connections, approvals and activity, and the clients with access to accounts.
 
-Secrets never are here in clear: passwords as Argon2id hashes, keys, cookies and links as SHA-256 of at least
-160 random bits.
+Secrets are never stored in plain text: passwords are Argon2id hashes; keys, cookies and links are SHA-256 hashes of at
+least 160 random bits.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ class Base(DeclarativeBase):
 
 
 ID = String(MAX_ID_LENGTH)
-"""A random id: 22 base62 characters after a letter that says of what, such as `u_`."""
+"""A random id: 22 base62 characters after a prefix with a letter for the type, such as `u_`."""
 
 
 def _where(condition: str) -> dict[str, Any]:
-    """Return the options of an index that holds only the rows which meet a condition."""
+    """Return the options of a partial index, which only contains the rows that meet a condition."""
     return {f"{dialect}_where": text(condition) for dialect in ("sqlite", "postgresql")}
 
 
 class UserRow(Base):
-    """An account. `email` is in the form that it is compared in; `password_hash` is empty where none was set."""
+    """An account. `email` is normalised for comparison; `password_hash` is empty if no password is set."""
 
     __tablename__ = "users"
 
@@ -47,7 +47,7 @@ class UserRow(Base):
 
 
 class IdentityRow(Base):
-    """A person at an identity provider, and the account that it signs in to."""
+    """A user at an identity provider, and the account that this identity signs in to."""
 
     __tablename__ = "identities"
 
@@ -58,11 +58,11 @@ class IdentityRow(Base):
 
 
 class SessionRow(Base):
-    """A browser that is signed in.
+    """A signed-in browser.
 
-    `account_id` is the account of somebody else that it works in, NULL for the person's own. It stays when the
-    membership ends or the account goes, so that the person can be told: only together with a row of `memberships` does
-    it open anything.
+    `account_id` is the other account that the session works in, or NULL for the user's own. It is kept when the
+    membership ends or the account is deleted, so that the user can be told: it grants access only together with a row
+    of `memberships`.
     """
 
     __tablename__ = "sessions"
@@ -79,7 +79,7 @@ class SessionRow(Base):
 
 
 class SetupLinkRow(Base):
-    """A link that makes one account, once."""
+    """A link that creates one account, once."""
 
     __tablename__ = "setup_links"
 
@@ -90,11 +90,11 @@ class SetupLinkRow(Base):
 
 
 class ConnectionRow(Base):
-    """A program that acts for an account: an API key or an OAuth client that the person approved.
+    """A program that acts for an account: an API key, or an OAuth client that the user approved.
 
-    `disabled_tools` holds MCP names, `access` what it may do (`pressroom.sdk.declaration.Access`), and `toolsets` what
-    it lists where a request says nothing else; NULL stands for the server's default. A revoked connection
-    stays, so that what it did keeps its name.
+    `disabled_tools` holds MCP names, `access` the access level (`pressroom.sdk.declaration.Access`), and `toolsets`
+    the toolsets to list unless a request overrides them; NULL means the server's default. A revoked connection is
+    kept, so that its past activity still has a name.
     """
 
     __tablename__ = "connections"
@@ -117,7 +117,7 @@ class ConnectionRow(Base):
 
 
 class ApiKeyRow(Base):
-    """The key of a connection. `hint` is its last four characters, for people to tell keys apart."""
+    """The API key of a connection. `hint` is its last four characters, for users to tell keys apart."""
 
     __tablename__ = "api_keys"
 
@@ -127,7 +127,7 @@ class ApiKeyRow(Base):
 
 
 class QuotaRow(Base):
-    """How much of a quota class an account used in a calendar month (UTC, `YYYY-MM`)."""
+    """An account's use of a quota class in a calendar month (UTC, `YYYY-MM`)."""
 
     __tablename__ = "quota_usage"
 
@@ -138,9 +138,9 @@ class QuotaRow(Base):
 
 
 class ActivityRow(Base):
-    """A call that an account made through MCP. `code` is `ok` or the code of the error; `duration` is in seconds.
+    """A call of an account over MCP. `code` is `ok` or an error code; `duration` is in seconds.
 
-    `website_id` is that of the call's arguments, else empty. Each index serves one way to narrow the list.
+    `website_id` is taken from the call's arguments, and may be empty. Each index serves one filter of the list.
     """
 
     __tablename__ = "activity"
@@ -167,7 +167,7 @@ class ActivityRow(Base):
 
 
 class MembershipRow(Base):
-    """A person who works in the account of somebody else. `role` is `editor` or `reader`."""
+    """A user who works in another user's account. `role` is `editor` or `reader`."""
 
     __tablename__ = "memberships"
 
@@ -178,7 +178,7 @@ class MembershipRow(Base):
 
 
 class InvitationRow(Base):
-    """A link that makes one person a member of an account, once. `note` is the owner's, for whom it is meant."""
+    """A link that makes one user a member of an account, once. `note` is the owner's reminder of who it is for."""
 
     __tablename__ = "invitations"
     __table_args__ = (Index(None, "account_id", "created_at"),)
@@ -193,11 +193,11 @@ class InvitationRow(Base):
 
 
 class ClientRequestRow(Base):
-    """A call that its client may repeat.
+    """A call that its client can repeat.
 
-    `fingerprint` is a JSON object with a keyed digest of each argument. While the call runs, `token` names the attempt
-    and `until` is the end of its lease; once it was answered, `until` is NULL and `answer` holds the encrypted result,
-    or NULL where that was too large to keep.
+    `fingerprint` is a JSON object with a keyed digest of each argument. While the call runs, `token` identifies the
+    attempt and `until` is the end of its lease. After it has succeeded, `until` is NULL and `answer` holds the
+    encrypted result, or NULL if the result was too large to keep.
     """
 
     __tablename__ = "client_requests"
@@ -213,7 +213,7 @@ class ClientRequestRow(Base):
 
 
 class ClientRow(Base):
-    """An OAuth client (RFC 7591). `id` is ours, or the https URL of a Client ID Metadata Document.
+    """An OAuth client (RFC 7591). `id` is assigned here, or the https URL of a Client ID Metadata Document.
 
     `metadata_hash` makes registration idempotent: it is unique among public clients, and NULL for confidential ones.
     """
@@ -233,9 +233,9 @@ class ClientRow(Base):
 
 
 class TokenFamilyRow(Base):
-    """One approval of one client by one person: all codes and tokens that came of it live and die together.
+    """One user's approval of one client. All codes and tokens from it are revoked together.
 
-    Several families of one client and person share a connection.
+    Several families of one client and user share a connection.
     """
 
     __tablename__ = "oauth_families"
@@ -250,7 +250,7 @@ class TokenFamilyRow(Base):
 
 
 class CodeRow(Base):
-    """An authorization code. `redirect_uri_sent` tells whether the authorization request named the URL."""
+    """An authorization code. `redirect_uri_sent` records whether the authorization request had a `redirect_uri`."""
 
     __tablename__ = "oauth_codes"
 
@@ -264,7 +264,7 @@ class CodeRow(Base):
 
 
 class RefreshTokenRow(Base):
-    """A refresh token; `used_at` is when it was rotated."""
+    """A refresh token. `used_at` is the time of its rotation."""
 
     __tablename__ = "oauth_refresh_tokens"
 
@@ -276,7 +276,7 @@ class RefreshTokenRow(Base):
 
 
 class SigningKeyRow(Base):
-    """A key that access tokens are signed with. `private_key` is a JWE under the server's secret key."""
+    """A key that signs access tokens. `private_key` is a JWE encrypted with the server's secret key."""
 
     __tablename__ = "oauth_signing_keys"
 

@@ -1,4 +1,4 @@
-"""Durable background work, and what tells whether the hosts of one database have the same keys."""
+"""Background jobs, their locks, and fingerprints to detect hosts of one database with different keys."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _WAITING: Final = text("waits_for <> ''")
 class JobRow(Base):
     """A job. `state` is `queued`, `running`, `succeeded`, `failed` or `cancelled`; `progress` is 0 to 1.
 
-    `due_at` is when a process may take the job next: the time for which it is queued, or the end of the lease of the
-    process that runs it; NULL once it is finished. `lease` names the attempt that runs it. `subject` is whose job it
-    is; since plugins may recognise callers that have no account here, it refers to no other table. `key` makes
-    enqueuing idempotent where it is set. `waits_for` is the lock that a queued job was found to need while somebody
-    else held it. `expires_at` is when a finished job is forgotten.
+    `due_at` is when a process can take the job next: the scheduled time, or the end of the lease of the process that
+    runs it; NULL once it is finished. `lease` identifies the running attempt. `subject` is the job's owner; it is not a
+    foreign key, since plugins can authenticate callers without an account here. `key`, if set, makes enqueuing
+    idempotent. `waits_for` is the lock that kept a queued job from running. `expires_at` is when a finished job is
+    deleted.
     """
 
     __tablename__ = "jobs"
@@ -51,7 +51,7 @@ class JobRow(Base):
 
 
 class JobLockRow(Base):
-    """A lock that somebody holds: a job that runs, or code beside jobs. `token` names the holder, until `until`."""
+    """A lock held by a running job or by other code. `token` identifies the holder, `until` is the end of its lease."""
 
     __tablename__ = "job_locks"
 
@@ -61,7 +61,7 @@ class JobLockRow(Base):
 
 
 class KeyFingerprintRow(Base):
-    """The fingerprint of the key that the hosts of this database write with now. `name` is that of `SharedKeys`."""
+    """The fingerprint of the key that the hosts of this database encrypt with. `name` is that of `SharedKeys`."""
 
     __tablename__ = "key_fingerprints"
 

@@ -10,7 +10,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make all tables."""
+    """Create all tables."""
     op.create_table(
         "oauth_clients",
         sa.Column("id", sa.String(length=500), nullable=False),
@@ -226,7 +226,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove all tables."""
+    """Drop all tables."""
     op.drop_index(op.f("ix_oauth_refresh_tokens_family_id"), table_name="oauth_refresh_tokens")
     op.drop_index(op.f("ix_oauth_refresh_tokens_expires_at"), table_name="oauth_refresh_tokens")
     op.drop_table("oauth_refresh_tokens")

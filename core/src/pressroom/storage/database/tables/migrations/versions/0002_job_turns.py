@@ -1,4 +1,4 @@
-"""Find the accounts that have jobs waiting without passing over all of their jobs."""
+"""Index jobs so that accounts with waiting jobs are found without scanning all of their jobs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove the indexes."""
+    """Drop the indexes."""
     op.create_index(op.f("ix_jobs_due_at"), "jobs", ["due_at"])
     op.drop_index(op.f("ix_jobs_due_at_kind_subject"), table_name="jobs")
     op.drop_index(op.f("ix_jobs_kind_subject_due_at"), table_name="jobs")

@@ -1,4 +1,4 @@
-"""Tell hosts on one database whether they have the same keys."""
+"""Add key fingerprints, which detect hosts of one database with different keys."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove the table."""
+    """Drop the table."""
     op.drop_table("key_fingerprints")

@@ -1,4 +1,4 @@
-"""Let jobs hold locks."""
+"""Add locks for jobs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove both."""
+    """Drop both."""
     op.drop_index(op.f("ix_jobs_waits_for"), table_name="jobs")
     op.drop_column("jobs", "waits_for")
     op.drop_table("job_locks")

@@ -1,4 +1,4 @@
-"""Let connections have an access level and toolsets of their own."""
+"""Add an access level and toolsets to each connection."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ down_revision = "0004"
 
 
 def upgrade() -> None:
-    """Add both columns. Connections that exist keep the access that they had."""
+    """Add both columns. Existing connections keep full access."""
     op.add_column("connections", sa.Column("access", sa.String(8), nullable=False, server_default="full"))
     op.add_column("connections", sa.Column("toolsets", sa.JSON(), nullable=True))
 
 
 def downgrade() -> None:
-    """Remove both."""
+    """Drop both columns."""
     op.drop_column("connections", "toolsets")
     op.drop_column("connections", "access")

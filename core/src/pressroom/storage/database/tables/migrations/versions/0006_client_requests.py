@@ -1,4 +1,4 @@
-"""Remember calls that carry a `client_request_id`."""
+"""Store calls that have a `client_request_id`."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove it."""
+    """Drop the table."""
     op.drop_table("client_requests")

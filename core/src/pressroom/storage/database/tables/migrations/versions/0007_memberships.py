@@ -1,4 +1,4 @@
-"""Let people work in the accounts of others."""
+"""Add memberships, which let users work in the accounts of others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0006"
 
 
 def upgrade() -> None:
-    """Add memberships and invitations, and let a session work in another account than its person's own."""
+    """Add memberships, invitations, and the account that a session works in."""
     op.create_table(
         "memberships",
         sa.Column("account_id", sa.String(32), nullable=False),
@@ -45,7 +45,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove all of it."""
+    """Drop the column and both tables."""
     op.drop_column("sessions", "account_id")
     op.drop_table("invitations")
     op.drop_table("memberships")

@@ -1,1 +1,1 @@
-"""The revisions, oldest first."""
+"""The migrations, oldest first."""
