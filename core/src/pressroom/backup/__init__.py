@@ -1,4 +1,4 @@
-"""Backups of a server's data, and restoring them."""
+"""Back up a server's data, and restore it."""
 
 from pressroom.backup.archive import Manifest
 from pressroom.backup.make import MadeBackup, make_backup

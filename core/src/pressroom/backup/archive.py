@@ -23,7 +23,7 @@ _NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
 
 @contextmanager
 def disk_failures(doing: str, place: Path) -> Iterator[None]:
-    """Raise what the disk or SQLite refuses inside as `BackendError`. `doing` says what failed, `place` where."""
+    """Raise errors of the disk or of SQLite as `BackendError`. `doing` describes what failed, `place` where."""
     try:
         yield
     except OSError as error:
@@ -49,7 +49,7 @@ MANIFEST: Final = "manifest.json"
 SQLITE: Final = "database/pressroom.sqlite"
 POSTGRESQL: Final = "database/postgresql.dump"
 DATA: Final = "data/"
-"""What the names of files of the data folder begin with."""
+"""The prefix of names of files in the data folder."""
 
 MAX_MANIFEST_BYTES: Final = 268_435_456
 
@@ -57,14 +57,14 @@ _DATA_NAME: Final = re.compile(r"data/(?:secret\.key|(?:plugins|files)(?:/[^/\x0
 
 
 def is_member_name(name: str) -> bool:
-    """Tell whether a backup may have a file of that name. Such a name never leads out of the folder it is joined to."""
+    """Return whether a backup can contain a file of that name. Such a name never leaves the folder it is joined to."""
     if name in (SQLITE, POSTGRESQL):
         return True
     return _DATA_NAME.fullmatch(name) is not None and not {".", ".."}.intersection(name.split("/"))
 
 
 def fingerprint(secret: bytes) -> str:
-    """Return what tells one secret key from another without giving it away."""
+    """Return a digest that distinguishes secret keys without revealing them."""
     return hashlib.sha256(b"pressroom backup: secret_key\0" + secret).hexdigest()[:16]
 
 
@@ -79,28 +79,28 @@ class ArchivedFile(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What is in a backup, and what it was made of."""
+    """The contents of a backup, and the server that it is from."""
 
     model_config = ConfigDict(frozen=True, strict=True)
 
     format: Literal[1] = FORMAT
     version: str
-    """The version of Pressroom that made it."""
+    """The version of Pressroom that made the backup."""
     created_at: str
     database: Literal["sqlite", "postgresql"]
     database_version: int
     """PostgreSQL's major version; 0 for SQLite."""
     database_schema: str
-    """The schema of PostgreSQL that the tables are in; empty for SQLite."""
+    """The PostgreSQL schema of the tables; empty for SQLite."""
     revisions: dict[str, str]
     """The revision of each plugin's tables; `pressroom` is the server's own."""
     tables: list[str]
     with_files: bool
-    """Whether the stored files are in it."""
+    """Whether the stored files are included."""
     secret_key: str
-    """The fingerprint of the server's secret key; empty where it had none yet."""
+    """The fingerprint of the server's secret key; empty if it had none yet."""
     not_included: list[str]
-    """What belongs to the server and is not in it, in sentences for the operator."""
+    """Data of the server that is not included, as sentences for the operator."""
     files: list[ArchivedFile]
 
 
@@ -119,7 +119,7 @@ class ArchiveWriter:
         self.files: list[ArchivedFile] = []
 
     def add(self, name: str, path: Path) -> bool:
-        """Add a file as it is now; return whether it was there. A symbolic link is not followed."""
+        """Add a file in its current state, and return whether it exists. Symbolic links are not followed."""
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -143,7 +143,7 @@ class ArchiveWriter:
 
 
 class _HashingReader(io.RawIOBase):
-    """Reads a file for `tarfile`, and hashes what it gives."""
+    """Reads a file for `tarfile`, and hashes the bytes read."""
 
     def __init__(self, file: BinaryIO, advance: Advance) -> None:
         self._file = file
@@ -173,13 +173,13 @@ class Archive:
         self.manifest = self._read_manifest()
 
     def verify(self, advance: Advance) -> None:
-        """Read all of it. Raises `BackendError` where a file is not what the manifest says."""
+        """Read the whole archive. Raises `BackendError` if a file does not match the manifest."""
         for file in self.manifest.files:
             for block in self.blocks(file):
                 advance(len(block))
 
     def blocks(self, file: ArchivedFile) -> Iterator[bytes]:
-        """Yield the content of a file. Raises `BackendError` at its end where that is not what the manifest says."""
+        """Yield the content of a file in blocks. Raises `BackendError` at its end if it does not match the manifest."""
         digest = hashlib.sha256()
         with _damage(self._path):
             source = self._tar.extractfile(self._members[file.name])
@@ -191,7 +191,7 @@ class Archive:
             raise self._damaged(f"the checksum of {file.name} is wrong")
 
     def copy(self, file: ArchivedFile, target: Path, advance: Advance) -> None:
-        """Write a file to a path that is not there yet, for its owner only, and flush it to the disk."""
+        """Copy a file to a new path, readable by its owner only, and flush it to disk."""
         _make_folders(target.parent)
         with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as copied:
             for block in self.blocks(file):
@@ -243,7 +243,7 @@ class Archive:
 
 
 def _make_folders(folder: Path) -> None:
-    """Make a folder and those above it that are missing, all for their owner only."""
+    """Create a folder and its missing parents, for their owner only."""
     if not folder.is_dir():
         _make_folders(folder.parent)
         folder.mkdir(mode=0o700)
@@ -253,7 +253,7 @@ def _make_folders(folder: Path) -> None:
 def open_archive(path: Path) -> Iterator[Archive]:
     """Open an archive, and check its members against its manifest; their content is checked when it is read.
 
-    Raises `BackendError` where it is not a backup, or damaged.
+    Raises `BackendError` if it is not a backup, or is damaged.
     """
     try:
         file = path.open("rb")

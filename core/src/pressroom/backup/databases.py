@@ -1,7 +1,8 @@
-"""Backing up and restoring a database: SQLite while the server runs, PostgreSQL by its own programs.
+"""Back up and restore a database: SQLite while the server runs, PostgreSQL with its own programs.
 
-They know every type, sequence and constraint, and the order in which tables depend on each other, in every version of
-the server. Both work in one transaction: a dump shows one moment, and a restore happens wholly or not at all.
+PostgreSQL's programs handle every type, sequence and constraint, and the order in which tables depend on each other, in
+every version of the server. They work in one transaction: a dump is a consistent snapshot, and a restore is all or
+nothing.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ _PATIENCE: Final = 10.0
 
 
 def copy_database(source: Path, target: Path, advance: Callable[[int], None]) -> None:
-    """Copy the database as it is at this moment, with what is only in its write-ahead log. Writers need not wait.
+    """Copy a snapshot of the database, including its write-ahead log, without blocking writers.
 
     Raises `sqlite3.Error` or `OSError`.
     """
     with closing(_open(source)) as reading, closing(sqlite3.connect(target)) as writing:
-        # In a transaction, or the copy would begin anew whenever the server writes.
+        # In a transaction, otherwise the copy would restart whenever the server writes.
         reading.execute("BEGIN")
         page_size = reading.execute("PRAGMA page_size").fetchone()[0]
         reading.execute("SELECT count(*) FROM sqlite_schema").fetchone()
@@ -70,7 +71,7 @@ def revisions_of(path: Path) -> dict[str, str]:
 
 
 def is_in_use(path: Path) -> bool:
-    """Tell whether another process has the database open. Raises `sqlite3.Error`."""
+    """Return whether another process has the database open. Raises `sqlite3.Error`."""
     with closing(_open(path, patience=0)) as connection:
         # Before the first access, so that the whole file is locked rather than a part of the write-ahead log.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -91,7 +92,7 @@ def _open(path: Path, *, patience: float = _PATIENCE) -> sqlite3.Connection:
 _LIBPQ_PARAMETERS: Final = frozenset(
     {"host", "krbsrvname", "passfile", "port", "service", "sslmode", "target_session_attrs"}
 )
-"""What a URL of the configuration may carry that libpq understands too."""
+"""Parameters of a configured URL that libpq supports too."""
 
 _LOCK_PATIENCE: Final = "10s"
 _VERSION: Final = re.compile(r"\(PostgreSQL\) (\d+)")
@@ -102,7 +103,7 @@ _DEBIAN_PROGRAMS: Final = Path("/usr/lib/postgresql")
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFacts:
-    """What a database says of itself. `version` is PostgreSQL's major version, `schema` where its tables are."""
+    """Facts about a database. `version` is PostgreSQL's major version, `schema` the one that contains its tables."""
 
     version: int
     schema: str
@@ -111,7 +112,7 @@ class DatabaseFacts:
 
 
 def dump(settings: Settings, target: Path) -> DatabaseFacts:
-    """Write the database, as it is at this moment, to a file in the custom format of `pg_dump`.
+    """Write a snapshot of the database to a file in the custom format of `pg_dump`.
 
     Raises `BackendError`.
     """
@@ -120,20 +121,20 @@ def dump(settings: Settings, target: Path) -> DatabaseFacts:
 
 
 def facts(settings: Settings) -> DatabaseFacts:
-    """Return what the database says of itself. Raises `BackendError`."""
+    """Return facts about the database. Raises `BackendError`."""
     _check_direct(settings)
     return asyncio.run(_read_facts(settings))
 
 
 def restore(settings: Settings, source: Path, found: DatabaseFacts, *, schema: str) -> None:
-    """Restore a dump in one transaction, in place of the tables of the same names.
+    """Restore a dump in one transaction, replacing tables with the same names.
 
-    Raises `BackendError`; nothing was changed then.
+    Raises `BackendError`, in which case nothing was changed.
     """
     program = find_program("pg_restore", found.version)
     options = ["--single-transaction", "--exit-on-error", "--clean", "--if-exists", "--no-owner", "--no-privileges"]
     command = [program, *options, "--no-password", f"--schema={schema}", f"--dbname={_address(settings)}", str(source)]
-    # A server that still runs holds locks; it must not keep the command waiting for ever.
+    # A running server holds locks, which must not block the command for ever.
     environment = {**_environment(settings), "PGOPTIONS": f"-c lock_timeout={_LOCK_PATIENCE}"}
     done = subprocess.run(  # noqa: S603 - the command is ours
         command, env=environment, capture_output=True, check=False
@@ -148,9 +149,9 @@ def restore(settings: Settings, source: Path, found: DatabaseFacts, *, schema: s
 
 
 def find_program(name: str, server: int) -> str:
-    """Return the path of one of PostgreSQL's programs that fits a server of this major version.
+    """Return the path of one of PostgreSQL's programs that is compatible with a server of this major version.
 
-    Raises `BackendError` if absent.
+    Raises `BackendError` if there is no such program.
     """
     found: dict[int, str] = {}
     for path in _candidates(name):
@@ -176,7 +177,7 @@ def _candidates(name: str) -> Iterator[str]:
 
 
 def _check_direct(settings: Settings) -> None:
-    """Refuse a pooler: what the programs set for themselves would stay with connections that servers use."""
+    """Refuse a pooler: session settings of the programs would stay on connections that servers use."""
     if SqlDatabase(settings).behind_pooler:
         raise BackendError(
             "pg_dump and pg_restore cannot work through a pooler of transactions",
@@ -194,7 +195,7 @@ async def _dump(settings: Settings, target: Path) -> DatabaseFacts:
         async with database.reading() as session:
             found = await _facts(session)
             program = find_program("pg_dump", found.version)
-            # The same moment for the revisions and for the rows.
+            # The same snapshot for the revisions and for the rows.
             snapshot = await session.scalar(text("SELECT pg_export_snapshot()"))
             quoted = found.schema.replace('"', '""')
             command = [
@@ -254,7 +255,7 @@ async def _facts(session: Any) -> DatabaseFacts:
 
 
 def _address(settings: Settings) -> str:
-    """Return the database's URL for libpq, without the password, which every user of the machine could read."""
+    """Return the database's URL for libpq, without the password: any user of the machine could read it."""
     url = SqlDatabase(settings).url
     query = {("sslmode" if name == "ssl" else name): value for name, value in url.query.items()}
     known = {name: value for name, value in query.items() if name in _LIBPQ_PARAMETERS}

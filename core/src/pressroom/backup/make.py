@@ -1,4 +1,4 @@
-"""Making a backup while the server runs."""
+"""Make a backup while the server runs."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ _FOLDERS: Final = ("plugins", "files")
 
 @dataclass(frozen=True, slots=True)
 class MadeBackup:
-    """A backup that was made."""
+    """A completed backup."""
 
     path: Path
     size: int
     manifest: Manifest
     skipped: tuple[str, ...]
-    """Files of the data folder that are not in it: links, and names that no file of the server has."""
+    """Files of the data folder that were left out: links, and files whose names the server never uses."""
 
 
 def make_backup(
     settings: Settings, destination: Path, *, force: bool = False, with_files: bool = True, advance: Advance
 ) -> MadeBackup:
-    """Write a backup to a new file, or into a folder under a name with the date. It appears whole, or not at all.
+    """Write a backup to a new file, or to a file named after the date in a folder. It appears complete, or not at all.
 
     Args:
-        settings: those of the server.
+        settings: the server's settings.
         destination: a path that does not exist, or a folder.
-        force: whether a file of that name may be replaced.
-        with_files: whether the files in the data folder are part of it.
-        advance: called with the number of bytes that were handled.
+        force: whether an existing file can be replaced.
+        with_files: whether to include the stored files of the data folder.
+        advance: called with the number of bytes processed since the last call.
 
     Raises `BackendError`.
     """
@@ -102,7 +102,7 @@ def _publish(partial: Path, target: Path, *, force: bool) -> None:
         partial.replace(target)
     else:
         try:
-            # Unlike a rename, a link never replaces a file that somebody made in the meantime.
+            # Unlike a rename, a link never replaces a file that was created in the meantime.
             target.hardlink_to(partial)
         except FileExistsError:
             raise _exists(target) from None
@@ -117,7 +117,7 @@ def _fill(
     settings: Settings, writer: ArchiveWriter, work: Path, now: datetime, *, with_files: bool, advance: Advance
 ) -> tuple[Manifest, list[str]]:
     database = SqlDatabase(settings)
-    # First, so that every file that the database knows is there when the files' turn comes.
+    # First, so that every file that the database refers to exists when the files are added.
     if database.dialect == "sqlite":
         found = _copy_sqlite(settings, database, work / "database", advance)
         writer.add(SQLITE, work / "database")
@@ -166,7 +166,7 @@ def _data_files(folder: Path, *, with_files: bool) -> Iterator[tuple[str, Path]]
     for top in _FOLDERS if with_files else _FOLDERS[:1]:
         for path in sorted((folder / top).rglob("*")):
             parts = path.relative_to(folder).parts
-            # What begins with a dot is being written.
+            # Names that begin with a dot are files being written.
             if (path.is_symlink() or path.is_file()) and not any(part.startswith(".") for part in parts):
                 yield DATA + "/".join(parts), path
 

@@ -1,4 +1,4 @@
-"""Restoring a backup. Everything is checked and prepared before anything is changed."""
+"""Restore a backup. Everything is checked and prepared before anything is changed."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ def restore_backup(
     check: bool = False,
     advance: Advance,
 ) -> RestoredBackup:
-    """Restore a backup to where the settings say that the data is. It happens wholly, or not at all.
+    """Restore a backup to the locations in the settings, completely or not at all.
 
     Args:
-        settings: those of the server.
+        settings: the server's settings.
         source: the archive.
-        models: the tables that this server knows, as pairs of plugin id and contribution.
-        force: whether data that is there may be replaced.
+        models: the tables of this server's version, as pairs of plugin id and contribution.
+        force: whether existing data can be replaced.
         check: whether to stop before anything is changed.
-        advance: called with the number of bytes that were handled.
+        advance: called with the number of bytes processed since the last call.
 
-    Raises `BackendError`; nothing was changed then.
+    Raises `BackendError`, in which case nothing was changed.
     """
     with disk_failures("nothing was restored", settings.storage.path), open_archive(source) as archive:
         manifest = archive.manifest
@@ -103,12 +103,12 @@ def _restore(settings: Settings, archive: Archive, *, force: bool, advance: Adva
 
 
 def _place(name: str) -> str:
-    """Return where a file of the archive goes, relative to the data folder."""
+    """Return the path of a file of the archive relative to the data folder."""
     return SQLITE_FILE if name == SQLITE else name.removeprefix(DATA)
 
 
 def _check_versions(settings: Settings, manifest: Manifest, models: dict[str, Models]) -> Iterator[str]:
-    """Yield warnings. Raises `BackendError` where this server cannot use the backup."""
+    """Yield warnings. Raises `BackendError` if this server cannot use the backup."""
     dialect = SqlDatabase(settings).dialect
     if manifest.database != dialect:
         raise BackendError(
@@ -144,7 +144,7 @@ def _secret_warnings(settings: Settings, archive: Archive) -> Iterator[str]:
 
 
 def _secret_after(settings: Settings, archive: Archive) -> bytes | None:
-    """Return the secret key that the server will have."""
+    """Return the secret key that the server will have after the restore."""
     if settings.secret_key is not None:
         return settings.secret_key.get_secret_value().encode()
     for file in archive.manifest.files:

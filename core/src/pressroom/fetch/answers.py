@@ -1,4 +1,4 @@
-"""Reads the answers of servers within bounds."""
+"""Read responses of other servers, within limits."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _MAX_HEADER_BYTES: Final = 32_768
 
 
 async def fetched(target: Target, response: Response, max_bytes: int, budget: ByteBudget) -> Fetched:
-    """Return an answer with its content. Raises `FetchRefused` where it breaks a bound."""
+    """Return a response with its content. Raises `FetchRefused` if it exceeds a limit, or `Overloaded`."""
     _check_head(target, response)
     if any(coding.lower() not in ("", "identity") for coding in _values(response, b"content-encoding")):
         raise FetchRefused(f"{target.host} sends compressed content that was not asked for")
     content = bytearray()
     share = current_share()
     redirects = response.status in REDIRECTS and bool(_values(response, b"location"))
-    if not redirects:  # nobody reads the body of one
+    if not redirects:  # the body of a redirect is never used
         async for chunk in response.aiter_stream():
             content += chunk
             if len(content) > max_bytes:
@@ -46,7 +46,10 @@ def _gathered(response: Response) -> Mapping[str, str]:
 
 
 async def examined(target: Target, response: Response, max_bytes: int, began: float) -> FetchResponse:
-    """Return an answer as it came; content beyond the bound is cut. Raises `FetchRefused` for too many headers."""
+    """Return a response unprocessed, with its content truncated at `max_bytes`.
+
+    Raises `FetchRefused` if its headers are too large.
+    """
     first_byte = time.monotonic() - began
     _check_head(target, response)
     content = bytearray()

@@ -1,4 +1,4 @@
-"""Fetches one URL within bounds."""
+"""Fetch single URLs safely, within limits."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ from pressroom.version import VERSION
 
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _STREAM_PORTS: Final = (22, 443)
-"""Ports of the public internet that other protocols than HTTP may use: SSH has both."""
+"""Ports of the public internet that protocols other than HTTP can use: SSH servers listen on both."""
 
 
 @cache
 def _public_authorities() -> ssl.SSLContext:
-    """Return what checks certificates against the public authorities. Reading them all takes tens of milliseconds."""
+    """Return the TLS context with the public certificate authorities. Loading them takes tens of milliseconds."""
     return ssl.create_default_context(cafile=certifi.where())
 
 
 @dataclass(frozen=True, slots=True)
 class OutgoingRequest:
-    """What is sent to a URL."""
+    """The method, headers and content of a request."""
 
     method: str
     headers: Mapping[str, str]
@@ -55,11 +55,11 @@ class OutgoingRequest:
 
     @property
     def harmless(self) -> bool:
-        """Whether it changes nothing at the other side, so that it can be sent again (RFC 9110, section 9.2.1)."""
+        """Whether the method is safe (RFC 9110, section 9.2.1), so that the request can be sent again."""
         return self.method in _SAFE
 
     def for_strangers(self) -> OutgoingRequest:
-        """Return the same without what only the first host may see, such as its credential."""
+        """Return the request without headers that are only for the original host, such as its credential."""
         return replace(self, headers={name: text for name, text in self.headers.items() if name.lower() in _HARMLESS})
 
 
@@ -69,22 +69,22 @@ _HARMLESS: Final = frozenset({"accept", "accept-language", "user-agent"})
 class GuardedFetcher:
     """Fetches untrusted URLs, over https and from the public internet only.
 
-    Every name is looked up once and the connection goes to the IP address that was checked, so that a name server
-    cannot answer differently the second time (DNS rebinding). Redirects go through the same checks. Nothing is sent
-    but the URL and what is accepted: no cookies, no credentials; proxies of the environment are not asked. Contents
-    come as they are; compressed ones are refused.
+    Every name is resolved once, and the connection goes to the IP address that was checked, so that a name server
+    cannot return another one the second time (DNS rebinding). Redirects go through the same checks. Only the URL and
+    the accepted types are sent: no cookies and no credentials. Proxies from the environment are not used. Compressed
+    content is refused.
 
     Use it as an asynchronous context manager, or call `open` and `close`.
 
     Args:
-        concurrency: how many URLs are fetched at once; others wait, within their time.
+        concurrency: how many URLs are fetched at once; further ones wait, within their timeout.
         fair: whether owners and purposes have shares of these; see `FairPlaces`.
-        anonymous_bytes: how many bytes may be held at once of what was fetched for anonymous clients; 0: no bound.
-        tls: what certificates are checked against; left out, the public authorities.
-        resolver: looks names up; left out, the system does. It is closed with the fetcher.
-        exempt: pairs of IP address and port that are allowed although they are not public or not on port 443; plain
-            http is allowed there too. For tests.
-        private_networks: networks in which any port and plain http are allowed, as the operator wants it.
+        anonymous_bytes: how many fetched bytes are held at once for anonymous clients; 0 means no limit.
+        tls: the TLS context that verifies certificates; by default, with the public authorities.
+        resolver: resolves names; by default, the system's resolver. It is closed with the fetcher.
+        exempt: pairs of IP address and port that are allowed although they are not public or not on port 443, also
+            with plain http. For tests.
+        private_networks: networks where the operator allows any port and plain http.
     """
 
     def __init__(
@@ -107,13 +107,13 @@ class GuardedFetcher:
         self._private = tuple(private_networks)
 
     async def open(self) -> None:
-        """Make ready; nothing is connected yet."""
+        """Prepare for fetching, without connecting to anything yet."""
         self._places = FairPlaces(self._concurrency, fair=self._fair)
-        # A look-up cannot be cut off, and whoever runs a name server can make it last: each purpose has own threads.
+        # A look-up cannot be cancelled, and a malicious name server can stall it: each purpose has its own threads.
         self._names = {one: self._resolver or SystemResolver(self._concurrency) for one in get_args(Purpose)}
 
     async def close(self) -> None:
-        """Give up look-ups that have not begun. Connections last no longer than their `get`."""
+        """Drop look-ups that have not begun. Connections never outlast their request."""
         for names in self._names.values():
             names.close()
 
@@ -127,18 +127,18 @@ class GuardedFetcher:
         await self.close()
 
     async def get(self, url: str, *, accept: str, max_bytes: int, seconds: float, redirects: int = 3) -> Fetched:
-        """Return what is at a URL, whatever its status is.
+        """Return the response of a URL, whatever its status.
 
         Args:
             url: an https URL.
             accept: the `Accept` header, such as `image/png, image/jpeg`.
-            max_bytes: how large the content may be.
-            seconds: how long all of it may take: waiting, looking up, redirects and content.
-            redirects: how many are followed.
+            max_bytes: the maximum size of the content.
+            seconds: timeout in seconds for everything: waiting, resolving, redirects and content.
+            redirects: how many redirects are followed.
 
         Raises:
-            FetchRefused: the URL is not allowed, or the answer breaks a bound.
-            FetchFailed: there was no whole answer in time.
+            FetchRefused: the URL is not allowed, or the response exceeds a limit.
+            FetchFailed: there was no complete response in time.
         """
         sent = OutgoingRequest("GET", {"Accept": accept})
         target, answer = await self._within(seconds, sent, parse_target(url), max_bytes, redirects)
@@ -157,13 +157,13 @@ class GuardedFetcher:
         seconds: float,
         redirects: int = 0,
     ) -> Fetched:
-        """Send a request and return its answer, whatever its status is; see `pressroom.sdk.Fetcher.request`.
+        """Send a request and return its response, whatever its status; see `pressroom.sdk.Fetcher.request`.
 
         Raises:
-            FetchRefused: the URL is not allowed, or the answer to a safe method breaks a bound.
-            FetchFailed: nothing was sent, or nothing that matters: the method is safe (RFC 9110, section 9.2.1).
-            FetchUnknown: the request may have had its effect, and no answer came back that is whole and within bounds.
-            ValueError: a method that is not safe asks for redirects, or a header cannot be sent.
+            FetchRefused: the URL is not allowed, or the response to a safe method exceeds a limit.
+            FetchFailed: the request failed without effect: nothing was sent, or the method is safe (RFC 9110, section
+            9.2.1). FetchUnknown: the request may have had its effect, but there was no complete response within the
+            limits. ValueError: `redirects` is set for a method that is not safe, or a header cannot be sent.
         """
         if redirects and method not in _SAFE:
             raise ValueError(f"{method} is not redirected: it would be sent twice")
@@ -174,7 +174,7 @@ class GuardedFetcher:
     async def _within(
         self, seconds: float, sent: OutgoingRequest, target: Target, max_bytes: int, redirects: int
     ) -> tuple[Target, Fetched]:
-        """Send a request and follow its redirects; return the last answer, and what it was asked of."""
+        """Send a request and follow its redirects; return the last response and its target."""
         passed: tuple[str, ...] = ()
         try:
             async with asyncio.timeout(seconds), self._places.one():
@@ -202,11 +202,11 @@ class GuardedFetcher:
         encodings: str = "identity",
         plain_http: bool = False,
     ) -> FetchResponse:
-        """Return the answer to one request as it came; see `pressroom.sdk.Fetcher.exchange`.
+        """Return the unprocessed response to one request; see `pressroom.sdk.Fetcher.exchange`.
 
         Raises:
-            FetchRefused: the URL is not allowed, or the head of the answer is too large.
-            FetchFailed: there was no answer in time.
+            FetchRefused: the URL is not allowed, or the headers of the response are too large.
+            FetchFailed: there was no response in time.
         """
         target = parse_target(url)
         sent = OutgoingRequest(method, {"Accept": accept, "Accept-Encoding": encodings})
@@ -219,20 +219,20 @@ class GuardedFetcher:
             raise FetchFailed(f"{target.host} did not answer within {seconds:g} seconds") from None
 
     async def _exchange(self, target: Target, sent: OutgoingRequest, max_bytes: int, seconds: float) -> Fetched:
-        """Make one request; return the answer."""
+        """Make one request and return its response."""
         async with self._answer(target, sent, seconds) as response:
             try:
                 return await fetched(target, response, max_bytes, self._budget)
             except FetchRefused as error:
                 if sent.harmless:
                     raise
-                raise FetchUnknown(error.message) from None  # whatever was asked for has been done by now
+                raise FetchUnknown(error.message) from None  # the request has taken effect by now
 
     @asynccontextmanager
     async def _answer(
         self, target: Target, sent: OutgoingRequest, seconds: float, *, plain_http: bool = False
     ) -> AsyncIterator[Response]:
-        """Make one request on a connection of its own; yield its answer."""
+        """Make one request on a new connection, and yield its response."""
         backend = PinnedBackend(target.host, await self._checked(target, plain_http=plain_http), seconds)
         current_share().requests += 1
         connection = AsyncHTTPConnection(
@@ -261,12 +261,12 @@ class GuardedFetcher:
     async def connect(
         self, host: str, port: int, *, seconds: float
     ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-        """Connect to a host for a protocol other than HTTP; see `pressroom.sdk.Fetcher.connect`.
+        """Connect to a host with a protocol other than HTTP; see `pressroom.sdk.Fetcher.connect`.
 
         Raises:
             FetchRefused: the host or the port is not allowed.
             FetchFailed: there was no connection in time.
-            FetchUnknown: the block took longer.
+            FetchUnknown: the block exceeded the timeout after connecting.
         """
         name, address = parse_host(host)
         ports = " and ".join(map(str, _STREAM_PORTS))
@@ -283,7 +283,7 @@ class GuardedFetcher:
                 try:
                     yield reader, writer
                 finally:
-                    writer.transport.abort()  # whatever was not sent yet is not waited for
+                    writer.transport.abort()  # discards unsent data instead of waiting for it
                     with suppress(OSError):
                         await writer.wait_closed()
         except TimeoutError:
@@ -293,17 +293,17 @@ class GuardedFetcher:
             raise (FetchUnknown(message) if connected else FetchFailed(message)) from None
 
     async def _checked(self, target: Target, *, plain_http: bool = False) -> Sequence[IPAddress]:
-        """Return the IP addresses of a target, all of which may be connected to."""
+        """Return the IP addresses of a target, after checking that a connection to each is allowed."""
         usual = (target.scheme, target.port) in ((("https", 443), ("http", 80)) if plain_http else (("https", 443),))
         return await self._allowed(target.host, target.port, target.address, _unusual(target), usual=usual)
 
     async def _allowed(
         self, host: str, port: int, written: IPAddress | None, unusual: FetchRefused, *, usual: bool
     ) -> Sequence[IPAddress]:
-        """Return the IP addresses of a host, all of which may be connected to at that port.
+        """Return the IP addresses of a host, after checking that a connection to each is allowed at that port.
 
-        `written` is the IP address where the host is written as one; `usual` tells whether every public host may be
-        connected to at the port, and `unusual` is raised where it may not.
+        `written` is the IP address if the host is written as one. `usual` is whether the port is allowed for every
+        public host; if it is not allowed, `unusual` is raised.
         """
         if not usual and not self._private and port not in {port for _, port in self._exempt}:
             raise unusual
@@ -354,7 +354,7 @@ def _headers(target: Target, sent: OutgoingRequest) -> Mapping[bytes | str, byte
 
 
 def _redirect(target: Target, answer: Fetched) -> Target | None:
-    """Return where an answer redirects to; `None` where it does not."""
+    """Return the target of a redirect, or `None` if the response is not one."""
     if answer.status not in REDIRECTS or "location" not in answer.headers:
         return None
     location = answer.headers["location"].split(", ")[0]

@@ -1,6 +1,6 @@
-"""Who fetches, what for, and how much of the way out each may take.
+"""Shares of outgoing requests: the owner, the purpose, and the limits of each.
 
-A call or a job opens a `Share`; every fetch under it counts against it, also in tasks that it starts.
+A call or a job opens a `Share`, and every fetch within it counts against it, including those of tasks that it starts.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _RETRY_SECONDS: Final = 5
 
 
 class Share:
-    """What one call or job fetches, within a `with` block: all fetches of the block count against it.
+    """The fetches of one call or job, within a `with` block: all fetches of the block count against it.
 
-    `owner` is an account or the IP address of an anonymous client; empty where it is nobody's. `requests` counts the
-    connections that were made. The bytes that a share holds in a `ByteBudget` are free again when it closes.
+    `owner` is an account or the IP address of an anonymous client; it can be empty. `requests` is the number of
+    connections made. The bytes that a share holds in a `ByteBudget` are released when it closes.
     """
 
     __slots__ = ("_held", "_token", "owner", "purpose", "requests")
@@ -38,21 +38,21 @@ class Share:
         self._held: list[tuple[ByteBudget, int]] = []
 
     def __enter__(self) -> Self:
-        """Count the fetches of this task, and of those that it starts, from now on."""
+        """Count the fetches of this task, and of tasks that it starts, against this share."""
         self._token = _current.set(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Let go of all bytes that are held, and count as before."""
+        """Release all held bytes, and restore the previous share."""
         _current.reset(self._token)
         for budget, size in self._held:
             budget.give_back(self.owner, size)
         self._held.clear()
 
     def hold(self, budget: ByteBudget, size: int) -> None:
-        """Hold some bytes until the share closes. Raises `Overloaded` where the budget has no room for them."""
+        """Hold some bytes until the share closes. Raises `Overloaded` if the budget has no room for them."""
         budget.take(self.owner, size)
         self._held.append((budget, size))
 
@@ -62,24 +62,24 @@ _current: ContextVar[Share] = ContextVar("fetch_share", default=_NOBODY)
 
 
 def current_share() -> Share:
-    """Return the share that fetches count against now."""
+    """Return the share that fetches of this task count against."""
     return _current.get()
 
 
 def share_of(caller: Caller) -> AbstractContextManager[Share]:
-    """Return what the fetches of a call count against. The server's own calls keep the current share."""
+    """Return the share for the fetches of a call. The server's own calls keep the current share."""
     if caller.subject:
         return Share(caller.subject, "call")
     return Share(caller.client_ip, "anonymous") if caller.client_ip else nullcontext(current_share())
 
 
 def current_purpose() -> Purpose:
-    """Return what fetches are made for now."""
+    """Return the purpose of fetches of this task."""
     return "publish" if publishing_now() else _current.get().purpose
 
 
 class ByteBudget:
-    """Bounds the bytes that are held at once: `total` in all, and half of them by one owner. 0 means no bound."""
+    """Limits the bytes held at once: `total` in all, and half of them for one owner. 0 means no limit."""
 
     def __init__(self, total: int) -> None:
         self._total = total
@@ -87,7 +87,7 @@ class ByteBudget:
         self._sum = 0
 
     def take(self, owner: str, size: int) -> None:
-        """Take some bytes. Raises `Overloaded` where there is no room for them."""
+        """Take some bytes. Raises `Overloaded` if there is no room for them."""
         if self._total and (self._sum + size > self._total or self._taken[owner] + size > self._total // 2):
             raise Overloaded(
                 "The server holds as many fetched bytes for callers without an account as it may. Try again in some "
@@ -106,10 +106,11 @@ class ByteBudget:
 
 
 class FairPlaces:
-    """This many fetches at once, shared between owners and purposes; others wait in the order in which they came.
+    """Limits concurrent fetches, with shares for owners and purposes; further ones wait, first come, first served.
 
-    A quarter of the places is for publishing alone. Background jobs and anonymous clients each have three eighths at
-    most. One owner has a quarter for each purpose, in the background an eighth. Without `fair`, all places are alike.
+    A quarter of the places is reserved for publishing. Background jobs and anonymous clients each get at most three
+    eighths. One owner gets a quarter for each purpose, or an eighth in the background. Without `fair`, there are no
+    shares.
     """
 
     def __init__(self, places: int, *, fair: bool) -> None:
@@ -124,7 +125,7 @@ class FairPlaces:
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[None]:
-        """Hold a place for a fetch of the current share; wait for it as long as it takes."""
+        """Hold a place for a fetch of the current share, waiting for it without a timeout."""
         share = current_share()
         owner, purpose = share.owner, current_purpose()
         await self._take(owner, purpose)

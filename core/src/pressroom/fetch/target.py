@@ -1,7 +1,7 @@
-"""Where a fetch may go: the grammar of URLs, which IP addresses are public, and connections to those that were checked.
+"""Validate the targets of fetches: the grammar of URLs, public IP addresses, and connections pinned to checked ones.
 
-`ipaddress.is_global` follows IANA's registries of special IP addresses, but says yes to multicast, to forms that wrap
-another IP address, and to IP addresses that a cloud answers inside its own network. The lists here are on top of it.
+`ipaddress.is_global` follows IANA's special-purpose registries, but accepts multicast, forms that wrap another IP
+address, and IP addresses that a cloud serves inside its own network. The lists here exclude these too.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _DENIED_V4: Final = tuple(
 )
 
 _GLOBAL_UNICAST: Final = IPv6Network("2000::/3")
-"""All that has been given out to hosts so far (RFC 4291); what is outside is local, wrapped or multicast."""
+"""All unicast IP addresses assigned so far (RFC 4291); anything else is local, wrapped or multicast."""
 
 _DENIED_V6: Final = tuple(
     map(
@@ -69,7 +69,7 @@ _NAT64: Final = IPv6Network("64:ff9b::/96")
 _ISATAP: Final = (0x0000_5EFE, 0x0200_5EFE)
 
 MAX_URL_LENGTH: Final = 2048
-"""How many characters a URL may have."""
+"""The maximum length of a URL in characters."""
 
 _URL = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)(?P<path>/[^?#]*)?(?P<query>\?[^#]*)?(?:#.*)?"
@@ -87,8 +87,8 @@ _MAX_TRIES = 4
 def is_public(address: IPAddress) -> bool:
     """Return whether an IP address belongs to a host on the public internet.
 
-    An IPv4 address in IPv6 form (`::ffff:…`) or behind NAT64 (`64:ff9b::…`, RFC 6052) counts as what it wraps. 6to4,
-    Teredo and IPv4-compatible addresses are never public: nobody needs them, and they lead anywhere.
+    An IPv4 address in IPv6 form (`::ffff:…`) or behind NAT64 (`64:ff9b::…`, RFC 6052) counts as the one that it wraps.
+    6to4, Teredo and IPv4-compatible addresses are never public: they are not needed, and can lead anywhere.
     """
     if isinstance(address, IPv4Address):
         return address.is_global and not _within(address, _DENIED_V4)
@@ -114,7 +114,7 @@ def _translated(address: IPv6Address) -> IPv4Address | None:
 
 
 def _tunnel_end_is_public(address: IPv6Address) -> bool:
-    """Look at the IPv4 address at the end of an ISATAP address (RFC 5214, section 6.1)."""
+    """Check the IPv4 address at the end of an ISATAP address (RFC 5214, section 6.1)."""
     if int(address) >> 32 & 0xFFFF_FFFF not in _ISATAP:
         return True
     return is_public(IPv4Address(int(address) & 0xFFFF_FFFF))
@@ -122,37 +122,37 @@ def _tunnel_end_is_public(address: IPv6Address) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A URL in its parts: `host` is a lower-case name or an IP address without brackets."""
+    """A parsed URL. `host` is a lower-case name or an IP address without brackets."""
 
     scheme: Literal["https", "http"]
     host: str
     port: int
     path: str
-    """The path and the query, as they are sent."""
+    """The path and the query, as sent."""
 
     address: IPAddress | None
-    """The IP address, where the host is written as one."""
+    """The IP address if the host is written as one, otherwise `None`."""
 
     @property
     def authority(self) -> str:
-        """What the `Host` header says."""
+        """The value of the `Host` header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """The full URL; a fragment is not a part of it."""
+        """The full URL, without the fragment."""
         return f"{self.scheme}://{self.authority}{self.path}"
 
 
 def parse_target(url: str) -> Target:
-    """Return the parts of a URL.
+    """Parse a URL.
 
     Names are letters, digits and hyphens in at least two labels, international ones in their `xn--` form. An IPv4
-    address is four decimal numbers; every other spelling of one (`127.1`, `0x7f000001`, `2130706433`) is refused.
+    address is four decimal numbers; any other spelling of one (`127.1`, `0x7f000001`, `2130706433`) is refused.
 
     Raises:
-        FetchRefused: it is not a valid URL, or leaves room for two readings.
+        FetchRefused: it is not a valid URL, or is ambiguous.
     """
     if len(url) > MAX_URL_LENGTH:
         raise FetchRefused(f"the URL is longer than {MAX_URL_LENGTH} characters")
@@ -171,10 +171,10 @@ def parse_target(url: str) -> Target:
 
 
 def parse_host(host: str) -> tuple[str, IPAddress | None]:
-    """Return a host as it is looked up, and its IP address where it is written as one; the rules are those of URLs.
+    """Return a host's normalised name, and its IP address if it is written as one; the rules are those of URLs.
 
     Raises:
-        FetchRefused: it is not a full domain name or IP address, or leaves room for two readings.
+        FetchRefused: it is not a full domain name or IP address, or is ambiguous.
     """
     bracketed = f"[{host}]" if ":" in host else host
     name, _ = _host_and_port(bracketed, 0)
@@ -213,20 +213,20 @@ def _ip_address(host: str) -> IPAddress | None:
 
 
 class Resolver(Protocol):
-    """Finds the IP addresses of a name."""
+    """Resolves names to IP addresses."""
 
     async def resolve(self, name: str) -> Sequence[IPAddress]:
-        """Return all IP addresses of a name, the best first. Raises `OSError` if absent."""
+        """Return all IP addresses of a name, the best first. Raises `OSError` if it has none."""
 
     def close(self) -> None:
-        """Let go of what the look-ups hold."""
+        """Release the resources of look-ups."""
 
 
 class SystemResolver:
-    """Asks the system, as every program does.
+    """Resolves names with the system's resolver.
 
-    Its threads are its own: the system's look-up cannot be cancelled, and whoever runs a name server can make it
-    last. That must not hold up what else the process does in threads.
+    It has its own threads: the system's look-up cannot be cancelled, and a malicious name server can stall it. That
+    must not block the process's other threads.
     """
 
     def __init__(self, threads: int) -> None:
@@ -238,12 +238,12 @@ class SystemResolver:
         return [ip_address(address) for address in dict.fromkeys(found)]
 
     def close(self) -> None:
-        """Give up look-ups that have not begun."""
+        """Drop look-ups that have not begun."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _look_up(name: str) -> list[str]:
-    # The dot keeps the system from trying the name inside the domains of its search list.
+    # The trailing dot keeps the system from trying the name in the domains of its search list.
     found = socket.getaddrinfo(f"{name}.", None, type=socket.SOCK_STREAM)
     return [str(address[0]) for *_, address in found]
 
@@ -254,10 +254,12 @@ T = TypeVar("T")
 async def first_that_answers(
     name: str, addresses: Sequence[IPAddress], seconds: float, connect: Callable[[str], Awaitable[T]]
 ) -> T:
-    """Return the connection to the first IP address that answers, each within its share of the time.
+    """Return a connection to the first IP address that responds, each within its share of the time.
+
+    At most 4 IP addresses are tried.
 
     Raises:
-        FetchFailed: none of them does.
+        FetchFailed: none of them responds.
     """
     tried = addresses[:_MAX_TRIES]
     for address in tried:
@@ -270,9 +272,9 @@ async def first_that_answers(
 
 
 class PinnedBackend(AsyncNetworkBackend):
-    """Makes the one connection of one request, to the first of the given IP addresses that answers.
+    """Makes the single connection of one request, to the first of the given IP addresses that responds.
 
-    The name that httpcore asks for is not looked up again; it serves for the certificate alone.
+    The host name from httpcore is not resolved again; it is only used to verify the certificate.
     """
 
     def __init__(self, name: str, addresses: Sequence[IPAddress], seconds: float) -> None:
@@ -289,7 +291,7 @@ class PinnedBackend(AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[SOCKET_OPTION] | None = None,
     ) -> AsyncNetworkStream:
-        """Return a connection. Raises `FetchFailed` where no IP address answers."""
+        """Return a connection. Raises `FetchFailed` if no IP address responds."""
 
         async def connect(address: str) -> AsyncNetworkStream:
             return await AnyIOBackend().connect_tcp(
@@ -300,6 +302,6 @@ class PinnedBackend(AsyncNetworkBackend):
         return self._stream
 
     async def close(self) -> None:
-        """Close the connection. httpcore leaves it open where it is cancelled during the TLS handshake."""
+        """Close the connection, which httpcore leaves open if it is cancelled during the TLS handshake."""
         if self._stream is not None:
             await self._stream.aclose()

@@ -1,1 +1,1 @@
-"""A host: plugins loaded, catalog compiled, backends open, and what lives as long as it does."""
+"""A host: its plugins, catalog and backends, and everything else that lives as long as it does."""

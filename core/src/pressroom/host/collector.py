@@ -1,4 +1,4 @@
-"""Pausing the garbage collector."""
+"""Pause the garbage collector."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 def collector_paused() -> Iterator[None]:
     """Pause the garbage collector while plugins load.
 
-    Nearly everything that they make stays, and looking through it again and again takes a fifth of the time.
+    Nearly all objects that they create are kept, and scanning them repeatedly takes a fifth of the time.
     """
     enabled = gc.isenabled()
     gc.disable()

@@ -1,4 +1,4 @@
-"""A host: plugins loaded, catalog compiled, backends open, lifespans running, calls answered."""
+"""A host: loads plugins, compiles the catalog, opens backends, runs lifespans and handles calls."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 _PLUGINS_FETCH_AT_ONCE: Final = 32
-"""So many that a few slow servers do not keep everybody else's images waiting."""
+"""High enough that a few slow servers do not keep everybody else's images waiting."""
 
 
 _LIFESPAN_SECONDS: Final = 1.0
-"""What a lifespan gets to end where the time for calls in flight is used up; all of them share what the process has."""
+"""How many seconds a lifespan gets to end after the time for calls in flight, within the process's own deadline."""
 
 
 class Host:
-    """A running host. `start` opens everything, `close` lets go of it in reverse.
+    """A running host. `start` opens everything, `close` closes it in reverse order.
 
-    `pipeline`, `previews`, `services`, `database`, `accounts`, `authorization_server` and `jobs` are there between the
-    two, and `identity_provider` where the operator named one. `tools` makes calls of the server's own tools. `failures`
-    are what lifespans of plugins raised once they had begun.
+    In between, `pipeline`, `previews`, `services`, `database`, `accounts`, `authorization_server` and `jobs` exist, and
+    `identity_provider` if one is configured. `tools` makes calls to the server's own tools. `failures` lists exceptions
+    that plugins' lifespans raised after they had been entered.
     """
 
     def __init__(self, compiled: LoadedApp) -> None:
@@ -61,20 +61,20 @@ class Host:
 
     @property
     def leaving(self) -> bool:
-        """Whether the host is about to stop: nothing new should be sent to it."""
+        """Whether the host is about to stop, and should get no new requests."""
         return self._leaving
 
     @property
     def time_left(self) -> float:
-        """The seconds that calls in flight still have before the host stops without them."""
+        """The seconds left for calls in flight before the host stops without them."""
         return self.settings.server.shutdown_timeout if self._deadline is None else max(0, self._deadline - monotonic())
 
     def leave(self) -> None:
-        """Say on `/readyz` that the host is about to stop, and keep serving."""
+        """Report on `/readyz` that the host is about to stop, and keep serving."""
         self._leaving = True
 
     def drain(self) -> None:
-        """Begin to stop: from now on counts the time that the operator gives to calls in flight."""
+        """Begin to stop: start the countdown of the configured `shutdown_timeout` for calls in flight."""
         self._leaving = True
         if self._deadline is None:
             self._deadline = monotonic() + self.settings.server.shutdown_timeout
@@ -82,8 +82,8 @@ class Host:
     async def start(self) -> None:
         """Enter the plugins' lifespans, open the backends and start the executors.
 
-        A plugin whose lifespan fails is taken out. Raises `ConfigError` or `BackendError` where the host itself cannot
-        work; everything that was open is closed again then.
+        A plugin whose lifespan fails is removed. Raises `ConfigError` or `BackendError` if the host itself cannot work,
+        after closing everything that was open.
         """
         async with AsyncExitStack() as opened:
             await self._open_database(opened)
@@ -100,7 +100,7 @@ class Host:
             self._open = opened.pop_all()
 
     async def close(self) -> None:
-        """Finish what is under way, within the operator's time, and let go of everything."""
+        """Finish the calls in flight, within the configured time, and close everything."""
         self.drain()
         await self._open.aclose()
 
@@ -114,7 +114,7 @@ class Host:
         await self.pipeline.settle(self.time_left)
 
     async def _open_database(self, opened: AsyncExitStack) -> None:
-        """Open the database and what lives in it. An embedded one is brought up to date unasked."""
+        """Open the database and the services that use it. An embedded database is migrated automatically."""
         settings, compiled = self.settings, self.compiled
         self.database = SqlDatabase(settings)
         await self.database.open()
@@ -168,7 +168,7 @@ class Host:
     async def _enter_lifespans(self, opened: AsyncExitStack) -> None:
         lifespans = self.compiled.plugins.contributions.of(Lifespan)
         for contribution in lifespans:
-            # One that failed took along the plugins that need it.
+            # A lifespan that failed also removed the plugins that depend on it.
             if contribution not in self.compiled.plugins.contributions.of(Lifespan):
                 continue
             running = RunningLifespan(self.compiled.gate, contribution.plugin, contribution.record)
@@ -225,7 +225,7 @@ class Host:
         )
 
     def _tool_modules(self) -> list[str]:
-        """Return what the worker processes of tools import before their first call: no other plugin's modules."""
+        """Return the modules that tools' worker processes import before their first call, and no other plugin's."""
         tools = [tool for tool in self.compiled.catalog.tools.values() if tool.executor == "process"]
         of_plugins = self.compiled.plugins.worker_modules
         named = {module for tool in tools for module in of_plugins.get(tool.context.id, ())}

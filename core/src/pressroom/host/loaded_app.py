@@ -1,4 +1,4 @@
-"""The plugins of a host, the catalog that they came to, and what they have open while the server runs."""
+"""The plugins of a host, the catalog compiled from them, and their running lifespans."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ log = structlog.get_logger()
 _PROTOCOLS: Final[Mapping[BackendKind, type[Any]]] = {"files": FileStore, "cache": CacheIndex, "limits": Limiter}
 
 SLOW_SECONDS: Final = 5.0
-"""After how long the log names a plugin that the server waits for."""
+"""How many seconds a plugin can take to start before the log names it."""
 
 _START_HINT: Final = "see what it waits for, or give it more time with [server] start_timeout"
 
 
 class LoadedApp:
-    """Plugins and the catalog that they came to; enough for commands that serve nothing.
+    """Plugins and the catalog compiled from them, which is enough for commands that serve nothing.
 
-    `gate` is what all calls into the plugins pass. `templates` has what the operator puts in place of those of pages.
-    `schema_mismatches` holds, for plugins that were dropped because their tables are those of another version, the
-    revision in the database and the one that this version needs.
+    All calls into the plugins pass through `gate`. `templates` holds the operator's replacements for page templates.
+    `schema_mismatches` maps plugins that were dropped because of the version of their tables to the revision in the
+    database and the one that this version needs.
     """
 
     def __init__(self, settings: Settings, origins: Origins | None = None) -> None:
@@ -78,7 +78,7 @@ class LoadedApp:
         self.schema_mismatches: dict[str, tuple[str, str]] = {}
 
     def drop(self, plugin: str, error: BaseException) -> None:
-        """Take out a plugin that failed after it was loaded, and compile the rest again."""
+        """Remove a plugin that failed after it was loaded, and compile the rest again."""
         if isinstance(error, PluginFailed):
             self.gate.tell(error)
         else:
@@ -91,28 +91,28 @@ class LoadedApp:
         return {(plugin, point, reason): count for (plugin, point, reason), count in self.gate.failures.items()}
 
     def failures_of_templates(self) -> Mapping[str, int]:
-        """Return how often each template of the operator failed while a page was rendered."""
+        """Return how often each of the operator's templates failed to render."""
         return dict(self.templates.failures)
 
     def active_plugins(self) -> Mapping[str, bool]:
-        """Return whether each plugin works that is switched on."""
+        """Return whether each enabled plugin works."""
         switched_on = (one for one in self.plugins.records if one.status == "active" or one.failed)
         return {one.id: one.status == "active" for one in switched_on}
 
     def plan_summary(self, plan: str) -> PlanSummary:
-        """Return what accounts on a plan are told of it."""
+        """Return the summary of a plan for its accounts."""
         return self.catalog.summary(plan)
 
     def storage_kinds(self) -> Sequence[StorageKind]:
-        """Return what the active plugins store for accounts."""
+        """Return the kinds of data that the active plugins store for accounts."""
         return [one.record for one in self.plugins.contributions.of(StorageKind)]
 
     def brand_block(self) -> Mapping[str, Any]:
-        """Return the promotional block of the brander that the operator named.
+        """Return the promotional block of the configured brander.
 
         Raises:
             ConfigError: no active plugin offers that brander.
-            PluginFailed: it failed, or made something that is not a JSON object.
+            PluginFailed: the brander failed, or returned something other than a JSON object.
         """
         if self._brand is not None:
             return self._brand
@@ -123,10 +123,10 @@ class LoadedApp:
         return self._block(branders[name])
 
     def brand_block_at_start(self) -> Mapping[str, Any]:
-        """Return the promotional block, that of the host where the named brander fails; its plugin is taken out then.
+        """Return the promotional block. If its brander fails, remove the plugin and use the host's own brander.
 
         Raises:
-            ConfigError: no plugin offers the brander that the operator named.
+            ConfigError: no plugin offers the configured brander.
         """
         try:
             self._brand = self.brand_block()
@@ -146,7 +146,7 @@ class LoadedApp:
         return block
 
     def check_choices(self) -> None:
-        """Make sure that the rate limit, the cache rule and the middleware are there that the operator named.
+        """Check that the configured rate limit, cache rule and middleware exist.
 
         Raises:
             ConfigError: no active plugin offers one of them.
@@ -166,7 +166,7 @@ class LoadedApp:
         """Return the middleware of plugins, outermost first.
 
         Raises:
-            ConfigError: no active plugin offers one that the operator named.
+            ConfigError: no active plugin offers a configured one.
         """
         # Names are unique, and contributions are in the order of plugin id.
         found = {one.record.name: one for one in self.plugins.contributions.of(CallMiddleware)}
@@ -177,17 +177,17 @@ class LoadedApp:
         return tuple(found[name] for name in (*named, *(name for name in found if name not in named)))
 
     def backend(self, kind: BackendKind, name: str, key: str) -> Any:
-        """Return a new instance of the backend that the operator named under the configuration's `key`.
+        """Return a new instance of the backend that is configured under `key`.
 
         Raises:
             ConfigError: no active plugin offers that backend.
-            BackendError: it cannot be made, or lacks a method of its protocol.
+            BackendError: it cannot be created, or lacks a method of its protocol.
         """
         backends = {
             one.record.name: one.record for one in self.plugins.contributions.of(Backend) if one.record.kind == kind
         }
         if name not in backends:
-            # A bucket is not chosen by the name of its backend.
+            # The S3 backend is chosen by a bucket URL rather than by its name.
             offered = ["s3://bucket/prefix" if (kind, one) == ("files", "s3") else one for one in backends]
             raise _unknown(key, name, offered)
         call = PluginCall(self.backend_owner(kind, name), "backend", f"{kind} {name}")
@@ -204,7 +204,7 @@ class LoadedApp:
         return made
 
     def backend_owner(self, kind: BackendKind, name: str) -> str:
-        """Return the id of the plugin that offers a backend; that of the host where nobody does."""
+        """Return the id of the plugin that offers a backend, or the host's id if there is no such backend."""
         backends = self.plugins.contributions.of(Backend)
         return next((one.plugin for one in backends if (one.record.kind, one.record.name) == (kind, name)), HOST_ID)
 
@@ -216,16 +216,16 @@ class LoadedApp:
         return [(HOST_ID, HOST_MODELS), *sorted(pairs, key=itemgetter(0))]
 
     def migrator(self, database: SqlDatabase) -> Migrator:
-        """Return what brings the schema of the host, then of each plugin, up to date."""
+        """Return the migrator for the schemas of the host and of each plugin."""
         from pressroom.storage.database import Migrator  # noqa: PLC0415 - SQLAlchemy, which most commands do without
 
         return Migrator(database, self.models())
 
     def authenticators(self) -> tuple[Authenticator, ...]:
-        """Return the authenticators in the order in which they are asked.
+        """Return the authenticators in the order in which they are called.
 
         Raises:
-            ConfigError: no active plugin offers one that the operator named.
+            ConfigError: no active plugin offers a configured one.
         """
         found = {one.record.name: one.record for one in self.plugins.contributions.of(Authenticator)}
         named = self.settings.auth.authenticators
@@ -246,7 +246,7 @@ class LoadedApp:
 
 
 def _without_taken_paths(plugins: LoadedPlugins) -> LoadedPlugins:
-    """Take out the plugins with a route that would stand in for one of the host's own."""
+    """Remove the plugins with a route that would hide one of the host's own."""
     for contribution in plugins.contributions.of(Route):
         path = contribution.record.path
         taken = host_path_taken(path)
@@ -259,7 +259,7 @@ def _without_taken_paths(plugins: LoadedPlugins) -> LoadedPlugins:
 
 
 def branding(settings: Settings) -> Branding:
-    """Return the operator's branding, with what was left out filled in."""
+    """Return the operator's branding, with defaults for missing values."""
     own, base_url = settings.branding, settings.public_url
     return Branding(
         key=own.key,
@@ -283,9 +283,9 @@ def _unknown(key: str, name: str, known: Collection[str]) -> ConfigError:
 
 
 class RunningLifespan:
-    """What one plugin has open while the server runs. It is entered and left in one task, as task groups demand.
+    """The lifespan of one plugin, entered and exited in the same task, as task groups require.
 
-    Nothing that it raises reaches the host, neither `CancelledError` nor another `BaseException`.
+    No exception reaches the host, not even `CancelledError` or another `BaseException`.
     """
 
     def __init__(self, gate: PluginGate, plugin: str, lifespan: Lifespan) -> None:
@@ -298,7 +298,7 @@ class RunningLifespan:
         self._task: asyncio.Task[None] | None = None
 
     async def enter(self, seconds: float) -> None:
-        """Open what the plugin opens, within this many seconds, also where it blocks the event loop.
+        """Enter the lifespan within `seconds`, even if it blocks the event loop.
 
         Raises:
             PluginFailed: it raised anything, or took too long.
@@ -322,15 +322,15 @@ class RunningLifespan:
             self._task.add_done_callback(self._ended)
             return
         if not self._task.done():
-            self._leave.set()  # for one that blocked the event loop, and swallowed that it was interrupted
+            self._leave.set()  # in case it blocked the event loop and ignored the interruption
             await self._abandon()
             raise self._gate.late(self._call, seconds, verb="start", hint=_START_HINT)
         raise self._gate.failed(self._call, self._error or RuntimeError("it ended without a yield"), seconds)
 
     async def leave(self, seconds: float) -> BaseException | None:
-        """Close what the plugin opened, within this many seconds; what takes longer is cancelled, then left behind.
+        """Exit the lifespan within `seconds`; after that it is cancelled, and finally abandoned.
 
-        Return what failed, or `None`.
+        Return the exception that it raised, or `None`.
         """
         if self._task is None or self._task.done():
             return self._error
@@ -354,7 +354,7 @@ class RunningLifespan:
             async with self._lifespan.enter():
                 self._entered.set()
                 await self._leave.wait()
-        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
+        except BaseException as error:  # noqa: BLE001 - a plugin can raise anything
             self._error = error
 
     async def _abandon(self) -> None:

@@ -1,4 +1,4 @@
-"""What a running server tells commands on the same machine: a file in the data folder, locked while the server runs."""
+"""A running server's status for commands on the same machine: a file in the data folder, locked while it runs."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from pressroom.storage.data_folder import make_private_folder
 log = structlog.get_logger()
 
 FOLDER: Final = "servers"
-"""Where the files are in the data folder, one for each process."""
+"""The folder of the files in the data folder, one file for each process."""
 
 _MAX_BYTES: Final = 4_194_304
 _AS_IT_IS: Final = os.O_NOFOLLOW | os.O_NONBLOCK
-"""How files are opened that should be files of their own: links are not followed, and pipes are not waited for."""
+"""Flags for opening status files safely: links are not followed, and opening a pipe does not block."""
 
 _WRITE_SECONDS: Final = 0.5
-"""How long failures are gathered before they are written: a plugin may fail at every call."""
+"""How many seconds failures are collected before they are written: a plugin can fail at every call."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunningPlugin:
-    """A plugin in a running server: its status there, and how often it failed at what since the start."""
+    """A plugin in a running server: its status, number of failures since the start, and latest failure."""
 
     id: str
     status: str
@@ -50,7 +50,7 @@ class RunningPlugin:
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
-    """A running server as it described itself last."""
+    """A running server, as last described by its status file."""
 
     pid: int
     host: str
@@ -61,7 +61,7 @@ class RunningServer:
 
 
 class ServerStatusFile:
-    """Keeps the file of this process up to date. A file that cannot be written is logged, and stops nothing."""
+    """Keeps the status file of this process up to date. A failure to write it is logged and otherwise ignored."""
 
     def __init__(self, compiled: LoadedApp, version: str) -> None:
         self._compiled = compiled
@@ -73,12 +73,12 @@ class ServerStatusFile:
         self._pending = False
 
     def open(self) -> None:
-        """Write the file and keep it locked, on the running event loop; failures of plugins update it from now on."""
+        """Write the file and keep it locked. Failures of plugins then update it, on the running event loop."""
         self._loop = asyncio.get_running_loop()
         try:
             make_private_folder(self._path.parent.parent)
             make_private_folder(self._path.parent)
-            # A link or a pipe in its place was put there by somebody else, who chose what would be written over.
+            # A link or a pipe in its place would let somebody else choose what is overwritten.
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | _AS_IT_IS, 0o600)
             self._file = os.fdopen(descriptor, "r+b", buffering=0)
             _check_file(descriptor)
@@ -93,17 +93,17 @@ class ServerStatusFile:
         self.write()
 
     def write(self) -> None:
-        """Write what is known now."""
+        """Write the current status."""
         self._pending = False
         if self._file is None:
             return
         content = json.dumps(self._document()).encode()
-        with suppress(OSError):  # a full disk; what commands say is older then
+        with suppress(OSError):  # such as a full disk: commands then show an older status
             os.pwrite(self._file.fileno(), content, 0)
             os.ftruncate(self._file.fileno(), len(content))
 
     def close(self) -> None:
-        """Remove the file: the server no longer runs."""
+        """Remove the file: the server is stopping."""
         file, self._file = self._file, None
         if file is not None:
             with suppress(OSError):
@@ -111,9 +111,9 @@ class ServerStatusFile:
             file.close()
 
     def _changed(self) -> None:
-        # Any thread may get here, such as the one that watches the event loop.
+        # Called from any thread, such as the one that watches the event loop.
         if self._loop is not None:
-            with suppress(RuntimeError):  # the loop is closed: the process is about to end
+            with suppress(RuntimeError):  # the loop is closed: the process is about to exit
                 self._loop.call_soon_threadsafe(self._write_soon)
 
     def _write_soon(self) -> None:
@@ -152,7 +152,7 @@ class ServerStatusFile:
 
 
 def running_servers(data_folder: Path) -> Iterator[RunningServer]:
-    """Yield the servers that use a data folder now. A file that nobody holds is what a killed server left behind."""
+    """Yield the running servers that use a data folder. A file without a lock is left over from a killed server."""
     try:
         paths = sorted((data_folder / FOLDER).glob("*.json"))
     except OSError:
@@ -164,11 +164,11 @@ def running_servers(data_folder: Path) -> Iterator[RunningServer]:
                 if _is_held(file):
                     yield _server(json.loads(file.read(_MAX_BYTES)))
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            continue  # it ended, or writes at this moment; the next command reads it
+            continue  # it has ended, or is being written at this moment; the next command will read it
 
 
 def _check_file(descriptor: int) -> None:
-    """Raise `OSError` for what is not a file, or a file that has another name elsewhere."""
+    """Raise `OSError` unless the descriptor is a regular file with a single name."""
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         raise OSError(errno.EINVAL, "it is not a file of its own")

@@ -1,7 +1,7 @@
-"""Opening what the operator named: the schema, the stores, and the keys that all hosts of a database share.
+"""Open the configured backends, check the schema, and check the keys that all hosts of a database share.
 
-The database keeps a fingerprint of each key in use. It is an HMAC under the key itself, cut to 32 bits: enough to tell
-two keys apart, and too little to confirm a guess.
+The database stores a fingerprint of each key in use. It is an HMAC under the key itself, truncated to 32 bits: enough
+to distinguish two keys, and too little to confirm a guess.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ log = structlog.get_logger()
 
 
 _CLOSE_SECONDS: Final = 1.0
-"""How long a store may take to close once nothing uses it any more; then it is left behind."""
+"""How many seconds a store gets to close when nothing uses it any more, before it is abandoned."""
 
 
 _METHODS: Final[Mapping[BackendKind, Mapping[str, float]]] = {
@@ -46,31 +46,31 @@ _METHODS: Final[Mapping[BackendKind, Mapping[str, float]]] = {
     "cache": {"get": 5, "put": 5, "delete": 5},
     "limits": {"take": 5, "give_back": 5, "peek": 5},
 }
-"""How many seconds each call of a plugin's store may take."""
+"""The timeouts of the methods of a plugin's store, in seconds."""
 
 
 class OpenableStore(Protocol):
-    """What has to be opened before it is used, and closed after."""
+    """A service that must be opened before use, and closed afterwards."""
 
     async def open(self) -> None:
-        """Connect, or make ready."""
+        """Connect or prepare."""
 
     async def close(self) -> None:
-        """Let go of everything."""
+        """Release all resources."""
 
 
 async def make_schema_current(compiled: LoadedApp, database: SqlDatabase) -> None:
-    """Bring the schema of an embedded database up to date; one that many hosts share must be so already.
+    """Migrate an embedded database; a database shared by several hosts must already be up to date.
 
-    A plugin whose tables cannot be used is taken out. Where they are those of another version, the host is not ready
-    either: behind a load balancer it would answer that tools do not exist which other hosts have.
+    A plugin whose tables cannot be used is removed. If they are of another version, the host is not ready either:
+    behind a load balancer it would deny the existence of tools that other hosts have.
 
     Raises:
         BackendError: the host's own tables cannot be used, or the database failed.
     """
     migrator = compiled.migrator(database)
     for plugin in migrator.plugins:
-        # A plugin that fell out took along those that need it.
+        # A plugin that was removed also removed those that depend on it.
         if plugin not in {id_ for id_, _ in compiled.models()}:
             continue
         if plugin == HOST_ID:
@@ -109,7 +109,7 @@ async def _make_current(migrator: Migrator, database: SqlDatabase, plugin: str) 
 
 
 def backend_names(settings: Settings) -> Mapping[BackendKind, str]:
-    """Return the name of each backend that the operator chose: `auto` is Redis where one is configured, else memory."""
+    """Return the name of each configured backend: `auto` is Redis if it is configured, otherwise memory."""
     shared = "memory" if settings.storage.redis is None else "redis"
     chosen: dict[BackendKind, str] = {"cache": settings.cache.backend, "limits": settings.limits.backend}
     return {
@@ -119,7 +119,7 @@ def backend_names(settings: Settings) -> Mapping[BackendKind, str]:
 
 
 async def open_backends(compiled: LoadedApp, stack: AsyncExitStack) -> tuple[FileStore, CacheIndex, Limiter]:
-    """Open the stores that the operator named; leaving `stack` closes them.
+    """Open the configured stores, which are closed when `stack` exits.
 
     Raises:
         ConfigError: no active plugin offers one of them.
@@ -151,14 +151,14 @@ async def _opened(stack: AsyncExitStack, compiled: LoadedApp, kind: BackendKind,
 
 
 async def _closed(store: OpenableStore, call: PluginCall, gate: PluginGate) -> None:
-    # Nobody is left to tell an error to: a plugin's is counted and logged, and nothing is lost with one of the host.
+    # An error has no recipient here: a plugin's is counted and logged, and one of the host's is harmless.
     passes = (PressroomError,) if call.plugin == HOST_ID else ()
     with suppress(PluginFailed, *passes):
         await gate.run(call, _CLOSE_SECONDS, store.close, passes=passes, interrupt=True)
 
 
 def know_media_types(files: FileStore, catalog: Catalog) -> None:
-    """Tell one of the host's own file stores which media types generators declare. Those of plugins keep each type."""
+    """Declare the generators' media types to a file store of the host. Plugins' stores keep the type of each file."""
     known = getattr(files, "media_types", None)
     if isinstance(known, MediaTypes):
         for tool in catalog.tools.values():
@@ -171,7 +171,7 @@ _PURPOSE: Final = "pressroom fingerprint of "
 
 
 def fingerprint(name: str, key: bytes) -> str:
-    """Return what the database keeps of a key."""
+    """Return the fingerprint that the database stores for a key."""
     return hmac.digest(key, f"{_PURPOSE}{name}".encode(), "sha256").hex()[:_DIGITS]
 
 
@@ -179,8 +179,8 @@ def fingerprint(name: str, key: bytes) -> str:
 class KeyState:
     """The keys of one setting, on this host and in the database.
 
-    `own` are the fingerprints of this host's keys, the one that writes first. `recorded` is the one in the database,
-    empty if absent yet. `unreadable` is the number of rows that none of the keys opens.
+    `own` lists the fingerprints of this host's keys, the one for encryption first. `recorded` is the fingerprint in the
+    database, or empty. `unreadable` is the number of rows that none of the keys can decrypt.
     """
 
     plugin: str
@@ -197,12 +197,12 @@ class KeyState:
 
     @property
     def fits(self) -> bool:
-        """Whether this host can read what the others wrote, as far as the database tells."""
+        """Whether this host can read what the others wrote, as far as the database shows."""
         return not self.differs and (bool(self.recorded) or not self.unreadable)
 
     @property
     def problem(self) -> str:
-        """What is wrong, empty where nothing is."""
+        """A description of the problem, or an empty string."""
         name, database = self.keys.name, self.database.name
         if self.differs:
             return (
@@ -215,7 +215,7 @@ class KeyState:
 
     @property
     def advice(self) -> str:
-        """What the operator can do about the problem."""
+        """Advice for the operator about the problem."""
         own = "" if self.keys.configured else "; it is not set here, so this host made a key of its own"
         if not self.fits:
             return (
@@ -226,9 +226,9 @@ class KeyState:
 
 
 async def key_state(database: SqlDatabase, contribution: Contribution[SharedKeys]) -> KeyState:
-    """Compare the keys of this host with what the database knows of them.
+    """Compare the keys of this host with the fingerprint in the database.
 
-    Raises `BackendError` where the database fails, and whatever the plugin raises.
+    Raises `BackendError` if the database fails, and whatever the plugin raises.
     """
     keys = contribution.record
     own = tuple(dict.fromkeys(fingerprint(keys.name, key) for key in keys.read()))
@@ -240,15 +240,15 @@ async def key_state(database: SqlDatabase, contribution: Contribution[SharedKeys
 
 
 async def check_keys(compiled: LoadedApp, database: SqlDatabase) -> None:
-    """Record the keys of this host, or refuse to start with keys that do not fit those of other hosts.
+    """Record the keys of this host, or refuse to start if they do not match those of other hosts.
 
-    An embedded database has no other hosts: a new key is recorded there, and the log says what it ends.
+    An embedded database has no other hosts: a new key is recorded, and the log states what is lost.
 
     Raises:
-        BackendError: the keys do not fit, or cannot be read; the database failed.
+        BackendError: the keys do not match or cannot be loaded, or the database failed.
     """
     for contribution in compiled.plugins.contributions.of(SharedKeys):
-        # A plugin that fell out took its contributions along.
+        # A plugin that was removed also removed its contributions.
         if contribution not in compiled.plugins.contributions.of(SharedKeys):
             continue
         try:
@@ -265,7 +265,7 @@ async def _check(database: SqlDatabase, contribution: Contribution[SharedKeys]) 
     state = await key_state(database, contribution)
     if not state.recorded and (state.fits or database.embedded):
         await _record(state)
-        # Another host may have recorded its key at the same moment.
+        # Another host may have recorded its key at the same time.
         state = await key_state(database, contribution)
     if not state.fits and not database.embedded:
         raise BackendError(state.problem, hint=state.advice)
@@ -276,10 +276,10 @@ async def _check(database: SqlDatabase, contribution: Contribution[SharedKeys]) 
 
 
 async def accept_keys(compiled: LoadedApp, database: SqlDatabase, name: str) -> KeyState:
-    """Record the key of this host in place of the one in the database, and return the state before.
+    """Replace the key in the database with this host's, and return the state before.
 
     Raises:
-        NotFound: there are no such keys.
+        NotFound: there are no keys of that name.
         BackendError: the database failed.
     """
     found = {one.record.name: one for one in compiled.plugins.contributions.of(SharedKeys)}
@@ -299,7 +299,7 @@ async def key_states(compiled: LoadedApp, database: SqlDatabase) -> Sequence[Key
 
 
 async def _record(state: KeyState) -> None:
-    """Record the key that this host writes with, unless another host was faster."""
+    """Record the key that this host encrypts with, unless another host was faster."""
     values: dict[str, Any] = {"fingerprint": state.own[0], "recorded_at": datetime.now(UTC)}
     try:
         async with state.database.writing() as session:

@@ -304,7 +304,7 @@ class MovingWindowLimiter(MovingWindowRateLimiter):
         return self._status(rate, await self._windows.take(item.key_for(key), item.amount, rate.window_seconds, amount))
 
     async def give_back(self, rate: Rate, key: str, cost: float) -> LimitStatus:
-        """Undo the newest request counted with that cost; do nothing if there is none.
+        """Undo the newest request counted with that cost, if any.
 
         `allowed` is whether one whole request would fit afterwards.
 

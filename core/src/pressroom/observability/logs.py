@@ -70,8 +70,7 @@ def shorten(_logger: Any, _method: str, event: Event) -> Event:
 
 
 class JsonLines:
-    """Renders an event as one line of JSON. Values that JSON cannot express become their `repr`, with secrets
-    masked."""
+    """Renders an event as one line of JSON. Values that JSON cannot express become their masked `repr`."""
 
     def __call__(self, _logger: Any, _method: str, event: Event) -> bytes:
         """Return the line, without its newline."""

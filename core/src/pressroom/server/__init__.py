@@ -1,1 +1,1 @@
-"""The Sanic host: routes, health, files, and the life of the process."""
+"""The Sanic server: routes, health checks, files, and the life cycle of the process."""

@@ -79,7 +79,7 @@ App = Sanic[Config, SimpleNamespace]
 
 
 def create_app(host: Host) -> App:
-    """Return the application that serves a host which has been started."""
+    """Return the application that serves a started host."""
     return _Application(host).app
 
 
@@ -162,7 +162,7 @@ class _Application:
             methods=methods,
             name=re.sub(r"[^A-Za-z0-9_]", "_", f"{methods[0]} {path}"),
             ignore_body=endpoint.reads_body,
-            # Only so that Sanic does not parse the handler's source for one; `_on_error` answers every error.
+            # Keeps Sanic from parsing the handler's source for a format; `_on_error` handles every error.
             error_format="json",
             ctx_max_body_bytes=most,
         )
@@ -229,14 +229,14 @@ class _Application:
         for contribution in self._host.compiled.plugins.contributions.of(Route):
             route = contribution.record
             if route.page is not None:
-                continue  # the dashboard's own
+                continue  # a page of the dashboard, which serves it
             methods = tuple(method.upper() for method in route.methods)
             handler = self._plugin_requests.of_route(contribution.plugin, route)
             reads_body, everywhere = route.before_body is not None, route.on_virtual_hosts
             self._add_endpoint(Endpoint(route.path, methods, handler, route.max_body_bytes, reads_body, everywhere))
 
     def _methods_of(self, path: str) -> tuple[str, ...]:
-        """Return the methods that a URL takes; Sanic does not always know them."""
+        """Return the methods that a URL supports, which Sanic does not always know."""
         found = {route for _, route in self._routes if fits(route, path)}
         closest = max(map(specificity, found), default=0)
         serving = {route for route in found if specificity(route) == closest}
@@ -259,7 +259,7 @@ class _Application:
                 return self._http.finish(request, interface.refuse(request, error, status, error_headers(error)))
         match = _API_PATH.fullmatch(request.path)
         if match and isinstance(exception, ServiceUnavailable):
-            # What used up the time, such as an authorizer, would use it up again.
+            # The stage that used up the time, such as an authorizer, would use it up again.
             return self._http.finish(request, self._api.failure(error, match["slug"], GENERATE))
         if match:
             begin_and_refuse = self._http.wrap(self._api.refuse)
@@ -313,7 +313,7 @@ def _redirect(location: str) -> Callable[[Request], Awaitable[HTTPResponse]]:
 
 
 def _services(host: Host) -> list[OfferedService]:
-    """Return what accounts can use: the plugins with tools for AI clients, those with most tools first."""
+    """Return the services for accounts: the plugins with tools for AI clients, those with most tools first."""
     tools = host.services.catalog.mcp_tools.values()
     counts = Counter(tool.info.plugin for tool in tools if tool.kind == "mcp")
     records = {record.id: record for record in host.compiled.plugins.records}
