@@ -1,4 +1,4 @@
-"""One connection: Sanic's, with deadlines that no byte renews, chunks read by the letter, and shares of clients."""
+"""A client connection: Sanic's, with deadlines that bytes do not extend, strict chunk parsing and limits per client."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _NO_HEADERS: Final = Header({})
 
 
 class ClientBounds:
-    """Counts by client IP address, with IPv6 addresses grouped by /64.
+    """Counts connections or requests by client IP address, with IPv6 addresses grouped by /64.
 
-    A connection has no forwarded address before the head of a request: behind trusted proxies, whose connections are
-    many clients', requests are counted instead. A connection without an IP address, such as that of a proxy on a Unix
-    socket, has no bound.
+    A connection has no forwarded IP address before the head of a request. Connections from trusted proxies carry many
+    clients, so requests are counted instead. A connection without an IP address, such as that of a proxy on a Unix
+    socket, has no limit.
     """
 
     def __init__(self, settings: ServerSettings) -> None:
@@ -43,17 +43,17 @@ class ClientBounds:
 
     @property
     def behind_proxies(self) -> bool:
-        """Whether requests are counted, by the IP address that a proxy names, rather than connections."""
+        """Whether to count requests by the IP address that a proxy forwards, rather than connections."""
         return bool(self._proxies or self._secret)
 
     def connect(self, peer: Any) -> str | None:
-        """Count a connection, and return whose it is, for `leave`. `None` where that client has the maximum."""
+        """Count a connection and return its client, for `leave`, or `None` if the client has the maximum."""
         if self.behind_proxies or not isinstance(peer, tuple):
             return ""
         return self._enter(client_ip_of(str(peer[0]), _NO_HEADERS, 0, None))
 
     def leave(self, client: str) -> None:
-        """Count one less."""
+        """Count one connection or request less."""
         if client:
             self._counts[client] -= 1
             if not self._counts[client]:
@@ -61,7 +61,7 @@ class ClientBounds:
 
     @contextmanager
     def request(self, request: Request) -> Iterator[None]:
-        """Count a request that a proxy has passed on while it is under way. Raises `Overloaded`."""
+        """Count a proxied request while it is in progress. Raises `Overloaded`."""
         client = self._enter(client_ip_of(request.ip, request.headers, self._proxies, self._secret))
         if client is None:
             raise Overloaded(
@@ -83,10 +83,10 @@ class ClientBounds:
 
 
 CLIENT_BOUNDS: Final = "client_bounds"
-"""Where the context of an application holds its `ClientBounds`."""
+"""The name of the `ClientBounds` in the context of an application."""
 
 UNREAD: Final = "NONE"
-"""What Sanic gives as the method of a request whose head could not be read."""
+"""Sanic's method of a request whose head could not be parsed."""
 
 _CHUNK_HEAD: Final = re.compile(rb"\r\n[0-9A-Fa-f]{1,15}(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?\r\n")
 _MAX_CHUNK_HEAD: Final = 256
@@ -101,17 +101,17 @@ _TOO_MANY: Final = (
 
 
 FIRST_REQUEST_SECONDS = 1.0
-"""How old a connection without a request must be for a server that stops to close it: the request may be on its way."""
+"""How old an unused connection must be, in seconds, for a stopping server to close it: a request may be on its way."""
 
 
 class StrictHttp(Http):
-    """Reads the heads of chunks as RFC 9112, section 7.1, writes them; a proxy may have read another request.
+    """Parses chunk headers strictly by RFC 9112, section 7.1; a proxy might otherwise see a different request.
 
-    Sanic takes `0x2` for a size, any two bytes after the data, and a line feed inside an extension.
+    Sanic accepts `0x2` as a size, any two bytes after the data, and a line feed inside an extension.
     """
 
     async def read(self) -> bytes | None:
-        """Return some bytes of the body, and `None` at its end. Raises `BadRequest`."""
+        """Return some bytes of the body, or `None` at its end. Raises `BadRequest`."""
         kind: Any = self.request_body
         if kind == "chunked" and not self.request_bytes_left:
             await self._check_chunk_head()
@@ -130,10 +130,10 @@ class StrictHttp(Http):
 
 
 class ClientConnection(HttpProtocol):
-    """Serves one connection of a client, if that client has not too many.
+    """Serves one connection of a client, unless the client has too many.
 
-    `request_timeout` is for the whole head, counted from its first byte, for the whole body, and for what is left of a
-    body that nobody wanted. Sanic begins to count anew with every byte.
+    `request_timeout` applies to the whole head, counted from its first byte, to the whole body, and to the rest of a
+    body that no handler reads. Sanic would restart the timeout with every byte.
     """
 
     HTTP_CLASS = StrictHttp
@@ -149,7 +149,7 @@ class ClientConnection(HttpProtocol):
         self.request_handler = self._handle_counted if self._bounds.behind_proxies else self._handle
 
     def _handle(self, request: Request) -> Awaitable[None]:
-        # Not a coroutine of its own: nearly every request is for the server's own name.
+        # Not a coroutine, to save time: nearly every request is for the server's own name.
         own = self._virtual_hosts.leave(request)
         return self.app.handle_request(request) if own else self._handle_elsewhere(request)
 
@@ -162,7 +162,7 @@ class ClientConnection(HttpProtocol):
             await self._handle(request)
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to serve, or say that there are too many connections."""
+        """Begin to serve, or respond that there are too many connections."""
         self._client = self._bounds.connect(transport.get_extra_info("peername"))
         if self._client is None:
             transport.write(_TOO_MANY)
@@ -177,7 +177,7 @@ class ClientConnection(HttpProtocol):
             super().connection_lost(exc)  # type: ignore[no-untyped-call]
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes. Only the first of a request begin a time."""
+        """Receive bytes. Only the first ones of a request start its timeout."""
         if self._client is None:
             return
         began, self._asked = self._time, True
@@ -187,30 +187,30 @@ class ClientConnection(HttpProtocol):
             self._time = began
 
     def close_if_idle(self) -> bool:
-        """Close the connection, unless a request is under way, or may be: the first one of a connection that is new."""
+        """Close the connection, unless it has a request in progress, or is new and its first may be on its way."""
         if not self._asked and monotonic() - self._time < FIRST_REQUEST_SECONDS:
             return False
         closed: bool = super().close_if_idle()
         return closed
 
     def begin_body(self) -> None:
-        """Leave the time to whoever reads the body now; `end_body` begins that of the answer."""
+        """Suspend the timeout while the body is read; `end_body` starts the one for the response."""
         self._reads_body = True
 
     def end_body(self) -> None:
-        """Begin the time that the server has to answer."""
+        """Start the timeout for the response."""
         self._reads_body = False
         self._time = monotonic()
 
     def check_timeouts(self) -> None:
-        """End what has taken too long, and look again later."""
+        """End the current stage if it has taken too long, and schedule the next check."""
         http = self.http
         if not self._task or http is None:
             return
         seconds, error = self._patience(http)
         left = self._time + seconds - monotonic()
         if left > 0:
-            # The next stage may have less time than what is left of this one.
+            # The next stage may have a shorter timeout than what is left of this one.
             pause = min(self.keep_alive_timeout, self.request_timeout, self.response_timeout) / 2
             pause = max(_MIN_PAUSE_SECONDS, min(left, pause))
             self._callback_check_timeouts = self.loop.call_later(pause, self.check_timeouts)
@@ -220,7 +220,7 @@ class ClientConnection(HttpProtocol):
         self._task.cancel()
 
     def _patience(self, http: Http) -> tuple[float, SanicException | None]:
-        """Return how long the present stage may last, and what a client is told after that."""
+        """Return the timeout of the current stage in seconds, and the error for the client after that."""
         if http.stage is Stage.IDLE:
             return (self.request_timeout if _is_unread(http) else self.keep_alive_timeout), None
         if http.stage is Stage.REQUEST:
@@ -231,15 +231,15 @@ class ClientConnection(HttpProtocol):
 
 
 def _is_unread(http: Http) -> bool:
-    """Tell whether a request has been answered whose body has not all come."""
+    """Return whether a response was sent before the whole request body had arrived."""
     # A connection has no such attribute before its first request.
     return bool(getattr(http, "request_body", None))
 
 
 class ServedRequest(Request):
-    """A request whose target may be no URL, and whose body has to arrive in time like its head.
+    """A request whose target may be invalid, and whose body must arrive in time, like its head.
 
-    Sanic cannot answer with that the target is not a URL without a request that has one.
+    Sanic can only respond to a target that is not a URL with a request that has a valid one.
     """
 
     def __init__(
@@ -255,16 +255,16 @@ class ServedRequest(Request):
             _check_head(headers, version)
 
     async def receive_body(self) -> None:
-        """Read the whole body. Raises `RequestTimeout`, and gives up the connection then.
+        """Read the whole body. Raises `RequestTimeout`, after which the connection is not reused.
 
-        What is larger than the route takes is refused with `PayloadTooLarge` as soon as that shows.
+        A body larger than the route accepts is refused with `PayloadTooLarge` as soon as that is known.
         """
         stream: Any = self.stream
         stream.request_max_size = body_limit(self) or stream.request_max_size
-        # See `begin`; a body is read before that.
+        # See `begin`, which only runs after the body has been read.
         stream.upgrade_websocket = False
         if stream.request_body is True and len(stream.recv_buffer) >= stream.request_bytes_left:
-            # All of it is there, and needs none of the steps by which Sanic reads what is still to come.
+            # The whole body has arrived, so Sanic's steps for reading the rest are unnecessary.
             self.body = await stream.read() or b""
             stream.request_body = None
             return
@@ -280,13 +280,13 @@ class ServedRequest(Request):
 
 
 def body_limit(request: Request) -> int:
-    """Return how many bytes a body may have on this request's route; 0 where it has none."""
+    """Return the maximum size in bytes of a body on this request's route, or 0 if it has none."""
     own: int = getattr(request.ctx, BODY_LIMIT, 0)
     return own or (request.route.ctx.max_body_bytes if request.route else 0)
 
 
 def _check_head(headers: Header, version: str) -> None:
-    """Refuse a head that a proxy in front may have understood differently (RFC 9112, 3.2, 5.1, 5.2 and 6.1)."""
+    """Refuse a head that a proxy in front may have parsed differently (RFC 9112, 3.2, 5.1, 5.2 and 6.1)."""
     names = "".join(headers)
     if " " in names or "\t" in names:
         raise BadRequest("a header has white space before its colon, or continues in a second line")

@@ -1,4 +1,4 @@
-"""Serving signed files from the embedded storage."""
+"""Serve signed files from the embedded storage."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 
 class SignedFiles:
-    """Answers `GET` and `HEAD` under `/files`, for URLs that this server signed.
+    """Handles `GET` and `HEAD` under `/files`, for URLs that this server signed.
 
-    The signature is checked first, so an answer tells nothing about files to those who hold no valid URL.
+    The signature is checked first, so that responses reveal nothing about files without a valid URL.
     """
 
     def __init__(self, store: LocalFileStore) -> None:
         self._store = store
 
     async def serve(self, request: Request, tool: str, name: str) -> HTTPResponse:
-        """Return the file, or the part of it that a single range asks for (RFC 9110, section 14)."""
+        """Return the file, or the part that a single range requests (RFC 9110, section 14)."""
         key = f"{tool}/{name}"
         verdict = self._store.signer.verify(
             url_path(key), request.args.get("expires", ""), request.args.get("signature", ""), time.time()
@@ -79,7 +79,7 @@ class SignedFiles:
 def _requested_part(request: Request, size: int, etag: str) -> tuple[int, int] | None:
     """Return the first byte and the one after the last, or `None` for the whole file.
 
-    A header that asks for several ranges, or that cannot be read, is ignored, as RFC 9110 allows.
+    A header with several ranges, or an invalid one, is ignored, as RFC 9110 allows.
     """
     match = _RANGE.fullmatch(request.headers.get("range", "").strip())
     if match is None or request.method != "GET" or not any(match.groups()):

@@ -1,4 +1,4 @@
-"""Whether the server lives and can work, and what it measured."""
+"""Health checks and metrics."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Health:
-    """Answers `/healthz`, `/readyz` and `/metrics`."""
+    """Handles `/healthz`, `/readyz` and `/metrics`."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
 
     async def alive(self, _request: Request) -> HTTPResponse:
-        """`GET /healthz`: the process answers."""
+        """`GET /healthz`: the process responds."""
         return _json({"status": "ok"})
 
     async def ready(self, _request: Request) -> HTTPResponse:
-        """`GET /readyz`: new requests may come.
+        """`GET /readyz`: the host is ready for new requests.
 
-        Not while it is about to stop, while the database does not answer or has tables of another version, nor while a
-        required plugin does not work.
+        It is not ready while it is about to stop, while the database does not respond or has tables of another version,
+        or while a required plugin does not work.
         """
         mismatches = self._host.compiled.schema_mismatches
         problems = [
@@ -46,7 +46,7 @@ class Health:
         return _json({"status": "unready" if problems else "ready", "problems": problems}, 503 if problems else 200)
 
     async def metrics(self, request: Request) -> HTTPResponse:
-        """`GET /metrics`: the Prometheus text format, for who holds the operator's token."""
+        """`GET /metrics`: the metrics in Prometheus text format, for clients with the operator's token."""
         token = self._host.settings.metrics.token
         given = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
         known = token.get_secret_value().encode() if token else b""

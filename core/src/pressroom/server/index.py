@@ -1,4 +1,4 @@
-"""The text index: `/llms.txt` and `/llms-full.txt`, after the llms.txt convention."""
+"""The text index: `/llms.txt` and `/llms-full.txt`, following the llms.txt convention."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SECTIONS: Final = ("Docs", "Articles", "Tools", "API")
 
 
 _MAX_TEXT: Final = 16 * 2**20
-"""Characters that the texts in `/llms-full.txt` may have together; what has no room is there as a link."""
+"""The maximum number of characters of all texts in `/llms-full.txt`; entries beyond it only have a link."""
 
 _UNVERSIONED_SECONDS: Final = 60.0
 
@@ -48,7 +48,7 @@ class _Kept:
 
 
 class TextIndex:
-    """Collects the entries of the host and of all plugins, each time the index is read."""
+    """Collects the entries of the host and of all plugins whenever the index is read."""
 
     def __init__(self, host: Host) -> None:
         self._full = _Kept("", 0, b"")
@@ -67,7 +67,7 @@ class TextIndex:
             ],
         }
         if host.settings.mcp.enabled:
-            # The endpoint itself answers no GET, and every link of the index should lead somewhere.
+            # The MCP endpoint itself does not support GET, and every link of the index should work.
             about = RESOURCE_METADATA_PATH if host.settings.oauth.enabled else self._branding.docs_url
             note = f"the tools for AI clients at {self._branding.mcp_url}, with an API key or by OAuth"
             self._own["API"].append(IndexEntry("MCP endpoint", about, note))
@@ -77,10 +77,10 @@ class TextIndex:
         return _answer(self._text(await self._sections(), {}))
 
     async def full(self, _request: Request) -> HTTPResponse:
-        """`GET /llms-full.txt`: the same with the text of each entry that has one.
+        """`GET /llms-full.txt`: the same, with the text of each entry that has one.
 
-        It is made once and kept while the entries stay what they are. One is made at a time, so that many readers
-        cannot have the same work done for each of them.
+        The result is cached until the entries change. Only one request at a time builds it, so that many readers do not
+        repeat the same work.
         """
         sections = await self._sections()
         state = _state(sections)
@@ -109,7 +109,7 @@ class TextIndex:
         for section, entries in self._own.items():
             found[section] += entries
         for plugin, provider in self._providers:
-            # A plugin's entries never cost the others.
+            # A failing plugin must not affect the entries of others.
             with suppress(PluginFailed), self._gate.calling(PluginCall(plugin, "index", provider.section)):
                 found[provider.section] += [_checked(entry) for entry in await provider.entries()]
         order = [*SECTIONS, *sorted(found.keys() - set(SECTIONS))]
@@ -148,7 +148,7 @@ def _answer(body: bytes) -> HTTPResponse:
 
 
 def _state(sections: Mapping[str, Sequence[IndexEntry]]) -> str:
-    """Return what changes whenever the index with its texts does."""
+    """Return a digest that changes whenever the index or its texts change."""
     seen = [
         (section, entry.title, entry.url, entry.note, entry.text, entry.published_at, entry.version)
         for section, entries in sections.items()
@@ -158,12 +158,12 @@ def _state(sections: Mapping[str, Sequence[IndexEntry]]) -> str:
 
 
 async def _text_of(entry: IndexEntry) -> str | None:
-    """Return the text of an entry; `None` where it cannot be had now."""
+    """Return the text of an entry, or `None` if it is not available."""
     if entry.read is None:
         return entry.text.strip()
     try:
         return (await entry.read()).strip()
-    except Exception as error:  # noqa: BLE001 - one text that cannot be had never costs the others
+    except Exception as error:  # noqa: BLE001 - one text that fails must not affect the others
         log.warning("the text of an index entry failed", entry=entry.url, error=f"{type(error).__name__}: {error}")
         return None
 

@@ -1,4 +1,4 @@
-"""Taking the port that the server listens on."""
+"""Bind the port that the server listens on."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _BACKLOG: Final = 1024
 
 
 def bind(settings: Settings) -> tuple[socket.socket, Settings]:
-    """Take the port, and return the socket with the settings as they are then: port 0 has become a real one.
+    """Bind the port, and return the socket and the settings with the actual port in place of port 0.
 
     Raises:
-        BackendError: the IP address cannot be listened on; the message says why.
+        BackendError: the port or IP address cannot be used; the message has the reason.
     """
     host, port = settings.server.host, settings.server.port
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

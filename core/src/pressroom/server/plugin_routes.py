@@ -1,4 +1,4 @@
-"""Requests that plugins answer: under paths of their own, and under host names of their own."""
+"""Requests that plugins handle, under their own paths and host names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pressroom.validation.client_ip import client_ip_of, host_of
 
 
 class PluginRequests:
-    """Hands requests to the handlers of plugins, as they know them."""
+    """Passes requests to the handlers of plugins, converted to the types of the SDK."""
 
     def __init__(self, host: Host, site: PageFrame) -> None:
         self._site = site
@@ -26,7 +26,7 @@ class PluginRequests:
         self._secret = server.forwarded_secret.get_secret_value() if server.forwarded_secret else None
 
     def of_route(self, plugin: str, route: Route) -> Callable[..., Any]:
-        """Return what serves a route of a plugin."""
+        """Return the Sanic handler for a route of a plugin."""
 
         async def handle(request: Request, **path: str) -> HTTPResponse:
             if route.before_body is None:
@@ -53,7 +53,7 @@ class PluginRequests:
         path: Mapping[str, str],
         title: str = "",
     ) -> HTTPResponse:
-        """Return what a handler answers; `name` says in the log which one it is. `title` is that of a public page."""
+        """Return a handler's response. `name` identifies the handler in the log; `title` is that of a public page."""
         asked = self._asked(request, path)
         with plugin_failures(self._gate, plugin, name):
             return self._sent(checked_answer(await handler(asked)), title)

@@ -1,4 +1,4 @@
-"""The life of the process: listen, start, serve, finish what is in flight, stop."""
+"""The life cycle of the process: listen, start, serve, finish requests in flight, stop."""
 
 from __future__ import annotations
 
@@ -32,38 +32,38 @@ from pressroom.version import VERSION
 log = structlog.get_logger()
 
 _HARD_END_SECONDS: Final = 4.75
-"""How long after the time for calls in flight the process ends, whatever still runs in it: below the 5 s documented."""
+"""How many seconds after the time for calls in flight the process is killed: below the documented 5 s."""
 
 _START_END_SECONDS: Final = 3.0
-"""The same for a process that is told to stop while it starts."""
+"""How many seconds a process that is told to stop while starting has before it is killed."""
 
 _LEFT_BEHIND_SECONDS: Final = 2.0
-"""How long tasks and threads of plugins may keep the process from ending once everything is closed."""
+"""How many seconds tasks and threads of plugins can delay the end of the process once everything is closed."""
 
 _IDLE_CHECK_SECONDS: Final = 0.05
 _ACCEPT_TURNS: Final = 5
-"""Turns of the event loop until it knows a connection that it has just accepted; asyncio takes three."""
+"""Turns of the event loop until it has registered a connection that was just accepted; asyncio takes three."""
 
 
 Started = Callable[[Host], Awaitable[None] | None]
 
 
 async def serve_until_told(compiled: LoadedApp, listener: socket.socket, started: Started) -> None:
-    """Serve until SIGTERM or SIGINT; a second one ends the delay after the first. See `serve`."""
-    # On a terminal Sanic recommends options that this command does not have.
+    """Serve until SIGTERM or SIGINT; a second signal ends the delay after the first. See `serve`."""
+    # On a terminal, Sanic recommends options that this command does not have.
     os.environ.setdefault("SANIC_IGNORE_PRODUCTION_WARNING", "1")
     loop, stop, hurry = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
     supervisor = Supervisor(compiled, loop)
     server = compiled.settings.server
     signals = 0
 
-    # Not one of the loop's own handlers: it has to work while something blocks the loop, too.
+    # Not a handler of the event loop: it has to work even while the loop is blocked.
     def told(_number: int, _frame: object) -> None:
         nonlocal signals
         signals += 1
         in_flight = server.shutdown_timeout + _HARD_END_SECONDS + (server.shutdown_delay if signals == 1 else 0)
         supervisor.end_within(_START_END_SECONDS if supervisor.starting else in_flight, 1)
-        with suppress(RuntimeError):  # the loop is closed: the process is about to end
+        with suppress(RuntimeError):  # the loop is closed: the process is about to exit
             loop.call_soon_threadsafe((stop if signals == 1 else hurry).set)
 
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -77,12 +77,12 @@ async def serve_until_told(compiled: LoadedApp, listener: socket.socket, started
 
     code = 1
     try:
-        # A tool that ends its process, as only worker processes may, fails instead.
+        # A tool that exits the process, which only works in a worker process, fails instead.
         with no_exit():
             await serve(compiled, listener, stop, announce, hurry)
         code = 0
     finally:
-        # Everything of the host is closed by now: what still runs is a task or a thread that a plugin left behind.
+        # Everything of the host is closed by now: anything that still runs is a plugin's abandoned task or thread.
         supervisor.end_within(_LEFT_BEHIND_SECONDS, code)
 
 
@@ -93,14 +93,14 @@ async def serve(
     started: Started,
     hurry: asyncio.Event | None = None,
 ) -> None:
-    """Serve on the socket until `stop` is set, then finish what is in flight and stop.
+    """Serve on the socket until `stop` is set, then finish requests in flight and stop.
 
-    For `[server] shutdown_delay` after `stop`, or until `hurry` is set, `/readyz` says that the host is about to stop,
-    and all else is served as before. `started` is called once requests are answered; what it returns is awaited while
-    they are.
+    For `[server] shutdown_delay` after `stop`, or until `hurry` is set, `/readyz` reports that the host is about to
+    stop, and everything else is served as before. `started` is called once requests are served, and its result is
+    awaited meanwhile.
 
     Raises:
-        ConfigError: the configuration names something that is not there.
+        ConfigError: the configuration refers to something that does not exist.
         BackendError: a store cannot be used.
     """
     settings = compiled.settings
@@ -133,7 +133,7 @@ async def serve(
 
 
 async def _start(host: Host, stop: asyncio.Event) -> bool:
-    """Start the host. Return `False` where the server was told to stop meanwhile."""
+    """Start the host. Return `False` if the server was told to stop meanwhile."""
     starting = asyncio.create_task(host.start(), name="start")
     told = asyncio.create_task(stop.wait())
     try:
@@ -151,17 +151,17 @@ async def _start(host: Host, stop: asyncio.Event) -> bool:
 
 
 def _spare_the_collector() -> None:
-    """Tell the garbage collector that what exists now stays: the catalog, the code, the routes.
+    """Exclude all existing objects from garbage collection: the catalog, the code, the routes.
 
-    Otherwise every full collection walks all of it, which takes a sixth of the time of a cached call.
+    Otherwise every full collection scans all of them, which takes a sixth of the time of a cached call.
     """
     gc.collect()
     gc.freeze()
 
 
 async def _listen(app: Any, listener: socket.socket) -> AsyncioServer:
-    # Sanic takes its unused signals and an empty alt-svc header out of the path of every request: for a server that it
-    # knows of, and once in a process, since it rewrites its own classes.
+    # Sanic removes unused signals and an empty alt-svc header from the handling of every request, but only for a server
+    # that it knows of, and only once in a process, since it rewrites its own classes.
     app.config.TOUCHUP = not hasattr(Http, "__touched__")
     app.state.server_info.append(ApplicationServerInfo(settings={"version": HTTP.VERSION_1}))
     server: AsyncioServer | None = await app.create_server(
@@ -177,7 +177,7 @@ async def _listen(app: Any, listener: socket.socket) -> AsyncioServer:
 
 
 async def _delay(seconds: float, hurry: asyncio.Event) -> None:
-    """Give load balancers the time to see that the host is about to stop."""
+    """Give load balancers time to notice that the host is about to stop."""
     if seconds:
         log.info("about to shut down", seconds=seconds)
         with suppress(TimeoutError):
@@ -185,8 +185,8 @@ async def _delay(seconds: float, hurry: asyncio.Event) -> None:
 
 
 async def _drain(server: AsyncioServer, listener: socket.socket, seconds: float) -> None:
-    """Take no new connection, close idle ones, and give the busy ones their time."""
-    # Closed at once, asyncio would lose the connections that it has accepted and does not serve yet.
+    """Accept no new connections, close idle ones, and give busy ones `seconds` to finish."""
+    # If the socket were closed at once, asyncio would lose connections that it has accepted but not registered.
     asyncio.get_running_loop().remove_reader(listener)
     for _ in range(_ACCEPT_TURNS):
         await asyncio.sleep(0)
@@ -204,7 +204,7 @@ async def _drain(server: AsyncioServer, listener: socket.socket, seconds: float)
 
 @contextmanager
 def _metrics_port(host: Host) -> Iterator[None]:
-    """Serve the metrics on their own port, where the operator wants one."""
+    """Serve the metrics on a separate port, if one is configured."""
     settings = host.settings
     if settings.metrics.port is None:
         yield

@@ -1,4 +1,4 @@
-"""The files that browsers, search engines and chats ask a website for: fonts, icon, cards, robots.txt and sitemap."""
+"""The files that browsers, search engines and chats expect of a website: fonts, icon, cards, robots.txt and sitemap."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _NAME_LENGTH: Final = 60
 
 
 class ServerFiles:
-    """Answers the URLs. What a generator makes for them is made when it is asked for first, and kept.
+    """Serves the URLs of these files. Generated images are rendered on the first request, and kept.
 
-    Whoever asks can have one image made for each public tool, and no more.
+    Clients can cause one image to be rendered for each public tool, and no more.
     """
 
     def __init__(self, host: Host, site: PageFrame) -> None:
@@ -53,7 +53,7 @@ class ServerFiles:
         self._turn = asyncio.Lock()
 
     def endpoints(self) -> list[Endpoint]:
-        """Return the routes that no plugin may take over."""
+        """Return the routes that plugins cannot replace."""
         found = [Endpoint(f"{PATH}/<name:str>", ("GET",), self.font, on_virtual_hosts=True)]
         if CARDS in self._tools:
             found += [
@@ -63,11 +63,11 @@ class ServerFiles:
         return found
 
     def defaults(self) -> Mapping[str, Handler]:
-        """Return what answers at URLs that plugins may serve instead, by path."""
+        """Return handlers by path for the URLs that plugins can serve instead."""
         return {"/favicon.ico": self.icon, "/robots.txt": self.robots, "/sitemap.xml": self.sitemap}
 
     async def font(self, request: Request, name: str) -> HTTPResponse:
-        """`GET /tools/static/fonts/<name>`. Frames without an origin of their own may use it too."""
+        """`GET /tools/static/fonts/<name>`. Frames with an opaque origin can use it too."""
         fonts = self._site.fonts
         if fonts is None:
             raise NotFound("this server has no fonts for pages")
@@ -82,13 +82,13 @@ class ServerFiles:
         return HTTPResponse(await fonts.content(name), headers=headers, content_type=MEDIA_TYPE)
 
     async def card(self, request: Request, slug: str = "") -> HTTPResponse:
-        """`GET /tools/card.png`, `/tools/<slug>/card.png`: the image of links to a page, at a URL that lasts."""
+        """`GET /tools/card.png`, `/tools/<slug>/card.png`: the link preview image of a page, at a permanent URL."""
         if slug and slug not in self._tools:
             raise NotFound(f"there is no tool {slug[:64]}")
         return _image(request, await self._kept(f"card {slug}", partial(self._make_card, slug)), "image/png")
 
     async def icon(self, request: Request) -> HTTPResponse:
-        """`GET /favicon.ico`: for browsers and programs that take no SVG; else the way to the SVG."""
+        """`GET /favicon.ico`, for clients without SVG support. If it cannot be made, redirect to the SVG."""
         try:
             if FAVICONS not in self._tools:
                 raise NotFound("there is no favicon generator")
@@ -98,12 +98,12 @@ class ServerFiles:
         return _image(request, content, "image/vnd.microsoft.icon")
 
     async def robots(self, _request: Request) -> HTTPResponse:
-        """`GET /robots.txt` (RFC 9309): everything may be read; pages that are not for everyone say so themselves."""
+        """`GET /robots.txt` (RFC 9309): everything is allowed; non-public pages opt out themselves."""
         text = f"User-agent: *\nAllow: /\n\nSitemap: {self._site.base_url}/sitemap.xml\n"
         return HTTPResponse(text.encode(), headers={"Cache-Control": _DAY}, content_type="text/plain; charset=utf-8")
 
     async def sitemap(self, _request: Request) -> HTTPResponse:
-        """`GET /sitemap.xml`: the pages for everyone."""
+        """`GET /sitemap.xml`: the public pages."""
         base = self._site.base_url
         urls = [f"{base}/tools", *(f"{base}/tools/{slug}" for slug in self._tools)]
         lines = [
@@ -117,7 +117,7 @@ class ServerFiles:
         return HTTPResponse(body, headers={"Cache-Control": _DAY}, content_type="application/xml; charset=utf-8")
 
     async def _kept(self, key: str, make: Callable[[], Awaitable[bytes]]) -> bytes:
-        """Return what was made before, or make it. Raises `NotFound` for a minute after it failed."""
+        """Return the kept image, or make it. Raises `NotFound` for a minute after it failed."""
         async with self._turn:
             if key not in self._made:
                 if self._failed.get(key, 0.0) > time.monotonic():

@@ -1,4 +1,4 @@
-"""A thread that watches the event loop from outside: it names what blocks the loop, and ends a process that hangs.
+"""A thread that watches the event loop from outside: it logs what blocks the loop, and kills a process that hangs.
 
 The event loop cannot do either: whatever blocks it blocks signals, deadlines and the log as well.
 """
@@ -26,22 +26,22 @@ from pressroom.pipeline.executors.in_process import CoroutineExecutor
 log = structlog.get_logger()
 
 BLOCKED_SECONDS: Final = 1.0
-"""How long one step on the event loop may take before the log names it; while the server starts, `SLOW_SECONDS`."""
+"""How many seconds one step on the event loop can take before it is logged; during the start, `SLOW_SECONDS`."""
 
 _BEAT_SECONDS: Final = 0.25
 
 _INTERRUPTING_SECONDS: Final = 10.0
-"""How long after `[server] start_timeout` a plugin that blocks the start may take to be interrupted."""
+"""How many seconds after `[server] start_timeout` a plugin that blocks the start must have been interrupted."""
 
 _STACK_FRAMES: Final = 12
-"""How many frames of the stack the log shows, the innermost first."""
+"""How many stack frames are logged, innermost first."""
 
 
 class Supervisor:
     """Watches the event loop of this process until the process ends.
 
-    `starting` is to be unset once requests are answered: until then a loop that is blocked for longer than plugins may
-    take to start, and that could not be interrupted, ends the process, since nothing else could.
+    Clear `starting` once requests are served. Until then, a loop that is blocked for longer than plugins can take to
+    start, and that could not be interrupted, kills the process, since nothing else could end it.
     """
 
     def __init__(self, compiled: LoadedApp, loop: asyncio.AbstractEventLoop) -> None:
@@ -55,14 +55,14 @@ class Supervisor:
         self._code = 1
 
     def start(self) -> None:
-        """Begin to watch the loop that runs in the calling thread."""
+        """Begin to watch the event loop of the calling thread."""
         self._pulse()
         threading.Thread(target=self._watch, name="pressroom-supervisor", daemon=True).start()
 
     def end_within(self, seconds: float, code: int) -> None:
-        """End the process in this many seconds with an exit code, whatever runs then. It only gets sooner.
+        """Kill the process in `seconds` with an exit code, whatever is running.
 
-        It takes no lock, so that signal handlers may call it.
+        Later calls can only shorten the time. Takes no lock, so that signal handlers can call it.
         """
         self._code = code
         wanted = time.monotonic() + seconds
@@ -83,7 +83,7 @@ class Supervisor:
             if self._loop.is_closed():
                 continue
             if now - slept_from > BLOCKED_SECONDS:
-                self._beat = now  # the whole process stood still, such as with its machine
+                self._beat = now  # the whole process was suspended, such as with its machine
             blocked = now - self._beat
             if blocked < (SLOW_SECONDS if self.starting else BLOCKED_SECONDS):
                 if named:
@@ -109,7 +109,7 @@ class Supervisor:
         log.warning("the event loop is blocked: nobody is answered meanwhile", **blocker)
 
     def _blocker(self) -> Mapping[str, Any]:
-        """Return the plugin, the tool, the line and the stack that the event loop is busy with, as far as is known."""
+        """Return the plugin, tool, line and stack that block the event loop, as far as known."""
         frames = list(_frames(_running().get(self._thread_id)))
         if not frames:
             return {}
@@ -124,7 +124,7 @@ class Supervisor:
         }
 
     def _left(self) -> Mapping[str, list[str]]:
-        """Return the tasks and the threads that keep the process from ending."""
+        """Return the tasks and threads that keep the process from ending."""
         frames = _running()
         threads = [
             self._described(thread.name, [*_frames(frames.get(thread.ident or 0))])
@@ -134,7 +134,7 @@ class Supervisor:
         try:
             running = [] if self._loop.is_closed() else [one for one in asyncio.all_tasks(self._loop) if not one.done()]
             tasks = [self._described(one.get_name(), [*awaited_by(one.get_coro())]) for one in running]
-        except RuntimeError:  # the loop made or ended a task meanwhile
+        except RuntimeError:  # the loop created or ended a task meanwhile
             tasks = []
         return {
             "tasks": tasks,
@@ -153,12 +153,12 @@ class Supervisor:
 
 
 def _running() -> Mapping[int, FrameType]:
-    """Return what each thread is at, by its id."""
+    """Return the current frame of each thread by thread id."""
     return sys._current_frames()  # noqa: SLF001 - the documented way, whatever its name
 
 
 def _frames(frame: FrameType | None) -> Iterator[FrameType]:
-    """Yield a frame and those that called it, the innermost first."""
+    """Yield a frame and its callers, innermost first."""
     while frame is not None:
         yield frame
         frame = frame.f_back

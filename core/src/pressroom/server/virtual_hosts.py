@@ -1,4 +1,4 @@
-"""Virtual hosts: requests for the host names of plugins, which reach nothing else of the server."""
+"""Virtual hosts: requests for the host names of plugins, which reach nothing else on the server."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from pressroom.validation.client_ip import host_of
 log = structlog.get_logger()
 
 SECONDS: Final = 2.0
-"""How long the names are believed: so soon every process notices a change."""
+"""How many seconds the host names are cached, and so how soon every process notices a change."""
 
 VIRTUAL_HOSTS: Final = "virtual_hosts"
-"""Where the context of an application holds its `VirtualHostTable`."""
+"""The name of the `VirtualHostTable` in the context of an application."""
 
 _PATIENCE_SECONDS: Final = 1.0
-"""How long a request waits for the names to be read again, where others from before are known."""
+"""How many seconds a request waits for the names to be reloaded, if earlier names are known."""
 
 _METHODS: Final = ("GET", "HEAD")
 _MAX_NAME: Final = 253
@@ -45,16 +45,16 @@ _here: Final[ContextVar[str]] = ContextVar("virtual_host", default="")
 
 
 def virtual_host_of(request: Request) -> str:
-    """Return the virtual host that a request came for; empty for the server's own names, and for unknown ones."""
+    """Return the virtual host of a request, or an empty string for the server's own and for unknown names."""
     return getattr(request.ctx, "virtual_host", "")
 
 
 class VirtualHostTable:
-    """Knows which names are virtual hosts, and answers there.
+    """Maps host names to virtual hosts, and handles their requests.
 
-    Requests with the server's own name cost a comparison. For any other the names are read again when they are two
-    seconds old, or when a plugin has counted a change since. While the plugin cannot be asked, those from before hold;
-    without any, requests for other names than the server's own are refused, since they might be for a virtual host.
+    Requests for the server's own name cost a comparison. For any other, the names are reloaded when they are two
+    seconds old, or when a plugin has counted a change since. If a plugin fails, its earlier names stay valid; without
+    earlier ones, requests for names other than the server's own are refused, since they might be for a virtual host.
     """
 
     def __init__(self, host: Host, requests: PluginRequests) -> None:
@@ -74,31 +74,31 @@ class VirtualHostTable:
         self._began = 0.0
 
     def leave(self, request: Request) -> bool:
-        """Note that a request is for no virtual host, before it is routed; `False` where `enter` has to look."""
+        """Mark a request as not for a virtual host, before routing. Return `False` if `enter` has to check."""
         if self._contributions and (self._secret or request.headers.get("host") != self._usual):
             return False
         _here.set("")
         return True
 
     async def enter(self, request: Request) -> None:
-        """Note which virtual host a request is for, before it is routed. Raises `CallTimeout` where nobody can tell."""
+        """Set the virtual host of a request, before routing. Raises `CallTimeout` if it cannot be determined."""
         name = await self.name_of(request)
         _here.set(name)
         if name:
             request.ctx.virtual_host = name
 
     async def name_of(self, request: Request) -> str:
-        """Return the virtual host that a request is for, or nothing. Raises `CallTimeout` where nobody can tell."""
+        """Return the virtual host of a request, or an empty string. Raises `CallTimeout` if it cannot be determined."""
         name = host_of(request.headers, self._secret)
         if name not in self._own and _may_be_virtual(name):
-            # A reading that began before the last change has to be followed by another one.
+            # If a reload was already running before the last change, a second one is needed.
             for _ in range(2):
                 if self._is_stale():
                     await self._renew()
         return name if name in self._names else ""
 
     async def answer(self, request: Request, **path: str) -> HTTPResponse:
-        """Answer a request for a virtual host, with what the plugin says."""
+        """Handle a request for a virtual host with the plugin's handler."""
         del path
         if request.method not in _METHODS:
             raise MethodNotAllowed(request.method, _METHODS)
@@ -116,7 +116,7 @@ class VirtualHostTable:
         return tuple(count.count for count in counts if count is not None)
 
     async def _renew(self) -> None:
-        """Read the names again. Of several requests at a time one reads for all."""
+        """Reload the names. Concurrent requests share one reload."""
         if self._reading is None or self._reading.done():
             self._began = monotonic()
             self._reading = asyncio.create_task(self._read())
@@ -152,14 +152,14 @@ class VirtualHostTable:
 
 
 def refusal(error: CallError, status: int) -> HTTPResponse:
-    """Return what a virtual host answers where something went wrong: plain text, without a word of the server."""
+    """Return the error response of a virtual host: plain text that does not mention the server."""
     headers = {**error_headers(error), "Cache-Control": "no-store"}
     text = f"{error.message}\n".encode("utf-8", "replace")
     return HTTPResponse(text, status=status, headers=headers, content_type="text/plain; charset=utf-8")
 
 
 class HostRouter(Router):
-    """Routes the requests of virtual hosts apart from all others: what is not in `share` goes to one handler."""
+    """Routes the requests of virtual hosts separately: paths without `share` go to one handler."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -169,7 +169,7 @@ class HostRouter(Router):
     def get(  # type: ignore[override] # Sanic's own is a method inside a cache
         self, path: str, method: str, host: str | None
     ) -> tuple[SanicRoute, Callable[..., Any], dict[str, Any]]:
-        """Return route, handler and path parameters for the request that `VirtualHostTable.enter` has looked at."""
+        """Return route, handler and path parameters of a request, after `VirtualHostTable.enter`."""
         if not _here.get() or self._rest is None:
             return super().get(path, method, host)
         try:
@@ -180,11 +180,11 @@ class HostRouter(Router):
     def share(
         self, path: str, methods: Iterable[str], handler: Callable[..., Any], max_body_bytes: int, *, reads_body: bool
     ) -> None:
-        """Serve a path under virtual hosts too."""
+        """Serve a path on virtual hosts too."""
         _added(self._shared, path, methods, handler, max_body_bytes).extra.ignore_body = reads_body
 
     def serve_rest(self, handler: Callable[..., Any]) -> None:
-        """Serve everything else of virtual hosts, and no route after this is shared."""
+        """Serve all other paths of virtual hosts. No routes can be shared after this."""
         route = _added(Router(), "/", HTTP_METHODS, handler, 1)
         route.extra.ignore_body = True
         self._shared.finalize()
@@ -194,7 +194,7 @@ class HostRouter(Router):
 def _added(router: Router, path: str, methods: Iterable[str], handler: Callable[..., Any], most: int) -> Any:
     route: Any = router.add(path, methods, handler)
     route.ctx.max_body_bytes = most
-    # What Sanic gives to the routes of its own router when it starts.
+    # The attributes that Sanic sets on the routes of its own router when it starts.
     route.extra.websocket = False
     route.extra.request_middleware, route.extra.response_middleware = deque(), deque()
     return route
