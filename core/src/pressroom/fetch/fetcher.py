@@ -161,9 +161,9 @@ class GuardedFetcher:
 
         Raises:
             FetchRefused: the URL is not allowed, or the response to a safe method exceeds a limit.
-            FetchFailed: the request failed without effect: nothing was sent, or the method is safe (RFC 9110, section
-            9.2.1). FetchUnknown: the request may have had its effect, but there was no complete response within the
-            limits. ValueError: `redirects` is set for a method that is not safe, or a header cannot be sent.
+            FetchFailed: the request had no effect: nothing was sent, or the method is safe (RFC 9110, section 9.2.1).
+            FetchUnknown: the request may have had its effect, but there was no complete response within the limits.
+            ValueError: `redirects` is set for a method that is not safe, or a header cannot be sent.
         """
         if redirects and method not in _SAFE:
             raise ValueError(f"{method} is not redirected: it would be sent twice")

@@ -111,8 +111,7 @@ class HeldLease:
 
 MAX_LOCK_LENGTH: Final = 200
 _MAX_WOKEN: Final = 10
-"""How many waiting jobs are woken when a lock becomes free. The others retry when the holder's lease would have
-ended."""
+"""How many waiting jobs are woken when a lock is released. The others retry when its lease would have ended."""
 
 
 def checked_key(key: str) -> str:

@@ -14,8 +14,7 @@ STATEMENT_ROWS: Final = (500, 25)
 """Row counts of a statement, largest first. Few sizes, so that drivers can cache the statements."""
 
 MAX_PARAMETERS: Final = 32_000
-"""The maximum number of parameters in a statement. SQLite allows 32,766, PostgreSQL's protocol 65,535, asyncpg
-32,767."""
+"""The maximum number of parameters per statement. SQLite allows 32,766, PostgreSQL 65,535, asyncpg 32,767."""
 
 
 async def insert_rows(

@@ -39,7 +39,7 @@ class RecentKeys:
         self._expiry: OrderedDict[str, float] = OrderedDict()
 
     def add(self, key: str) -> None:
-        """Remember `key`, counting its time anew."""
+        """Remember `key`, restarting its time."""
         self._expiry[key] = self._clock() + self._seconds
         self._expiry.move_to_end(key)
         if len(self._expiry) > self._max_keys:
