@@ -1,7 +1,7 @@
 """The `pressroom` command.
 
-Nothing but click is imported here: a command's module is imported when the command is used or listed, and imports what
-is heavy (the server, pydantic, rich) inside its functions.
+Imports nothing but click. A command's module is imported when the command is used or listed, and imports heavy
+dependencies (the server, pydantic, rich) inside its functions.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "new": "pressroom.cli.new:new",
     "x": "pressroom.cli.extensions:extensions",
 }
-"""The commands, in the order in which `--help` lists them, and where each of them is defined."""
+"""Commands in the order of `--help`, each with the `module:attribute` that defines it."""
 
 
 @click.group(
@@ -56,9 +56,9 @@ def pressroom() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code: 0 fine, 1 something is wrong, 2 wrong usage.
+    """Run the command line and return the exit code.
 
-    `arguments` are those of the process unless they are given.
+    0 means success, 1 failure, 2 wrong usage, and 130 interrupted. `arguments` default to those of the process.
     """
     code = _run(arguments)
     if arguments is None:
@@ -67,11 +67,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 _THREAD_SECONDS: Final = 4.0
-"""How long threads that a plugin started may keep a command from ending."""
+"""Seconds that threads started by a plugin can delay the end of a command."""
 
 
 def _end_despite_threads(code: int) -> None:
-    """End the process at once where threads that are no daemons would keep it for longer."""
+    """End the process if non-daemon threads would keep it alive for longer than `_THREAD_SECONDS`."""
     end = time.monotonic() + _THREAD_SECONDS
     pools = sys.modules.get("concurrent.futures.thread")
     ending = pools._threads_queues if pools is not None else ()  # noqa: SLF001 - Python itself ends these
@@ -105,7 +105,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         output.problem(error.format_message())
         return error.exit_code
     except click.Abort as error:
-        # The gate of the plugins says what the operator was waiting for.
+        # The plugin gate's exception states which plugin the operator was waiting for.
         during = str(error.__cause__ or error.__context__ or "")
         output.problem(f"interrupted {during}".rstrip(), code="interrupted")
         return INTERRUPTED

@@ -1,4 +1,4 @@
-"""The database and the account services, for commands that work on them beside a running server."""
+"""Open the database and the account services for commands that can run alongside a server."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ R = TypeVar("R")
 
 @asynccontextmanager
 async def open_accounts(invocation: Invocation) -> AsyncIterator[tuple[LoadedApp, SqlDatabase, AccountServices]]:
-    """Open the configured database with its account services, and close them at the end.
+    """Open the configured database with its account services, and close the database on exit.
 
-    The schema of an embedded database is brought up to date, as `serve` does it.
+    Migrates the schema of an embedded database, as `serve` does.
 
     Raises:
-        InvalidConfig: something is wrong with the configuration.
+        InvalidConfig: the configuration is invalid.
         BackendError: the database cannot be used, or the schema of a PostgreSQL database is behind.
     """
     from pressroom.accounts.service import AccountServices  # noqa: PLC0415 - loads SQLAlchemy, which takes time
@@ -44,7 +44,7 @@ async def open_accounts(invocation: Invocation) -> AsyncIterator[tuple[LoadedApp
 
 
 def with_accounts(invocation: Invocation, work: Callable[[AccountServices], Awaitable[R]]) -> R:
-    """Open the account services, do some work with them, and return the outcome. Raises as `open_accounts`."""
+    """Call `work` with open account services and return its result. Raises the errors of `open_accounts`."""
     import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
 
     async def run() -> R:
@@ -55,7 +55,7 @@ def with_accounts(invocation: Invocation, work: Callable[[AccountServices], Awai
 
 
 async def account_of(accounts: AccountServices, email: str) -> User:
-    """Return the account with an e-mail address. Raises `NotFound`, which names the command that lists them."""
+    """Return the account with an e-mail address. Raises `NotFound`, with the command that lists accounts as hint."""
     user = await accounts.users.by_email(email)
     if user is None:
         raise NotFound(f"there is no account with the e-mail address {email}", hint="`pressroom users list` shows them")

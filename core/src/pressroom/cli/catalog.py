@@ -1,4 +1,4 @@
-"""`pressroom catalog`, `pressroom explain` and `pressroom openapi`: what was compiled."""
+"""`pressroom catalog`, `pressroom explain` and `pressroom openapi`: show the compiled catalog."""
 
 from __future__ import annotations
 

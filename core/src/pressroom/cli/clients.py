@@ -1,4 +1,4 @@
-"""`pressroom clients`: the OAuth clients that are registered."""
+"""`pressroom clients`: manage registered OAuth clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pressroom config`: look at the configuration without starting anything."""
+"""`pressroom config`: inspect the configuration without starting the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `pressroom doctor` checks."""
+"""The checks of `pressroom doctor`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NO_CONTENT = "0" * 32
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What one check came to. `brief` is a shorter message for people, where there is one."""
+    """The result of one check. `brief`, if set, is a shorter message for people."""
 
     check: str
     result: CheckResult
@@ -37,7 +37,7 @@ class Diagnosis:
 
 
 async def diagnose(compiled: LoadedApp, advance: Callable[[], None]) -> list[Diagnosis]:
-    """Return what every check found: the plugins', the configuration's, the stores', and those that plugins bring.
+    """Run all checks of the plugins, the configuration and the stores, then those that plugins contribute.
 
     `advance` is called after each check.
     """
@@ -125,9 +125,9 @@ def _running_servers(compiled: LoadedApp) -> Iterator[tuple[str, CheckResult]]:
 
 
 def _running(server: RunningServer, told: AbstractSet[tuple[str, ...]]) -> Iterator[tuple[str, CheckResult]]:
-    """Yield what a running server says of itself, and of each plugin that failed in it, unless that is told already.
+    """Yield the status of a running server and of each plugin that failed in it.
 
-    What is told are the id, status, phase and error of each plugin as it was loaded here.
+    `told` holds the ID, status, phase and error of each plugin as loaded here; those failures are not repeated.
     """
     yield "running server", CheckResult("ok", f"process {server.pid} at {server.url}, since {server.started_at}")
     for plugin in server.plugins.values():
@@ -187,7 +187,7 @@ def _combinations(compiled: LoadedApp) -> Iterator[CheckResult]:
 def _accounts(compiled: LoadedApp) -> CheckResult:
     operators = len(compiled.settings.accounts.operators)
     if operators == 0:
-        # Not a hint: a server for one person needs none.
+        # Not a hint: a single-user server needs no operators.
         return CheckResult("ok", "no operators: the dashboard has no page for users; [accounts] operators names them")
     return CheckResult("ok", counted(operators, "operator"))
 
@@ -274,7 +274,7 @@ async def _database(compiled: LoadedApp) -> list[tuple[str, CheckResult]]:
 
 
 async def _schema(migrator: Migrator, plugin: str) -> tuple[CheckResult, bool]:
-    """Return the finding, and whether the tables are those of this version."""
+    """Return the result, and whether the tables match this version."""
     try:
         state = await migrator.state(plugin)
     except BackendError as error:

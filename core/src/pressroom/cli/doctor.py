@@ -1,4 +1,4 @@
-"""`pressroom doctor`: what works, what does not, and what to do."""
+"""`pressroom doctor`: report problems and how to fix them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pressroom.cli.diagnosis import Diagnosis
 
 MARKS = {"error": "ERROR", "warning": "WARNING", "ok": "ok"}
-"""How each status is shown, the worst first."""
+"""The label of each status, worst first."""
 
 
 @click.command()
@@ -70,7 +70,7 @@ def _tell(output: Output, findings: Sequence[Diagnosis], *, verbose: bool) -> No
         output.line("No problems found.")
     if not verbose:
         for one in findings:
-            # A plugin that is installed and not used is nothing to do about.
+            # An installed but unused plugin requires no action.
             if one.result.status == "ok" and one.result.hint and not one.check.startswith("plugin "):
                 output.line(f"{one.check}: {one.result.message}; {one.result.hint}")
     counts = Counter(finding.result.status for finding in findings)

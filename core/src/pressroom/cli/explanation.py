@@ -1,4 +1,4 @@
-"""What `pressroom explain` says: each stage of a call, as it was compiled for one tool and one plan."""
+"""Describe each stage of a call for `pressroom explain`, as compiled for one tool and one plan."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from pressroom.sdk import Authorizer, McpTool, Observer
 
 @dataclass(frozen=True, slots=True)
 class ExplainedStage:
-    """One stage, and what it does for this tool."""
+    """A stage and its effect on calls of this tool."""
 
     stage: str
     text: str
 
     def as_data(self) -> dict[str, str]:
-        """Return the step as JSON shows it."""
+        """Return the stage as JSON data."""
         return {"stage": self.stage, "text": self.text}
 
 
 def explain_tool(compiled: LoadedApp, entry: PlanTool, plan: str) -> list[ExplainedStage]:
-    """Return what every stage does with a call of this tool on that plan, in the order of the stages."""
+    """Return the effect of every stage on a call of this tool on that plan, in pipeline order."""
     return [ExplainedStage(stage.name, STAGE_TEXTS[stage.name](compiled, entry, plan)) for stage in STAGES]
 
 
@@ -141,4 +141,4 @@ STAGE_TEXTS: Final[dict[str, Callable[[LoadedApp, PlanTool, str], str]]] = {
     "respond": _respond,
     "observe": _observe,
 }
-"""What each stage does with a call of a tool on a plan, by the name of the stage."""
+"""For each stage, the function that describes its effect on calls of a tool on a plan."""

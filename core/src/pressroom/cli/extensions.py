@@ -1,4 +1,4 @@
-"""`pressroom x`: the commands that plugins bring."""
+"""`pressroom x`: run commands that plugins contribute."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 class PluginCommands(click.Group):
-    """A group for each active plugin that brings commands. The plugins are loaded when the group is used."""
+    """A group for each active plugin that contributes commands. Plugins are loaded when the group is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the ids of the plugins that bring commands."""
+        """Return the IDs of the plugins that contribute commands."""
         return sorted(_groups(compiled(ctx.ensure_object(Invocation))))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the group of one plugin's commands.
+        """Return the command group of a plugin, or `None` if it contributes no commands.
 
         Raises:
-            PluginError: that plugin did not load, or is not installed.
+            PluginError: the plugin failed to load or is not enabled.
         """
         loaded = compiled(ctx.ensure_object(Invocation))
         group = _groups(loaded).get(cmd_name)
@@ -55,11 +55,11 @@ _FOR_THE_USER: Final = (
     KeyboardInterrupt,
     SystemExit,
 )
-"""What a command may raise: a message, an exit code, or Ctrl-C."""
+"""Exceptions that pass through unchanged: messages, exit codes, and Ctrl-C."""
 
 
 class _PluginGroup(click.Group):
-    """The commands of one plugin. What they raise names the plugin; what click itself raises is for the user."""
+    """The commands of one plugin. Unexpected exceptions are attributed to the plugin; those of click reach the user."""
 
     def __init__(self, gate: PluginGate, plugin: str) -> None:
         super().__init__(plugin, help=f"Commands of {plugin}.")
@@ -70,12 +70,12 @@ class _PluginGroup(click.Group):
         """Run a command.
 
         Raises:
-            PluginError: the command raised something that is not meant for the user.
+            PluginError: the command raised an unexpected exception.
         """
         from pressroom.errors import PluginError  # noqa: PLC0415 - not needed by --help
         from pressroom.gate import PluginCall, PluginFailed  # noqa: PLC0415
 
-        self._gate.logs = True  # with the traceback, which the authors need
+        self._gate.logs = True  # log the traceback for the plugin's authors
         try:
             with self._gate.calling(PluginCall(self._plugin, "command"), passes=_FOR_THE_USER):
                 return super().invoke(ctx)

@@ -1,7 +1,7 @@
-"""A process that has imported what does not change, and forks for each server of `pressroom serve --reload`.
+"""A zygote for `pressroom serve --reload`: imports modules that rarely change, and forks for each server.
 
-It runs as a script and imports nothing of Pressroom by itself, since those who work on Pressroom change that too. Each
-message is a line of JSON: the first says which folders modules may be imported from.
+It runs as a script and does not import Pressroom itself, because Pressroom's developers reload that too. Each message
+is a line of JSON; the first lists the folders from which modules can be imported.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _FILES_OF_A_SERVER = 2
 
 
 class _Elsewhere(BaseException):
-    """A module may not be imported here. Not an `ImportError`, after which some would do without."""
+    """A module must not be imported here. Not an `ImportError`, which some code handles by going without the module."""
 
 
 class _AllowedOnly:
-    """Finds modules as the finders after it do, in certain folders alone."""
+    """A finder that delegates to the other finders but accepts only modules in certain folders."""
 
     def __init__(self, allowed: Sequence[str], excluded: Sequence[str]) -> None:
         self._allowed = [os.path.realpath(path) for path in allowed]
@@ -39,7 +39,7 @@ class _AllowedOnly:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return where a module is. Raises `_Elsewhere` where that is not allowed."""
+        """Return the spec of a module, or `None`. Raises `_Elsewhere` if its location is not allowed."""
         for finder in sys.meta_path:
             if finder is self:
                 continue
@@ -61,7 +61,7 @@ def _is_in(path: str, folders: Sequence[str]) -> bool:
 
 
 class _Forking:
-    """The connection to the process that watches, and the servers that were forked."""
+    """The connection to the watching process, and the forked servers."""
 
     def __init__(self, parent: socket.socket) -> None:
         self._parent = parent
@@ -74,10 +74,10 @@ class _Forking:
             os.set_blocking(end, False)
         signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that watches
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the watching process handles Ctrl-C
 
     def serve(self) -> Callable[[], int] | None:
-        """Do what the messages say until the connection ends. In a forked process, return what that has to do."""
+        """Handle messages until the connection ends, then return `None`. Return the main function in a fork."""
         while True:
             watched: list[Any] = [self._parent, self._woken]
             readable = select.select(watched, [], [])[0]
@@ -111,7 +111,7 @@ class _Forking:
         return None
 
     def _import(self, modules: Sequence[str]) -> None:
-        """Import modules. One that cannot be imported is left to the servers."""
+        """Import modules. Those that cannot be imported are left to the servers."""
         open_before = _open_files()
         gc.disable()
         for name in modules:
@@ -161,7 +161,7 @@ class _Forking:
 
 
 def _threads() -> int:
-    tasks = Path("/proc/self/task")  # those of libraries as well
+    tasks = Path("/proc/self/task")  # includes threads that libraries started outside Python
     return len(list(tasks.iterdir())) if tasks.is_dir() else threading.active_count()
 
 
@@ -173,12 +173,12 @@ def _is_open(number: int) -> bool:
     try:
         os.fstat(number)
     except OSError:
-        return False  # that of the listing itself
+        return False  # the descriptor of the directory listing
     return True
 
 
 def _serve(arguments: Sequence[str], control: int, listener: int) -> int:
-    """Be a server: this is the process's own main function from here on."""
+    """Run a server in the forked process and return its exit code."""
     for end in (control, listener):
         os.set_inheritable(end, False)
     importlib.invalidate_caches()
@@ -190,7 +190,7 @@ def _serve(arguments: Sequence[str], control: int, listener: int) -> int:
 
 
 if __name__ == "__main__":
-    # They are blocked while the process that watches starts this one.
+    # The watching process blocks these signals while it starts this one.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
     server = _Forking(socket.socket(fileno=int(sys.argv[1]))).serve()
     sys.exit(server() if server is not None else 0)

@@ -1,4 +1,4 @@
-"""Installing packages of plugins into the environment that this server runs in, with pip or uv."""
+"""Install plugin packages into the server's environment with pip or uv."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS, HOST_ID
 from pressroom.version import VERSION
 
 SAFE_PATH: Final = "-P"
-"""Python is not to import what is in the current folder, where anybody may have put a `pip.py`."""
+"""Keeps Python from importing modules of the current folder, where anyone could have put a `pip.py`."""
 
 SHOWN_LINES: Final = 12
-"""How many of the last lines of an installer's output people see when it fails."""
+"""Number of trailing lines of the installer's output to show when it fails."""
 
 _LIST_PLUGINS: Final = """
 import json
@@ -43,7 +43,7 @@ _GIT_SCHEMES: Final = ("git+", "git://", "ssh://")
 
 
 class InstallFailed(PressroomError):
-    """The installer did not do it. `output` holds its last lines."""
+    """The installer failed. `output` holds its last lines."""
 
     code = "install_failed"
 
@@ -54,7 +54,7 @@ class InstallFailed(PressroomError):
 
 @dataclass
 class InstalledPackage:
-    """A distribution with plugins. `changed` differs after it was installed again."""
+    """A distribution with plugins. `changed` is its installation time in nanoseconds, or 0 if unknown."""
 
     version: str
     plugins: list[str]
@@ -62,7 +62,7 @@ class InstalledPackage:
 
 
 def installed_packages() -> dict[str, InstalledPackage]:
-    """Return the distributions that this process finds and that offer plugins, by their normalised names."""
+    """Return the distributions with plugins that this process finds, keyed by normalised name."""
     from pressroom.plugins.discovery import discover  # noqa: PLC0415 - most of this module works without it
 
     packages: dict[str, InstalledPackage] = {}
@@ -83,7 +83,7 @@ def _changed_at(name: str) -> int:
 
 
 def packages_now() -> dict[str, InstalledPackage]:
-    """Return what a process that starts now would find; this one does not see what was just installed."""
+    """Return the packages that a new process would find. This process does not see packages just installed."""
     done = _run([sys.executable, SAFE_PATH, "-c", _LIST_PLUGINS])
     if done.returncode != 0:
         raise InstallFailed(
@@ -95,10 +95,10 @@ def packages_now() -> dict[str, InstalledPackage]:
 
 
 def requirement(text: str) -> str:
-    """Return what the installer is to be given for a name, a path or the URL of a git repository.
+    """Return the installer's argument for a package name, a path or the URL of a git repository.
 
     Raises:
-        PressroomError: it is something else, or the server itself.
+        PressroomError: `text` has another form, or names the server or a built-in plugin.
     """
     if text.startswith(_GIT_SCHEMES) or (urlsplit(text).scheme in ("http", "https") and _names_repository(text)):
         return text if text.startswith("git+") else f"git+{text}"
@@ -135,7 +135,7 @@ def installer(action: str) -> list[str]:
     """Return the command that installs into, or uninstalls from, the environment of this interpreter.
 
     Raises:
-        InstallFailed: there is no installer, or the environment is the operating system's.
+        InstallFailed: neither pip nor uv is available, or the environment belongs to the operating system.
     """
     in_environment = sys.prefix != sys.base_prefix
     marker = Path(sysconfig.get_path("stdlib", sysconfig.get_default_scheme()), "EXTERNALLY-MANAGED")
@@ -158,9 +158,9 @@ def installer(action: str) -> list[str]:
 def install(
     requirements: Sequence[str], *, files: Sequence[Path] = (), upgrade: bool = False, editable: bool = False
 ) -> None:
-    """Install packages, without another version of the server and its built-in plugins.
+    """Install packages, keeping the versions of the server and its built-in plugins.
 
-    `files` are requirement files, which name more of them.
+    `files` are requirement files with further packages.
 
     Raises:
         InstallFailed: the installer failed, or a package needs another version of the server.
@@ -181,7 +181,7 @@ def install(
 
 
 def names_in(file: Path) -> set[str]:
-    """Return the normalised names of the packages that a requirement file names. Other lines are the installer's."""
+    """Return the normalised names of the packages in a requirement file. Lines of other kinds are ignored."""
     names = set()
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
@@ -192,10 +192,9 @@ def names_in(file: Path) -> set[str]:
 
 
 def pinned(names: Sequence[str]) -> list[str]:
-    """Return the lines of a requirement file that installs these distributions as they are installed here.
+    """Return the lines of a requirement file that reproduces these installed distributions.
 
-    One that came from a URL, such as that of a git repository, is named with it; one from a folder of this machine
-    with its path.
+    Distributions installed from a URL, such as that of a git repository or a local folder, are pinned to that URL.
     """
     lines = []
     for name in sorted(names):
@@ -223,7 +222,7 @@ def uninstall(names: Sequence[str]) -> None:
 
 
 def managed_by() -> str:
-    """Return advice where another program made this environment, and forgets what is added to it; else nothing."""
+    """Return advice if uv or pipx manages this environment and would forget new packages; otherwise an empty string."""
     prefix = Path(sys.prefix)
     if (prefix / "uv-receipt.toml").exists():
         return "uv made this environment, and forgets the plugin: use `uv tool install pressroom --with NAME`"
@@ -267,7 +266,7 @@ def _failure(action: str, names: Sequence[str], done: subprocess.CompletedProces
 
 
 def _demands_other_version(output: str) -> bool:
-    """Tell whether an installer wrote that something needs another version of the server or of a built-in plugin."""
+    """Check whether the installer's output demands another version of the server or of a built-in plugin."""
     versions = _own_versions()
     for name, specifier in _DEMAND.findall(output):
         try:

@@ -1,4 +1,4 @@
-"""`pressroom keys`: the API keys of people who have an account."""
+"""`pressroom keys`: manage the API keys of accounts."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def revoke(invocation: Invocation, id_: str) -> None:
 
 
 def as_data(connection: Connection) -> dict[str, Any]:
-    """Return a key as JSON shows it: all but the key itself."""
+    """Return the metadata of a key as JSON data, without the key itself."""
     return {
         "id": connection.id,
         "name": connection.name,

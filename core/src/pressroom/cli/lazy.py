@@ -1,4 +1,4 @@
-"""A group whose commands are imported when they are needed."""
+"""A click group that imports its commands on demand."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import click
 
 
 class LazyGroup(click.Group):
-    """A group of commands, each named with the `module:attribute` that it is imported from.
+    """A group of commands, each imported from its `module:attribute` on first use.
 
-    Commands that are added to it in the usual way come after those.
+    Commands added in the usual way are listed after the lazy ones.
     """
 
     def __init__(self, *args: Any, lazy_commands: Mapping[str, str] | None = None, **kwargs: Any) -> None:
@@ -20,11 +20,11 @@ class LazyGroup(click.Group):
         self.lazy_commands = dict(lazy_commands or {})
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands, in their own order rather than sorted."""
+        """Return the names of the commands in definition order, not sorted."""
         return [*self.lazy_commands, *(name for name in super().list_commands(ctx) if name not in self.lazy_commands)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, imported now if it was not before."""
+        """Return a command, importing it on first use."""
         if cmd_name in self.lazy_commands and cmd_name not in self.commands:
             module, _, attribute = self.lazy_commands[cmd_name].partition(":")
             self.add_command(getattr(importlib.import_module(module), attribute), cmd_name)
@@ -33,7 +33,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is asked for; one that does not exist is answered with the nearest that does."""
+        """Resolve a command. For an unknown one, raise `click.UsageError` with the nearest match."""
         name = args[0]
         if not ctx.resilient_parsing and not name.startswith("-") and self.get_command(ctx, name) is None:
             from pressroom.validation.echo import nearest  # noqa: PLC0415 - only a typing error needs it

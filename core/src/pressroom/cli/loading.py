@@ -1,4 +1,4 @@
-"""The plugins and the catalog, for commands that look at them."""
+"""Load the plugins and compile the catalog for commands that inspect them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def compiled(invocation: Invocation) -> LoadedApp:
-    """Return what the configuration comes to: plugins loaded, catalog compiled, nothing started.
+    """Load the plugins and compile the catalog from the configuration, without starting anything.
 
     Raises:
-        InvalidConfig: something is wrong with the configuration.
+        InvalidConfig: the configuration is invalid.
     """
     with collector_paused():
         from pressroom.host.loaded_app import LoadedApp  # noqa: PLC0415 - loads plugins, which takes time
@@ -33,13 +33,13 @@ def compiled(invocation: Invocation) -> LoadedApp:
 
 
 def tell_safe_mode(output: Output, loaded: LoadedApp) -> None:
-    """Say which plugins safe mode left out, where it is on."""
+    """In safe mode, report which plugins were left out."""
     if loaded.settings.safe_mode:
         output.note(f"Safe mode: only built-in plugins are loaded. Left out: {', '.join(left_out(loaded)) or 'none'}.")
 
 
 def left_out(loaded: LoadedApp) -> list[str]:
-    """Return the ids of the plugins that only safe mode keeps from being loaded."""
+    """Return the IDs of the plugins left out only because of safe mode."""
     from pressroom.plugins.select import SAFE_MODE  # noqa: PLC0415 - pydantic
 
     return [record.id for record in loaded.plugins.records if record.error == SAFE_MODE]

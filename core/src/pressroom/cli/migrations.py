@@ -1,4 +1,4 @@
-"""`pressroom migrations`: for authors of plugins with tables."""
+"""`pressroom migrations`: write and check the migrations of plugins."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def downgrade() -> None:
 
 @dataclass(frozen=True, slots=True)
 class SchemaComparison:
-    """How the tables of one plugin differ from what its migrations make. `error` says why that cannot be told."""
+    """Differences between a plugin's declared tables and its migrations. `error` is set if the migrations failed."""
 
     plugin: str
     differences: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class SchemaComparison:
 
     @property
     def fine(self) -> bool:
-        """Whether they are alike."""
+        """Whether the tables match."""
         return not (self.differences or self.error)
 
 
@@ -164,7 +164,7 @@ def _models(loaded: LoadedApp, plugin: str) -> Models:
 
 
 async def _compare(loaded: LoadedApp, only: str | None) -> list[SchemaComparison]:
-    """Run the migrations of each plugin in a new database, in order, and compare what they made."""
+    """Run the migrations of each plugin, in order, in a new database and compare the resulting tables."""
     from pressroom.storage.database import Migrator, SchemaError  # noqa: PLC0415 - SQLAlchemy
     from pressroom.storage.database.autogeneration import migrated, new_database  # noqa: PLC0415
 
@@ -183,11 +183,11 @@ async def _compare(loaded: LoadedApp, only: str | None) -> list[SchemaComparison
 
 
 async def _revision(loaded: LoadedApp, plugin: str) -> tuple[str, str, str]:
-    """Return the revision that a new one follows, and the bodies of its functions.
+    """Return the current head revision and the bodies of the new revision's `upgrade` and `downgrade`.
 
     Raises:
         SchemaError: migrations cannot be read, or fail.
-        ConfigError: there is not one newest revision.
+        ConfigError: the migrations have more than one head.
     """
     from pressroom.storage.database import Migrator  # noqa: PLC0415 - SQLAlchemy
     from pressroom.storage.database.autogeneration import migrated, new_database  # noqa: PLC0415
@@ -202,7 +202,7 @@ async def _revision(loaded: LoadedApp, plugin: str) -> tuple[str, str, str]:
         )
     async with new_database() as database:
         migrator = Migrator(database, models)
-        # The tables of one plugin may refer to those of others before it.
+        # Tables can refer to those of plugins earlier in the order.
         for name, one in models[: [name for name, _ in models].index(plugin)]:
             await migrated(database, migrator, name, one)
         schema = await migrated(database, migrator, plugin, dict(models)[plugin])
@@ -210,7 +210,7 @@ async def _revision(loaded: LoadedApp, plugin: str) -> tuple[str, str, str]:
 
 
 def _folder(plugin: str, models: Models) -> Path:
-    """Return the folder of the plugin's revisions, where people edit them."""
+    """Return the folder of the plugin's revisions in its source tree. Raises `ConfigError` if it is not editable."""
     try:
         folder = Path(str(files(models.migrations)))
     except (ImportError, TypeError) as error:
@@ -233,7 +233,7 @@ def _next_number(folder: Path) -> str:
 
 
 def _format(file: Path) -> None:
-    """Format a new file in the style of the project that it is in, where that has ruff."""
+    """Format a new file with ruff, if available, in the style of its project."""
     ruff = shutil.which("ruff", path=str(Path(sys.executable).parent)) or shutil.which("ruff")
     if ruff is not None:
         command = [ruff, "format", "--quiet", str(file)]

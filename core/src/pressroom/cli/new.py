@@ -1,4 +1,4 @@
-"""`pressroom new`: a new plugin from the template."""
+"""`pressroom new`: create a plugin from the template."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options that every command has, and what they were set to."""
+"""Options that every command has, and their values."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ R = TypeVar("R")
 
 @dataclass(slots=True)
 class Invocation:
-    """What the common options were set to, anywhere on the command line.
+    """Values of the common options, wherever they are on the command line.
 
-    `switched` has the plugins that are switched on or off. `own_process` tells that the process ends with the command:
-    what is loaded stays in it.
+    `switched` maps plugin IDs to `True` for `--with` and `False` for `--without`. With `own_process`, the process ends
+    with the command, and what it loads stays in memory.
     """
 
     config_file: Path | None = None
@@ -37,15 +37,15 @@ class Invocation:
 
     @property
     def output(self) -> Output:
-        """Where the command writes to."""
+        """The output that the command writes to."""
         return Output(json=self.json)
 
     def load_config(self, overrides: Mapping[str, Any] | None = None) -> LoadedConfig:
-        """Load the configuration that the command line names. `overrides` are as for `pressroom.config.load`.
+        """Load the configuration that the command line selects. `overrides` are those of `pressroom.config.load`.
 
         Raises:
-            InvalidConfig: something is wrong with it.
-            click.UsageError: a plugin is to be switched on or off that is not there.
+            InvalidConfig: the configuration is invalid.
+            click.UsageError: `--with` or `--without` names an unknown plugin.
         """
         from pressroom.config import load  # noqa: PLC0415 - pydantic takes longer to load than --help may take
 
@@ -73,14 +73,14 @@ class Invocation:
                 raise click.UsageError(f"There is no plugin {plugin!r}. {meant}There are {', '.join(known)}.")
 
     def config_file_path(self) -> Path:
-        """Return the configuration file that `load_config` reads, or would read if it were there."""
+        """Return the path of the configuration file that `load_config` reads, whether or not it exists."""
         from pressroom.config.loading import DEFAULT_FILE, find_file  # noqa: PLC0415 - pydantic
 
         return find_file(self.config_file, os.environ) or DEFAULT_FILE
 
 
 def common_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Add `--config`, `--plugins-dir` and `--json`, which may be before and after the name of a command."""
+    """Add `--config`, `--plugins-dir` and `--json`, which are accepted before and after the name of a command."""
     json = click.option("--json", "json", is_flag=True, expose_value=False, callback=_set_json, help="Print JSON.")
     config = click.option(
         "--config",
@@ -104,7 +104,7 @@ def common_options(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def command_options(function: Callable[Concatenate[Invocation, P], R]) -> Callable[P, R]:
-    """Add the common options, and give the command their `Invocation` as its first argument."""
+    """Add the common options and pass the command its `Invocation` as the first argument."""
 
     def invoke(*args: P.args, **kwargs: P.kwargs) -> R:
         return function(click.get_current_context().ensure_object(Invocation), *args, **kwargs)
@@ -113,7 +113,7 @@ def command_options(function: Callable[Concatenate[Invocation, P], R]) -> Callab
 
 
 def plugin_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Add `--safe-mode`, `--without` and `--with`, which go for whatever the command loads."""
+    """Add `--safe-mode`, `--without` and `--with`, which override the configuration when plugins are loaded."""
     without, with_ = (
         click.option(
             name,

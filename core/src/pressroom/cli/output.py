@@ -1,7 +1,7 @@
-"""What commands write: tables and sentences for people, JSON for programs, and no foreign text that a terminal obeys.
+"""Output of commands: tables and sentences for people, JSON for programs, both safe to print on a terminal.
 
-Results go to standard output, everything else to standard error. With `--json`, standard output carries one JSON
-document whatever happens: the result, or `{"error": {"code", "message", "hint", …}}`.
+Results are written to standard output, everything else to standard error. With `--json`, standard output always holds
+one JSON document: the result, or `{"error": {"code", "message", "hint", …}}`.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ _CONTROL = re.compile(
 
 
 def safe(text: str) -> str:
-    r"""Return text of one line or more in which nothing can steer a terminal or mislead the eye.
+    r"""Escape the characters of a text that could control a terminal or mislead readers.
 
-    What could is shown as an escape, such as `\x1b`. Values come from plugins and files that others wrote: an escape
-    sequence could retitle the window, hide what follows, or type a command.
+    They are shown as escapes, such as `\x1b`. Values come from plugins and third-party files, in which an escape
+    sequence could retitle the window, hide the rest of the text, or type a command. Line feeds stay.
     """
     return _CONTROL.sub(_escape, text.expandtabs(4))
 
 
 def safe_cell(value: object) -> str:
-    """Return a value as text of one line; line ends are shown as escapes too."""
+    """Return a value as a single line of safe text, with line feeds escaped too."""
     return safe("" if value is None else str(value)).replace("\n", "\\n")
 
 
 def safe_json(document: str) -> str:
-    r"""Return a JSON document that means the same, with the characters that `safe` replaces as `\u` escapes."""
+    r"""Return an equivalent JSON document with the characters that `safe` replaces as `\u` escapes."""
     return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", document)
 
 
@@ -60,10 +60,10 @@ INTERRUPTED: Final = 130
 
 
 class Progress(Protocol):
-    """How far something long has come."""
+    """Progress of a long operation."""
 
     def advance(self, steps: int = 1) -> None:
-        """Tell that this many steps more are done."""
+        """Report that this many more steps are done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +73,17 @@ class Output:
     json: bool = False
 
     def prepare(self) -> None:
-        """Let standard output take every character: one that its encoding lacks is written as an escape."""
+        """Escape characters that the encoding of standard output lacks, instead of failing."""
         reconfigure = getattr(sys.stdout, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
 
     def abandon(self) -> None:
-        """Give up on standard output, whose reader is gone, so that nothing fails at exit."""
+        """Discard further standard output after its reader has gone, so that flushing at exit does not fail."""
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def line(self, text: str = "") -> None:
-        """Write a sentence of the result for people; nothing with `--json`."""
+        """Write a line of the result for people. Nothing with `--json`."""
         if not self.json:
             click.echo(safe(text))
 
@@ -93,15 +93,15 @@ class Output:
             click.echo(safe(text), err=True)
 
     def data(self, value: Any) -> None:
-        """Write a JSON document. What JSON does not know, such as a path, becomes text."""
+        """Write a JSON document. Values without a JSON type, such as paths, are converted to strings."""
         ascii_only = not (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf8")
         document = json_module.dumps(value, indent=2, ensure_ascii=ascii_only, allow_nan=False, default=str)
         click.echo(safe_json(document))
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-        """Write a table; with `--json` a list of objects, whose members are the columns' names in snake_case.
+        """Write a table; with `--json`, a list of objects keyed by the column names in snake_case.
 
-        On a terminal long values are wrapped. Elsewhere each row is one line, however long it is.
+        On a terminal, long values are wrapped. Elsewhere each row is one line of any length.
         """
         if self.json:
             names = [column.lower().replace(" ", "_") for column in columns]
@@ -114,7 +114,7 @@ class Output:
             _plain_table([list(columns), *cells])
 
     def problem(self, message: str, *, hint: str = "", code: str = "error", details: Iterable[Any] = ()) -> None:
-        """Write what is wrong. Each of `details` has a text (`str`), a `hint`, and `as_data()` for programs."""
+        """Write an error. Each of `details` has a text (`str`), a `hint`, and `as_data()` for `--json`."""
         found = list(details)
         if self.json:
             error: dict[str, Any] = {"code": code, "message": message, "hint": hint}
@@ -129,7 +129,7 @@ class Output:
                 click.echo(safe(f"      {detail.hint}"), err=True)
 
     def error(self, error: PressroomError) -> None:
-        """Write an error of Pressroom; a wrong configuration with all its problems."""
+        """Write an error of Pressroom, with all problems if it is an invalid configuration."""
         problems = getattr(error, "problems", ())
         if len(problems) > 1:
             summary = error.message.partition("\n")[0].removesuffix(":")
@@ -138,7 +138,7 @@ class Output:
             self.problem(error.message, hint=error.hint, code=error.code, details=problems if self.json else ())
 
     def wrong_usage(self, error: click.UsageError) -> None:
-        """Write why the command line cannot be understood, and how it is meant."""
+        """Report an invalid command line and show the usage."""
         if error.ctx is not None and not self.json:
             click.echo(error.ctx.get_usage(), err=True)
         hint = f"Try '{error.ctx.command_path} --help'." if error.ctx is not None else ""
@@ -146,7 +146,7 @@ class Output:
 
     @contextmanager
     def progress(self, description: str, total: int | None = None) -> Iterator[Progress]:
-        """Show how far something is on standard error, where that is a terminal that a person looks at."""
+        """Show progress on standard error if it is a terminal and `--json` is off."""
         if self.json or not _is_terminal(sys.stderr):
             yield _NoProgress()
             return
@@ -170,7 +170,7 @@ def _is_terminal(stream: IO[str]) -> bool:
 
 
 def _takes_colour(stream: IO[str]) -> bool:
-    # https://no-color.org: present and not empty
+    # https://no-color.org: the variable is set and not empty
     return _is_terminal(stream) and not os.environ.get("NO_COLOR")
 
 

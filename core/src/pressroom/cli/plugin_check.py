@@ -1,4 +1,4 @@
-"""`pressroom plugins check`: whether a plugin keeps what it promises, from its package to its answers in an outage."""
+"""`pressroom plugins check`: check a plugin's contracts, from its package to its behaviour in an outage."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def check(
 
 
 def _try_postgresql(url: str) -> None:
-    """Connect once: what is wrong with the server is not a fault of the plugin, nor found out after minutes.
+    """Connect once, because an unusable server is not a fault of the plugin and should be reported immediately.
 
     Raises:
-        PressroomError: it cannot be reached.
+        PressroomError: the server cannot be reached, or the URL is invalid.
     """
     import asyncio  # noqa: PLC0415 - not needed by --help
 
@@ -141,7 +141,7 @@ def _check_packages(
 
 
 def _built(path: Path, folder: Path, providers: Mapping[str, Sequence[str]]) -> tuple[Stage, BuiltPackage | None]:
-    """Build a package. Return the stage of it, and the package, or `None` where it cannot be built."""
+    """Build a package. Return its stage, and the package or `None` if the build failed."""
     from pressroom.cli.installing import InstallFailed  # noqa: PLC0415 - not needed by --help
     from pressroom.cli.plugin_environment import build  # noqa: PLC0415
 
@@ -159,10 +159,10 @@ def _built(path: Path, folder: Path, providers: Mapping[str, Sequence[str]]) -> 
 
 
 def _install(built: Mapping[Path, tuple[Stage, BuiltPackage | None]], folder: Path) -> Path | None:
-    """Install packages into a new environment, and note in their stages the outcome.
+    """Install packages into a new environment, and record the outcome in the first stage.
 
-    They are installed together: what one needs may be another of them. Returns the environment's Python, or `None`
-    where anything cannot be built or installed.
+    They are installed together, since one can depend on another. Returns the environment's Python, or `None` if a
+    package could not be built or installed.
     """
     from pressroom.cli.installing import InstallFailed  # noqa: PLC0415 - not needed by --help
     from pressroom.cli.plugin_environment import PluginEnvironment  # noqa: PLC0415
@@ -191,7 +191,7 @@ def _uninstallable(where: str, error: InstallFailed) -> BrokenPromise:
 def _check_file(
     path: Path, config: Mapping[str, Any], postgresql: str, deadline: float, advance: Callable[[Stage], None]
 ) -> None:
-    """Check a plugin of one file, which has no package."""
+    """Check a one-file plugin, which has no package."""
     from pressroom.config import Settings  # noqa: PLC0415 - pydantic takes longer to load than --help may take
     from pressroom.plugins.folder import discover_folder  # noqa: PLC0415
 
@@ -210,7 +210,7 @@ def _check_file(
 
 
 def _config(path: Path, config_file: Path | None) -> dict[str, Any]:
-    """Return what the configuration file holds. Raises `InvalidConfig` where it is not TOML."""
+    """Return the values of the configuration file. Raises `InvalidConfig` if it is not valid TOML."""
     file = config_file or (path if path.is_dir() else path.parent) / "pressroom.toml"
     if config_file is None and not file.is_file():
         return {}
@@ -220,7 +220,7 @@ def _config(path: Path, config_file: Path | None) -> dict[str, Any]:
 
 
 def package_findings(package: BuiltPackage, providers: Mapping[str, Sequence[str]]) -> Iterator[BrokenPromise]:
-    """Yield what is wrong with a package before any of it runs; `providers` are those of `undeclared_imports`."""
+    """Yield the problems of a package found without running it. `providers` are those of `undeclared_imports`."""
     from pressroom.cli.plugin_environment import undeclared_imports  # noqa: PLC0415 - not needed by --help
 
     where = f"{package.name} {package.version}"
@@ -258,7 +258,7 @@ def package_findings(package: BuiltPackage, providers: Mapping[str, Sequence[str
 
 
 def _run_contracts(python: Path, request: Mapping[str, Any], deadline: float, folder: Path) -> Iterator[Stage]:
-    """Check the plugins in a process of their own, and yield each stage once it has ended."""
+    """Check the plugins in a separate process, and yield each stage when it ends."""
     log = folder / "check.log"
     stage, began = Stage("contracts"), time.monotonic()
     with log.open("w", encoding="utf-8") as errors:
@@ -311,6 +311,6 @@ def _run_contracts(python: Path, request: Mapping[str, Any], deadline: float, fo
 
 
 def _kill(process: subprocess.Popen[str]) -> None:
-    """End a process and all that it started."""
+    """Kill a process and its process group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

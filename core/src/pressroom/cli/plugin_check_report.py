@@ -1,4 +1,4 @@
-"""What `pressroom plugins check` found, for people and as JUnit XML."""
+"""Report the results of `pressroom plugins check` for people and as JUnit XML."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Outcome = Literal["ok", "failed", "skipped"]
 
 @dataclass(slots=True)
 class BrokenPromise:
-    """A promise that is broken: where, what was seen, and what to do. The process that checks writes them as JSON."""
+    """A broken promise: the contract, where, what was seen, and a fix. The checking process sends these as JSON."""
 
     contract: str
     promise: str
@@ -28,12 +28,12 @@ class BrokenPromise:
 
 
 CHECK_FOLDER: Final = "pressroom-check-"
-"""How the names of temporary folders begin in which packages are checked."""
+"""Prefix of the temporary folders in which packages are checked."""
 
 
 @dataclass(slots=True)
 class Stage:
-    """One part of the check, with what it found. `note` says why it was skipped, or what it did."""
+    """A stage of the check and its findings. `note` says what it did or why it was skipped."""
 
     name: str
     plugin: str = ""
@@ -44,13 +44,13 @@ class Stage:
 
     @property
     def outcome(self) -> Outcome:
-        """How it ended."""
+        """`failed`, `skipped` or `ok`."""
         if self.findings:
             return "failed"
         return "skipped" if self.skipped else "ok"
 
     def named_after(self, sources: Mapping[str, str]) -> Stage:
-        """Name the user's files in what was found, not the copies of them that were checked and are gone by now."""
+        """Replace paths of temporary copies in the findings with those of the user's files, given as copy to source."""
         for finding in self.findings:
             for copy, source in sources.items():
                 finding.where = finding.where.replace(copy, source)
@@ -60,7 +60,7 @@ class Stage:
 
 
 def tell(output: Output, stages: Sequence[Stage]) -> None:
-    """Write a table of the stages, and each broken promise with its place and fix."""
+    """Write a table of the stages, then each broken promise with its location and fix."""
     rows = [
         (one.outcome, one.name, one.plugin, f"{one.seconds:.1f} s" if one.seconds else "", _brief(one))
         for one in stages
@@ -80,7 +80,7 @@ def _brief(stage: Stage) -> str:
 
 
 def junit_report(stages: Sequence[Stage]) -> str:
-    """Return the stages as JUnit XML, which CI services show: a test case for each stage and each broken promise."""
+    """Return the stages as JUnit XML for CI services, with a test case per broken promise or passed stage."""
     from xml.etree import ElementTree as ET  # noqa: PLC0415 - not needed by --help; it only writes
 
     failures = sum(len(one.findings) for one in stages)

@@ -1,4 +1,4 @@
-"""A clean environment for one plugin: its package built, installed, and nothing around it but the server."""
+"""A clean environment for checking plugins: only their packages and the server are installed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BUILD_SECONDS: Final = 600.0
 
 @dataclass(frozen=True, slots=True)
 class BuiltPackage:
-    """A wheel, what its metadata says, and the plugins and import packages in it."""
+    """A wheel with its metadata, plugins, import packages and files."""
 
     wheel: Path
     name: str
@@ -43,15 +43,15 @@ class BuiltPackage:
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
-        """What it needs to run, without extras. One that cannot be read is left out."""
+        """Requirements without extras. Invalid ones are left out."""
         return tuple(_applying(self.metadata.get("Requires-Dist", ())))
 
 
 def build(project: Path, folder: Path) -> BuiltPackage:
-    """Build the wheel of a project into a folder, or take the one that `project` is.
+    """Build the wheel of a project into a folder. If `project` is already a wheel, read that.
 
     Raises:
-        InstallFailed: it cannot be built.
+        InstallFailed: the build failed.
     """
     if project.suffix == ".whl":
         return read_wheel(project)
@@ -64,10 +64,10 @@ def build(project: Path, folder: Path) -> BuiltPackage:
 
 
 def read_wheel(wheel: Path) -> BuiltPackage:
-    """Return what is in a wheel.
+    """Read the metadata and file names of a wheel.
 
     Raises:
-        InstallFailed: it is not a wheel.
+        InstallFailed: the archive is not a wheel.
     """
     with ZipFile(wheel) as archive:
         names = [name for name in archive.namelist() if not name.endswith("/")]
@@ -100,7 +100,7 @@ def _entry_points(text: str) -> dict[str, str]:
 
 
 class PluginEnvironment:
-    """A virtual environment in which the server is that of this process, and the plugin is the built one."""
+    """A virtual environment that shares this process's server and installs the built plugins."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -108,15 +108,15 @@ class PluginEnvironment:
         scripts = sysconfig.get_path("scripts", "venv", vars={"base": str(folder)})
         self.python = Path(scripts, "python")
         packages = Path(sysconfig.get_path("purelib", "venv", vars={"base": str(folder)}))
-        # `addsitedir` reads the path files there, too: those of an editable installation.
+        # `addsitedir` also processes the .pth files there, such as those of editable installations.
         lines = [f"import site; site.addsitedir({path!r})" for path in _own_packages()]
         (packages / "server_of_this_process.pth").write_text("\n".join(lines) + "\n")
 
     def install(self, packages: Sequence[BuiltPackage]) -> list[str]:
-        """Install plugins and what they need that this server does not have. Return what was installed for them.
+        """Install plugins and those of their dependencies that this server lacks. Return these dependencies.
 
         Raises:
-            InstallFailed: something cannot be installed.
+            InstallFailed: a package cannot be installed.
         """
         own = {canonicalize_name(package.name) for package in packages}
         needed = [one for package in packages for one in package.requirements]
@@ -134,9 +134,9 @@ class PluginEnvironment:
 
 
 def undeclared_imports(package: BuiltPackage, providers: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return the distributions that a package imports from and does not need, each with the module that does.
+    """Return distributions that a package imports but does not depend on, each with the first importing module.
 
-    `providers` are the distributions that are installed here, by what can be imported from them.
+    `providers` maps the import packages installed here to the distributions that provide them.
     """
     allowed = _closure(package)
     found: dict[str, str] = {}
@@ -154,7 +154,7 @@ def undeclared_imports(package: BuiltPackage, providers: Mapping[str, Sequence[s
 
 
 def _closure(package: BuiltPackage) -> set[str]:
-    """Return what a package needs, and all that this needs in turn, as far as it is installed here."""
+    """Return the transitive dependencies of a package, as far as they are installed here."""
     waiting = list(package.requirements)
     seen: set[tuple[str, frozenset[str]]] = set()
     while waiting:
@@ -171,11 +171,11 @@ def _closure(package: BuiltPackage) -> set[str]:
 
 
 def _imports(source: bytes) -> Iterator[str]:
-    """Yield the top-level packages that a module imports when it runs, wherever in it."""
+    """Yield the top-level packages of all absolute imports in a module, including those inside functions."""
     try:
         tree = ast.parse(source)
     except SyntaxError:
-        return  # the contracts say so
+        return  # the contract checks report it
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
@@ -201,9 +201,9 @@ def _is_here(requirement: Requirement) -> bool:
 
 
 def source_paths(packages: Mapping[Path, BuiltPackage], environment: Path) -> dict[str, str]:
-    """Return what the files of packages are called in their projects, by their paths in an environment.
+    """Map path prefixes of packages in an environment to their paths in the source projects.
 
-    A file of a wheel is called as it is in the wheel.
+    Files of packages without a source folder map to their paths in the wheel.
     """
     found: dict[str, str] = {}
     for installed in environment.glob("lib*/python*/site-packages"):
@@ -252,13 +252,13 @@ def _no_installer() -> InstallFailed:
 
 
 def _last_lines(done: subprocess.CompletedProcess[str]) -> tuple[str, ...]:
-    """Return the last lines of an installer, without what it says of itself."""
+    """Return the last lines of an installer's output, without its remarks."""
     lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines()]
     return tuple(line for line in lines if line and not line.startswith(_REMARKS))[-SHOWN_LINES:]
 
 
 _REMARKS: Final = ("note: ", "[end of output]", "╰─>", "\u00d7", "hint: See above")
-"""How lines begin in which pip and uv say that something above is wrong."""
+"""Prefixes of lines in which pip and uv merely refer to an error above."""
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

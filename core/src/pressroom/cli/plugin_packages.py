@@ -132,7 +132,7 @@ def _tell_installed(invocation: Invocation, found: Mapping[str, InstalledPackage
 
 
 def _described(invocation: Invocation, id_: str) -> dict[str, Any]:
-    """Return what a process that starts now says of the plugin if it is switched on."""
+    """Return the status of the plugin when enabled, as reported by a new process."""
     from pressroom.cli.installing import SAFE_PATH  # noqa: PLC0415 - most commands do without
 
     config = ["--config", str(invocation.config_file)] if invocation.config_file else []

@@ -1,4 +1,4 @@
-"""The types of plugins, for `pressroom plugins check`: mypy, each as its project configures it or in strict mode."""
+"""Type checks for `pressroom plugins check`: mypy with the project's configuration, or in strict mode without one."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _CRASH: Final = "error: INTERNAL ERROR"
 
 
 def type_stages(packages: Mapping[Path, BuiltPackage], python: Path) -> Iterator[Stage]:
-    """Check the types of packages with mypy, each as its project configures it or in strict mode.
+    """Check the types of packages with mypy, using the project's configuration, or strict mode if it has none.
 
-    Those in strict mode are checked together first, which takes little longer than one of them. Where anything is
-    wrong, each is checked by itself, so that its own stage tells it.
-    Nothing is left in a project's folder; mypy keeps a cache only where `MYPY_CACHE_DIR` names a folder for it.
+    Packages in strict mode are first checked together, which takes little longer than checking one. If that finds
+    errors, each is checked separately to attribute them to its own stage. Nothing is left in a project's folder; mypy
+    keeps a cache only if `MYPY_CACHE_DIR` is set.
     """
     import importlib.util  # noqa: PLC0415 - not needed by --help
 
@@ -53,7 +53,7 @@ def type_stages(packages: Mapping[Path, BuiltPackage], python: Path) -> Iterator
 
 
 def _project_of(path: Path) -> Path | None:
-    """Return the `pyproject.toml` in which a project configures mypy, if it does."""
+    """Return the project's `pyproject.toml` if it configures mypy, otherwise `None`."""
     project = path / "pyproject.toml"
     configured = path.is_dir() and project.is_file() and "[tool.mypy]" in project.read_text(encoding="utf-8")
     return project if configured else None
@@ -65,7 +65,7 @@ def _strict(packages: Iterable[BuiltPackage], python: Path) -> list[str]:
 
 
 def _in_environment(findings: Iterable[BrokenPromise], environment: Path) -> Iterator[BrokenPromise]:
-    """Yield what mypy found in packages of an environment. Its cache may name the environment of an earlier check."""
+    """Correct paths of findings that mypy's cache recorded in the environment of an earlier check."""
     for finding in findings:
         folder, _, file = finding.where.rpartition(f"{os.sep}{environment.name}{os.sep}")
         if CHECK_FOLDER in folder:
@@ -78,10 +78,10 @@ def _named(package: BuiltPackage) -> list[str]:
 
 
 def _type_errors(arguments: Sequence[str], folder: Path | None) -> Iterator[BrokenPromise]:
-    """Yield what mypy finds.
+    """Yield mypy's errors.
 
-    Runs of mypy that share a cache can read what another one is just writing, and crash. So a crash is repeated without
-    the cache; only one that comes again is told.
+    Concurrent runs of mypy that share a cache can read a half-written entry and crash. A crash is therefore retried
+    once without the cache and reported only if it recurs.
     """
     cache = os.environ.get("MYPY_CACHE_DIR") or os.devnull
     done, crash = _run_mypy(arguments, folder, cache)
@@ -108,7 +108,7 @@ _UNTYPED: Final = re.compile(
 
 
 def advice_on(message: str) -> str:
-    """Return what to do about a package or a library without types; empty for other messages of mypy."""
+    """Return a fix for packages or libraries without types; an empty string for other messages of mypy."""
     if "missing py.typed marker" in message and "cannot be type checked" in message:
         return "add an empty file py.typed to the package"
     library = _UNTYPED.search(message)
@@ -124,7 +124,7 @@ def advice_on(message: str) -> str:
 def _run_mypy(
     arguments: Sequence[str], folder: Path | None, cache: str
 ) -> tuple[subprocess.CompletedProcess[str], str]:
-    """Run mypy once. Return what it did, and the line that tells of a crash, or an empty one."""
+    """Run mypy once. Return the completed process, and the line that reports a crash or an empty string."""
     command = [sys.executable, "-P", "-m", "mypy", "--no-error-summary", "--no-pretty", "--hide-error-context"]
     command += ["--cache-dir", cache, *arguments]
     done = subprocess.run(  # noqa: S603 - no shell

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _MAX_SHOWN: Final = 80
-"""How many characters of a setting's value people are shown."""
+"""Maximum characters of a setting's value to show."""
 
 
 @click.group(
@@ -116,7 +116,7 @@ def show(invocation: Invocation, plugin: str) -> int:
 
 
 def as_data(record: PluginRecord, servers: Sequence[RunningServer] = ()) -> dict[str, Any]:
-    """Return a record as JSON shows it, with its status in each server that runs now."""
+    """Return a record as JSON data, with its status in each running server."""
     data = asdict(record)
     data["contributes"] = list(record.contributes)
     data["warnings"] = list(record.warnings)
@@ -131,7 +131,7 @@ def as_data(record: PluginRecord, servers: Sequence[RunningServer] = ()) -> dict
 
 
 def settings_of(host: LoadedApp, record: PluginRecord) -> list[dict[str, Any]]:
-    """Return the settings of an active plugin: name, value in effect, default, and what it is. Secrets are masked."""
+    """Return the name, value, default and description of each setting of an active plugin. Secrets are masked."""
     from pydantic import BaseModel  # noqa: PLC0415 - not needed by --help
     from pydantic_core import PydanticUndefined, to_jsonable_python  # noqa: PLC0415
 
@@ -187,7 +187,7 @@ def _servers(host: LoadedApp) -> list[RunningServer]:
 
 
 def _lost(server: RunningServer, records: Iterable[PluginRecord]) -> list[RunningPlugin]:
-    """Return the plugins that would load now, and that a running server has left out because they failed."""
+    """Return the plugins that load in this process but have failed in a running server."""
     active = [record.id for record in records if record.status == "active"]
     found = [server.plugins[id_] for id_ in active if id_ in server.plugins]
     return [one for one in found if one.status in ("broken", "conflict", "incompatible")]

@@ -1,4 +1,4 @@
-"""The servers of `pressroom serve --reload`, as the process that watches sees them."""
+"""The servers of `pressroom serve --reload`, from the perspective of the watching process."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from pressroom.errors import PressroomError
 
 _IN_FLIGHT_SECONDS: Final = 1
 _STOP_SECONDS: Final = 8.0
-"""How long a server may take to end: longer than it gives itself, so that it removes what it made."""
+"""Seconds that a server has to end. Longer than its own shutdown timeout, so that it can clean up."""
 
 _CODE_SECONDS: Final = 2.0
-"""How long after a server's end its exit code may come."""
+"""Seconds to wait for a server's exit code after its end."""
 
 _SETTINGS: Final = {
     "PRESSROOM_SERVER__SHUTDOWN_TIMEOUT": str(_IN_FLIGHT_SECONDS),
     "PRESSROOM_SERVER__SHUTDOWN_DELAY": "0",
-    # They take longer to start than all else, and few changes need one: the first that does waits for it.
+    # Plugin processes start slowly, and few changes need one. The first call that does waits for it.
     "PRESSROOM_EXECUTORS__START_PLUGIN_PROCESSES": "false",
 }
 _ATTEMPTS: Final = 2
@@ -38,11 +38,11 @@ _GO: Final = b"\n"
 
 
 class Server(Protocol):
-    """A server that was started."""
+    """A started server."""
 
     @property
     def loaded(self) -> bool:
-        """Whether it has nothing left to do but to open its stores and listen."""
+        """Whether it is ready to open its stores and listen."""
 
     @property
     def ended(self) -> bool:
@@ -50,16 +50,16 @@ class Server(Protocol):
 
     @property
     def code(self) -> int | None:
-        """The exit code of a process that has ended; `None` where nobody knows it."""
+        """The exit code of an ended process; `None` if unknown."""
 
     def go(self) -> None:
-        """Let it open its stores and answer requests: no other server does so now."""
+        """Let it open its stores and answer requests, once no other server does."""
 
     def stop(self) -> None:
-        """End it and wait for it, within some seconds. Raises `KeyboardInterrupt` when the command is told to end."""
+        """Stop it, and kill it after `_STOP_SECONDS`. Raises `KeyboardInterrupt` if the command is interrupted."""
 
     def kill(self) -> None:
-        """End it at once, and wait for it."""
+        """Kill it and wait for its end."""
 
 
 class Launcher(Protocol):
@@ -67,25 +67,25 @@ class Launcher(Protocol):
 
     @property
     def early(self) -> bool:
-        """Whether a server may load while another still answers."""
+        """Whether a server can load while the previous one still answers."""
 
     def start(self, arguments: Sequence[str], listener: socket.socket, sources: SourcePaths) -> Server:
-        """Start a server with these arguments of the command, which takes the socket over."""
+        """Start a server with these command-line arguments. It takes over the socket."""
 
     def wait(self, seconds: float) -> None:
-        """Return after so long, or once something has happened to a server."""
+        """Wait up to this many seconds, or until the status of a server changes."""
 
     def changed(self, files: Sequence[Path]) -> None:
-        """Take note of files that are others than when servers were started before."""
+        """Handle changed source files."""
 
     def close(self) -> None:
-        """End all that this has started."""
+        """Kill all servers and helper processes."""
 
 
 class ForkingLauncher:
-    """Starts servers by forking a process that has imported what does not change.
+    """Starts servers by forking a process that has imported modules which rarely change.
 
-    That process starts anew, without what has changed, when one of its files did.
+    If one of its files changes, that process is restarted and no longer imports from the changed folder.
     """
 
     early = True
@@ -106,7 +106,7 @@ class ForkingLauncher:
 
     def start(self, arguments: Sequence[str], listener: socket.socket, sources: SourcePaths) -> Server:
         """See `Launcher`."""
-        # Told to end meanwhile, this would not know the server that it has to end.
+        # An interrupt before the server is recorded would leave it running.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         try:
             return self._started(arguments, listener, sources)
@@ -129,7 +129,7 @@ class ForkingLauncher:
                 self._servers.append(server)
                 return server
             own.close()
-            self._fit = False  # a module that it imported has ended it
+            self._fit = False  # an imported module has ended the process
         raise PressroomError("the process that starts servers has ended", hint="start the command again")
 
     def wait(self, seconds: float) -> None:
@@ -161,24 +161,24 @@ class ForkingLauncher:
             self._connection.close()
             self._connection = None
         if self._process is not None:
-            # It may be importing; servers that it has forked continue.
+            # It may be importing; its forked servers keep running.
             self._process.kill()
             self._process.wait()
             self._process = None
 
     def code_of(self, pid: int) -> int | None:
-        """Return the exit code of a server that has ended, if it can be known."""
+        """Return the exit code of an ended server, or `None` if it is unknown."""
         end = time.monotonic() + _CODE_SECONDS
         while pid not in self._codes and self._connection is not None and time.monotonic() < end:
             self._receive(end - time.monotonic())
         return self._codes.pop(pid, None)
 
     def gone(self, server: _ForkedServer) -> None:
-        """Forget a server that has ended."""
+        """Forget an ended server."""
         self._servers.remove(server)
 
     def learn(self, modules: Sequence[str]) -> None:
-        """Have these modules imported before the next server starts."""
+        """Import these modules before the next server starts."""
         self._modules |= dict.fromkeys(modules)
         new = [name for name in modules if name not in self._told]
         if new and self._fit and self._process is not None:
@@ -193,7 +193,7 @@ class ForkingLauncher:
                 [sys.executable, "-P", str(Path(__file__).with_name("forking.py")), str(its.fileno())],
                 stdin=subprocess.DEVNULL,
                 env={**os.environ, **_SETTINGS},
-                # Ctrl-C reaches this process alone, which ends the server: its workers would write tracebacks.
+                # Ctrl-C must reach only this process, which then stops the server: workers would print tracebacks.
                 process_group=0,
                 pass_fds=(its.fileno(),),
             )
@@ -220,7 +220,7 @@ class ForkingLauncher:
             self._connection.sendall(content[sent:])
 
     def _receive(self, seconds: float | None) -> None:
-        """Read what the process says, for which it has that many seconds."""
+        """Read messages of the forking process. Wait up to `seconds` for one, or without limit if `None`."""
         if self._connection is None or not select.select([self._connection], [], [], seconds)[0]:
             return
         try:
@@ -237,7 +237,7 @@ class ForkingLauncher:
             elif "ended" in message:
                 self._codes[message["ended"]] = message["code"]
             else:
-                # What it has imported must not be forked: from now on each server imports everything.
+                # A module that it imported is not safe to fork, so each server now imports everything itself.
                 self._fit = False
                 self._drop()
 
@@ -252,7 +252,7 @@ class _ForkedServer:
         self._read = b""
 
     def receive(self) -> None:
-        """Read what the server says."""
+        """Read the server's messages, or note its end."""
         try:
             content = self.control.recv(1 << 16)
         except ConnectionResetError:
@@ -295,7 +295,7 @@ class _ForkedServer:
 
 
 class SpawningLauncher:
-    """Starts servers with a Python of their own, where processes cannot be forked."""
+    """Starts each server as a new Python process, for platforms without `fork`."""
 
     early = False
 
@@ -303,7 +303,7 @@ class SpawningLauncher:
         self._server: _SpawnedServer | None = None
 
     def start(self, arguments: Sequence[str], listener: socket.socket, sources: SourcePaths) -> Server:
-        """See `Launcher`. The server takes the port by itself: the socket is closed meanwhile."""
+        """See `Launcher`. The socket is closed, and the server binds the port itself."""
         del sources
         arguments = [*arguments, "--port", str(listener.getsockname()[1])]
         listener.close()
@@ -351,11 +351,11 @@ class _SpawnedServer:
             self.ended = True
 
     def go(self) -> None:
-        """It has not waited."""
+        """Do nothing: the server does not wait."""
 
     def stop(self) -> None:
         if os.name == "nt" and self._process.stdin is not None:
-            self._process.stdin.close()  # what `terminate` sends there kills
+            self._process.stdin.close()  # on Windows, `terminate` would kill the process
         else:
             self._process.terminate()
         self.wait(_STOP_SECONDS)
@@ -369,7 +369,7 @@ class _SpawnedServer:
 
 
 def _without_folder() -> bool:
-    """Whether this process was started without the current folder on the path: its servers are, too."""
+    """Return whether the current folder was left off this process's `sys.path`; its servers do the same."""
     return "-m" not in sys.orig_argv or bool(sys.flags.safe_path)
 
 
@@ -378,17 +378,17 @@ def _pause(seconds: float) -> None:
 
 
 def _stop_with_parent() -> None:
-    """Stop this server once the process that watches is gone, which closes the pipe, whatever ended it."""
+    """Stop this server when the watching process ends for any reason, which closes the pipe."""
     pipe = sys.stdin.fileno()
 
     def watch() -> None:
-        # Not through `sys.stdin`, whose lock a thread must not hold when the process ends.
+        # Not through `sys.stdin`: a thread that holds its lock would block the interpreter's shutdown.
         while os.read(pipe, 1):
             pass
         if os.name == "nt":
             signal.raise_signal(signal.SIGTERM)
         else:
-            os.kill(os.getpid(), signal.SIGTERM)  # reaches the main thread, wherever it waits
+            os.kill(os.getpid(), signal.SIGTERM)  # unlike `raise_signal`, interrupts the main thread while it blocks
 
     threading.Thread(target=watch, name="pressroom-reload", daemon=True).start()
 

@@ -1,8 +1,8 @@
-"""`pressroom serve --reload`: a server in a process of its own, replaced whenever one of its sources changes.
+"""`pressroom serve --reload`: run a server in a child process and replace it when its sources change.
 
-Sanic's `auto_reload` does not work in a server of a single process. A new server loads while the one before it still
-answers. Then that one ends, and the new one opens the stores: two never use them at once. The socket that they listen
-on stays open, so that requests wait meanwhile.
+Sanic's `auto_reload` does not work in a single-process server. A new server loads while the previous one still answers.
+Then the previous one stops, and the new one opens the stores, which two servers never use at once. The listening socket
+stays open, so requests wait in the meantime.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 MIN_POLL_SECONDS: Final = 0.05
 MAX_POLL_SECONDS: Final = 0.5
 _POLL_FACTOR: Final = 20
-"""How many times as long as a look at the files takes, the next one waits: one core is busy for 5 % at most."""
+"""The pause between scans, as a multiple of the last scan's CPU time: at most 5 % of one core."""
 
 _SETTLE_SECONDS: Final = 0.1
-"""How long files must stay as they are after a change: editors and version control write several."""
+"""Seconds without changes before a restart: editors and version control write several files."""
 
 Prepared = Callable[[Callable[[], None]], tuple[SourcePaths, socket.socket]]
 
@@ -36,15 +36,15 @@ Prepared = Callable[[Callable[[], None]], tuple[SourcePaths, socket.socket]]
 def reload_until_told(output: Output, arguments: Sequence[str], prepared: Prepared) -> None:
     """Run `pressroom` with these arguments until SIGINT or SIGTERM, and replace the server when a file changes.
 
-    A change that leaves a Python file with a syntax error, or the configuration with an error, is reported, and the
-    server runs on as it was. A server that ends by itself is started with the next change.
+    If a change leaves a syntax error in a Python file or an error in the configuration, the error is reported and the
+    server keeps running. A server that exits is started again after the next change.
 
     Args:
-        output: where changes and errors are reported to.
+        output: where changes and errors are reported.
         arguments: those of the command, without `--reload`.
-        prepared: returns where the sources are and the socket to listen on; called before each start. It is given what
-            ends the server, which it calls where another socket is needed, and raises `PressroomError` where the port
-            cannot be taken.
+        prepared: returns the source paths and the listening socket; called before each start. Its argument stops the
+            servers, and must be called before opening another socket. It raises `PressroomError` if the port cannot be
+            bound.
 
     Raises:
         PressroomError: the first server cannot be started.
@@ -61,7 +61,7 @@ def reload_until_told(output: Output, arguments: Sequence[str], prepared: Prepar
 
 
 class _Reloading:
-    """The server that answers, the one that may replace it, and what each was started with."""
+    """The current server, its possible successor, and the state of the files that each was started with."""
 
     def __init__(self, output: Output, launcher: Launcher, arguments: Sequence[str], prepared: Prepared) -> None:
         self._output = output
@@ -83,7 +83,7 @@ class _Reloading:
         self._start(listener)
 
     def turn(self) -> None:
-        """Wait for a while, and do what has to be done then."""
+        """Run one iteration of the loop: wait, then handle changed files and servers."""
         successor = self._successor
         settling = successor is not None and successor.loaded
         self._launcher.wait(min(self._interval, _SETTLE_SECONDS / 2) if settling else self._interval)
@@ -91,7 +91,7 @@ class _Reloading:
         self._look_at_servers()
 
     def end(self) -> None:
-        """End all servers; at once when told to once more."""
+        """Stop all servers. A second interrupt kills them."""
         left = [one for one in (self._successor, self._server) if one is not None]
         try:
             for server in left:
@@ -108,7 +108,7 @@ class _Reloading:
             return
         self._note_change(now)
         if self._successor is not None and self._launcher.early:
-            self._successor.kill()  # it has loaded what was there before
+            self._successor.kill()  # it has loaded outdated files
             self._successor = None
         files = changed(self._started_with, now)
         errors = list(syntax_errors(files))
@@ -134,7 +134,7 @@ class _Reloading:
             return
         self._output.note(f"Changed: {files[0]}{more}. Restarting.")
         self._sources = sources
-        self._note_change(self._state())  # what has changed since they were looked at
+        self._note_change(self._state())  # includes files changed since the last scan
         self._start(listener)
 
     def _start(self, listener: socket.socket) -> None:

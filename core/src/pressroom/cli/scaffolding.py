@@ -1,4 +1,4 @@
-"""New plugins, made from the template in the repository's `plugin-template`."""
+"""Create plugins from the template in the repository's `plugin-template`."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ RESERVED: Final = {
     "api": "/tools/api is the URL of the catalog",
     "suite": "pressroom-suite is the package that installs everything",
 }
-"""Names that would form a valid project but not a plugin that works, and why."""
+"""Names that would form a valid project but not a working plugin, and why."""
 
 KINDS: Final = ("generator", "tools", "connector", "backend")
-"""What a new plugin can be: a generator of files, tools for AI clients, a platform to publish to, or a backend."""
+"""Kinds of plugins: a generator of files, tools for AI clients, a platform to publish to, or a backend."""
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
 
 
 class InvalidName(PressroomError):
-    """A plugin cannot have that name."""
+    """The name is not valid for a plugin."""
 
     code = "invalid_name"
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that a plugin cannot have.
+    """Raise `InvalidName` if a plugin cannot have this name.
 
     Raises:
-        InvalidName: the message says what is wrong, the hint what to do.
+        InvalidName: the message describes the problem, the hint the fix.
     """
     hint = f"use lower-case words joined by hyphens, 2 to {MAX_NAME_LENGTH} characters in all, such as my-tool"
     if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH or not PLUGIN_ID.fullmatch(plugin_id(name)):
@@ -56,18 +56,18 @@ def check_name(name: str) -> None:
 
 
 def plugin_id(name: str) -> str:
-    """Return the id of the plugin with that name."""
+    """Return the ID of the plugin with this name."""
     return name.replace("-", "_")
 
 
 def render_template(name: str, into: Path, kind: str = "generator") -> Path:
-    """Make the project of a new plugin of one of `KINDS` and return its folder, `pressroom-<name>` in `into`.
+    """Create the project of a new plugin of one of `KINDS` and return its folder, `pressroom-<name>` in `into`.
 
-    The folder appears whole or not at all. Nothing is read but the template, and nothing is run.
+    The folder is created completely or not at all. Only the template is read, and no code of it runs.
 
     Raises:
-        InvalidName: a plugin cannot have that name.
-        PressroomError: the folder exists, cannot be written, or the extra `template` is not installed.
+        InvalidName: a plugin cannot have this name.
+        PressroomError: the folder exists or cannot be written, or the extra `template` is not installed.
     """
     check_name(name)
     project = into / f"{PREFIX}{name}"
@@ -75,7 +75,7 @@ def render_template(name: str, into: Path, kind: str = "generator") -> Path:
     try:
         with tempfile.TemporaryDirectory(dir=into, prefix=f".{project.name}-") as scratch:
             made = _render(template, name, kind, Path(scratch))
-            # Made first, so that an existing folder is refused whatever it holds; an empty one can be replaced.
+            # `mkdir` fails for any existing folder, whereas `rename` would replace an empty one.
             project.mkdir()
             try:
                 made.rename(project)
@@ -93,7 +93,7 @@ def render_template(name: str, into: Path, kind: str = "generator") -> Path:
 
 def _template_folder() -> Path:
     here = Path(__file__).resolve()
-    # The first in an installed package, the second in the repository.
+    # The first exists in an installed package, the second in the repository.
     for folder in (here.parents[1] / "plugin_template", here.parents[4] / "plugin-template"):
         if (folder / "cookiecutter.json").is_file():
             return folder
@@ -111,14 +111,14 @@ def _render(template: Path, name: str, kind: str, into: Path) -> Path:
             "making a plugin needs cookiecutter, which is not installed",
             hint="run: python -m pip install 'pressroom[template]'",
         ) from error
-    # cookiecutter.main would read the user's configuration and keep a record of every run in the home folder.
+    # `cookiecutter.main` would read the user's configuration and record each run in the home folder.
     given = {"name": name, "kind": kind, "source": source_of_host()}
     context = generate_context(str(template / "cookiecutter.json"), extra_context=given)
     context["cookiecutter"].update(prompt_for_config(context, no_input=True))
     generate_files(str(template / "common"), context, str(into), accept_hooks=False)
-    # Over the files that all kinds have come those of this one.
+    # The files of this kind override the common ones.
     made = Path(generate_files(str(template / kind), context, str(into), overwrite_if_exists=True, accept_hooks=False))
-    # pip compiles the modules of an installed template.
+    # pip compiles the modules of an installed template; bytecode does not belong in the project.
     for compiled in list(made.rglob("__pycache__")):
         shutil.rmtree(compiled)
     return made
@@ -127,8 +127,8 @@ def _render(template: Path, name: str, kind: str, into: Path) -> Path:
 def source_of_host() -> str:
     """Return the URL of the git repository that this server was installed from, such as `git+https://…@<commit>`.
 
-    It is empty where the server came from a package index or from a folder: then there is nothing that others could
-    install from.
+    Returns an empty string if the server was installed from a package index or a folder, which others cannot install
+    from, or if the URL contains credentials.
     """
     try:
         recorded = json.loads(importlib.metadata.distribution("pressroom").read_text("direct_url.json") or "{}")
@@ -137,5 +137,5 @@ def source_of_host() -> str:
     version = recorded.get("vcs_info") or {}
     url = str(recorded.get("url", ""))
     if version.get("vcs") != "git" or "@" in urlsplit(url).netloc:
-        return ""  # a URL with a user name may hold a password
+        return ""  # a URL with a user name can contain a password
     return f"git+{url}@{version.get('commit_id', 'main')}"

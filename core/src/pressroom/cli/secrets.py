@@ -1,4 +1,4 @@
-"""`pressroom secrets`: whether this host has the keys that its database is used with."""
+"""`pressroom secrets`: compare this host's keys with those recorded in its database."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ async def _announce(invocation: Invocation, compiled: LoadedApp, host: Host) -> 
     invocation.output.table(["Plugin", "Status", "What it adds"], rows)
     invocation.output.line()
     for title, value in _where_to_go(host):
-        # Not a table: there a terminal would break the URLs over lines.
+        # Not a table, in which a terminal would wrap the URLs.
         invocation.output.line(f"{title:12}  {value}")
     if setup_url is not None:
         invocation.output.line("There is no account yet. Create the first one (the link is valid for 24 hours):")
@@ -152,7 +152,7 @@ async def _announce(invocation: Invocation, compiled: LoadedApp, host: Host) -> 
 
 
 def _where_to_go(host: Host) -> Iterator[tuple[str, str]]:
-    """Yield what an operator opens next, with the command that connects a client, and where the data is."""
+    """Yield the URLs that an operator needs next, the command that connects a client, and the data folder."""
     settings, branding = host.settings, host.compiled.branding
     base_url = settings.public_url
     yield "Tools", f"{base_url}/tools"
@@ -167,9 +167,9 @@ def _where_to_go(host: Host) -> Iterator[tuple[str, str]]:
 
 
 async def _setup_url(host: Host) -> str | None:
-    """Return a new URL at which the first account is made, once; `None` where there is one already.
+    """Return a single-use URL for creating the first account, or `None` if an account exists or the URL cannot be made.
 
-    It must not come near the log: whoever reads it owns the server's first account.
+    Never log it: anyone who reads it can claim the server's first account.
     """
     accounts = host.accounts
     try:

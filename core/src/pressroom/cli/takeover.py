@@ -1,4 +1,4 @@
-"""What a server of `pressroom serve --reload` does to take the port over from the one before it."""
+"""Port takeover by a new server of `pressroom serve --reload`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOADED: Final = b"loaded\n"
 
 
 class Takeover:
-    """The connection to the process that watches, and the socket that all its servers listen on, one after another."""
+    """The connection to the watching process, and the socket that successive servers listen on."""
 
     def __init__(self, control: socket.socket, listener: socket.socket) -> None:
         self._control = control
@@ -33,34 +33,34 @@ class Takeover:
         return self._listener, settings.model_copy(update={"server": server})
 
     def wait_for_turn(self) -> None:
-        """Say that everything is loaded, and return once the server before has ended."""
+        """Report that everything is loaded, and block until the previous server has ended."""
         self._control.sendall(_LOADED)
         self._turn.wait()
 
     def tell_started(self) -> None:
-        """Say that requests are answered, and which modules that took."""
+        """Report that the server answers requests, and which modules it has imported."""
         names = [name for name, module in list(sys.modules.items()) if getattr(module, "__spec__", None) is not None]
         message = json.dumps(names).encode() + b"\n"
-        # The watching process reads when it comes to it, and requests must not wait for that.
+        # The watching process may take a while to read this, and requests must not wait for it.
         threading.Thread(target=self._control.sendall, args=(message,), daemon=True).start()
 
     def _watch(self) -> None:
-        """Stop this server once the process that watches is gone, whatever ended it."""
-        with suppress(ConnectionResetError):  # it has left something unread
+        """Stop this server when the watching process ends for any reason."""
+        with suppress(ConnectionResetError):  # the other end closed with unread data
             while self._control.recv(1):
                 self._turn.set()
-        os.kill(os.getpid(), signal.SIGTERM)  # reaches the main thread, wherever it waits
+        os.kill(os.getpid(), signal.SIGTERM)  # unlike `raise_signal`, interrupts the main thread while it blocks
 
 
 _current: Takeover | None = None
 
 
 def begin(control: socket.socket, listener: socket.socket) -> None:
-    """Make this process a server that takes over."""
+    """Mark this process as a server that takes over the port."""
     global _current  # noqa: PLW0603 - what a process is
     _current = Takeover(control, listener)
 
 
 def current() -> Takeover | None:
-    """Return how this process takes over; `None` for a server of its own."""
+    """Return this process's takeover, or `None` if it does not run under `--reload`."""
     return _current

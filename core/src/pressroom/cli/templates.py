@@ -1,4 +1,4 @@
-"""`pressroom templates`: the page templates that an operator can replace."""
+"""`pressroom templates`: list, show and copy page templates that operators can replace."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def copy(invocation: Invocation, template: str, force: bool) -> None:
     target = folder / template
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        # With O_EXCL a link of that name is not followed.
+        # O_EXCL also refuses an existing symbolic link.
         flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if force else os.O_EXCL)
         with os.fdopen(os.open(target, flags, 0o644), "w", encoding="utf-8") as file:
             file.write(head + source)

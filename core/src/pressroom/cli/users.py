@@ -1,4 +1,4 @@
-"""`pressroom users`: the people who have an account."""
+"""`pressroom users`: manage accounts."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def clear_password(invocation: Invocation, email: str) -> None:
 
 
 def as_data(user: User) -> dict[str, Any]:
-    """Return an account as JSON shows it."""
+    """Return an account as JSON data."""
     return {
         "id": user.id,
         "email": user.email,
@@ -165,7 +165,7 @@ async def _set_disabled(accounts: AccountServices, email: str, disabled: bool) -
 
 
 def _password_from_stdin() -> str:
-    """Return the first line of standard input, without its end."""
+    """Return the first line of standard input without its line ending."""
     data = sys.stdin.buffer.readline(_MAX_LINE_LENGTH)
     try:
         return data.decode().removesuffix("\n").removesuffix("\r")

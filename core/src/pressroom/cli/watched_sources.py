@@ -1,6 +1,6 @@
-"""The files that `pressroom serve --reload` watches, and which of them have changed.
+"""Track the files that `pressroom serve --reload` watches.
 
-Polling needs no dependency, and it works in containers and on network drives, where events of the file system get lost.
+Polling needs no dependency, and works in containers and on network drives, where file system events get lost.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import TypeAlias
 
 State: TypeAlias = Mapping[str, tuple[int, int, int]]
-"""Each file with what changes when it is written: the time, the size and the inode."""
+"""Modification time in nanoseconds, size and inode of each file."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePaths:
-    """Where the sources of a server are.
+    """Paths of a server's sources.
 
-    `watched` are files and folders. `shared` are those of them that hold Pressroom and its built-in plugins, which an
-    author of other plugins does not edit. `foreign` are the installed packages of other plugins: not watched.
+    `watched` are the files and folders to watch. `shared` are those with Pressroom and its built-in plugins, which
+    authors of other plugins do not edit. `foreign` are the packages of other plugins.
     """
 
     watched: tuple[Path, ...]
@@ -38,8 +38,8 @@ class SourcePaths:
 def source_paths(config_file: Path | None, *further: Path | None) -> SourcePaths:
     """Return the sources of a server: its configuration, further files and folders, its plugins, and Pressroom itself.
 
-    Packages in `site-packages` are not watched: an installer puts them there as a whole. What remains are clones,
-    packages that are installed as editable, and folders of `PYTHONPATH`.
+    Packages in `site-packages` are not watched, since installers write them as a whole. That leaves clones, editable
+    installations, and folders of `PYTHONPATH`.
     """
     from pressroom.plugins.discovery import discover  # noqa: PLC0415 - reads the metadata of all packages
     from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS  # noqa: PLC0415 - pydantic
@@ -68,24 +68,24 @@ def source_paths(config_file: Path | None, *further: Path | None) -> SourcePaths
 
 
 def state_of(paths: Iterable[Path]) -> State:
-    """Return the state of these files, and of all files in these folders but caches and hidden ones."""
+    """Return the state of these files, and of all files in these folders except caches and hidden files."""
     found: dict[str, tuple[int, int, int]] = {}
     for path in paths:
         if path.is_dir():
             _look_into(str(path), found, set())
             continue
-        with suppress(OSError):  # it was removed, or is not there yet
+        with suppress(OSError):  # removed, or not created yet
             _note(str(path), path.stat(), found)
     return found
 
 
 def changed(before: State, after: State) -> list[Path]:
-    """Return the files that were made, written or removed."""
+    """Return the files that were created, modified or removed."""
     return sorted(Path(path) for path in before.keys() | after.keys() if before.get(path) != after.get(path))
 
 
 def syntax_errors(files: Iterable[Path]) -> Iterator[str]:
-    """Yield a sentence for each of these Python files that cannot be parsed, with the file and the line."""
+    """Yield a message with file and line for each of these Python files that cannot be parsed."""
     for file in files:
         if file.suffix != ".py":
             continue
@@ -100,9 +100,9 @@ def syntax_errors(files: Iterable[Path]) -> Iterator[str]:
 
 
 def drop_bytecode(files: Iterable[Path]) -> None:
-    """Remove what Python has cached of these files.
+    """Remove the cached bytecode of these files.
 
-    It tells sources apart by their size and the second in which they were written, which two quick changes may share.
+    Python validates bytecode by the source's size and modification time in seconds, which two quick edits can share.
     """
     for file in files:
         if file.suffix == ".py":
@@ -113,13 +113,13 @@ def drop_bytecode(files: Iterable[Path]) -> None:
 
 @cache
 def installed_folders() -> tuple[Path, ...]:
-    """Return the folders in which installers put packages, and that of the standard library."""
+    """Return the folders of installed packages and of the standard library."""
     names = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), sysconfig.get_path("stdlib")]
     return tuple(Path(name).resolve() for name in {*names, *site.getsitepackages(), site.getusersitepackages()})
 
 
 def installed_state() -> State:
-    """Return what changes when a package is installed or removed."""
+    """Return the state of the installation folders, which changes when a package is installed or removed."""
     found: dict[str, tuple[int, int, int]] = {}
     for folder in installed_folders():
         with suppress(OSError):
@@ -132,7 +132,7 @@ def _note(path: str, status: os.stat_result, found: dict[str, tuple[int, int, in
 
 
 def _look_into(folder: str, found: dict[str, tuple[int, int, int]], above: set[tuple[int, int]]) -> None:
-    """Note the files of a folder, in texts rather than paths: this runs several times in a second."""
+    """Note the files of a folder. Uses strings instead of `Path` for speed: this runs several times a second."""
     try:
         with os.scandir(folder) as entries:
             inside = [entry for entry in entries if not entry.name.startswith(".")]
@@ -143,7 +143,7 @@ def _look_into(folder: str, found: dict[str, tuple[int, int, int]], above: set[t
         with suppress(OSError):
             if entry.is_dir():
                 identity = (entry.stat().st_dev, entry.stat().st_ino)
-                if name != "__pycache__" and identity not in above:  # a link may lead to a folder above
+                if name != "__pycache__" and identity not in above:  # a symbolic link can point to a parent folder
                     _look_into(entry.path, found, {*above, identity})
             elif not name.endswith(("~", ".pyc")):
                 _note(entry.path, entry.stat(), found)

@@ -1,4 +1,4 @@
-"""What `pressroom doctor` warns of: settings that open to everyone what is closed by default."""
+"""Warnings of `pressroom doctor` about settings that weaken the secure defaults."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 def weaknesses(settings: Settings) -> Iterator[CheckResult]:
-    """Yield a warning for each setting that opens to everyone what is closed by default."""
+    """Yield a warning for each setting that weakens a secure default, and for safe mode."""
     yield from _of_addresses(settings)
     yield from _of_bounds(settings)
     yield from _of_clients(settings)
@@ -137,7 +137,7 @@ def _of_pages(settings: Settings) -> Iterator[CheckResult]:
 
 
 def _read_with(path: Path) -> Iterator[Path]:
-    """Yield a file or folder, and what the server reads in it."""
+    """Yield a file or folder, and the files in it, up to `MAX_FILES`."""
     yield path
     if path.is_dir():
         yield from islice((one for one in sorted(path.rglob("*")) if not one.is_symlink()), MAX_FILES)

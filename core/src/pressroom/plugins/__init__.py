@@ -1,1 +1,1 @@
-"""From an installed distribution to registered records; a broken plugin ends here."""
+"""Loading of plugins, from installed distributions to registered records, isolating broken ones."""

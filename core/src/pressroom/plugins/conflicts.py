@@ -1,4 +1,4 @@
-"""What plugins claim twice, or need of each other: who loses, and why."""
+"""Resolve conflicts between plugins: duplicate claims and missing requirements."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from pressroom.plugins.validating import Reason
 
 
 def losers(claimed: Mapping[str, list[str]], favoured: Iterable[frozenset[str]], host: str) -> dict[str, Reason]:
-    """Return the plugins that claim what another one claims, each with the reason.
+    """Return the plugins that lose a conflict over a claim, each with the reason.
 
-    `host` is the id under which the host itself claims names. It keeps its claims, then the plugins of the first group
-    in `favoured`, and so on. Between two others neither does, since nothing but chance could decide.
+    `host` is the ID under which the host claims names. The host keeps its claims first, then the plugins of each group
+    in `favoured`, in order. In a conflict between other plugins all of them lose, since any choice would be arbitrary.
     """
     lost: dict[str, Reason] = {}
     for plugin, names in claimed.items():
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             lost[plugin] = f"it offers {twice[0]} twice", "give each its own name"
-    # Who loses against a favoured one takes nobody else along.
+    # A plugin that has lost is left out of later rounds, so it causes no further conflicts.
     for group in (frozenset({host}), *filter(None, favoured), frozenset[str]()):
         lost |= _round({plugin: names for plugin, names in claimed.items() if plugin not in lost}, group, host)
     return lost
 
 
 def _round(claimed: Mapping[str, list[str]], favoured: frozenset[str], host: str) -> dict[str, Reason]:
-    """Return who loses against the favoured plugins; with none, all who claim the same lose."""
+    """Return the plugins that lose to favoured ones. Without favoured plugins, all that share a claim lose."""
     claimants: defaultdict[str, list[str]] = defaultdict(list)
     for plugin in sorted(claimed):
         for claim in claimed[plugin]:
@@ -51,10 +51,10 @@ def _reason(claim: str, plugin: str, others: list[str], host: str) -> Reason:
 
 
 def without_requirements(requires: Mapping[str, tuple[str, ...]], others: Mapping[str, Status]) -> dict[str, Reason]:
-    """Return the plugins that need one which is not there, each with the reason.
+    """Return the plugins with a missing requirement, directly or transitively, each with the reason.
 
-    `requires` holds the plugins that are left, with the ids that each needs; what falls out takes others along.
-    `others` tells how the plugins stand that are installed and not left.
+    `requires` maps the remaining plugins to the IDs that each requires. `others` is the status of installed plugins
+    that are not among them.
     """
     left = dict(requires)
     lost: dict[str, Reason] = {}

@@ -1,7 +1,7 @@
-"""The records that plugins contribute: asking a plugin for them, checking their shape, and keeping them by type.
+"""The records that plugins contribute: collect them, check their types, and look them up.
 
-Python does not check the annotations of a dataclass, and a rate limit that is text, or a title that is a number, would
-fail only when a page is made of all tools.
+Python does not enforce the annotations of a dataclass. Without these checks, a rate limit given as text or a title
+given as a number would fail only when a page lists all tools.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ RECORD_TYPES: Final[Mapping[str, type[Any]]] = MappingProxyType(
         "pressroom_lifespan": Lifespan,
     }
 )
-"""The host's hooks and the type that each yields."""
+"""The host's hooks and the record type of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contribution(Generic[Record]):
-    """A record and the plugin that it came from. `wrapped_by` are the plugins whose wrappers changed what came."""
+    """A record and the plugin that contributed it. `wrapped_by` lists the plugins whose wrappers changed the record."""
 
     plugin: str
     record: Record
@@ -92,13 +92,13 @@ class Contribution(Generic[Record]):
 
 
 class Contributions:
-    """Everything that the active plugins contributed, in the order of plugin id."""
+    """All contributions of the active plugins, ordered by plugin ID."""
 
     def __init__(self, contributions: Iterable[Contribution[Any]] = ()) -> None:
         self._all = tuple(contributions)
 
     def of(self, record_type: type[Record]) -> tuple[Contribution[Record], ...]:
-        """Return the contributions of one record type."""
+        """Return the contributions of a record type."""
         return tuple(
             cast("Contribution[Record]", contribution)
             for contribution in self._all
@@ -106,12 +106,12 @@ class Contributions:
         )
 
     def without(self, plugin: str) -> Contributions:
-        """Return the contributions of all plugins but one."""
+        """Return the contributions of all plugins except one."""
         return Contributions(contribution for contribution in self._all if contribution.plugin != plugin)
 
 
 def describe(record: Any) -> str:
-    """Return how a record is called in lists: its kind and its name."""
+    """Return the display name of a record for lists: its kind and its name."""
     if isinstance(record, Backend):
         return f"{record.kind} backend {record.name}"
     kind, name = next((kind, name) for type_, (kind, name) in _NAMES.items() if isinstance(record, type_))
@@ -144,14 +144,14 @@ _NAMES: Final[Mapping[type[Any], tuple[str, str]]] = MappingProxyType(
         Lifespan: ("lifespan", "name"),
     }
 )
-"""How each kind of record is called, and which of its members names it."""
+"""The kind of each record type, and the attribute that holds its name."""
 
 
 def claims(record: Any) -> tuple[str, ...]:
-    """Return what a record claims for itself alone; two plugins that claim the same are in conflict.
+    """Return the exclusive claims of a record. Two plugins with the same claim are in conflict.
 
-    Slugs, MCP names and aliases are claimed alike: `[tools.<name>]` and plans mean a tool by the first two, clients by
-    the last two.
+    Slugs, MCP names and aliases share one namespace: `[tools.<name>]` and plans refer to tools by the first two,
+    clients by the last two.
     """
     match record:
         case Generator():
@@ -176,10 +176,10 @@ def claims(record: Any) -> tuple[str, ...]:
 
 
 def claims_of(unique: Mapping[str, str], hook: str, record: Any) -> tuple[str, ...]:
-    """Return what a record of any hook claims. `unique` has the member that names those of hooks that plugins offer.
+    """Return the claims of a record of any hook. `unique` maps hooks offered by plugins to the attribute with the name.
 
     Raises:
-        PluginError: that member is not a text.
+        PluginError: that attribute is not a non-empty string.
     """
     if hook in RECORD_TYPES:
         return claims(record)
@@ -195,7 +195,7 @@ _SDK: Final = "pressroom.sdk"
 
 
 def shape_problems(record: Any, path: str = "") -> Iterator[str]:
-    """Yield a phrase for each field, also of records inside the record, that holds something else than it declares."""
+    """Yield a phrase for each field, including those of nested records, whose value does not match its type."""
     kind = _sdk_type(record)
     if kind is None:
         return
@@ -210,7 +210,7 @@ def shape_problems(record: Any, path: str = "") -> Iterator[str]:
 
 
 _Fits = Callable[[Any], bool]
-"""Tells whether a value is what a type hint says. An `int` fits a `float`, a `bool` fits neither."""
+"""Checks whether a value matches a type hint. An `int` matches `float`; a `bool` matches neither number type."""
 
 
 def _fitting(hint: Any) -> _Fits:
@@ -237,7 +237,7 @@ def _fitting(hint: Any) -> _Fits:
 
 
 def _sdk_type(record: Any) -> type | None:
-    """Return the SDK's dataclass that a record is one of; a plugin may have derived its own from it."""
+    """Return the SDK dataclass of a record, which can be a base class of its type, or `None`."""
     kind: type = type(record)
     return _sdk_base(kind)
 
@@ -252,7 +252,7 @@ def _sdk_base(kind: type) -> type | None:
 
 @cache
 def _fields(kind: type) -> Sequence[tuple[str, _Fits, str]]:
-    """Return the name of each field, what fits it, and how an error words its type."""
+    """Return the name of each field, the check of its value, and its type as worded in errors."""
     hints = typing.get_type_hints(kind)
     return [
         (field.name, _fitting(hints[field.name]), _worded(hints[field.name], field.type))
@@ -270,7 +270,7 @@ def _worded(hint: Any, annotation: Any) -> str:
 
 
 MAX_RECORDS: Final = 1000
-"""How many records one hook of one plugin may yield; a hook that never ends is stopped there."""
+"""Maximum records that a hook of one plugin can yield; guards against endless iterators."""
 
 _DECORATORS: Final = {
     "pressroom_generators": "@generator(…)",
@@ -282,11 +282,11 @@ _DECORATORS: Final = {
 DECORATED: Final[Mapping[str, type[Generator | McpTool]]] = MappingProxyType(
     {"pressroom_generators": Generator, "pressroom_mcp_tools": McpTool}
 )
-"""The hooks that a plugin may leave out: what is decorated in its module is offered then."""
+"""Hooks that a plugin can omit. The decorated tools in its module are then used instead."""
 
 
 def decorated_in(module: types.ModuleType, record_type: type[Any]) -> list[Any]:
-    """Return the tools of a kind that a module holds under public names, and that its own package defines."""
+    """Return the tools of this type with public names in a module that its own package defines."""
     package = module.__name__.partition(".")[0]
     found = {
         id(value): value
@@ -304,13 +304,13 @@ def collect(
     hooks: Mapping[str, type[Any]] = RECORD_TYPES,
     module: types.ModuleType | None = None,
 ) -> dict[str, list[Any]]:
-    """Call hooks of one plugin and return the records of each. `hooks` holds the type that each must yield.
+    """Call the hooks of one plugin and return the records of each. `hooks` maps each hook to its record type.
 
-    For a hook of `DECORATED` that the plugin leaves out, these are the tools in its `module`.
+    For hooks of `DECORATED` that the plugin does not implement, return the decorated tools in its `module`.
 
     Raises:
-        PluginError: a hook returned something else than an iterable of its record type.
-        Exception: whatever a hook raises.
+        PluginError: a hook did not return an iterable of its record type.
+        Exception: an exception raised by a hook.
     """
     others = [plugin for name, plugin in manager.list_name_plugin() if name != context.id]
     records: dict[str, list[Any]] = {}
@@ -321,7 +321,7 @@ def collect(
             continue
         answers = manager.subset_hook_caller(hook, others)(plugin=context)
         if len(answers) < implementations:
-            # pluggy leaves out what is None: most likely a `return` was forgotten.
+            # pluggy omits results that are None, which usually means a missing `return`.
             raise PluginError(f"{hook} must return {_expected(record_type)}, it returned None", hint="return a list")
         records[hook] = [record for answer in answers for record in records_of(hook, answer, record_type)]
     return records
@@ -333,10 +333,10 @@ def _implementations(manager: pluggy.PluginManager, hook: str, plugin: str) -> i
 
 
 def records_of(hook: str, answer: Any, record_type: type, *, verb: str = "yield") -> list[Any]:
-    """Return the records in what a hook returned. `hook` and `verb` are how errors call it and what it does.
+    """Return the records in a hook's result. `hook` and `verb` are the words for it in error messages.
 
     Raises:
-        PluginError: it is not an iterable of that type, or has more than `MAX_RECORDS`.
+        PluginError: the result is not an iterable of that type, or has more than `MAX_RECORDS`.
     """
     expected = _expected(record_type)
     if inspect.iscoroutine(answer):

@@ -1,6 +1,6 @@
-"""What the host itself registers, through the same hooks as any plugin.
+"""The host's own records, registered through the same hooks as those of any plugin.
 
-Its context's `config` is the whole `Settings`. An operator replaces a part by naming another in the configuration.
+`config` of the context is the whole `Settings`. Operators select alternatives in the configuration.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from pressroom.sdk import (
 from pressroom.storage.cache import memory_cache, redis_cache
 from pressroom.storage.files import local_files, s3_files, signing_secret
 
-if TYPE_CHECKING:  # both bring SQLAlchemy, which commands that only look at plugins do not need
+if TYPE_CHECKING:  # both load SQLAlchemy, which commands that only inspect plugins do not need
     from pressroom.accounts.service import AccountServices
     from pressroom.oauth.service import AuthorizationServer
 
 
 @dataclass(frozen=True, slots=True)
 class OwnServices(HostServices):
-    """The services of a server, with what the host's own hooks use besides."""
+    """The services for plugins, and those for the host's own hooks."""
 
     accounts: AccountServices
     authorization_server: AuthorizationServer
@@ -58,7 +58,7 @@ def _own(plugin: PluginContext) -> OwnServices:
 
 @hookimpl
 def pressroom_authenticators(plugin: PluginContext) -> Iterable[Authenticator]:
-    """Recognise API keys and access tokens."""
+    """Authenticate API keys and access tokens."""
 
     async def api_key(credentials: Credentials) -> Identity | None:
         return await _own(plugin).accounts.api_keys.authenticate(credentials)
@@ -74,7 +74,7 @@ def pressroom_authenticators(plugin: PluginContext) -> Iterable[Authenticator]:
 
 @hookimpl
 def pressroom_checks(plugin: PluginContext) -> Iterable[Check]:
-    """Look at the fonts that images are drawn with."""
+    """Check the fonts for generated images."""
 
     async def fonts() -> CheckResult:
         return check_fonts(plugin.config.graphics.fonts)
@@ -84,7 +84,7 @@ def pressroom_checks(plugin: PluginContext) -> Iterable[Check]:
 
 @hookimpl
 def pressroom_shared_keys(plugin: PluginContext) -> Iterable[SharedKeys]:
-    """Name the key that forms, file URLs and the keys of access tokens depend on."""
+    """Declare the key that protects forms, signed file URLs and access tokens."""
     settings: Settings = plugin.config
     return [
         SharedKeys(
@@ -102,7 +102,7 @@ def pressroom_shared_keys(plugin: PluginContext) -> Iterable[SharedKeys]:
 
 @hookimpl
 def pressroom_observers(plugin: PluginContext) -> Iterable[Observer]:
-    """Keep the audit trail of calls that accounts make."""
+    """Record calls by accounts in the audit trail."""
 
     def activity(record: CallRecord) -> None:
         if record.caller.subject:
@@ -113,9 +113,9 @@ def pressroom_observers(plugin: PluginContext) -> Iterable[Observer]:
 
 @hookimpl
 def pressroom_rate_limits(plugin: PluginContext) -> Iterable[RateLimit]:
-    """Apply the plan's limit of a tool, else the tool's own, to each account, and to each IP address without one.
+    """Apply the plan's rate limit of a tool, or else the tool's own, per account, or per IP address without one.
 
-    Hosted AI clients call for all of their users from a few IP addresses.
+    Hosted AI clients call on behalf of all their users from a few IP addresses.
     """
     settings: Settings = plugin.config
 
@@ -130,7 +130,7 @@ def pressroom_rate_limits(plugin: PluginContext) -> Iterable[RateLimit]:
 
 @hookimpl
 def pressroom_cache_rules(plugin: PluginContext) -> Iterable[CacheRule]:
-    """Keep the results of generators as long as the operator says, for everyone."""
+    """Cache the results of generators for everyone, for as long as the operator configures."""
     settings: Settings = plugin.config
 
     def policy_for(tool: ToolInfo, plan: str) -> CachePolicy | None:
@@ -144,7 +144,7 @@ def pressroom_cache_rules(plugin: PluginContext) -> Iterable[CacheRule]:
 
 @hookimpl
 def pressroom_branding() -> Iterable[Brander]:
-    """Make the promotional block from `[branding]`."""
+    """Return the promotional block from `[branding]`."""
     return [Brander("default", _promotional_block)]
 
 
@@ -160,7 +160,7 @@ def _promotional_block(branding: Branding) -> Mapping[str, Any]:
 
 @hookimpl
 def pressroom_backends() -> Iterable[Backend]:
-    """Offer the embedded stores, and those that many hosts share."""
+    """Offer embedded stores, and stores that several hosts can share."""
     return [
         Backend("files", "local", local_files),
         Backend("files", "s3", s3_files),

@@ -1,6 +1,6 @@
-"""Finding installed plugins from their metadata alone; nothing is imported.
+"""Discover installed plugins from their metadata, without importing them.
 
-A record holds what the host knows of each plugin that it found.
+Also defines `PluginRecord`, the host's information about each plugin.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ ENTRY_POINT_GROUP = "pressroom.plugins"
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An entry point that some distribution offers. `module` may carry an attribute: `package.module:attribute`.
+    """A discovered plugin: an entry point of a distribution, or a module in `plugins_dir`.
 
-    `host_requirement` is what the distribution's metadata demands of the host, such as `>=0.1`; empty for anything.
-    `problem` says what is wrong with the metadata, and `hint` what to do; empty for nothing. `folder` is the one of
-    `plugins_dir` for a plugin in it: its `distribution` is then the name of its file.
+    `module` can include an attribute: `package.module:attribute`. `host_requirement` is the distribution's version
+    specifier for the host, such as `>=0.1`; empty for any version. `problem` and `hint` describe invalid metadata and
+    how to fix it; both are empty if it is valid. `folder` is set only for plugins in `plugins_dir`, whose
+    `distribution` is the file name.
     """
 
     id: str
@@ -45,10 +46,10 @@ class Candidate:
 
 
 def discover() -> tuple[Candidate, ...]:
-    """Return every plugin that is installed, in the order of id, then distribution.
+    """Return all installed plugins, ordered by ID, then distribution.
 
-    A distribution that is on the path twice counts once: the first one is the one that Python would import. One
-    whose entry points cannot be read is left out, since nothing tells that it is a plugin.
+    If a distribution is on the path twice, the first one counts, which Python would import. Distributions with
+    unreadable entry points are left out, since they cannot be recognised as plugins.
     """
     found: list[Candidate] = []
     seen: set[str] = set()
@@ -58,7 +59,7 @@ def discover() -> tuple[Candidate, ...]:
             continue
         offered = [_candidate(distribution, entry_point) for entry_point in entry_points]
         first = offered[0]
-        # Damaged ones have no name to tell them apart by.
+        # Distributions with damaged metadata have no name to compare.
         if first in found or (first.distribution in seen and not first.problem):
             continue
         seen.add(first.distribution)
@@ -67,7 +68,7 @@ def discover() -> tuple[Candidate, ...]:
 
 
 def editable_folder(distribution: str) -> str:
-    """Return the folder that a distribution is installed from as editable, or an empty text (PEP 610)."""
+    """Return the folder of an editable installation (PEP 610), or an empty string."""
     try:
         recorded = json.loads(importlib.metadata.distribution(distribution).read_text("direct_url.json") or "{}")
         editable = recorded.get("dir_info", {}).get("editable") is True
@@ -79,7 +80,7 @@ def editable_folder(distribution: str) -> str:
 def _entry_points(distribution: importlib.metadata.Distribution) -> list[importlib.metadata.EntryPoint]:
     try:
         if ENTRY_POINT_GROUP not in (distribution.read_text("entry_points.txt") or ""):
-            return []  # most packages: nothing needs to be parsed
+            return []  # the common case, without parsing
         return [one for one in distribution.entry_points if one.group == ENTRY_POINT_GROUP]
     except Exception:  # noqa: BLE001 - any installed package may have damaged metadata
         return []
@@ -90,7 +91,7 @@ def _candidate(distribution: importlib.metadata.Distribution, entry_point: impor
     module, attribute = (match["module"], match["attr"]) if match else (entry_point.value, None)
     value = f"{module}:{attribute}" if attribute else module
     try:
-        metadata = distribution.metadata  # parsed each time that it is asked for
+        metadata = distribution.metadata  # parsed on each access
         return Candidate(
             id=entry_point.name,
             distribution=_name(metadata),
@@ -128,11 +129,11 @@ def _readable(requirements: Iterable[str]) -> Iterator[Requirement]:
 
 
 Status = Literal["active", "available", "disabled", "incompatible", "broken", "conflict"]
-"""Where a plugin stands.
+"""The status of a plugin.
 
-`active`: it works. `available`: installed, not named in the configuration, never imported. `disabled`: switched off.
-`incompatible`: made for another version of the host. `broken`: something in it failed. `conflict`: it claims what
-another plugin claims too.
+`active`: working. `available`: installed but not configured, and never imported. `disabled`: switched off.
+`incompatible`: made for another version of the host. `broken`: failed. `conflict`: its claim duplicates that of another
+plugin.
 """
 
 SLOW_IMPORT_SECONDS = 0.5
@@ -142,7 +143,7 @@ Phase = Literal[
 ]
 
 _NAMED: Final = 3
-"""How many contributions a short line names; more are counted."""
+"""Maximum number of contributions to list by name in a short line; more are counted."""
 
 _KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -161,7 +162,7 @@ _KINDS: Final[Mapping[str, str]] = MappingProxyType(
         "observer": "observer",
     }
 )
-"""How people call each kind of contribution that they meet by its name or number."""
+"""Display words for kinds of contributions that are listed by name or counted."""
 
 _UNNAMED: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -177,21 +178,20 @@ _UNNAMED: Final[Mapping[str, str]] = MappingProxyType(
         "order of": "changes to other plugins",
     }
 )
-"""Contributions whose names tell people nothing; a plugin that has many others need not list them."""
+"""Display words for kinds of contributions whose names mean nothing to people. Left out of counted lists."""
 
 _INTERNAL: Final = ("models", "shared keys", "storage", "lifespan")
-"""Contributions that nobody meets, though `pressroom plugins show` lists them."""
+"""Internal contributions, shown only by `pressroom plugins show`."""
 
 
 @dataclass(frozen=True, slots=True)
 class PluginRecord:
-    """One plugin and its fate.
+    """A plugin and its status.
 
-    `phase` is the one in which it failed, or the last that it passed. `error` is one line; `hint` says what to do.
-    `api` is the plugin interface that it is written for. `import_seconds` is 0 if it was not imported. `warnings` are
-    what its authors should change before a later host drops it. `wrapped_by` are the plugins that changed what it
-    contributes. `folder` is the one of `plugins_dir` for a plugin in
-    it, whose `distribution` is the name of its file.
+    `phase` is the one that failed, or the last completed one. `error` is a single line, and `hint` describes the fix.
+    `api` is the plugin API version that it is written for. `import_seconds` is 0 if it was not imported. `warnings`
+    list deprecated features that it uses. `wrapped_by` lists the plugins that changed its contributions. `folder` is
+    set only for plugins in `plugins_dir`, whose `distribution` is the file name.
     """
 
     id: str
@@ -215,12 +215,12 @@ class PluginRecord:
 
     @property
     def failed(self) -> bool:
-        """Whether an operator has to do something about it."""
+        """Whether the operator has to fix something."""
         return self.status in ("incompatible", "broken", "conflict")
 
     @property
     def brief(self) -> str:
-        """What it adds for people, in one short line: by name where that is little, else counted."""
+        """A short line on its contributions: names if there are few, otherwise counts."""
         names: defaultdict[str, list[str]] = defaultdict(list)
         for contribution in self.contributes:
             kind, name = _words_for(contribution)
@@ -232,13 +232,13 @@ class PluginRecord:
 
     @property
     def imported_slowly(self) -> bool:
-        """Whether the import alone took so long that it delays the start of the server."""
+        """Whether its import noticeably delays the start of the server."""
         return self.import_seconds >= SLOW_IMPORT_SECONDS
 
 
 def _words_for(contribution: str) -> tuple[str, str]:
-    """Return how people call a kind of contribution, and its name. What nobody meets has neither."""
-    if contribution.startswith("pressroom_"):  # what another plugin asks for: `pressroom_site_connectors`
+    """Return the display words and the name of a contribution. Internal ones have neither."""
+    if contribution.startswith("pressroom_"):  # a hook that another plugin offers: `pressroom_site_connectors`
         return contribution.removeprefix("pressroom_").replace("_", " "), ""
     if contribution.startswith(_INTERNAL):
         return "", ""

@@ -1,6 +1,6 @@
-"""One-file plugins: the files and packages in the folder that `plugins_dir` names.
+"""One-file plugins: the files and packages in the folder `plugins_dir`.
 
-Files are read here, not run: what the operator switched off is never imported.
+Files are parsed here, not run, so disabled plugins are never imported.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from pressroom.plugins.permissions import changeable
 from pressroom.sdk.plugin import PLUGIN_ID
 
 FOLDER_ID: Final = "plugins_dir"
-"""The id of the record that says what is wrong with the folder itself."""
+"""The ID of the record that reports problems with the folder itself."""
 
 NOTHING_OFFERED: Final = "has no PLUGIN, no hook and no tool"
 OFFER_SOMETHING: Final = (
     "put @mcp_tool or @generator above a function, or begin the file's name with _ if others import it"
 )
-"""What is wrong with a module that offers nothing, and what to do."""
+"""The problem and the hint for a module without contributions."""
 
 _MAX_BYTES: Final = 4_194_304
 _MAX_FILES: Final = 10_000
@@ -39,10 +39,10 @@ _VERSION_LENGTH: Final = 12
 
 
 def discover_folder(settings: Settings) -> tuple[Candidate, ...]:
-    """Return a candidate for each plugin in the folder that the settings name, in the order of file names.
+    """Return a candidate for each plugin in the configured folder, ordered by file name.
 
-    Every `*.py` file and every package, which is a folder with an `__init__.py`, is one; names that begin with `_` or
-    `.` are left out. What is wrong with a file, or with the folder itself, is the `problem` of a candidate.
+    Every `*.py` file and every package (a folder with `__init__.py`) counts, except names that begin with `_` or `.`.
+    Problems with a file or with the folder itself are reported in the `problem` of a candidate.
     """
     if settings.plugins_dir is None:
         return ()
@@ -64,9 +64,9 @@ def discover_folder(settings: Settings) -> tuple[Candidate, ...]:
 
 
 def make_importable(folder: Path) -> None:
-    """Let this process, and the worker processes that it starts, import the files of the folder by their names.
+    """Let this process, and the worker processes that it starts, import the modules of the folder.
 
-    The folder comes last on the path, so that no file in it stands in for a module that others import.
+    The folder is appended to `sys.path`, so its files cannot shadow other modules.
     """
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
@@ -74,7 +74,7 @@ def make_importable(folder: Path) -> None:
 
 
 def writable_by_others(folder: Path) -> Iterator[Path]:
-    """Yield the folder, what is run of it, and the folders above it, that others may change: not root or the server."""
+    """Yield the folder, its code and its parent folders, as far as users other than root and the server can write."""
     try:
         inside = sorted(filter(_may_be_plugin, folder.iterdir()))
     except OSError:
@@ -84,7 +84,7 @@ def writable_by_others(folder: Path) -> Iterator[Path]:
 
 
 def _modules(plugin: Path) -> Iterator[Path]:
-    """Yield the files and folders of a package, none for a file."""
+    """Yield the folders and modules of a package; nothing for a single file."""
     if plugin.is_dir():
         yield from (one for one in plugin.rglob("*") if one.is_dir() or one.suffix == ".py")
 
@@ -111,9 +111,9 @@ def _may_be_plugin(path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What the source of a plugin says without being run.
+    """Facts about a plugin's source, found without running it.
 
-    That is whether it has a `PLUGIN`, the id in that, if literal, and whether it imports anything of Pressroom.
+    These are whether it has a `PLUGIN`, its ID if that is a literal, and whether it imports anything from Pressroom.
     """
 
     content: bytes
@@ -131,7 +131,7 @@ def _candidate(file: Path) -> Candidate:
     except OSError as error:
         reason = error.strerror or str(error)
         return replace(found, problem=f"{file} cannot be read: {reason}", hint="check that the server may read it")
-    # Whatever it offers it declares with names of Pressroom, so without any it need not be run.
+    # Anything a plugin offers is declared with names from Pressroom, so a module without them need not run.
     if not source.has_plugin and not source.uses_host:
         return replace(found, problem=f"{file.name} {NOTHING_OFFERED}", hint=OFFER_SOMETHING)
     if not source.has_plugin and file.stem.isidentifier() and not PLUGIN_ID.fullmatch(file.stem):
@@ -143,15 +143,15 @@ def _candidate(file: Path) -> Candidate:
 
 
 def _read(file: Path) -> tuple[str, _Source]:
-    """Return the module that has the hooks, and what its source says.
+    """Return the module with the hooks, and the facts about its source.
 
     Raises:
-        OSError: it cannot be read.
-        SyntaxError, ValueError: it is not Python.
+        OSError: the file cannot be read.
+        SyntaxError, ValueError: the file is not valid Python.
     """
     if not file.is_dir():
         return file.stem, _parsed(file)
-    # In a package, either of the two modules in which plugins have their hooks.
+    # In a package, the hooks are in `__init__.py` or in `plugin.py`.
     whole = b"".join(one.read_bytes() for one in sorted(file.rglob("*.py")))
     init, inner = _parsed(file / "__init__.py"), file / "plugin.py"
     if not init.has_plugin and inner.is_file():
@@ -172,7 +172,7 @@ def _parsed(file: Path) -> _Source:
 
 
 def _uses_host(body: Sequence[ast.stmt]) -> bool:
-    """Tell whether a module imports anything of Pressroom, or another module of its package, which may."""
+    """Check whether a module imports from Pressroom, or from its own package, which may import from Pressroom."""
     imported = [alias.name for one in body if isinstance(one, ast.Import) for alias in one.names]
     imported += [one.module or "" for one in body if isinstance(one, ast.ImportFrom)]
     inside = any(one.level for one in body if isinstance(one, ast.ImportFrom))
@@ -180,7 +180,7 @@ def _uses_host(body: Sequence[ast.stmt]) -> bool:
 
 
 def _bound(body: Sequence[ast.stmt]) -> Iterator[tuple[set[str], ast.AST]]:
-    """Yield the names that the statements of a module bind, with what they are bound to."""
+    """Yield the names bound by the top-level statements of a module, with the bound AST node."""
     for statement in body:
         match statement:
             case ast.Assign():
@@ -200,7 +200,7 @@ def _literal_id(value: ast.AST) -> str:
 
 
 def _checked(found: Candidate, file: Path, shares_its_name: bool) -> Candidate:
-    """Return the candidate with what keeps Python from importing it by its name as its problem."""
+    """Return the candidate, with a `problem` if Python could not import it by its name."""
     if shares_its_name:
         return replace(
             found,
@@ -223,7 +223,7 @@ def _checked(found: Candidate, file: Path, shares_its_name: bool) -> Candidate:
 
 
 def _module_elsewhere(file: Path) -> str:
-    """Return the module that Python would import instead of the file: a built-in one, or one that is on the path."""
+    """Return the built-in or installed module that Python would import instead of the file, or an empty string."""
     name = file.stem
     if name in sys.builtin_module_names or name in sys.stdlib_module_names:
         return f"{name} of Python itself"
@@ -232,5 +232,5 @@ def _module_elsewhere(file: Path) -> str:
         found = importlib.machinery.PathFinder.find_spec(name, others)
     except (ImportError, OSError, ValueError):
         return ""
-    # Without a loader it is a folder that is not a package: a file of that name wins over it.
+    # A spec without a loader is a namespace package, and a file of that name takes precedence.
     return str(found.origin) if found is not None and found.loader is not None and found.origin else ""

@@ -1,7 +1,7 @@
-"""Records of plugins whose functions pass the gate, so that whoever calls them need not know whose they are.
+"""Wrap the functions of plugins' records in the gate, transparently for their callers.
 
-Not here: what runs while plugins are loaded (`PluginGate.loading`), lifespans, migrations, routes and tools, which have
-bounds of their own where they are called.
+Not covered: hooks called while plugins load (`PluginGate.loading`), lifespans, migrations, routes and tools, which have
+their own limits where they are called.
 """
 
 from __future__ import annotations
@@ -44,48 +44,48 @@ from pressroom.sdk import (
 T = TypeVar("T")
 
 ACCESS_SECONDS: Final = 10.0
-"""How long an authenticator or an authorizer may take for one call."""
+"""Timeout in seconds of an authenticator or an authorizer, per call."""
 
 OBSERVER_SECONDS: Final = 30.0
-"""How long an observer may take for one call, beside its answer."""
+"""Timeout in seconds of an observer, per call. It runs without delaying the response."""
 
 INDEX_SECONDS: Final = 10.0
-"""How long a plugin may take to list its entries of the text index."""
+"""Timeout in seconds for a plugin to list its entries of the text index."""
 
 HOSTS_SECONDS: Final = 5.0
-"""How long a plugin may take to name its virtual hosts."""
+"""Timeout in seconds for a plugin to list its virtual hosts."""
 
 STORAGE_SECONDS: Final = 20.0
-"""How long a plugin may take to measure or free what an account stores: others wait to write meanwhile."""
+"""Timeout in seconds for a plugin to measure or free an account's storage, which blocks other writers."""
 
 CHECK_SECONDS: Final = 30.0
-"""How long a check of `pressroom doctor` may take."""
+"""Timeout in seconds of a check of `pressroom doctor`."""
 
 TARGETS_SECONDS: Final = 0.8
-"""How long a plugin may take to name what an account publishes on: a person waits for the page."""
+"""Timeout in seconds for a plugin to list an account's publishing targets, which delays a page."""
 
 OVERVIEW_SECONDS: Final = 2.0
-"""How long a plugin may take for its section of the overview: a person waits for the page."""
+"""Timeout in seconds for a plugin to render its section of the overview, which delays the page."""
 
 _PAGE_CANCEL_SECONDS: Final = 0.1
 
 MAX_LISTED: Final = 100_000
-"""How many entries or names of one plugin are read: a generator may never end."""
+"""Maximum entries or names read from one plugin; guards against endless generators."""
 
 JOB_CANCEL_SECONDS: Final = 30.0
-"""How long a job may take to end once it is cancelled."""
+"""Seconds that a cancelled job has to end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """Makes the records of one plugin pass the gate. `start_seconds` bound what runs while the server starts."""
+    """Wraps the records of one plugin in the gate. `start_seconds` limits functions that run at the server's start."""
 
     gate: PluginGate
     plugin: str
     start_seconds: float
 
     def record(self, record: Any) -> Any:
-        """Return a record like this one whose functions pass the gate; others are returned as they are."""
+        """Return a copy of a record whose functions pass the gate; other records are returned unchanged."""
         for kind, functions in _FUNCTIONS.items():
             if isinstance(record, kind):
                 given = {name: gated for name, gated in functions.items() if getattr(record, name) is not None}
@@ -114,7 +114,7 @@ class Gated:
         return reason
 
     async def _asked_for_access(self, call: PluginCall, ask: Callable[[], Awaitable[Any]], problem: str) -> Any:
-        """Ask somebody who decides about a call. Where they fail, the call is refused."""
+        """Ask an authenticator or authorizer. If it fails, the call is refused."""
         try:
             return await self.gate.run(call, ACCESS_SECONDS, ask, passes=(PressroomError,), repeats=True)
         except PluginFailed as failure:
@@ -207,7 +207,7 @@ class Gated:
     async def _job(self, record: Job, run: Any) -> Any:
         call = self._call("job", record.kind)
         work = partial(record.run, run)
-        # One that does not let itself be cancelled is left behind: without its lease it can no longer write.
+        # A job that resists cancellation is abandoned: without its lease it cannot write.
         passes = (PressroomError, LeaseLost, LockTaken)
         return await self.gate.run(call, record.timeout, work, passes=passes, cancel_seconds=JOB_CANCEL_SECONDS)
 
@@ -226,7 +226,7 @@ _FUNCTIONS: Final[Mapping[type[Any], Mapping[str, str]]] = {
     Check: {"run": "_check"},
     Job: {"run": "_job"},
 }
-"""What passes the gate: the functions of each kind of record, and the method of `Gated` that is called instead."""
+"""The functions of each record type that pass the gate, and the methods of `Gated` that replace them."""
 
 
 async def _itself(awaitable: Awaitable[T]) -> T:
@@ -238,9 +238,10 @@ def _refusal(problem: str) -> str:
 
 
 class GatedBackend:
-    """A store of a plugin: each call passes the gate, and fails as the protocols say, with `BackendError`.
+    """A proxy for a plugin's store whose calls pass the gate and raise `BackendError` on failure.
 
-    `methods` are those of the protocol. Everything else is the store's own, its class for `isinstance` included.
+    `methods` maps the methods of the protocol to their timeouts in seconds. Other attributes, including `__class__` for
+    `isinstance`, are those of the store.
     """
 
     def __init__(self, store: Any, call: PluginCall, gate: PluginGate, methods: Mapping[str, float]) -> None:
@@ -275,5 +276,5 @@ class GatedBackend:
 
 
 def class_name(store: object) -> str:
-    """Return the name of a store's own class, whether it passes the gate or not."""
+    """Return the name of a store's own class, even behind a `GatedBackend`."""
     return store.__class__.__name__

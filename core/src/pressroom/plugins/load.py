@@ -1,6 +1,6 @@
-"""From the installed distributions to contributions, a plugin at a time.
+"""Load plugins, from installed distributions to contributions.
 
-Every phase contains what goes wrong in it: the plugin is taken out whole, its record says why, and the others continue.
+A failure in any phase removes only the plugin concerned. Its record states the reason, and the others continue.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ from pressroom.version import VERSION
 
 @dataclass(frozen=True, slots=True)
 class LoadedPlugins:
-    """What loading came to: a record of every plugin, in the order of id, and what the active ones contributed.
+    """The result of loading: a record of every plugin, ordered by ID, and the contributions of the active ones.
 
-    `requires` holds the ids of other plugins that each active one needs. `extensions` holds, for each plugin that
-    offers hooks, what others contributed to them, as pairs of plugin id and record. `worker_modules` has the modules
-    that worker processes import before their first call, by plugin, and `worker_setup` the functions that each runs
-    before it.
+    `requires` maps each active plugin to the IDs of the plugins that it requires. `extensions` maps each plugin that
+    offers hooks to the contributions to them, as pairs of plugin ID and record. `worker_modules` maps plugins to the
+    modules that worker processes import before their first call. `worker_setup` lists the functions that each worker
+    runs before it.
     """
 
     records: tuple[PluginRecord, ...]
@@ -78,18 +78,18 @@ class LoadedPlugins:
 
     @property
     def services(self) -> HostServices:
-        """The services of the server that plugins use. Raises `NotRunning` before it has opened them."""
+        """The server's services for plugins. Raises `NotRunning` before they are open."""
         return self.provider.services
 
     @property
     def failed(self) -> tuple[PluginRecord, ...]:
-        """The plugins that an operator has to do something about."""
+        """The records of plugins that the operator has to fix."""
         return tuple(record for record in self.records if record.failed)
 
     def without(self, plugin: str, phase: Phase, error: BaseException) -> LoadedPlugins:
-        """Return the same with one active plugin broken in that phase, and nothing left of what it contributed.
+        """Return a copy in which one active plugin is broken in that phase, and without its contributions.
 
-        The plugins that need it fall out with it.
+        Plugins that require it are removed too.
         """
         left = {id_: needed for id_, needed in self.requires.items() if id_ != plugin}
         lost = without_requirements(left, {plugin: "broken"})
@@ -129,11 +129,11 @@ def load_plugins(
     gate: PluginGate | None = None,
     templates: TemplateFolder | None = None,
 ) -> LoadedPlugins:
-    """Load the plugins that the configuration selects, phase by phase. Nothing that a plugin does is raised here.
+    """Load the configured plugins, phase by phase. Failures of plugins are recorded, not raised.
 
-    `origins` tell where each value of the configuration stands. `candidates` replaces what is discovered on this
-    machine. All that a plugin runs passes the `gate`, within `[server] start_timeout` for each phase. `templates` has
-    what the operator puts in place of those of plugins.
+    `origins` locate the values of the configuration. `candidates` replace the plugins installed on this machine, but
+    not those of `plugins_dir`. All code of plugins passes the `gate`, with `[server] start_timeout` as the limit of
+    each phase. `templates` holds the operator's replacements for plugins' templates.
     """
     gate = gate or PluginGate()
     templates = templates or TemplateFolder(settings.branding)
@@ -152,7 +152,7 @@ def load_plugins(
         if plugin.sound:
             _configure(plugin, settings, origins, provider, gate, templates)
     templates.settle()
-    # Before the hooks are looked at: a plugin may implement hooks of one that is not there.
+    # Before hooks are checked: a plugin can implement hooks of an absent plugin.
     leave_out(loading, settings, others)
     settle_requirements(loading, others)
     manager = new_manager()
@@ -248,9 +248,9 @@ def _configure(
 def _add_offered_hooks(
     manager: pluggy.PluginManager, loading: Sequence[LoadingPlugin]
 ) -> dict[str, dict[str, type[Any]]]:
-    """Add the hooks that plugins offer to each other, and return them by plugin, with what each is to yield.
+    """Register the hooks that plugins offer each other, and return them by plugin, with their record types.
 
-    Where two plugins offer a hook of the same name, neither is used.
+    If several plugins offer a hook of the same name, all of them lose.
     """
     offering = {plugin.record.id: plugin for plugin in loading if plugin.sound and plugin.plugin}
     offered: dict[str, dict[str, type[Any]]] = {}
@@ -305,7 +305,7 @@ def _collect(
 
 
 def _tables_of_the_host(loading: Sequence[LoadingPlugin]) -> Iterator[Models]:
-    """Yield the tables whose names no plugin may take, where any plugin has tables."""
+    """Yield the host's tables, whose names plugins cannot use, if any plugin has tables."""
     if any(isinstance(record, Models) for plugin in loading if plugin.sound for record in plugin.records):
         from pressroom.storage.database.tables import HOST_MODELS  # noqa: PLC0415 - SQLAlchemy, which those plugins have loaded
 
@@ -317,7 +317,7 @@ def _hand_out(
     contexts: Mapping[str, PluginContext],
     requires: Mapping[str, Iterable[str]],
 ) -> None:
-    """Give each plugin the plugins that it requires, and what was contributed to its hooks and to theirs."""
+    """Give each plugin the contexts of the plugins it requires, and the contributions to its hooks and to theirs."""
     for id_, context in contexts.items():
         owners = (id_, *requires.get(id_, ()))
         context.extensions.fill({hook: pairs for owner in owners for hook, pairs in extensions.get(owner, {}).items()})

@@ -1,4 +1,4 @@
-"""Whether other users of the machine may change a file that the server relies on."""
+"""Check whether other users of the machine can change a file that the server relies on."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 
 
 def changeable(paths: Iterable[Path], *, above: Path) -> Iterator[Path]:
-    """Yield those of some paths, and of the folders above another one, that others than root and the server may change.
+    """Yield the given paths, and the parent folders of `above`, that users other than root and the server can change.
 
-    What cannot be read is left out, and so are folders above that are shared (sticky), such as `/tmp`: nobody may
-    replace there what belongs to somebody else.
+    Unreadable paths are left out, as are sticky parent folders such as `/tmp`, in which users cannot replace each
+    other's files. Yields nothing on systems other than POSIX.
     """
     if os.name != "posix":
         return
@@ -39,7 +39,7 @@ def _is_changeable(path: Path, *, shared: bool = False) -> bool:
 
 @lru_cache(maxsize=64)
 def _has_other_members(group: int, server: int) -> bool:
-    """Tell whether anybody but root and the server's user is in a group: most users have a group to themselves."""
+    """Check whether a group has members besides root and the server's user. Most users have a private group."""
     import grp  # noqa: PLC0415 - not on Windows
     import pwd  # noqa: PLC0415
 
@@ -51,6 +51,6 @@ def _has_other_members(group: int, server: int) -> bool:
     try:
         members = grp.getgrgid(group).gr_mem
     except KeyError:
-        return True  # a group without a name is one that this machine does not know
+        return True  # a group that this machine does not know
     names = {one.pw_name for one in pwd.getpwall() if one.pw_uid in trusted}
     return not names.issuperset(members)
