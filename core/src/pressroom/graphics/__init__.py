@@ -1,1 +1,1 @@
-"""The drawing toolkit for plugins that make images. Install it as the extra `graphics`."""
+"""Drawing toolkit for plugins that generate images. Install it as the extra `graphics`."""

@@ -1,4 +1,4 @@
-"""Colours as CSS writes them (CSS Color Module Level 4), as sRGB."""
+"""CSS colours (CSS Color Module Level 4), converted to sRGB."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ _Vector = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Color:
-    """A colour in sRGB. The channels are in 0 to 1; `alpha` is not multiplied in.
+    """A colour in sRGB. Channels range from 0 to 1, and `alpha` is not premultiplied.
 
-    `legacy` tells whether it was written in one of the old forms: gradients between those are mixed in sRGB, all others
-    in Oklab (CSS Color 4, section 12.2).
+    `legacy` is whether it was written in a legacy syntax: gradients between legacy colours are interpolated in sRGB,
+    all others in Oklab (CSS Color 4, section 12.2).
     """
 
     red: float
@@ -75,27 +75,27 @@ class Color:
 
     @property
     def rgba8(self) -> tuple[int, int, int, int]:
-        """The channels as whole numbers in 0 to 255, rounded half up as browsers do."""
+        """The channels as integers from 0 to 255, rounded half up as in browsers."""
         return _byte(self.red), _byte(self.green), _byte(self.blue), _byte(self.alpha)
 
     @property
     def opaque(self) -> bool:
-        """Whether nothing shines through."""
+        """Whether the colour is fully opaque."""
         return self.alpha >= 1
 
     def with_alpha(self, factor: float) -> Color:
-        """Return the colour with its alpha multiplied by a factor in 0 to 1."""
+        """Return the colour with its alpha multiplied by a factor from 0 to 1."""
         return replace(self, alpha=self.alpha * factor)
 
     @property
     def oklab(self) -> tuple[float, float, float]:
-        """Lightness in 0 to 1, and the two axes of Oklab."""
+        """The Oklab lightness from 0 to 1, and the axes a and b."""
         linear = (_linear(self.red), _linear(self.green), _linear(self.blue))
         return _multiplied(_LMS_TO_OKLAB, tuple(math.cbrt(cone) for cone in _multiplied(_LINEAR_SRGB_TO_LMS, linear)))
 
     @property
     def luminance(self) -> float:
-        """The relative luminance in 0 to 1, without regard to alpha (WCAG 2.2)."""
+        """The relative luminance from 0 to 1, ignoring alpha (WCAG 2.2)."""
         red, green, blue = (_linear(channel) for channel in (self.red, self.green, self.blue))
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -106,29 +106,29 @@ TRANSPARENT: Final = Color(0, 0, 0, 0)
 
 
 def contrast(one: Color, other: Color) -> float:
-    """Return the contrast ratio of two opaque colours, 1 to 21 (WCAG 2.2)."""
+    """Return the contrast ratio of two opaque colours, from 1 to 21 (WCAG 2.2)."""
     lighter, darker = sorted((one.luminance, other.luminance), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
 
 def parse_color(text: str, current: Color = BLACK) -> Color:
-    """Return the colour that a text writes.
+    """Parse a CSS colour.
 
-    It may be a name, hex digits, `rgb()`, `hsl()`, `hwb()`, `lab()`, `lch()`, `oklab()`, `oklch()` or `color()`. What
-    is outside sRGB is clipped, as browsers do on an sRGB screen.
+    Accepts names, hex digits, `rgb()`, `hsl()`, `hwb()`, `lab()`, `lch()`, `oklab()`, `oklch()` and `color()`. Colours
+    outside sRGB are clipped, as browsers do on an sRGB screen.
 
     Args:
         text: the CSS value.
-        current: what `currentcolor` stands for.
+        current: the value of `currentcolor`.
 
     Raises:
-        InvalidStyle: the text is not a colour; the message says what is at which place.
+        InvalidStyle: the text is not a colour; the message describes the error and its position.
     """
     return color_of(one_value(text, "a colour"), current)
 
 
 def color_of(node: Node, current: Color = BLACK) -> Color:
-    """Return the colour of a parsed CSS component value. Raises `InvalidStyle`."""
+    """Return the colour of a parsed CSS component value. Raises `InvalidStyle` if it is not a colour."""
     found = color_or_none(node, current)
     if found is None:
         raise InvalidStyle(f"{shown(node)} is not a colour", place_of(node))
@@ -136,11 +136,11 @@ def color_of(node: Node, current: Color = BLACK) -> Color:
 
 
 def color_or_none(node: Node, current: Color = BLACK) -> Color | None:
-    """Return the colour of a parsed CSS component value, or `None` where it is something else."""
+    """Return the colour of a parsed CSS component value, or `None` if it is not a colour."""
     try:
         parsed: Any = tinycss2.color4.parse_color(node)
     except (ValueError, TypeError, AttributeError, IndexError, ArithmeticError):
-        # The parser stumbles over functions with too few or strange arguments.
+        # The parser raises these for functions with too few or unexpected arguments.
         return None
     if parsed is None:
         return None
@@ -182,7 +182,7 @@ def _multiplied(matrix: tuple[_Vector, _Vector, _Vector], vector: Any) -> _Vecto
 
 
 def _encoded(linear: float) -> float:
-    """Return a linear channel with the transfer function of sRGB."""
+    """Encode a linear channel with the transfer function of sRGB."""
     if linear <= 0.0031308:
         return 12.92 * linear
     return float(1.055 * linear ** (1 / 2.4) - 0.055)
@@ -195,7 +195,7 @@ def _linear(encoded: float) -> float:
 
 
 def _clipped(value: float) -> float:
-    # NaN compares false with everything, so that it becomes 0.
+    # NaN compares false with everything, so it becomes 0.
     return min(1.0, value) if value > 0 else 0.0
 
 

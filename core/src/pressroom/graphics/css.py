@@ -1,4 +1,4 @@
-"""What all parsers of CSS values share: component values, lengths, angles, positions and errors with places."""
+"""Shared parts of the CSS value parsers: component values, lengths, angles, positions, and error positions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pressroom.errors import InvalidStyle
 from pressroom.validation.echo import quoted
 
 MAX_VALUE_LENGTH: Final = 20_000
-"""How many characters one value may have."""
+"""Maximum number of characters of a value."""
 
 MAX_NESTING: Final = 32
-"""How many brackets may stand inside each other."""
+"""Maximum nesting depth of brackets."""
 
 MAX_NUMBER: Final = 1e6
-"""Pixels and degrees beyond this are cut off: nobody can see them, and they overflow further on."""
+"""Limit of pixels and degrees. Larger values cannot be seen, and would overflow later."""
 
 _DEGREES: Final = {"deg": 1.0, "grad": 0.9, "rad": 180 / math.pi, "turn": 360.0}
 _PIXELS: Final = {"px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "q": 2.4 / 2.54, "pt": 96 / 72, "pc": 16.0}
@@ -28,18 +28,18 @@ _PIXELS: Final = {"px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "q":
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """A number of pixels plus a part of a length that is known later: 1 is 100 %."""
+    """A number of pixels plus a fraction of a length that is resolved later: 1 is 100 %."""
 
     pixels: float = 0.0
     part: float = 0.0
 
     def of(self, whole: float) -> float:
-        """Return the pixels, where `whole` pixels are 100 %."""
+        """Return the length in pixels if 100 % is `whole` pixels."""
         return self.pixels + self.part * whole
 
 
 def component_values(text: str) -> list[Node]:
-    """Return the component values of a text, without comments. Raises `InvalidStyle` for one that cannot be read."""
+    """Parse a text into component values without comments. Raises `InvalidStyle` if it is malformed."""
     if len(text) > MAX_VALUE_LENGTH:
         raise InvalidStyle(f"the value has {len(text)} characters, at most {MAX_VALUE_LENGTH} are allowed", 1)
     depth = 0
@@ -62,7 +62,7 @@ def _refuse_broken(nodes: Iterable[Node]) -> None:
 
 
 def one_value(text: str, what: str) -> Node:
-    """Return the only component value of a text. Raises `InvalidStyle` if absent or several."""
+    """Return the only component value of a text. Raises `InvalidStyle` unless there is exactly one."""
     nodes = significant(component_values(text))
     if len(nodes) == 1:
         return nodes[0]
@@ -77,7 +77,7 @@ def significant(nodes: Iterable[Node]) -> list[Node]:
 
 
 def split_commas(nodes: Iterable[Node]) -> list[list[Node]]:
-    """Return what is between the commas of a list, without white space."""
+    """Split a list of nodes at its commas, and drop white space."""
     parts: list[list[Node]] = [[]]
     for node in significant(nodes):
         if node.type == "literal" and node.value == ",":
@@ -88,32 +88,32 @@ def split_commas(nodes: Iterable[Node]) -> list[list[Node]]:
 
 
 def place_of(node: Node) -> int:
-    """Return the character at which a node begins, counted from 1; lines are joined."""
+    """Return the position of a node's first character, counted from 1; always 1 after the first line."""
     return int(node.source_column) if node.source_line == 1 else 1
 
 
 def shown(node: Node) -> str:
-    """Return a node as messages show it."""
+    """Return a node as quoted in messages."""
     return quoted(tinycss2.serialize([node]))
 
 
 def keyword(node: Node) -> str:
-    """Return an identifier in lower case, or an empty text for anything else."""
+    """Return an identifier in lower case, or an empty string for other nodes."""
     return str(node.lower_value) if node.type == "ident" else ""
 
 
 def function(node: Node) -> FunctionBlock | None:
-    """Return a node that is a function."""
+    """Return the node if it is a function, otherwise `None`."""
     return node if isinstance(node, FunctionBlock) else None
 
 
 def number(node: Node) -> float | None:
-    """Return a plain number, cut to what can be drawn."""
+    """Return a plain number, limited to `MAX_NUMBER`, or `None` for other nodes."""
     return bounded(float(node.value)) if isinstance(node, NumberToken) else None
 
 
 def length(node: Node) -> Length | None:
-    """Return a length in absolute units or percent, or `None` for anything else. A plain 0 is a length."""
+    """Return a length in absolute units or percent, or `None` for other nodes. A plain 0 is a length."""
     match node:
         case PercentageToken():
             return Length(part=bounded(node.value / 100))
@@ -125,7 +125,7 @@ def length(node: Node) -> Length | None:
 
 
 def angle(node: Node) -> float | None:
-    """Return an angle in degrees, or `None` for anything else. A plain 0 is an angle."""
+    """Return an angle in degrees, or `None` for other nodes. A plain 0 is an angle."""
     match node:
         case NumberToken() if node.value == 0:
             return 0.0
@@ -135,7 +135,7 @@ def angle(node: Node) -> float | None:
 
 
 def bounded(value: float) -> float:
-    """Return a number that later arithmetic can bear: finite, and not beyond `MAX_NUMBER`."""
+    """Return a number that is safe for later arithmetic: finite, and within ± `MAX_NUMBER`."""
     return min(MAX_NUMBER, max(-MAX_NUMBER, value)) if math.isfinite(value) else math.copysign(MAX_NUMBER, value)
 
 

@@ -1,4 +1,4 @@
-"""What `data:` URLs hold."""
+"""Decode `data:` URLs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DATA: Final = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
 
 
 def data_of(url: str) -> bytes | None:
-    """Return what a `data:` URL holds, or `None` where it cannot be read (RFC 2397)."""
+    """Return the content of a `data:` URL (RFC 2397), or `None` if it is invalid."""
     match = _DATA.match(url)
     if match is None:
         return None

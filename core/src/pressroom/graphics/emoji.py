@@ -1,4 +1,4 @@
-"""Emoji as images: Twemoji's SVG, drawn by ThorVG at any size."""
+"""Emoji as images: SVG of Twemoji, rendered by ThorVG at any size."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ V = TypeVar("V")
 
 
 class BoundedCache(Generic[K, V]):
-    """Keeps what was used last. Threads may share it; one at a time makes what is missing."""
+    """A thread-safe LRU cache limited by the total size of its values. One thread at a time creates missing ones."""
 
     def __init__(self, most_bytes: int, size: Callable[[V], int]) -> None:
         self._most_bytes = most_bytes
@@ -35,7 +35,7 @@ class BoundedCache(Generic[K, V]):
         self.bytes = 0
 
     def get(self, key: K, make: Callable[[], V]) -> V:
-        """Return what is kept under a key; else make it, and keep it while there is room."""
+        """Return the cached value of a key, or create and cache it. The newest value is cached whatever its size."""
         with self._lock:
             if key in self._entries:
                 self._entries.move_to_end(key)
@@ -55,24 +55,24 @@ _REGIONAL = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 _TAG = re.compile("[\U000e0020-\U000e007f]")
 
 MAX_SIZE: Final = 2048
-"""The largest image of an emoji, in pixels."""
+"""Maximum width and height of an emoji image in pixels."""
 
 _MAX_CLUSTER_LENGTH: Final = 40
-"""The most characters of an emoji. Anybody can join more of them than a file's name can hold."""
+"""Maximum characters of an emoji. Joined sequences can be longer than a file name can be."""
 
 _CACHE_BYTES: Final = 32 * 2**20
 
 
 @cache
 def _folder() -> Path | None:
-    # The package is not imported: it would read a list of all emoji, which takes longer than everything else here.
+    # Do not import the package: it would read a list of all emoji, which takes longer than everything else here.
     spec = find_spec(_PACKAGE)
     places = spec.submodule_search_locations if spec is not None else None
     return Path(places[0]) / "assets" / "svg" if places else None
 
 
 def is_emoji(cluster: str) -> bool:
-    """Tell whether a grapheme cluster is to be shown as an image (Unicode Technical Standard 51)."""
+    """Return whether a grapheme cluster is displayed as an image (Unicode Technical Standard 51)."""
     first = cluster[0]
     if cluster.isascii() or _TEXT_STYLE in cluster:
         return False
@@ -85,7 +85,7 @@ def is_emoji(cluster: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def emoji_path(cluster: str) -> Path | None:
-    """Return the SVG of an emoji, or `None` if absent."""
+    """Return the SVG file of an emoji, or `None` if there is no image of it."""
     folder = _folder()
     if folder is None or len(cluster) > _MAX_CLUSTER_LENGTH:
         return None
@@ -98,9 +98,9 @@ def emoji_path(cluster: str) -> Path | None:
 
 
 def emoji_image(cluster: str, size: int) -> Image.Image | None:
-    """Return an emoji as an `RGBA` image of `size` pixels (1 to 2048) each way, or `None` if absent.
+    """Return an emoji as an `RGBA` image of `size` by `size` pixels (1 to 2048), or `None` if there is no image of it.
 
-    The image is kept for the next caller: copy it before you change it.
+    The image is cached and shared: copy it before you modify it.
     """
     path = emoji_path(cluster)
     if path is None:
@@ -110,14 +110,14 @@ def emoji_image(cluster: str, size: int) -> Image.Image | None:
 
 
 def _drawn(path: Path, edge: int) -> Image.Image:
-    # Few texts hold an emoji, and telling whether one does needs none of these.
+    # Few texts contain emoji, and detecting them needs none of these.
     from thorvg_python.base import Colorspace, Result  # noqa: PLC0415
     from thorvg_python.canvas.sw import SwCanvas  # noqa: PLC0415
     from thorvg_python.paint.picture import Picture  # noqa: PLC0415
 
     canvas = SwCanvas(_engine())
     try:
-        # In the order of the bytes this is red, green, blue and straight alpha.
+        # The byte order is red, green, blue and straight alpha.
         canvas.set_target(edge, edge, cs=Colorspace.ABGR8888S)
         picture = Picture(_engine())
         canvas.add(picture)

@@ -1,4 +1,4 @@
-"""What `pressroom doctor` says of fonts."""
+"""The font check of `pressroom doctor`."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _WRITINGS: Final = (
     ("Japanese", "\u306e", CJK_PACKAGES),
     ("Korean", "\uc758", CJK_PACKAGES),
 )
-"""Languages, a character that no text in each does without, and the packages any of which can write it."""
+"""Languages, an indispensable character of each, and the packages that support it (any one is enough)."""
 
 
 def check_fonts(folders: Sequence[Path]) -> CheckResult:
-    """Tell how many fonts there are, which of the operator's cannot be read, and whether some writing has none."""
+    """Report the number of fonts, unreadable fonts of the operator, and languages without a font."""
     if find_spec("uharfbuzz") is None:
         return CheckResult("ok", "nothing draws text: the extra graphics is not installed")
     from pressroom.graphics.text.fonts import load_faces  # noqa: PLC0415 - it comes with the extra
@@ -52,7 +52,7 @@ def check_fonts(folders: Sequence[Path]) -> CheckResult:
 
 
 def _languages_without_font(faces: Collection[Face]) -> list[str]:
-    """Return the languages that neither the faces of the operator nor the installed packages can write."""
+    """Return the languages that neither the operator's fonts nor installed packages support."""
     return [
         language
         for language, character, packages in _WRITINGS

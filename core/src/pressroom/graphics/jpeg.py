@@ -1,4 +1,4 @@
-"""Writing JPEG (ITU-T T.81): for photographs, and where transparency is not wanted."""
+"""JPEG encoding (ITU-T T.81), for photographs and other images without transparency."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NO_SUBSAMPLING: Final = 0
 
 
 def encode_jpeg(image: Image.Image, *, quality: int = 90) -> bytes:
-    """Return an image as JPEG of full colour resolution (4:4:4); what is transparent is laid on white.
+    """Encode an image as JPEG without chroma subsampling (4:4:4). Transparency is flattened onto white.
 
     Args:
         image: an image of any mode.

@@ -1,4 +1,4 @@
-"""Filling rectangles with colours and gradients, as browsers draw them."""
+"""Fill rectangles with colours and gradients, like browsers."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ _MIN_TABLE, _MAX_TABLE = 256, 16_384
 _TINY: Final = 1e-6
 
 _NUDGE: Final = 1e-3
-"""What is rounded down by a hair less than this part of an entry was meant to be the next one."""
+"""Tolerance as a fraction of a table entry: positions just below an entry are rounded up to it."""
 
 _Floats = NDArray[np.float32]
 
 Box = tuple[int, int, int, int]
-"""Left, top, right and bottom in pixels; right and bottom lie outside."""
+"""Left, top, right and bottom in pixels; right and bottom are exclusive."""
 
 
 def paint_image(paint: Paint, width: int, height: int) -> Image.Image:
-    """Return an image of `width` by `height` pixels filled with the paint: `RGB` where it is opaque, else `RGBA`."""
+    """Return an image of `width` by `height` pixels filled with the paint: `RGB` if it is opaque, otherwise `RGBA`."""
     return paint_part(paint, width, height, (0, 0, width, height))
 
 
 def paint_part(paint: Paint, width: int, height: int, box: Box) -> Image.Image:
-    """Return the part of a painted image of `width` by `height` pixels that is in a box.
+    """Return the part of a painted image of `width` by `height` pixels that is inside a box.
 
-    The mode is that of the whole image, so that its parts can be put together.
+    The mode is that of the whole image, so parts can be joined.
     """
     size = (box[2] - box[0], box[3] - box[1])
     if isinstance(paint, Color):
@@ -60,13 +60,13 @@ def paint_part(paint: Paint, width: int, height: int, box: Box) -> Image.Image:
     opaque = all(stop.color is None or stop.color.opaque for stop in paint.stops)
     pixels = _gradient_pixels(paint, width, height, box)
     if opaque:
-        # `frombuffer` would make it an image of mode RGBX.
+        # `frombuffer` would create an image of mode RGBX.
         return Image.frombytes("RGB", size, pixels.tobytes(), "raw", "RGBX")
     return Image.frombuffer("RGBA", size, pixels.tobytes(), "raw", "RGBA", 0, 1)
 
 
 def _gradient_pixels(gradient: Gradient, width: int, height: int, box: Box) -> NDArray[np.uint32]:
-    """Return the pixels in the box, each as the four bytes of its red, green, blue and alpha."""
+    """Return the pixels in the box, each as four bytes: red, green, blue and alpha."""
     match gradient:
         case LinearGradient():
             return _linear(gradient, width, height, box)
@@ -77,7 +77,7 @@ def _gradient_pixels(gradient: Gradient, width: int, height: int, box: Box) -> N
 
 
 def _centres(start: int, stop: int, origin: float) -> _Floats:
-    """Return how far the centres of a row of pixels are from a place."""
+    """Return the distances of pixel centres in a row or column from `origin`."""
     return np.arange(start, stop, dtype=np.float32) + np.float32(0.5 - origin)
 
 
@@ -100,7 +100,7 @@ def _linear(gradient: LinearGradient, width: int, height: int, box: Box) -> NDAr
 def direction_of(gradient: LinearGradient, width: float, height: float) -> tuple[float, float]:
     """Return the unit vector along the gradient line (CSS Images 4, section 3.1.1)."""
     if gradient.corner is not None:
-        # The line of equal colour through the centre runs through the two other corners.
+        # The line of equal colour through the centre passes through the other two corners.
         sign_x, sign_y = gradient.corner
         diagonal = math.hypot(width, height)
         return sign_x * height / diagonal, sign_y * width / diagonal
@@ -143,7 +143,7 @@ def radii_of(gradient: RadialGradient, x: float, y: float, width: float, height:
     if gradient.shape == "circle":
         radius = math.hypot(dx, dy)
         return radius, radius
-    # Through that corner, with the ratio that the same ellipse to the sides would have.
+    # The ellipse passes through that corner, with the aspect ratio of the corresponding ellipse to the sides.
     side_x, side_y = pick(sides_x), pick(sides_y)
     if not side_x or not side_y:
         return (max(dx, _TINY), max(dy, _TINY))
@@ -167,9 +167,9 @@ def _conic(gradient: ConicGradient, width: int, height: int, box: Box) -> NDArra
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """Colours of evenly spaced places of a gradient line, finer than the pixels: the first is that of `low`.
+    """Colours at evenly spaced positions of a gradient line, finer than the pixels, starting at `low`.
 
-    A part of the line times `scale` is this many entries of the table.
+    `scale` converts a fraction of the line to a number of table entries.
     """
 
     colors: NDArray[np.uint32]
@@ -178,14 +178,14 @@ class _Table:
     repeating: bool
 
     def colors_at(self, places: _Floats) -> NDArray[np.uint32]:
-        """Return the colours at places that are counted in entries of the table."""
+        """Return the colours at positions given in table entries."""
         if self.repeating:
             return self.colors[np.floor(places).astype(np.intp) % len(self.colors)]
         return np.take(self.colors, places.astype(np.intp), mode="clip")
 
 
 def _tabulated(ramp: Ramp, line: float, low: float, high: float, *, repeating: bool) -> _Table:
-    """Return the table of the parts of a gradient line from `low` to `high`, or of one period."""
+    """Return the table for the part of a gradient line from `low` to `high`, or for one period if it repeats."""
     first, last = ramp.places[0], ramp.places[-1]
     repeating = repeating and last - first > _TINY
     if repeating:
@@ -194,14 +194,14 @@ def _tabulated(ramp: Ramp, line: float, low: float, high: float, *, repeating: b
     size = int(min(max(abs(span * line) * _TABLE_STEPS_PER_PIXEL, _MIN_TABLE), _MAX_TABLE))
     sharp = [place for place, following in pairwise(ramp.places) if place == following and low < place < high]
     if sharp and not repeating:
-        # A colour ends between two entries of the table, so that a pixel on that place has the colour after it.
+        # A hard edge falls between two entries of the table, so a pixel at that position has the colour after it.
         low, size, span = _aligned(sharp, low, high, line, size)
     scale = size / span
     return _Table(_table(ramp, low, span, size), low - _NUDGE / scale, scale, repeating)
 
 
 def _aligned(sharp: list[float], low: float, high: float, line: float, size: int) -> tuple[float, int, float]:
-    """Return where a table starts, its size and its span, so that sharp edges lie between its entries if they can."""
+    """Return start, size and span of a table whose hard edges fall between its entries, if possible."""
     for unit in (100.0, line):
         scale = unit * math.ceil(size / (high - low) / unit)
         start, end = math.floor(low * scale), math.ceil(high * scale)
@@ -213,7 +213,7 @@ def _aligned(sharp: list[float], low: float, high: float, line: float, size: int
 
 @lru_cache(maxsize=64)
 def _table(ramp: Ramp, low: float, span: float, size: int) -> NDArray[np.uint32]:
-    """Return the colours of evenly spaced places."""
+    """Return the colours at evenly spaced positions."""
     places = (low + (np.arange(size) + 0.5) * (span / size)).astype(np.float64)
     pixels = _mixed(ramp, places)
     colors = (pixels * 255 + 0.5).clip(0, 255).astype(np.uint8).view(np.uint32)[:, 0]
@@ -222,13 +222,13 @@ def _table(ramp: Ramp, low: float, span: float, size: int) -> NDArray[np.uint32]
 
 
 def ramp_colors(ramp: Ramp, places: Sequence[float]) -> list[Color]:
-    """Return the colours of a ramp at these places, as browsers mix them."""
+    """Return the colours of a ramp at these positions, interpolated as in browsers."""
     mixed = _mixed(ramp, np.asarray(places, np.float64))
     return [Color(float(red), float(green), float(blue), float(alpha)) for red, green, blue, alpha in mixed]
 
 
 def _mixed(ramp: Ramp, places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return red, green, blue and alpha at each place, mixed with premultiplied alpha (CSS Images 4, section 3.5.3)."""
+    """Return red, green, blue and alpha at each position, interpolated premultiplied (CSS Images 4, section 3.5.3)."""
     legacy = all(color.legacy for color in ramp.colors)
     channels = np.array([(color.red, color.green, color.blue) if legacy else color.oklab for color in ramp.colors])
     alpha = np.array([color.alpha for color in ramp.colors])

@@ -1,4 +1,4 @@
-"""Writing PNG quickly (PNG, third edition): images of flat colours and gradients, not photographs."""
+"""Fast PNG encoding (PNG, third edition) for images of flat colours and gradients rather than photographs."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _COLOR_TYPES: Final = {"1": 0, "L": 0, "P": 3, "RGB": 2, "RGBA": 6}
 _NO_FILTER, _UP_FILTER = 0, 2
 
 _BAND_BYTES: Final = 2**19
-"""How much of an image is compressed at a time. Memory that is used again is in reach; new memory for a whole image
-takes longer to come by than all the rest."""
+"""Bytes of an image compressed at a time. A buffer of this size is reused; allocating memory for a whole image would
+take longer than everything else."""
 
 
 def encode_png(image: Image.Image, *, photographic: bool = False) -> bytes:
-    """Return an image of mode `1`, `L`, `P`, `RGB` or `RGBA` as PNG; other modes become `RGBA`.
+    """Encode an image of mode `1`, `L`, `P`, `RGB` or `RGBA` as PNG; other modes are converted to `RGBA`.
 
-    Flat images are written without a filter: rows that repeat compress best so. `photographic` chooses the Up
-    filter, which suits images with soft changes everywhere.
+    Flat images are written without a filter, since repeated rows compress best that way. `photographic` selects the Up
+    filter, which suits images with gradual changes everywhere.
     """
     if image.mode not in _COLOR_TYPES:
         image = image.convert("RGBA")
@@ -51,7 +51,7 @@ def encode_png(image: Image.Image, *, photographic: bool = False) -> bytes:
 
 
 def _scanlines(image: Image.Image, filter_type: int) -> Iterator[NDArray[np.uint8]]:
-    """Yield an image in bands of scanlines, each with its filter type before it (section 7.2)."""
+    """Yield an image in bands of scanlines, each line preceded by its filter type (section 7.2)."""
     width, height = image.size
     step = max(1, _BAND_BYTES // (width * len(image.getbands())))
     above: NDArray[np.uint8] | int = 0

@@ -1,4 +1,4 @@
-"""Where text may be cut: between grapheme clusters, and between lines, by ICU's rules and dictionaries."""
+"""Text segmentation into grapheme clusters and line-breaking units, by ICU's rules and dictionaries."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _ANY_LANGUAGE = "en"
 
 
 def grapheme_clusters(text: str) -> Iterator[str]:
-    """Yield what people see as characters (Unicode Standard Annex 29)."""
+    """Yield the grapheme clusters of a text: user-perceived characters (Unicode Standard Annex 29)."""
     return iter(text) if text.isascii() and "\r\n" not in text else iter(CharacterBreaker(text, _ANY_LANGUAGE))
 
 
 def line_units(text: str, language: str = "") -> Iterator[str]:
-    """Yield the parts between which a line may break, white space at their end included (Annex 14)."""
+    """Yield the parts between line break opportunities, including trailing white space (Annex 14)."""
     return iter(LineBreaker(text, language or _ANY_LANGUAGE))

@@ -1,4 +1,4 @@
-"""Masks of rounded boxes, their borders and shadows. A mask is an `L` image: 255 is inside."""
+"""Masks of rounded boxes, their borders and shadows. A mask is an `L` image in which 255 is inside."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ __all__ = [
 ]
 
 Radii = tuple[float, float, float, float]
-"""The radii of the corners in pixels: top left, top right, bottom right, bottom left."""
+"""The corner radii in pixels: top left, top right, bottom right, bottom left."""
 
 SQUARE: Final[Radii] = (0.0, 0.0, 0.0, 0.0)
 
 MAX_BLUR: Final = 400.0
-"""A blur beyond this many pixels is cut off; it could no longer be told from a wash."""
+"""Maximum blur in pixels. More blur would make no visible difference."""
 
 _FINE_SIGMA: Final = 6.0
-"""Up to this sigma a shadow is blurred pixel by pixel; a softer one looks the same from a smaller image."""
+"""Up to this sigma, shadows are blurred at full resolution; softer ones look the same from a smaller image."""
 
 
 def fitted_radii(width: float, height: float, radii: Radii) -> Radii:
-    """Return radii that do not overlap: all shrink by one factor (CSS Backgrounds 3, section 4.5)."""
+    """Return radii that do not overlap, all scaled by the same factor (CSS Backgrounds 3, section 4.5)."""
     top_left, top_right, bottom_right, bottom_left = (max(0.0, radius) for radius in radii)
     sides = (
         (width, top_left + top_right),
@@ -46,7 +46,7 @@ def fitted_radii(width: float, height: float, radii: Radii) -> Radii:
 
 
 def box_mask(width: int, height: int, radii: Radii = SQUARE) -> Image.Image:
-    """Return the mask of a box with round corners, antialiased."""
+    """Return the antialiased mask of a box with rounded corners."""
     mask = Image.new("L", (width, height), 255)
     turns = (None, Image.Transpose.FLIP_LEFT_RIGHT, Image.Transpose.ROTATE_180, Image.Transpose.FLIP_TOP_BOTTOM)
     for corner, (radius, turn) in enumerate(zip(fitted_radii(width, height, radii), turns, strict=True)):
@@ -62,7 +62,7 @@ def box_mask(width: int, height: int, radii: Radii = SQUARE) -> Image.Image:
 
 
 def border_mask(width: int, height: int, radii: Radii, thickness: int) -> Image.Image:
-    """Return the mask of a border of even thickness inside a box."""
+    """Return the mask of a border of uniform thickness inside a box."""
     outer = box_mask(width, height, radii)
     if 2 * thickness >= min(width, height):
         return outer
@@ -76,16 +76,16 @@ def border_mask(width: int, height: int, radii: Radii, thickness: int) -> Image.
 
 @dataclass(frozen=True, slots=True)
 class Shadow:
-    """The mask of a shadow, which begins `margin` pixels left of the box and above it."""
+    """The mask of a shadow, offset by `margin` pixels to the left of and above the box."""
 
     mask: Image.Image
     margin: int
 
 
 def box_shadow(width: int, height: int, radii: Radii, blur: float, spread: float = 0.0) -> Shadow:
-    """Return the shadow of a box, as CSS draws it: a Gaussian blur with a sigma of half of `blur`.
+    """Return the shadow of a box as in CSS: a Gaussian blur with a sigma of half of `blur`, in pixels.
 
-    A shadow that `spread` shrinks to nothing has an empty mask.
+    If a negative `spread` shrinks the shadow to nothing, its mask is empty.
     """
     sigma = min(max(blur, 0.0), MAX_BLUR) / 2
     grown = round(spread)
@@ -98,7 +98,7 @@ def box_shadow(width: int, height: int, radii: Radii, blur: float, spread: float
     size = (inner_width + 2 * reach, inner_height + 2 * reach)
     if not sigma:
         return Shadow(box_mask(*size, grown_radii), margin)
-    # The middle of a side is the same all along: a small box is blurred, and its middle is stretched.
+    # The middle of each side is uniform, so a small box is blurred, and its middle is stretched.
     corner = math.ceil(max(grown_radii)) + 2 * reach
     small_width, small_height = min(size[0], 2 * corner + 1), min(size[1], 2 * corner + 1)
     small = Image.new("L", (small_width, small_height), 0)
@@ -107,7 +107,7 @@ def box_shadow(width: int, height: int, radii: Radii, blur: float, spread: float
 
 
 def _grown(radii: Radii, by: float) -> Radii:
-    """Return radii of a box that spread (CSS Backgrounds 3, section 6.1.1): square corners stay square."""
+    """Return the radii of a spread box (CSS Backgrounds 3, section 6.1.1): square corners stay square."""
 
     def grow(radius: float) -> float:
         if by <= 0 or radius >= by or radius <= 0:
@@ -131,7 +131,7 @@ def _blurred(mask: Image.Image, sigma: float) -> Image.Image:
 
 
 def _stretched(mask: Image.Image, width: int, height: int) -> Image.Image:
-    """Return a mask in another size: the row and the column in its middle are repeated."""
+    """Resize a mask by repeating its middle row and column."""
     if mask.size == (width, height):
         return mask
     pixels = np.asarray(mask)
@@ -149,7 +149,7 @@ def _repeated(have: int, want: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]
 
 @lru_cache(maxsize=512)
 def _corner(radius: float) -> Image.Image:
-    """Return the mask of the top left corner of a circle, by the distance of each pixel from its centre."""
+    """Return the mask of the top left quarter of a circle, computed from each pixel's distance to the centre."""
     edge = math.ceil(radius)
     offsets = radius - (np.arange(edge) + 0.5)
     distance = np.hypot(offsets[None, :], offsets[:, None])

@@ -1,4 +1,4 @@
-"""SVG images made safe before resvg draws them: nothing is loaded, nothing grows beyond limits."""
+"""Sanitise SVG images for resvg: nothing is loaded, and their complexity is limited."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DRAWN_ELEMENTS: Final = frozenset(
      "feDropShadow", "feFlood", "feGaussianBlur", "feMerge", "feMergeNode", "feOffset", "fePointLight",
      "feSpecularLighting", "feSpotLight", "feTile"}
 )  # fmt: skip
-"""What is left of a drawing. Everything else runs, loads, moves, takes too long, or is not drawn."""
+"""Elements that are kept. All others run code, load files, animate, take too long, or are not rendered."""
 
 _REPORTED: Final = {
     "script": "scripts",
@@ -41,7 +41,7 @@ _REPORTED: Final = {
     "feconvolvematrix": "filters that take too long",
     "femorphology": "filters that take too long",
 }
-"""What `Svg.removed` calls the elements whose absence somebody may notice, by their names in lower case."""
+"""Descriptions in `Svg.removed` of elements whose removal could be noticed, by lower-case element name."""
 
 _HANDLERS: Final = "event handlers"
 _OUTSIDE: Final = "references to other files"
@@ -56,26 +56,27 @@ _COSTLY: Final = re.compile(
     r"(?:^|;)\s*(?:filter|mask|clip-path|marker[a-z-]*|stroke-dasharray|opacity|mix-blend-mode|isolation)\s*:",
     re.IGNORECASE,
 )
-"""Attributes, and declarations in `style`, that have parts drawn apart, or again and again."""
+"""Attributes, and declarations in `style`, that cause extra layers or repeated drawing."""
 
 MAX_BYTES: Final = 5 * 2**20
 MAX_ELEMENTS: Final = 20_000
-"""How many elements may be drawn, each counted as often as others refer to it."""
+"""Maximum number of drawn elements. Each is counted as often as it is referenced."""
 
 MAX_DEPTH: Final = 200
 MAX_BLUR: Final = 200.0
 
 
 class UnsafeSvg(ValueError):
-    """The image cannot be read, or contains more than is drawn."""
+    """The image cannot be read or exceeds a limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Svg:
-    """An SVG text that may be drawn, and the size that it says it has.
+    """A sanitised SVG and its declared size.
 
-    `elements` are drawn, each counted as often as others refer to it. `simple` tells that there are but shapes in
-    colours and gradients. `removed` names what was left out because it runs, loads or moves.
+    `elements` is the number of drawn elements, each counted as often as it is referenced. `simple` is whether it
+    contains only shapes filled with colours and gradients. `removed` describes content left out because it runs code,
+    loads files or animates.
     """
 
     text: str
@@ -87,19 +88,19 @@ class Svg:
     removed: tuple[str, ...] = ()
 
     def sized(self, width: int, height: int) -> str:
-        """Return the text of the drawing in a window of that many pixels."""
+        """Return the SVG text with a viewport of that many pixels."""
         return f'<svg width="{width}" height="{height}"{self.text.removeprefix("<svg")}'
 
 
 def safe_svg(text: str) -> Svg:
-    """Return an SVG without anything that loads or runs.
+    """Return a sanitised SVG, without anything that loads files or runs code.
 
     Raises:
-        UnsafeSvg: it is not an SVG, declares entities, or is too large once its references are followed.
+        UnsafeSvg: the text is not an SVG, declares entities, or is too large or complex.
     """
     if len(text) > MAX_BYTES:
         raise UnsafeSvg("the SVG is too large")
-    # Entities are the one part of XML that grows and that reads files; no image needs them.
+    # Entities are the only part of XML that can expand or read files, and images do not need them.
     if "<!ENTITY" in text or _declares(text):
         raise UnsafeSvg("the SVG declares entities")
     root = _parsed(text)
@@ -118,7 +119,7 @@ def safe_svg(text: str) -> Svg:
 
 
 def with_namespaces(markup: str) -> str:
-    """Return the markup of an `<svg>` with the namespaces that pages may leave out and files may not."""
+    """Add the namespaces that files require but HTML pages can omit to the markup of an `<svg>`."""
     head = markup[:2000].partition("<svg")[2].partition(">")[0]
     if "xmlns=" not in head:
         markup = markup.replace("<svg", f'<svg xmlns="{_SVG}"', 1)
@@ -128,13 +129,13 @@ def with_namespaces(markup: str) -> str:
 
 
 def _declares(text: str) -> bool:
-    """Tell whether the document type, of which XML has at most one, declares something of its own."""
+    """Return whether the document type (XML allows at most one) has an internal subset."""
     _, found, after = text.partition("<!DOCTYPE")
     return bool(found) and "[" in after.partition(">")[0]
 
 
 def _without_size(root: Element, width: float | None, height: float | None) -> None:
-    """Leave the size to whoever draws it. Without a `viewBox` a drawing is stretched, as browsers do."""
+    """Remove the size, which the caller sets. Add a missing `viewBox` that stretches the drawing, as in browsers."""
     for name in ("width", "height", "x", "y"):
         root.attrib.pop(name, None)
     if width and height and "viewBox" not in root.attrib:
@@ -143,7 +144,7 @@ def _without_size(root: Element, width: float | None, height: float | None) -> N
 
 
 def _parsed(text: str) -> Element:
-    """Return the root of an XML text, refused where it is nested too deeply."""
+    """Parse an XML text and return its root. Raises `UnsafeSvg` if it is malformed or nested too deeply."""
     builder = _Builder()
     parser = ET.XMLParser(target=builder)  # noqa: S314 - what declares entities was refused before
     try:
@@ -157,7 +158,7 @@ def _parsed(text: str) -> Element:
 
 
 class _Builder(ET.TreeBuilder):
-    """Builds the tree, and stops where it gets too deep."""
+    """A tree builder that limits the nesting depth."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -166,7 +167,7 @@ class _Builder(ET.TreeBuilder):
 
     @property
     def root(self) -> Element:
-        """The first element."""
+        """The root element."""
         if self._root is None:
             raise UnsafeSvg("there is no <svg> in it")
         return self._root
@@ -200,7 +201,7 @@ def _view_ratio(box: str) -> float | None:
 
 
 def _strip(root: Element) -> tuple[str, ...]:
-    """Take out whatever is not drawn, and return what somebody may miss."""
+    """Remove everything that is not drawn, and return descriptions of noticeable removals."""
     removed: dict[str, None] = {}
     waiting = [root]
     while waiting:
@@ -229,7 +230,7 @@ def _outside_svg(name: str) -> bool:
 
 
 def _strip_attribute(element: Element, name: str, value: str) -> str:
-    """Take out an attribute that runs or loads something, and return what it was, or an empty text."""
+    """Remove an attribute that runs code or loads a file, and return its description or an empty string."""
     local = _local(name).lower()
     if local == "href":
         if not value.startswith("#") and not _EMBEDDED.match(value):
@@ -242,7 +243,7 @@ def _strip_attribute(element: Element, name: str, value: str) -> str:
         del element.attrib[name]
         return _OUTSIDE
     elif name.startswith("{") and not name.startswith((f"{{{_XLINK}}}", "{http://www.w3.org/XML/")):
-        # Notes of the program that made the drawing.
+        # Metadata of the drawing program.
         del element.attrib[name]
     elif "url(" in value.lower() and (kept := _ANY_URL.sub("none", value)) != value:
         element.set(name, kept)
@@ -251,7 +252,7 @@ def _strip_attribute(element: Element, name: str, value: str) -> str:
 
 
 def _hides_loading(css: str) -> bool:
-    """Tell whether a style loads something by another spelling than `url(…)` (CSS Syntax 3, section 4.3.7)."""
+    """Return whether CSS loads something by means other than a plain `url(…)` (CSS Syntax 3, section 4.3.7)."""
     if "image-set(" in css.lower() or "src(" in css.lower():
         return True
     return "\\" in css and _LOADING.search(_CSS_ESCAPE.sub(_unescaped, css)) is not None
@@ -289,7 +290,7 @@ def _references(element: Element) -> Iterator[str]:
 
 
 def _drawn(root: Element) -> int:
-    """Return how many elements are drawn when each reference draws its target anew; cycles count once."""
+    """Return the number of drawn elements, with each reference drawing its target again; cycles count once."""
     named = {value: element for element in root.iter() if (value := element.get("id"))}
     counts: dict[Element, int] = {}
     open_elements: set[Element] = set()

@@ -1,4 +1,4 @@
-"""Colours and gradients as SVG writes them (SVG 2, section 14)."""
+"""Colours and gradients as SVG (SVG 2, section 14)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pressroom.graphics.gradient import LinearGradient, RadialGradient, Ramp, re
 from pressroom.graphics.painting import direction_of, radii_of, ramp_colors
 
 _STEPS: Final = 16
-"""How many stops stand for the way between two colours that SVG would mix otherwise than CSS does."""
+"""Number of steps that approximate a transition which SVG would interpolate differently from CSS."""
 
 _TINY: Final = 1e-6
 
@@ -21,16 +21,16 @@ _Stops = list[tuple[float, Color]]
 
 @dataclass(frozen=True, slots=True)
 class SvgPaint:
-    """`attributes` fill a shape; `definition` is the element that they refer to, or nothing for a colour."""
+    """`attributes` fill a shape; `definition` is the element that they refer to, empty for a colour."""
 
     attributes: str
     definition: str = ""
 
 
 def svg_paint(paint: Color | LinearGradient | RadialGradient, width: float, height: float, name: str) -> SvgPaint:
-    """Return how SVG fills a box of `width` by `height` pixels, whose corner is the origin.
+    """Return the SVG fill of a box of `width` by `height` pixels with its corner at the origin.
 
-    `name` is the `id` of the definition, where one is needed. SVG has no conic gradients.
+    `name` is the `id` of the definition, if one is needed. SVG has no conic gradients.
     """
     if isinstance(paint, Color):
         return SvgPaint(svg_color("fill", paint))
@@ -42,7 +42,7 @@ def svg_paint(paint: Color | LinearGradient | RadialGradient, width: float, heig
 
 
 def svg_color(attribute: str, color: Color) -> str:
-    """Return the attributes for a colour: `attribute` and, where something shines through, its opacity.
+    """Return the attributes of a colour: `attribute` and, if it is not opaque, its opacity.
 
     `attribute` is `fill`, `stroke` or `stop-color`.
     """
@@ -54,7 +54,7 @@ def svg_color(attribute: str, color: Color) -> str:
 
 
 def svg_number(value: float) -> str:
-    """Return a number with three decimal places at most."""
+    """Format a number with at most three decimal places."""
     text = f"{value:.3f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
@@ -97,17 +97,17 @@ def _spread(*, repeating: bool) -> str:
 
 
 def _between_ends(ramp: Ramp) -> tuple[float, float, _Stops]:
-    """Return the first and the last place of a ramp, and its stops as parts of the way between them."""
+    """Return the first and last positions of a ramp, and its stops as fractions of the distance between them."""
     first, last = ramp.places[0], ramp.places[-1]
     span = last - first
     if span <= _TINY:
-        # All that is before the place has the first colour, all after it the last.
+        # Everything before the position has the first colour, everything after it the last.
         return first - 0.5, first + 0.5, [(0.5, ramp.colors[0]), (0.5, ramp.colors[-1])]
     return first, last, [((place - first) / span, color) for place, color in _refined(ramp)]
 
 
 def _from_centre(ramp: Ramp) -> tuple[float, _Stops]:
-    """Return the last place of a ramp, and its stops from 0 to there as parts of that way."""
+    """Return the last position of a ramp, and its stops from 0 as fractions of that distance."""
     reach = max(ramp.places[-1], _TINY)
     start = ramp_colors(ramp, [0.0])[0]
     kept = [(place / reach, color) for place, color in _refined(ramp) if place > 0]
@@ -115,7 +115,7 @@ def _from_centre(ramp: Ramp) -> tuple[float, _Stops]:
 
 
 def _period(ramp: Ramp) -> tuple[float, _Stops]:
-    """Return the length of a repeated ramp's period, and the stops of the one that begins at 0 as parts of it."""
+    """Return the period of a repeating ramp, and the stops of the period that begins at 0 as fractions of it."""
     first, period = ramp.places[0], ramp.places[-1] - ramp.places[0]
     cut = -first % period
     refined = [(place - first, color) for place, color in _refined(ramp)]
@@ -126,7 +126,7 @@ def _period(ramp: Ramp) -> tuple[float, _Stops]:
 
 
 def _refined(ramp: Ramp) -> _Stops:
-    """Return the stops of a ramp, with some between those that SVG, which mixes in sRGB, would mix otherwise."""
+    """Return the stops of a ramp, with extra ones if SVG, which interpolates in sRGB, would differ from CSS."""
     legacy = all(color.legacy for color in ramp.colors)
     found: _Stops = []
     for (start, before), (end, after) in pairwise(zip(ramp.places, ramp.colors, strict=True)):

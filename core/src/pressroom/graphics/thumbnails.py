@@ -1,4 +1,4 @@
-"""Small copies of images."""
+"""Scaled-down copies of images."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ MAX_UPLOAD_PIXELS: Final = 50_000_000
 
 
 def thumbnail(content: bytes, bounds: tuple[int, int], quality: int) -> bytes:
-    """Return an image as WebP, no wider and no higher than the bounds; a smaller one keeps its size.
+    """Return an image as WebP, scaled down to fit the bounds. Smaller images keep their size.
 
     Args:
-        content: an image in a format that Pillow reads, such as PNG or JPEG.
-        bounds: of the width and the height, in pixels.
-        quality: of the WebP image, 1 to 100.
+        content: an image in a format that Pillow supports, such as PNG or JPEG.
+        bounds: maximum width and height in pixels.
+        quality: quality of the WebP image, 1 to 100.
 
     Raises:
-        PIL.UnidentifiedImageError: it is no such image.
+        PIL.UnidentifiedImageError: the format is not supported.
     """
     with Image.open(io.BytesIO(content)) as opened:
         image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
@@ -41,17 +41,17 @@ def size_of(content: bytes) -> tuple[int, int]:
     """Return the width and height of an image in pixels.
 
     Raises:
-        PIL.UnidentifiedImageError: Pillow cannot read it.
+        PIL.UnidentifiedImageError: Pillow does not support the format.
     """
     with Image.open(io.BytesIO(content)) as opened:
         return opened.size
 
 
 def within_pixels(content: bytes, max_pixels: int) -> bytes | None:
-    """Return an image as WebP with at most that many pixels, quickly rather than small; `None` where it has no more.
+    """Scale an image down to at most `max_pixels`, as WebP optimised for speed. Return `None` if it is small enough.
 
     Raises:
-        PIL.UnidentifiedImageError: Pillow cannot read it.
+        PIL.UnidentifiedImageError: Pillow does not support the format.
     """
     with Image.open(io.BytesIO(content)) as opened:
         width, height = opened.size
@@ -68,24 +68,24 @@ def within_pixels(content: bytes, max_pixels: int) -> bytes | None:
 
 
 def within_bytes(content: bytes, media_types: Sequence[str], max_bytes: int) -> bytes:
-    """Return an image made smaller until it has at most that many bytes, as browsers do with a file of a form.
+    """Scale an image down until it has at most `max_bytes`, like the pages' script in browsers.
 
-    For files of people: run it in a worker process.
+    For untrusted files; run it in a worker process.
 
     Args:
         content: an AVIF, GIF, JPEG, PNG or WebP image.
-        media_types: those that it may have then.
-        max_bytes: how large it may be.
+        media_types: permitted media types of the result.
+        max_bytes: maximum size of the result in bytes.
 
     Raises:
-        InvalidInput: it cannot be read, has too many pixels, or cannot be made that small.
+        InvalidInput: the image cannot be read, has too many pixels, or cannot be made small enough.
     """
     kind = next((name for media_type, name in _UPLOAD_FORMATS.items() if media_type in media_types), "")
     try:
         image = _upright(content, alpha=kind != "JPEG")
     except InvalidInput:
         raise
-    except Exception as error:  # decoders raise whatever a damaged file leads them to
+    except Exception as error:  # decoders raise arbitrary exceptions for damaged files
         raise InvalidInput("", "the image is damaged and cannot be read; choose another file") from error
     for edge in _UPLOAD_EDGES if kind else ():
         image.thumbnail((edge, edge), Image.Resampling.LANCZOS, reducing_gap=3.0)
@@ -103,5 +103,5 @@ def _upright(content: bytes, *, alpha: bool) -> Image.Image:
             raise InvalidInput(
                 "", f"the image has {opened.width} by {opened.height} pixels; at most {most} million can be read"
             )
-        opened.draft("RGB", (_UPLOAD_EDGES[0], _UPLOAD_EDGES[0]))  # a JPEG is decoded at a fraction of its size
+        opened.draft("RGB", (_UPLOAD_EDGES[0], _UPLOAD_EDGES[0]))  # decodes a large JPEG at a fraction of its size
         return ImageOps.exif_transpose(opened).convert("RGBA" if alpha and opened.has_transparency_data else "RGB")

@@ -1,6 +1,6 @@
-"""Draws one SVG and ends: `vector_process.py WIDTH HEIGHT MEBIBYTES SECONDS`, from standard input to a PNG.
+"""Render an SVG from standard input to a PNG: `vector_process.py WIDTH HEIGHT MEBIBYTES SECONDS`.
 
-It exits with status 1 if the drawing is invalid, and with another status than 0 if it takes too much.
+The exit status is 0 on success, 1 for an invalid drawing, and another number if it exceeds a limit.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 
 
 def main(width: int, height: int, mebibytes: int, seconds: int) -> None:
-    """Draw within these limits of memory and processor seconds."""
+    """Render within these limits of memory and CPU seconds."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     bound = mebibytes * 2**20

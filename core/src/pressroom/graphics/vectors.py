@@ -1,7 +1,7 @@
-"""Drawing SVG with resvg, within bounds: what may take long is drawn by a process of its own, which is stopped in time.
+"""Render SVG with resvg within limits. Potentially slow drawings are rendered in a separate process with a timeout.
 
-How long a drawing takes cannot be told from its text: one filter, pattern or dash array may stand for hours and for all
-the memory there is. So only drawings of simple shapes are drawn in this process.
+The cost of a drawing cannot be predicted from its text: a single filter, pattern or dash array can take hours and
+exhaust the memory. Only drawings of simple shapes are therefore rendered in this process.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ from PIL import Image
 from pressroom.graphics.svg import Svg
 
 MAX_SECONDS: Final = 2
-"""The time of a processor for all the drawings of one render that are drawn apart."""
+"""CPU seconds for all drawings of one render that need a separate process."""
 
 MAX_MEMORY_MIB: Final = 640
 MAX_EDGE: Final = 4096
 
 MAX_PIXELS: Final = 64_000_000
-"""How many pixels all the drawings of one render may have."""
+"""Maximum total pixels of all drawings of one render."""
 
 _MAX_PAINTED_PIXELS: Final = 100_000_000
-"""How many pixels the shapes of a simple drawing may cover, were each as large as the drawing."""
+"""Maximum pixels that the shapes of a simple drawing can cover, assuming each is as large as the drawing."""
 
 _MAX_SWEPT_PIXELS: Final = 50_000_000
-"""How long the text of a simple drawing may be, times its height: an edge costs as much as it is high."""
+"""Maximum product of a simple drawing's text length and its height: the cost of an edge grows with its height."""
 
 _CHILD: Final = Path(__file__).with_name("vector_process.py")
 
 
 class TooCostly(Exception):
-    """A drawing takes too long, or too much memory."""
+    """The drawing takes too much time or memory, or too many pixels."""
 
 
 class VectorBudget:
-    """What is left of the time and the pixels for the drawings of one render."""
+    """The remaining CPU time and pixels for the drawings of one render."""
 
     def __init__(self) -> None:
         self._left = float(MAX_SECONDS)
         self._pixels = MAX_PIXELS
 
     def draw(self, svg: Svg, width: int, height: int) -> Image.Image:
-        """Return a drawing as an `RGBA` image of that many pixels, at most 4096 each way before it is enlarged.
+        """Render a drawing as an `RGBA` image of this size. Beyond 4096 pixels per side, the image is scaled up.
 
         Raises:
-            TooCostly: it takes too long, or too much memory.
-            ValueError: it cannot be drawn.
+            TooCostly: the drawing takes too much time or memory, or too many pixels.
+            ValueError: the drawing is invalid.
         """
         size = min(width, MAX_EDGE), min(height, MAX_EDGE)
         self._pixels -= size[0] * size[1]
@@ -67,7 +67,7 @@ class VectorBudget:
     def _png_apart(self, svg: Svg, width: int, height: int) -> bytes:
         if self._left <= 0:
             raise TooCostly
-        # The interpreter of this server, and its own file: nothing of the caller's is part of the command.
+        # Runs this server's interpreter with a fixed file: the command contains no caller input.
         command = [sys.executable, "-I", str(_CHILD), *map(str, (width, height, MAX_MEMORY_MIB, math.ceil(self._left)))]
         text = svg.sized(width, height).encode()
         before = _spent()
@@ -91,7 +91,7 @@ class VectorBudget:
 
 
 def _spent() -> float:
-    """Return the time that a processor spent on the processes of this one that have ended."""
+    """Return the CPU seconds used by ended child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -1,1 +1,1 @@
-"""What all interfaces share of HTTP: responses and requests, the frame of pages, sessions of browsers, assets."""
+"""HTTP code that all interfaces share: requests, responses, page frames, browser sessions and assets."""

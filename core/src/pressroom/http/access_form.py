@@ -1,4 +1,4 @@
-"""What a connection may do and lists, as a part of forms: the options that people choose from, and what they chose."""
+"""Form options for the access level and toolsets of a connection."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pressroom.validation.echo import printable
 log = structlog.get_logger()
 
 TARGETS_SECONDS: Final = 1.0
-"""How long all plugins together have to name what they publish on."""
+"""Timeout in seconds for all plugins together to list their publishing targets."""
 
 _MAX_TARGETS: Final = 100
 _NAMED_TARGETS: Final = 5
@@ -32,7 +32,7 @@ _CORE_DESCRIPTION: Final = "The tools that take an idea to a live article."
 
 @dataclass(frozen=True, slots=True)
 class LevelOption:
-    """An access level to choose. `tools` says how many tools of the plan it allows."""
+    """An access level to choose. `tools` states how many tools of the plan it allows."""
 
     name: Access
     title: str
@@ -43,7 +43,7 @@ class LevelOption:
 
 @dataclass(frozen=True, slots=True)
 class ToolsetOption:
-    """A toolset to choose. `tools` says how many tools of the plan it has."""
+    """A toolset to choose. `tools` states how many tools of the plan it contains."""
 
     name: str
     title: str
@@ -53,7 +53,7 @@ class ToolsetOption:
 
 
 def level_options(plan: PlanView, chosen: Access, targets: Sequence[str] = ()) -> list[LevelOption]:
-    """Return the access levels. `targets` are the names of what publishing reaches."""
+    """Return the access levels. `targets` are the names of publishing targets to mention."""
     tools = [entry.tool for entry in plan.mcp_tools.values()]
     options = []
     for level in LEVELS:
@@ -66,7 +66,7 @@ def level_options(plan: PlanView, chosen: Access, targets: Sequence[str] = ()) -
 
 
 def toolset_options(plan: PlanView, chosen: frozenset[str] | None, default: frozenset[str]) -> list[ToolsetOption]:
-    """Return the toolsets of a plan: the core first, then the others by name. `default` is what is listed otherwise."""
+    """Return the toolsets of a plan, core first, then by name. `default` is selected if `chosen` is `None`."""
     shown = default if chosen is None else chosen
     options = []
     for name, tools in tools_by_set(plan).items():
@@ -76,20 +76,20 @@ def toolset_options(plan: PlanView, chosen: frozenset[str] | None, default: froz
 
 
 def title_of_tool(tool: Tool) -> str:
-    """Return what people call a tool."""
+    """Return the display title of a tool."""
     return tool.declaration.name if isinstance(tool.declaration, Generator) else tool.declaration.title
 
 
 def counted(tools: int) -> str:
-    """Return a number of tools in words: `1 tool`."""
+    """Return a number of tools as text: `1 tool`."""
     return f"{tools} tool{'' if tools == 1 else 's'}"
 
 
 def read_choice(fields: Fields, current: AccessChoice, default: frozenset[str]) -> AccessChoice:
-    """Return what a form chose; what it did not ask for stays as it is.
+    """Return the choice in a submitted form. Settings that the form did not include keep their current values.
 
-    Of the toolsets, those that the form did not show keep what they had. None at all, and those that are the `default`
-    anyway, stand for the server's default.
+    Toolsets that the form did not show keep their state. An empty selection, or one equal to `default`, means the
+    server's default.
 
     Raises:
         InvalidInput: a field has another value than a form of this server sends.
@@ -108,7 +108,7 @@ def read_choice(fields: Fields, current: AccessChoice, default: frozenset[str]) 
 
 
 async def publishing_targets(contributions: Contributions, subject: str) -> list[str]:
-    """Return the names of what an account's publishing reaches, such as its websites; fewer where a plugin fails."""
+    """Return the names of an account's publishing targets, such as its websites, without those of failing plugins."""
     found: list[str] = []
     try:
         async with asyncio.timeout(TARGETS_SECONDS):

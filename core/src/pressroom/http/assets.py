@@ -1,4 +1,4 @@
-"""The files that pages load: the style sheet in the operator's colours, made readable (WCAG 2.2), scripts, icon."""
+"""Static files of pages: style sheets in the operator's colours with readable contrast (WCAG 2.2), scripts, icon."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pressroom.plugins.template_folder import MEDIA_TYPES, TemplateFolder, Templ
 from pressroom.sdk import Branding
 
 AA_TEXT = 4.5
-"""The contrast that text needs at least (WCAG 2.2, success criterion 1.4.3)."""
+"""The minimum contrast ratio of text (WCAG 2.2, success criterion 1.4.3)."""
 
 _WHITE = "#ffffff"
 _BLACK = "#000000"
@@ -38,21 +38,21 @@ def contrast(one: str, other: str) -> float:
 
 
 def mix(one: str, other: str, share: float) -> str:
-    """Return the colour `#rrggbb` that holds `share` (0 to 1) of the other and the rest of the one."""
+    """Mix two colours `#rrggbb`. `share` (0 to 1) is the portion of `other`."""
     pairs = zip(_channels(one), _channels(other), strict=True)
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
 
 def text_on(background: str, preferred: str) -> str:
-    """Return a colour that is readable on the background: the preferred one, else white or black.
+    """Return a colour that is readable on the background: `preferred` if possible, otherwise white or black.
 
-    White or black always reaches 4.5, since their contrasts with one colour multiply to 21.
+    White or black always reaches 4.5, since their contrast ratios with any colour multiply to 21.
     """
     return max((preferred, _WHITE, _BLACK), key=lambda colour: min(contrast(colour, background), AA_TEXT))
 
 
 def readable(colour: str, backgrounds: tuple[str, ...], towards: str) -> str:
-    """Return the colour, moved towards another one only as far as text in it needs on all the backgrounds."""
+    """Return the colour, moved towards another one just far enough to be readable as text on all the backgrounds."""
     steps = (mix(colour, towards, step / 20) for step in range(21))
     return next(
         (mixed for mixed in steps if all(contrast(mixed, ground) >= AA_TEXT for ground in backgrounds)), towards
@@ -60,12 +60,12 @@ def readable(colour: str, backgrounds: tuple[str, ...], towards: str) -> str:
 
 
 IMMUTABLE = "public, max-age=31536000, immutable"
-"""The `Cache-Control` of what never changes under its URL."""
+"""`Cache-Control` of content that never changes under its URL."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """A static file. `etag` is strong (RFC 9110, section 8.8.3), quotes included."""
+    """A static file. `etag` is strong (RFC 9110, section 8.8.3) and includes the quotes."""
 
     content: bytes
     media_type: str
@@ -73,17 +73,17 @@ class Asset:
 
     @property
     def version(self) -> str:
-        """The hash in the file's URL, `?v=…`: another content has another URL."""
+        """The content hash in the file's URL, `?v=…`."""
         return self.etag.strip('"')
 
     def cache_control(self, version: str) -> str:
-        """Return the `Cache-Control` for a request that asked for this version (empty: for none)."""
+        """Return the `Cache-Control` for a request with this version in its URL, or an empty string without one."""
         return IMMUTABLE if version == self.version else "no-cache"
 
 
 @dataclass(frozen=True, slots=True)
 class ColorScheme:
-    """The grounds that text is on, light or dark. `pressroom.css` uses the same values."""
+    """Background and text colours of the light or the dark theme, the same as in `pressroom.css`."""
 
     paper: str
     surface: str
@@ -108,9 +108,9 @@ def _accent_tokens(accent: str, theme: ColorScheme) -> str:
 
 
 def brand_css(branding: Branding) -> str:
-    """Return the style rules that put the operator's accent into the design tokens.
+    """Return the CSS rules that set the design tokens of the operator's accent colour.
 
-    Text on the accent, and text in it, keep a contrast of 4.5 at least, whatever the accent is.
+    Text on the accent and text in the accent have a contrast of at least 4.5 for any accent.
     """
     light = _accent_tokens(branding.accent, LIGHT)
     dark = _accent_tokens(branding.accent_dark, DARK)
@@ -118,7 +118,7 @@ def brand_css(branding: Branding) -> str:
 
 
 def brand_icon(branding: Branding) -> str:
-    """Return the icon of the site as SVG: the first letter of the operator's name on the accent."""
+    """Return the site icon as SVG: the initial of the operator's name on the accent colour."""
     letter = escape(branding.name.strip()[:1].upper())
     ink = text_on(branding.accent, LIGHT.surface)
     return (
@@ -130,14 +130,14 @@ def brand_icon(branding: Branding) -> str:
 
 
 OWN_CSS: Final = "own.css"
-"""The operator's style sheet."""
+"""The name of the operator's style sheet."""
 
 
 def load_assets(branding: Branding, font_css: str, replaced: TemplateFolder) -> Mapping[str, Asset]:
-    """Return every static file by its name.
+    """Return all static files by name.
 
-    `font_css` are the rules of the fonts that the pages load. `replaced` has the operator's own files; none replaces
-    one of the server.
+    `font_css` contains the `@font-face` rules of the pages. `replaced` provides the operator's own files, which cannot
+    replace those of the server.
     """
     static = files(__package__).joinpath("static")
 

@@ -1,4 +1,4 @@
-"""Who is at a browser: the session cookie, encrypted cookies, and tokens that prove that a form is one of ours."""
+"""Browser sessions: the session cookie, encrypted cookies, and CSRF tokens of forms."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _HEADER = {"alg": "dir", "enc": "A256GCM"}
 
 
 class CookieCipher:
-    """Encrypts small sets of texts for a while: compact JWE (RFC 7516) with AES-256-GCM.
+    """Encrypts small mappings of strings for a limited time, as compact JWE (RFC 7516) with AES-256-GCM.
 
     Args:
-        secret: the server's secret key, from which one for this purpose is derived.
-        purpose: what the texts are for; what was sealed for one purpose opens for no other.
-        clock: the Unix time in seconds.
+        secret: the server's secret key, from which a key for this purpose is derived.
+        purpose: the use of the texts; texts sealed for one purpose cannot be opened for another.
+        clock: returns the Unix time in seconds.
     """
 
     def __init__(self, secret: bytes, purpose: str, *, clock: Callable[[], float] = time.time) -> None:
@@ -41,12 +41,12 @@ class CookieCipher:
         self._clock = clock
 
     def seal(self, texts: Mapping[str, str], *, seconds: float) -> str:
-        """Return the texts as a cookie may hold them; they open for that many seconds."""
+        """Return the texts encrypted in a form that fits a cookie. They expire after `seconds`."""
         content = orjson.dumps({"texts": dict(texts), "until": self._clock() + seconds})
         return jwe.encrypt_compact(dict(_HEADER), content, self._key)
 
     def open(self, sealed: str) -> Mapping[str, str] | None:
-        """Return the texts, or `None` where they were not sealed here for this, or too long ago."""
+        """Return the texts, or `None` if they have expired or were not sealed with this key and purpose."""
         try:
             content = orjson.loads(jwe.decrypt_compact(sealed, self._key).plaintext or b"")
         except (JoseError, ValueError):
@@ -59,24 +59,24 @@ class CookieCipher:
 
 FORM: Final = "application/x-www-form-urlencoded"
 MAX_FORM_BYTES: Final = 65_536
-"""The bytes that a form of the account pages may have."""
+"""Maximum size in bytes of a form of the account pages."""
 
 Fields = Mapping[str, list[str]]
-"""The fields of a form, each with every value that was sent for it."""
+"""The fields of a form, each with all its values."""
 
 
 SIGN_OUT: Final = "/sign-out"
 SWITCH: Final = "/dashboard/switch"
-"""Where people choose the account that they work in."""
+"""The path at which people choose the account that they work in."""
 
 _OF_PERSON: Final = frozenset({SIGN_OUT, SWITCH, AUTHORIZE_PATH})
-"""The paths of forms that act for the person, whatever account they work in."""
+"""Paths of forms that act for the person, whichever account they work in."""
 
 
 class StaleFormError(Exception):
-    """A form of this site whose CSRF token is out of date: there was a new sign-in, or another account is worked in.
+    """A form of this site with an outdated CSRF token, due to a new sign-in or a switch to another account.
 
-    So is one whose sender may no longer send it, for the `reason` that is given. `fields` is what it holds.
+    Also raised, with a `reason`, for a form that its sender is no longer permitted to send. `fields` holds its content.
     """
 
     def __init__(self, fields: Fields, reason: str = "") -> None:
@@ -96,7 +96,7 @@ _WHAT_TO_DO: Final = "go back, reload the page and send the form again"
 
 @dataclass(slots=True)
 class _Known:
-    """What is known of the browser of one request; `anonymous` is the secret of one that is not signed in."""
+    """State of the browser of one request. `anonymous` is the secret of a browser that is not signed in."""
 
     token: str
     anonymous: str
@@ -106,19 +106,19 @@ class _Known:
 
 
 class BrowserSessions:
-    """Knows the session of a request, begins and ends sessions, and guards forms against CSRF.
+    """Looks up, starts and ends browser sessions, and protects forms against CSRF.
 
-    Cookies are HttpOnly, SameSite=Lax, and Secure with the prefix `__Host-` where the public URL is https without
-    a path. A form carries the hidden field `csrf`, which is bound to a cookie of the browser, to the account of
-    somebody else that the session works in, to the path that the form is posted to, and to its purpose where several
-    forms share a path; posting also needs an `Origin` (or `Sec-Fetch-Site`) of this site where the browser sends one.
-    The session has to be looked up before the token of a form that acts in an account is made or checked.
+    Cookies are HttpOnly, SameSite=Lax, and, if the public URL is https, Secure; without a path in that URL they have
+    the prefix `__Host-`. A form carries the hidden field `csrf`, which is bound to a cookie of the browser, to the
+    account of another person that the session works in, to the path that the form is posted to, and to its purpose if
+    several forms share a path. A post also needs an `Origin` (or `Sec-Fetch-Site`) of this site if the browser sends
+    one. Look up the session before you create or check the token of a form that acts in an account.
 
     Args:
-        sessions: where sessions are kept.
+        sessions: the session store.
         base_url: the server's public URL.
-        secret: the server's secret key, from which the one for CSRF tokens is derived.
-        lifetime: how many seconds a browser keeps the cookie of a session.
+        secret: the server's secret key, from which the key of CSRF tokens is derived.
+        lifetime: seconds that a browser keeps the session cookie.
     """
 
     def __init__(self, sessions: Sessions, base_url: str, secret: bytes, *, lifetime: float = 2_592_000) -> None:
@@ -132,7 +132,7 @@ class BrowserSessions:
         self._lifetime = int(lifetime)
 
     async def session(self, request: Request) -> BrowserSession | None:
-        """Return the session of a request, looked up once for each request, or `None` for an anonymous caller."""
+        """Return the session of a request, or `None` for an anonymous caller. Looked up once per request."""
         known = self._known(request)
         if known.token and not known.looked_up:
             known.session = await self._sessions.find(known.token)
@@ -140,17 +140,17 @@ class BrowserSessions:
         return known.session
 
     def known_session(self, request: Request) -> BrowserSession | None:
-        """Return the session of a request if it was looked up already."""
+        """Return the session of a request if it was looked up already, otherwise `None`."""
         return self._known(request).session
 
     def session_token(self, request: Request) -> str:
-        """Return the token of the session cookie, which may have ended; empty where the browser has none."""
+        """Return the token of the session cookie, whose session can have ended, or an empty string."""
         return self._known(request).token
 
     async def sign_in(self, request: Request, response: HTTPResponse, user: User, *, works_in: str = "") -> None:
-        """Begin a new session for the browser and end the one it had; sets the cookie on the response.
+        """Start a new session for the browser, end its previous one, and set the cookie on the response.
 
-        `user` is the account as it was when the person proved to be its owner. `works_in` and errors are those of
+        `user` is the account at the time the person authenticated. `works_in` and the errors raised are those of
         `Sessions.start`.
         """
         known = self._known(request)
@@ -167,28 +167,28 @@ class BrowserSessions:
         self.remove_cookie(response, "form")
 
     async def work_in(self, request: Request, account_id: str) -> None:
-        """Let the browser's session work in another account from the next request. Raises as `Sessions.work_in`."""
+        """Switch the session to another account from the next request on. Raises the errors of `Sessions.work_in`."""
         session = await self.session(request)
         if session is not None:
             await self._sessions.work_in(session, account_id)
 
     async def sign_out(self, request: Request, response: HTTPResponse) -> None:
-        """End the browser's session, and remove its cookie."""
+        """End the browser's session and remove its cookie."""
         if token := self._known(request).token:
             await self._sessions.end(token)
         self.remove_cookie(response, "session")
 
     def csrf_token(self, request: Request, path: str, purpose: str = "") -> str:
-        """Return the token for one form of a page. Finish the page's response with `finish`.
+        """Return the CSRF token of a form. Pass the page's response to `finish`.
 
         `path` is the one that the form is posted to, as this server sees it: without the path of its public URL and
-        without a query. `purpose` tells apart the forms that are posted there, for `form`.
+        without a query. `purpose` distinguishes forms posted to the same path; see `form`.
         """
         nonce = secrets.token_hex(8)
         return f"{nonce}.{self._signature(nonce, self._known(request), path, purpose)}"
 
     def finish(self, request: Request, response: HTTPResponse) -> HTTPResponse:
-        """Set the cookie that the page's CSRF tokens are bound to, where the browser had none."""
+        """Set the cookie that the page's CSRF tokens are bound to if the browser has none."""
         known = self._known(request)
         if known.fresh and not known.token:
             self.set_cookie(response, "form", known.anonymous)
@@ -202,18 +202,18 @@ class BrowserSessions:
         max_bytes: int = MAX_FORM_BYTES,
         keep_stale: bool = False,
     ) -> Fields:
-        """Return the fields of a posted form whose CSRF token was made for the path that it was posted to.
+        """Return the fields of a posted form whose CSRF token was issued for the path of the request.
 
-        `purpose` says from the fields what the form asks for: the token has to be made for that, too.
+        `purpose` returns the form's purpose from its fields; the token must have been issued for that purpose, too.
 
         Raises:
             UnsupportedMediaType: the body is not a form.
-            PayloadTooLarge: the body has more than `max_bytes`.
+            PayloadTooLarge: the body is larger than `max_bytes`.
             InvalidInput: the body is not UTF-8, or has too many fields.
-            StaleFormError: the token is missing or wrong, the browser says that the form is one of this site, and
-                `keep_stale` asks for what it holds.
-            Forbidden: the token is missing or wrong, or the form was posted from another site; the message tells
-                the person to go back, reload the page and send the form again.
+            StaleFormError: with `keep_stale`, the token is missing or wrong, but the browser states that the form is
+                one of this site.
+            Forbidden: the token is missing or wrong, or the form was posted from another site; the message tells the
+                person to go back, reload the page and send the form again.
         """
         self._check_origin(request)
         fields = parse_form(request, max_bytes)
@@ -230,20 +230,20 @@ class BrowserSessions:
         return fields
 
     def comes_from_here(self, request: Request) -> bool:
-        """Tell whether the browser says that a page of this site made the request (Fetch Metadata; `Origin`)."""
+        """Return whether the browser states that a page of this site made the request (Fetch Metadata; `Origin`)."""
         site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
         own = origin is not None and origin.lower() == self._origin
         return site == "same-origin" or (site is None and own)
 
     def cookie(self, request: Request, name: str) -> str:
-        """Return the value of one of the server's cookies, or nothing."""
-        # By its exact name: Sanic's own look-up prefers `__Secure-` before any name, also before `__Host-`, and a
-        # cookie of that name can come from a neighbouring host name.
+        """Return the value of one of the server's cookies, or an empty string."""
+        # Look up the exact name: Sanic prefers the prefix `__Secure-` over any other, including `__Host-`, and a cookie
+        # of that name can come from a sibling subdomain.
         values = dict.get(request.cookies, f"{self._prefix}pressroom_{name}", [""])
         return str(values[0])
 
     def set_cookie(self, response: HTTPResponse, name: str, value: str, *, max_age: int | None = None) -> None:
-        """Set one of the server's cookies; without an age it goes when the browser is closed."""
+        """Set one of the server's cookies. Without `max_age` (seconds), it lasts until the browser closes."""
         response.add_cookie(
             f"{self._prefix}pressroom_{name}",
             value,
@@ -269,12 +269,12 @@ class BrowserSessions:
 
     def _signature(self, nonce: str, known: _Known, path: str, purpose: str) -> str:
         holder = f"session {known.token}" if known.token else f"form {known.anonymous}"
-        # As JSON, so that no part can reach into the next one.
+        # JSON keeps the parts unambiguous.
         bound_to = json.dumps([nonce, holder, _account(known, path), _one_spelling(path), purpose])
         return hmac.digest(self._key, bound_to.encode(), "sha256").hex()
 
     def _check_origin(self, request: Request) -> None:
-        """Refuse what another site made the browser send (Fetch standard, `Origin`; Fetch Metadata)."""
+        """Refuse requests made by other sites (Fetch standard, `Origin`; Fetch Metadata)."""
         origin = request.headers.get("origin")
         site = request.headers.get("sec-fetch-site", "same-origin")
         if site not in ("same-origin", "none") or (origin is not None and origin.lower() != self._origin):
@@ -285,18 +285,18 @@ class BrowserSessions:
 
 
 def _account(known: _Known, path: str) -> str:
-    """Return the account of somebody else that a form of a path acts in, or nothing."""
+    """Return the account of another person that a form acts in, or an empty string."""
     session = known.session
     return "" if session is None or session.role == "owner" or path in _OF_PERSON else session.user.id
 
 
 def parse_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Fields:
-    """Return the fields of a posted form, without a look at where it came from.
+    """Return the fields of a posted form, without checking its origin.
 
     Raises:
         UnsupportedMediaType: the body is not a form.
-        PayloadTooLarge: it has more than `max_bytes`.
-        InvalidInput: it is not UTF-8, or has too many fields.
+        PayloadTooLarge: the body is larger than `max_bytes`.
+        InvalidInput: the body is not UTF-8, or has too many fields.
     """
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != FORM:
@@ -310,15 +310,15 @@ def parse_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Fields:
 
 
 def _one_spelling(path: str) -> str:
-    """Return a path with the same escapes, however a browser wrote it, and without a slash at the end."""
+    """Return a path with normalised percent-encoding and without a trailing slash."""
     return "/".join(quote(unquote(segment), safe="") for segment in path.rstrip("/").split("/"))
 
 
 def return_path(value: str, default: str) -> str:
-    """Return where to go after signing in: a path of this site, never another site; else the default.
+    """Return a redirect target for after sign-in: `value` if it is a path of this site, otherwise the default.
 
-    Only printable ASCII passes. Neither the text nor any decoded form of it begins with
-    two slashes or holds a backslash, which browsers read as a slash, or a control character, which they drop.
+    Only printable ASCII is accepted. Neither the path nor any percent-decoded form of it can begin with two slashes, or
+    contain a backslash, which browsers read as a slash, or a control character, which they drop.
     """
     if len(value) > _MAX_PATH_LENGTH or _NOT_IN_URLS.search(value) or not value.startswith("/"):
         return default
@@ -333,5 +333,5 @@ def return_path(value: str, default: str) -> str:
 
 
 def sign_in_path(return_to: str) -> str:
-    """Return the path of the sign-in page, which leads back to a path of this site afterwards."""
+    """Return the path of the sign-in page, with a path of this site to return to afterwards."""
     return f"/sign-in?return_to={quote(return_to, safe='')}"

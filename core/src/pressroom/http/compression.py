@@ -1,9 +1,9 @@
-"""Compressing answers with gzip (RFC 9110, sections 8.4 and 12.5.3), where nothing secret is in them, and their tags.
+"""Compress responses without secrets with gzip (RFC 9110, sections 8.4 and 12.5.3), and give them an `ETag`.
 
-The size of a compressed answer tells something of its content: whoever can put text into a page and watch the size of
-the answers learns a secret in it letter by letter (BREACH). So what may belong to one person is sent as it is:
-`is_public_text` says which answers do not. Those have tags (section 8.8.3): who has a copy asks whether it is still
-good, and is sent nothing.
+The size of a compressed response reveals something about its content: an attacker who can inject text into a page and
+observe response sizes can guess a secret in it character by character (BREACH). So only responses that pass
+`is_public_text` are compressed. These also get an `ETag` (section 8.8.3), so clients with a current copy receive a 304
+without a body.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ _SPACE = " \t"
 
 _LEVEL: Final = 6
 _QUICK_BYTES: Final = 16_384
-"""What takes less than a millisecond is compressed on the event loop."""
+"""Bodies up to this size take less than a millisecond, and are compressed on the event loop."""
 
 _AT_ONCE: Final = 2
 _MAX_KEPT_BYTES: Final = 16 * 2**20
 _QUICKLY_HASHED_BYTES: Final = 262_144
-"""What takes less than a millisecond is hashed on the event loop."""
+"""Bodies up to this size take less than a millisecond, and are hashed on the event loop."""
 
 _HEXES: Final = 24
 
 
 @lru_cache(maxsize=256)
 def prefers_gzip(header: str) -> bool:
-    """Tell whether a client takes gzip, and would not rather have the content as it is.
+    """Return whether a client accepts gzip and does not prefer the uncompressed content.
 
-    Nothing that names neither gzip nor `*` takes it: without the header a client would have to take any coding, and
-    some of those that send none can read none. Elements that break the grammar count for nothing.
+    The header must list gzip or `*`. RFC 9110 allows any coding without the header, but some clients that send none
+    cannot decode any. Elements with a syntax error are ignored.
     """
     weights = dict(_weights(header))
     gzip = max((weights[name] for name in ("gzip", "x-gzip") if name in weights), default=weights.get("*", 0.0))
@@ -61,7 +61,7 @@ def _weights(header: str) -> Iterator[tuple[str, float]]:
 
 
 class Compression:
-    """Compresses answers for the clients that take gzip. What was compressed is kept while there is room for it."""
+    """Compresses responses for clients that accept gzip, and caches the results up to a total size."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[bytes, bytes] = OrderedDict()
@@ -69,7 +69,7 @@ class Compression:
         self._under_way = 0
 
     async def apply(self, request: Request, response: HTTPResponse) -> None:
-        """Compress the body of an answer, or leave it as it is, and say in its headers what it depends on."""
+        """Compress the body of a response if suitable, and set `Vary`, `Content-Encoding` and `ETag`."""
         body = response.body or b""
         if response.status != 200:
             if response.status == 304:
@@ -92,7 +92,7 @@ class Compression:
         _add(response, "Content-Encoding", "gzip")
         etag = response.headers.get("etag", "")
         if etag.startswith('"'):
-            # The two are not the same byte for byte (RFC 9110, section 8.8.3.3).
+            # Compressed and plain bodies differ, so they cannot share a strong tag (RFC 9110, section 8.8.3.3).
             response.headers["ETag"] = f"W/{etag}"
 
     async def _compressed(self, body: bytes) -> bytes | None:
@@ -101,7 +101,7 @@ class Compression:
             compressed = self._kept.get(key) or _gzip(body)
         else:
             if self._under_way >= _AT_ONCE:
-                return None  # the processor has more urgent things to do, and every client takes the body as it is
+                return None  # under load, send it uncompressed, which every client accepts
             self._under_way += 1
             try:
                 key = await asyncio.to_thread(_key, body)
@@ -132,7 +132,7 @@ def _gzip(body: bytes) -> bytes:
 
 
 def _keep_weak(request: Request, response: HTTPResponse) -> None:
-    """Answer a client that asks with the tag of the compressed answer with that same tag."""
+    """Return a client's own weak tag in a 304 if the client sent the tag of the compressed response."""
     etag = response.headers.get("etag", "")
     if not etag:
         return
@@ -147,7 +147,7 @@ def _encoded(name: str, value: str) -> tuple[bytes, bytes]:
 
 
 def _add(response: HTTPResponse, name: str, value: str) -> None:
-    """Add a value to a header that is a list."""
+    """Append a value to a list header."""
     headers: Any = response.headers
     if isinstance(response, RawResponse):
         response.encoded = (*response.encoded, _encoded(name, value))
@@ -158,9 +158,9 @@ def _add(response: HTTPResponse, name: str, value: str) -> None:
 
 
 async def confirm(request: Request, response: HTTPResponse) -> None:
-    """Give a public text an `ETag` of its content, and turn it into 304 for a client that has it.
+    """Set an `ETag` from the content of a public text, and turn the response into a 304 if the client has it.
 
-    Responses whose handler has set a tag, or has answered with another status than 200, stay as they are.
+    Responses with a tag, or with another status than 200, are left unchanged.
     """
     if request.method not in ("GET", "HEAD") or response.status != 200 or not response.body:
         return

@@ -1,4 +1,4 @@
-"""Cross-origin requests (Fetch standard): what web pages of other origins may send to an interface, and read of it."""
+"""Cross-origin requests (Fetch standard): which headers pages of other origins can send and read."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _MAX_AGE: Final = "86400"
 
 @dataclass(frozen=True, slots=True)
 class CorsPolicy:
-    """What pages of other origins may do: send the headers `accepted`, and read the headers `exposed`."""
+    """CORS headers for pages of other origins, which can send the headers `accepted` and read the headers `exposed`."""
 
     accepted: str
     exposed: str
 
     def headers(self, origin: str = "*") -> dict[str, str]:
-        """Return the headers of an answer to a page of that origin."""
+        """Return the CORS headers of a response to a page of that origin."""
         vary = {} if origin == "*" else {"Vary": "Origin"}
         return {"Access-Control-Allow-Origin": origin, **vary, "Access-Control-Expose-Headers": self.exposed}
 
     def preflight_headers(self, *methods: str) -> dict[str, str]:
-        """Return the headers of an answer to a preflight for these methods, but for the origin."""
+        """Return the headers of a preflight response for these methods, without `Access-Control-Allow-Origin`."""
         return {
             "Access-Control-Allow-Methods": ", ".join((*methods, "OPTIONS")),
             "Access-Control-Allow-Headers": self.accepted,
@@ -34,7 +34,7 @@ class CorsPolicy:
         }
 
     def preflight(self, *methods: str) -> Handler:
-        """Return the handler that answers preflights of any page for these methods."""
+        """Return a handler that answers preflight requests from any origin for these methods."""
         headers: Mapping[str, str] = {"Access-Control-Allow-Origin": "*", **self.preflight_headers(*methods)}
 
         async def answer(_request: Request, **_path: Any) -> HTTPResponse:
@@ -50,14 +50,14 @@ TOOLS_API: Final = CorsPolicy(
         "RateLimit-Reset, Retry-After, X-Cache, X-Request-Id, X-Warnings"
     ),
 )
-"""Tools, files and documents: any page may call and read them."""
+"""For tools, files and documents, which any page can call and read."""
 
 OAUTH: Final = CorsPolicy(
-    # MCP clients send their protocol version with every request, also with those for metadata.
+    # MCP clients send their protocol version with every request, including those for metadata.
     accepted="Accept, Authorization, Content-Type, MCP-Protocol-Version, X-Request-Id",
     exposed="Retry-After, WWW-Authenticate, X-Request-Id",
 )
-"""The endpoints of the authorization server that programs call."""
+"""For the authorization server's endpoints that programs call."""
 
 MCP: Final = CorsPolicy(
     accepted=(
@@ -66,4 +66,4 @@ MCP: Final = CorsPolicy(
     ),
     exposed="Retry-After, WWW-Authenticate, X-Request-Id",
 )
-"""The MCP endpoint, for pages of allowed origins."""
+"""For the MCP endpoint, from pages of allowed origins."""

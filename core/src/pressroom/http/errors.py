@@ -1,4 +1,4 @@
-"""Errors as HTTP: the status of each error code, and the headers that say when to come again."""
+"""Map errors to HTTP: the status of each error code, and headers such as `Retry-After`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def status_of(error: CallError) -> int:
 
 
 def error_headers(error: CallError) -> dict[str, str]:
-    """Return the headers that say when to come again, or which methods there are."""
+    """Return the `Retry-After` or `Allow` header of an error, if it has one."""
     if isinstance(error, RateLimited | Overloaded | CallTimeout):
         return {"Retry-After": str(error.retry_after)}
     if isinstance(error, MethodNotAllowed):

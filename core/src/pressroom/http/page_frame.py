@@ -1,4 +1,4 @@
-"""The frame around every page of the server, in the operator's look, with its metadata; pages that are private."""
+"""The frame of every page in the operator's branding, with metadata; responses for private pages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pressroom.sdk.page_templates import TemplateOptions
 
 ALL_TOOLS: Final = ("/tools", "See all tools")
 HOME: Final = ("/", "Go to the home page")
-"""Pages that an error page can offer: the path, and the text of the link."""
+"""Links that an error page can offer: the path and the link text."""
 
 _DESCRIPTION_LENGTH = 160
 _ABBREVIATIONS: Final = frozenset({"ai", "api", "html", "mcp", "pdf", "qr", "seo", "svg", "url"})
@@ -35,7 +35,7 @@ _ABBREVIATIONS: Final = frozenset({"ai", "api", "html", "mcp", "pdf", "qr", "seo
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of a page. `canonical` and `alternate` are empty for a page that has no URL of its own."""
+    """The metadata of a page. `canonical` and `alternate` are empty for a page without its own URL."""
 
     title: str
     description: str
@@ -45,7 +45,7 @@ class Head:
 
 
 def clip(text: str, length: int = _DESCRIPTION_LENGTH) -> str:
-    """Return a text on one line, cut between words where it is longer than `length` characters."""
+    """Return a text on one line, truncated at a word boundary to at most `length` characters."""
     line = " ".join(text.split())
     if len(line) <= length:
         return line
@@ -53,7 +53,7 @@ def clip(text: str, length: int = _DESCRIPTION_LENGTH) -> str:
 
 
 def title_of(name: str) -> str:
-    """Return a name of the configuration as people write it: `seo_reports_made` is `SEO reports made`."""
+    """Return a configuration name as a display title: `seo_reports_made` becomes `SEO reports made`."""
     words = re.split("[_-]", name)
     shown = " ".join(word.upper() if word in _ABBREVIATIONS else word for word in words)
     return shown[:1].upper() + shown[1:]
@@ -61,28 +61,28 @@ def title_of(name: str) -> str:
 
 HTML: Final = "text/html; charset=utf-8"
 
-# No Cross-Origin-Opener-Policy: web clients send people to sign-in and consent in a window of their own, and the page
-# that it comes back to needs its opener.
+# No Cross-Origin-Opener-Policy: web clients open sign-in and consent in a pop-up window, and the page that it returns
+# to needs its opener.
 _PRIVATE: Final[Mapping[str, str]] = {
     "Cache-Control": "no-store",
-    # The URLs of these pages tell nobody else anything; `no-referrer` would make forms send `Origin: null`.
+    # Other sites learn nothing from the URLs of these pages; `no-referrer` would make forms send `Origin: null`.
     "Referrer-Policy": "same-origin",
     "X-Frame-Options": "DENY",
 }
 
 
 def private_page(body: bytes, security_policy: str, status: int = 200) -> HTTPResponse:
-    """Return a page that no cache keeps and no other site frames.
+    """Return a response for a page that is neither cached nor framed by other sites.
 
-    `security_policy` is one of the site's: `content_security_policy`, or `redirecting_security_policy` where a form of
-    the page may end in a redirect to another site.
+    `security_policy` is one of the site's: `content_security_policy`, or `redirecting_security_policy` if submitting a
+    form of the page can end in a redirect to another site.
     """
     headers = {**_PRIVATE, "Content-Security-Policy": security_policy}
     return HTTPResponse(body, status=status, headers=headers, content_type=HTML)
 
 
 def see_other(location: str) -> HTTPResponse:
-    """Return a redirect that is followed with GET (RFC 9110, section 15.4.4). Nothing checks the location here."""
+    """Return a redirect to be followed with GET (RFC 9110, section 15.4.4). The location is not validated."""
     return HTTPResponse(status=303, headers={**_PRIVATE, "Location": location})
 
 
@@ -91,21 +91,21 @@ _PARAMETER: Final = re.compile(r"[a-z]+(?:_[a-z]+)+: ")
 
 
 class _CompiledTemplates(BytecodeCache):
-    """The code of templates, compiled once in a process: each interface of each server has an environment of its own.
+    """A process-wide cache of compiled templates, shared by the environments of all interfaces and servers.
 
-    It may be shared because all environments have the same options and filters, and globals are looked up at run time.
+    Sharing is safe because all environments have the same options and filters, and globals are looked up at run time.
     """
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[str, CodeType]] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Fill the bucket if the template was compiled from the same source before."""
+        """Fill the bucket if the template was already compiled from the same source."""
         checksum, code = self._found.get(bucket.key, ("", None))
         bucket.code = code if checksum == bucket.checksum else None
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep the code of a template that has just been compiled."""
+        """Store the code of a newly compiled template."""
         if bucket.code is not None:
             self._found[bucket.key] = bucket.checksum, bucket.code
 
@@ -114,31 +114,31 @@ _COMPILED_TEMPLATES: Final = _CompiledTemplates()
 
 
 class Templates:
-    """The templates of one interface, compiled when they are asked for first."""
+    """The templates of one interface, compiled on first use."""
 
     def __init__(self, templates: PageTemplates) -> None:
         self._templates = templates
 
     def render(self, template: str, head: Head, **values: Any) -> bytes:
-        """Return a page. Raises `jinja2.TemplateError` where the template is wrong."""
-        # A lone surrogate has no UTF-8 form; one in a value must not cost the page.
+        """Render a page. Raises `jinja2.TemplateError` if the template is invalid."""
+        # A lone surrogate in a value cannot be encoded as UTF-8, and must not break the page.
         return self._templates.render(template, head=head, **values).encode("utf-8", "replace")
 
 
 class PageFrame:
-    """What the pages of one server share: frame, style sheet, script, error page, security policy.
+    """Shared parts of a server's pages: frame, style sheet, script, error page and security policy.
 
-    `origin` is the server's public origin, `root` the path in its URL that goes before every link (mostly empty).
+    `origin` is the server's public origin, `root` the path of its public URL that prefixes every link (usually empty).
 
     Args:
         branding: the operator's names, URLs and colours.
-        base_url: the server's public URL, without a slash at the end.
+        base_url: the server's public URL, without a trailing slash.
         file_origins: further origins that results are loaded from, such as the public URL of a bucket.
-        offers_mcp: whether the server answers at the branding's `mcp_url`, so that the pages may say so.
-        offers_accounts: whether people can sign in, so that every page leads there.
-        offers_cards: whether public pages have an image for links to them, `card.png` below their URL.
-        fonts: the fonts that the pages load; without them they use those of the reader's system.
-        replaced: the templates, the style sheet and the files that the operator has.
+        offers_mcp: whether the server answers at the branding's `mcp_url`, so pages can mention it.
+        offers_accounts: whether people can sign in, so every page links to the sign-in.
+        offers_cards: whether public pages have a preview image for links, `card.png` below their URL.
+        fonts: web fonts of the pages; without them pages use system fonts.
+        replaced: the operator's templates, style sheet and files.
     """
 
     def __init__(
@@ -181,7 +181,7 @@ class PageFrame:
         self._own = self.templates(__package__ or "")
 
     def templates(self, package: str) -> Templates:
-        """Return the templates in the folder `templates` of a package; they may extend `base.html` of this one."""
+        """Return the templates in the `templates` folder of a package, which can extend `base.html` of this one."""
         own = Path(str(files(package))) / "templates"
         options = TemplateOptions(
             globals=self._globals,
@@ -191,15 +191,15 @@ class PageFrame:
         return Templates(self._replaced.of_host(tuple(dict.fromkeys((own, FRAME_FOLDER))), options))
 
     def error(self, status: int, title: str, message: str, way_on: tuple[str, str] = ALL_TOOLS) -> bytes:
-        """Return the page for an HTTP error: what happened, and what to do next.
+        """Render the page of an HTTP error, with an explanation and a link to continue.
 
-        `way_on` is the path of the page that is offered, and the text of the link.
+        `way_on` is the path and the text of that link.
         """
         head = Head(f"{title} · {self.branding.name}", sentence(message))
         return self._own.render("error.html", head, status=status, title=title, way_on=way_on)
 
     def public_page(self, title: str, fragment: str) -> bytes:
-        """Return a page for everyone with one thing to do on it. `fragment` is a plugin's own HTML, shown as it is."""
+        """Render a public page for a single purpose. `fragment` is trusted HTML of a plugin."""
         head = Head(f"{title} · {self.branding.name}", title)
         return self._own.render("public_page.html", head, body=Markup(fragment))  # noqa: S704 - a plugin's own HTML
 
@@ -207,7 +207,7 @@ class PageFrame:
         """Return a static file.
 
         Raises:
-            NotFound: there is no such file.
+            NotFound: the file does not exist.
         """
         try:
             return self._assets[name]
@@ -219,7 +219,7 @@ class PageFrame:
 
 
 def safe_link(url: str) -> str:
-    """Return a URL that may be in a link: http, https or a path of this site; nothing for any other."""
+    """Return a URL that is safe in a link: http, https or a path of this site; otherwise an empty string."""
     try:
         parts = urlsplit(url.strip())
     except ValueError:
@@ -229,9 +229,9 @@ def safe_link(url: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a message with a capital at the beginning and a stop at the end.
+    """Return a message as a sentence, with a capital letter and a full stop.
 
-    The name of a parameter at the beginning stays as it is: `redirect_uri: is missing`.
+    A leading parameter name keeps its case: `redirect_uri: is missing`.
     """
     text = text.strip()
     first = text[:1] if _PARAMETER.match(text) else text[:1].upper()
@@ -239,9 +239,9 @@ def sentence(text: str) -> str:
 
 
 def _security_policy(origin: str, logo_url: str, file_origins: Iterable[str], *, form_action: bool = True) -> str:
-    """Return the `Content-Security-Policy` of pages: nothing inline, nothing from elsewhere but images.
+    """Return the `Content-Security-Policy` of pages: nothing inline, and only images from other origins.
 
-    Without `form_action` a form may lead to a redirect to another site: Chromium checks redirects of forms too.
+    Without `form_action`, forms can lead to a redirect to another site: Chromium also checks redirects after a form.
     """
     logo = urlsplit(logo_url)
     image_origins = [origin, *file_origins]
@@ -266,17 +266,17 @@ def _security_policy(origin: str, logo_url: str, file_origins: Iterable[str], *,
 
 
 def _with_code(text: str) -> Markup:
-    """Return a text as HTML, with what is between backticks as code."""
+    """Return a text as HTML, with text between backticks as `<code>`."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped before the tags go in
 
 
 def _paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a text: what is between blank lines."""
+    """Return the paragraphs of a text, which blank lines separate."""
     return [part for part in re.split(r"\n\s*\n", text.strip()) if part]
 
 
 def _json_script(value: Any) -> Markup:
-    """Return JSON that may stand inside a script element: it can neither end it nor open a comment."""
+    """Return JSON that is safe inside a script element: it can neither end it nor open a comment."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")

@@ -1,7 +1,8 @@
-"""Texts that are compressed once and sent many times, with a few bytes around them that differ.
+"""Text that is compressed once and sent many times, with a few varying bytes around it.
 
-A gzip member (RFC 1952) of three parts: what comes before in a stored block of DEFLATE (RFC 1951, section 3.2.4), the
-text as it was compressed before, and what comes after in another stored block. Only the checksum is computed anew.
+The result is a gzip member (RFC 1952) of three parts: the preceding bytes in a stored DEFLATE block (RFC 1951, section
+3.2.4), the precompressed text, and the following bytes in another stored block. Only the checksum is computed per
+response.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _BEGINNING: Final = 32
 
 
 class PrecompressedText:
-    """A text, and the same as blocks of DEFLATE that end on a byte, without the last block's mark."""
+    """A text and its DEFLATE blocks, which end on a byte boundary and are not marked as final."""
 
     __slots__ = ("_deflated", "text")
 
@@ -27,11 +28,11 @@ class PrecompressedText:
         self._deflated = compressor.compress(text) + compressor.flush(zlib.Z_FULL_FLUSH)
 
     def gzip(self, body: bytes) -> bytes | None:
-        """Return a body in which the text is as one gzip member; `None` where the text is not in it.
+        """Return a body that contains the text as a gzip member, or `None` if the text is not in it.
 
-        What comes before and after the text may have 65,535 bytes each.
+        Also returns `None` if more than 65,535 bytes precede or follow the text.
         """
-        # Looking for the beginning and comparing the rest takes a tenth of the time of looking for all of a long text.
+        # Finding the beginning and comparing the rest takes a tenth of the time of searching for a long text.
         beginning = self.text[:_BEGINNING]
         start = body.find(beginning)
         while start >= 0 and not body.startswith(self.text, start):

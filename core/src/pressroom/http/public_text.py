@@ -1,4 +1,4 @@
-"""Which answers are texts that hold nothing of one person: they may be compressed, and have a tag of their content."""
+"""Identify responses without personal content, which can be compressed and tagged by their content."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ _PRIVATE: Final = re.compile(r"\b(?:no-store|private|no-transform)\b", re.IGNORE
 
 
 def is_public_text(request: Request, response: HTTPResponse) -> bool:
-    """Tell whether an answer is a text, as it is, in which nothing is secret.
+    """Return whether a response is an unencoded text without secrets.
 
-    Secret is what says `no-store` or `private`, sets a cookie, answers another method than GET and HEAD, or says
-    nothing of caching to a request with a credential; except where its handler called `mark_public_text`.
+    A response is considered secret if its `Cache-Control` has `no-store`, `private` or `no-transform`, if it sets a
+    cookie, if the method is not GET or HEAD, or if it has no `Cache-Control` and the request has a credential. If its
+    handler called `mark_public_text`, none of this applies.
     """
     if not getattr(request.ctx, PUBLIC_TEXT, False) and not _holds_no_secret(request, response):
         return False
@@ -30,14 +31,14 @@ def is_public_text(request: Request, response: HTTPResponse) -> bool:
 
 
 def header_of(response: HTTPResponse, name: str) -> str:
-    """Return a header of an answer in which some may have been encoded before. `name` is in lower case."""
+    """Return a header of a response, including pre-encoded ones; empty if missing. `name` is in lower case."""
     encoded = _encoded(response.encoded, name) if isinstance(response, RawResponse) else ""
     if name not in response.headers:
         return encoded
     return ", ".join([*filter(None, [encoded]), *map(str, response.headers.getall(name))])
 
 
-# Nearly all answers have one of a few combinations of headers.
+# Nearly all responses have one of a few combinations of headers.
 @lru_cache(maxsize=256)
 def _encoded(headers: EncodedHeaders, name: str) -> str:
     return ", ".join(value.decode("ascii") for key, value in headers if key.lower() == name.encode())

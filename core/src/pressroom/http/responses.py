@@ -1,4 +1,4 @@
-"""What all interfaces share of HTTP: request ids, common headers, the request log."""
+"""Requests and responses of all interfaces: request IDs, common headers, the request log."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ log = structlog.get_logger()
 Handler = Callable[..., Coroutine[Any, Any, HTTPResponse]]
 
 Encoder = Callable[[Request, HTTPResponse], Awaitable[None]]
-"""Changes the answer of a handler to what the client can make use of."""
+"""Adapts a handler's response to the client's request headers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """A route of an interface.
 
-    `path` may hold `<name:str>` segments. `max_body_bytes` is the server's own where it is 0. `reads_body` tells that
-    the handler awaits `receive_body` itself, once it knows that it wants the body. `on_virtual_hosts` serves the route
-    under the names of `VirtualHosts` too.
+    `path` can contain `<name:str>` segments. If `max_body_bytes` is 0, the server's limit applies. With `reads_body`,
+    the handler itself awaits `receive_body` once it needs the body. With `on_virtual_hosts`, the route is also served
+    under the host names of `VirtualHosts`.
     """
 
     path: str
@@ -56,22 +56,22 @@ _random = random.Random()  # noqa: S311 - an id names a request; it is not a sec
 _ACCEPTED = re.compile(r"[A-Za-z0-9._-]{8,64}", re.ASCII)
 
 MIN_ENCODED_BYTES: Final = 1024
-"""From this size on answers are compressed. What is smaller fits into a packet or two anyway."""
+"""Minimum size of responses to compress. Smaller ones fit into a packet or two anyway."""
 
 BODY_LIMIT: Final = "max_body_bytes"
-"""Where the context of a request holds the bound on its body, if that is below the one of its endpoint."""
+"""Attribute of the request context with a body limit below that of the endpoint."""
 
 PUBLIC_TEXT: Final = "public_text"
-"""Where the context of a request holds that its answer is the same for everybody, whatever its headers say: `True`, or
-the part of it that was compressed before."""
+"""Attribute of the request context that marks a response as the same for everyone, regardless of its headers: `True`,
+or its precompressed part."""
 
 MASKED_PATHS: Final = "masked_paths"
-"""Where the context of an application holds its `SecretPaths`."""
+"""Attribute of the application context with its `SecretPaths`."""
 
 
 @contextmanager
 def plugin_failures(gate: PluginGate, plugin: str, path: str) -> Iterator[None]:
-    """Raise `InternalError` for whatever a plugin's route raises; what is meant for clients passes."""
+    """Raise `InternalError` for unexpected exceptions of a plugin's route. Errors meant for clients pass through."""
     try:
         with gate.calling(PluginCall(plugin, "route", path), passes=(PressroomError, SanicException)):
             yield
@@ -80,14 +80,14 @@ def plugin_failures(gate: PluginGate, plugin: str, path: str) -> Iterator[None]:
 
 
 def checked_answer(answer: object) -> HttpResponse:
-    """Return what a plugin's route answered. Raises `TypeError` where that is something else."""
+    """Return the response of a plugin's route. Raises `TypeError` if it is not an `HttpResponse`."""
     if not isinstance(answer, HttpResponse):
         raise TypeError(f"the route returned {type(answer).__name__} instead of an HttpResponse")
     return answer
 
 
 EncodedHeaders = tuple[tuple[bytes, bytes], ...]
-"""Headers as they are sent."""
+"""Headers encoded for sending."""
 
 SECURITY_HEADERS: Final[Mapping[str, str]] = {
     "X-Content-Type-Options": "nosniff",
@@ -97,30 +97,30 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = {
 _ENCODED_SECURITY_HEADERS: Final = tuple((name.encode(), value.encode()) for name, value in SECURITY_HEADERS.items())
 
 EMPTY_CONTENT: Final = "text/plain; charset=utf-8"
-"""Content type of an answer that has no body and names no type."""
+"""Content type of a response without a body or a type."""
 
 INERT_CONTENT: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
-"""Content security policy of generated files: an SVG that is opened by itself can run nothing."""
+"""Content security policy of generated files: an SVG opened directly cannot run scripts."""
 
 
 def encode_headers(headers: Mapping[str, str]) -> EncodedHeaders:
-    """Return constant headers as they are sent."""
+    """Encode constant headers for sending."""
     return tuple((name.encode("ascii"), value.encode("ascii")) for name, value in headers.items())
 
 
 def content_type(media_type: str) -> str:
-    """Return the `Content-Type` of a generated file: texts are UTF-8."""
+    """Return the `Content-Type` of a generated file, with UTF-8 as the charset of text types."""
     return f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type
 
 
 def matches_etag(if_none_match: str, etag: str) -> bool:
-    """Tell whether `If-None-Match` names a strong tag, which is compared weakly (RFC 9110, section 13.1.2)."""
+    """Return whether `If-None-Match` matches a strong tag, using weak comparison (RFC 9110, section 13.1.2)."""
     tags = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
     return "*" in tags or etag in tags
 
 
 class RawResponse(HTTPResponse):
-    """A response with headers that were encoded before: constants, and values that are known to be clean.
+    """A response with pre-encoded headers: constants, and values known to be valid.
 
     Sanic checks and encodes each header of each response, which takes longer than a cached call itself.
     """
@@ -136,7 +136,7 @@ class RawResponse(HTTPResponse):
         headers: dict[str, str] | None = None,
         content_type: str | None = "application/json",
     ) -> None:
-        # Not that of `HTTPResponse`, which makes the headers a second time.
+        # Skips `HTTPResponse.__init__`, which would build the headers a second time.
         BaseHTTPResponse.__init__(self)
         self.body, self.status, self.content_type = body, status, content_type
         if headers:
@@ -145,14 +145,14 @@ class RawResponse(HTTPResponse):
 
     @property
     def processed_headers(self) -> Iterator[tuple[bytes, bytes]]:
-        """All headers as they are sent. None comes from a client, so none needs to be cleaned."""
+        """All headers, encoded for sending. None of them contains client input, so none needs sanitising."""
         if self.content_type and has_message_body(self.status):
             self.headers.setdefault("content-type", self.content_type)
         return chain(self.encoded, [(name.encode(), str(value).encode()) for name, value in self.headers.items()])
 
 
 class HandlerWrapper:
-    """Wraps handlers: gives each request an id, adds what every answer carries, and logs it."""
+    """Wraps handlers: assigns request IDs, adds common headers, and logs requests."""
 
     def __init__(
         self,
@@ -167,9 +167,9 @@ class HandlerWrapper:
         self._confirm, self._encode = confirm, encode
 
     def wrap(self, handler: Handler, *, reads: bool = False) -> Handler:
-        """Return a handler for Sanic that does the same, and finishes the answer.
+        """Return a handler for Sanic that calls this one and finishes the response.
 
-        What only `reads` may find that the client has its answer already.
+        With `reads`, the response can become a 304 if the client has a current copy.
         """
 
         async def wrapped(request: Request, **path: Any) -> HTTPResponse:
@@ -184,7 +184,7 @@ class HandlerWrapper:
         return wrapped
 
     def finish(self, request: Request, response: HTTPResponse) -> HTTPResponse:
-        """Add the headers that every answer carries to that of a request that has begun, and log the request."""
+        """Add the common headers to the response of a request that `begin` was called for, and log the request."""
         context = request.ctx
         if isinstance(response, RawResponse):
             request_id = (b"X-Request-Id", context.request_id.encode("ascii"))
@@ -193,7 +193,7 @@ class HandlerWrapper:
             response.headers["X-Request-Id"] = context.request_id
             for name, value in SECURITY_HEADERS.items():
                 response.headers.setdefault(name, value)
-            # Sanic would write `content-type: None` for an empty answer, such as a redirect.
+            # Sanic would send `content-type: None` for a response without a body, such as a redirect.
             response.content_type = response.content_type or EMPTY_CONTENT
         if self._log_requests and not (response.status < _FAILED and request.path in self._unlogged):
             request_log(
@@ -209,18 +209,17 @@ class HandlerWrapper:
 
 
 def mark_public_text(request: Request, compressed: PrecompressedText | None = None) -> None:
-    """Say that the answer to a request holds no secret.
+    """Mark the response to a request as free of secrets.
 
-    It may be compressed, and confirmed by its tag, though it is not to be stored. `compressed` is the part of it that
-    was compressed before.
+    It can then be compressed and validated by its `ETag`, even with `no-store`. `compressed` is its precompressed part.
     """
     setattr(request.ctx, PUBLIC_TEXT, compressed or True)
 
 
 def begin(request: Request) -> None:
-    """Give a request its id, its starting time and the IP address of its connection, once.
+    """Set the ID, the start time and the client IP of a request. Repeated calls have no effect.
 
-    An interface that learns the client's puts it in its place.
+    The IP is that of the connection; interfaces behind a proxy replace it.
     """
     context = request.ctx
     if not hasattr(context, "request_id"):
@@ -228,31 +227,31 @@ def begin(request: Request) -> None:
         context.client_ip = request.ip
         stream: Any = request.stream
         if stream is not None:
-            # Sanic never again looks at the time of a connection that asks for a websocket, and this server has none.
+            # Sanic exempts connections that request a WebSocket from timeouts, and this server has no WebSockets.
             stream.upgrade_websocket = False
         sent = request.headers.get("x-request-id")
         context.request_id = (accept_request_id(sent) if sent else None) or new_request_id()
 
 
 def new_request_id() -> str:
-    """Return a new id of 32 lower-case hex digits, the form of a trace id in W3C Trace Context.
+    """Return a new ID of 32 lower-case hex digits, the format of a trace ID in W3C Trace Context.
 
-    The first 12 digits are the time in milliseconds, so that ids sort by age; the other 80 bits are random.
+    The first 12 digits are the time in milliseconds, which makes IDs sort by age; the other 80 bits are random.
     """
     return (time.time_ns() // 1_000_000).to_bytes(6, "big").hex() + _random.randbytes(10).hex()
 
 
 def accept_request_id(header: str | None) -> str | None:
-    """Return the id that a client sent as `X-Request-Id`, or `None` where it is not 8 to 64 of `[A-Za-z0-9._-]`."""
+    """Return the ID that a client sent as `X-Request-Id`, or `None` if it is not 8 to 64 of `[A-Za-z0-9._-]`."""
     return header if header and _ACCEPTED.fullmatch(header) else None
 
 
 def receive_body(request: Request, max_bytes: int = 0) -> Awaitable[None]:
-    """Read the body of a request whose endpoint has `reads_body`, with a bound below the endpoint's own unless it is 0.
+    """Read the body of a request whose endpoint has `reads_body`. `max_bytes`, unless 0, lowers the endpoint's limit.
 
     Raises:
-        sanic.exceptions.PayloadTooLarge: it is larger, which is known before all of it has come.
-        sanic.exceptions.RequestTimeout: it did not arrive in time.
+        sanic.exceptions.PayloadTooLarge: the body exceeds the limit. Raised before all of it is received.
+        sanic.exceptions.RequestTimeout: the body did not arrive in time.
     """
     if max_bytes:
         setattr(request.ctx, BODY_LIMIT, max_bytes)
@@ -260,6 +259,6 @@ def receive_body(request: Request, max_bytes: int = 0) -> Awaitable[None]:
 
 
 def logged_path(request: Request) -> str:
-    """Return the path of a request as the log shows it: without its query, and with the secrets in it masked."""
+    """Return the path of a request for the log: without its query, and with secrets masked."""
     paths: SecretPaths | None = getattr(request.app.ctx, MASKED_PATHS, None)
     return request.path if paths is None else paths.masked(request.path)

@@ -1,8 +1,8 @@
-"""The fonts of the pages: those that the server draws with, cut down to what pages show, as WOFF2.
+"""Web fonts of the pages: the fonts for server-side drawing, subset to the characters of pages, as WOFF2.
 
-They are made from the installed packages when they are asked for first, and kept in the data folder. Without the extra
-`graphics`, pages use fonts of the reader's system. Each is two files: what nearly every page shows, and the letters of
-other Latin alphabets, which browsers load for pages that have any.
+They are built from the installed packages on first use, and kept in the data folder. Without the extra `graphics`,
+pages use system fonts. Each font is split into two files: the characters of nearly every page, and the letters of other
+Latin alphabets, which browsers load on demand.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ MEDIA_TYPE: Final = "font/woff2"
 PATH: Final = "/tools/static/fonts"
 
 _RECIPE: Final = 3
-"""To be raised with every change of what is cut out: fonts are cached for a year under their version."""
+"""Increment this with every change to the subset: browsers cache fonts for a year under their version."""
 
 _MODULES: Final = ("uharfbuzz", "fontTools", "brotli")
 _MADE: Final[dict[str, bytes]] = {}
-"""What this process made, by version: every server in it has the same fonts."""
+"""Fonts built by this process, by version, shared by all its servers."""
 
 _LATIN: Final = (*range(0x20, 0x7F), *range(0xA0, 0x100), 0x152, 0x153, 0x160, 0x161, 0x178, 0x17D, 0x17E)
 _SIGNS: Final = (*range(0x2010, 0x2027), 0x202F, *range(0x2030, 0x2040), 0x20AC, 0x2122, *range(0x2190, 0x2194), 0x2197)
@@ -42,12 +42,11 @@ _FEATURES: Final = ("kern", "locl", "tnum")
 
 @dataclass(frozen=True, slots=True)
 class FontRecipe:
-    """How a font of the pages is cut out of a package's file.
+    """How to build a web font from a package's font file.
 
-    `weights` are the least and the greatest of the `wght` axis, `pinned` the values of the other axes. `first` tells
-    that every page shows it, so that browsers may load it before the style sheet asks for it. The others are loaded by
-    pages that show text in them. `heights` are an ascent and a descent in percent of the size, where a line is to have
-    others than the font's own.
+    `weights` are the minimum and maximum of the `wght` axis, `pinned` the values of other axes. `first` marks fonts
+    that every page uses, which browsers can preload; other fonts are loaded on demand. `heights` override the font's
+    ascent and descent, in percent of the font size.
     """
 
     name: str
@@ -63,7 +62,7 @@ class FontRecipe:
 
 
 _CODE_HEIGHTS: Final = (102, 30)
-"""Those of JetBrains Mono: images of code have the same base line in every font."""
+"""The heights of JetBrains Mono, which give images of code the same baseline in every font."""
 
 _RECIPES: Final = (
     FontRecipe(
@@ -109,7 +108,7 @@ _RECIPES: Final = (
         {},
         first=False,
     ),
-    # For typing in an image that is drawn in them.
+    # For editing text in place in an image drawn with these fonts.
     FontRecipe(
         "fira-code.woff2",
         "Fira Code",
@@ -137,9 +136,9 @@ _RECIPES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SystemFont:
-    """A font of the reader's system, scaled so that a text takes the same room in it while the font of the page loads.
+    """A system font scaled to the dimensions of a page's font, to avoid layout shifts while that loads.
 
-    `names` are full names of faces of the same widths, `size` is in percent, `ascent` and `descent` are those of the
+    `names` are full names of faces with equal widths. `size` is in percent. `ascent` and `descent` are those of the
     page's font in percent of that size. All were measured with English prose.
     """
 
@@ -186,7 +185,7 @@ _SYSTEM_FONTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class WebFont:
-    """A font that can be made. `version` changes with its content, and is in its URL."""
+    """A font that can be built. `version` changes with its content, and is part of its URL."""
 
     recipe: FontRecipe
     source: Path
@@ -195,22 +194,22 @@ class WebFont:
 
     @property
     def name(self) -> str:
-        """The name of its file."""
+        """The file name."""
         return self.recipe.name.replace(".", "-extended.") if self.extended else self.recipe.name
 
     @property
     def characters(self) -> frozenset[int]:
-        """The characters that it is for."""
+        """The code points that the font covers."""
         return _EXTENDED if self.extended else _BASIC
 
     @property
     def href(self) -> str:
-        """Its path below the server's root."""
+        """The path below the server's root, with the version."""
         return f"{PATH}/{self.name}?v={self.version}"
 
 
 class WebFonts:
-    """The fonts of the pages of one server. `folder` is where they are kept; it is made with the first."""
+    """The web fonts of one server. `folder` is their cache, created with the first font."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -220,25 +219,25 @@ class WebFonts:
 
     @property
     def css(self) -> str:
-        """The `@font-face` rules of the style sheet, whose URLs are relative to it."""
+        """The `@font-face` rules of the style sheet, with URLs relative to it."""
         if not self._fonts:
             return ""
         return "".join((*map(_rule, self._fonts.values()), *map(_system_rule, _SYSTEM_FONTS)))
 
     @property
     def preloaded(self) -> tuple[str, ...]:
-        """The paths of the fonts that every page shows."""
+        """The paths of the fonts that every page uses."""
         return tuple(font.href for font in self._fonts.values() if font.recipe.first and not font.extended)
 
     def version(self, name: str) -> str:
-        """Return the version of a font. Raises `NotFound`."""
+        """Return the version of a font. Raises `NotFound` for an unknown name."""
         return self._font(name).version
 
     async def content(self, name: str) -> bytes:
-        """Return a font as WOFF2. Raises `NotFound`."""
+        """Return a font as WOFF2. Raises `NotFound` for an unknown name."""
         font = self._font(name)
         if name not in self._made:
-            async with self._turn:  # it takes the processor for a second, so one at a time
+            async with self._turn:  # building takes about a second of CPU time, so one at a time
                 if name not in self._made:
                     self._made[name] = await asyncio.to_thread(self._read_or_make, font)
         return self._made[name]
@@ -255,7 +254,7 @@ class WebFonts:
             if content := path.read_bytes():
                 return content
         content = _MADE.get(font.version) or _MADE.setdefault(font.version, make(font))
-        with suppress(OSError):  # a full or read-only disk costs the next start a second
+        with suppress(OSError):  # with a full or read-only disk, the font is built again after a restart
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
                 file.write(content)
@@ -264,11 +263,11 @@ class WebFonts:
 
 
 def make(font: WebFont) -> bytes:
-    """Return a font cut down to the characters, weights and features of the pages, as WOFF2."""
+    """Build a font as WOFF2 with only the characters, weights and features that pages need."""
     import uharfbuzz  # noqa: PLC0415 - an extra, and loads with the first font
     from fontTools.ttLib import TTFont  # noqa: PLC0415
 
-    # Without types of its own.
+    # The package is untyped.
     harfbuzz: Any = uharfbuzz
     recipe = font.recipe
     face = harfbuzz.Face(harfbuzz.Blob.from_file_path(str(font.source)))
@@ -306,7 +305,7 @@ def _installed() -> Iterator[WebFont]:
                 yield WebFont(recipe, source, hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16], extended)
 
 
-@cache  # looking it up reads the folder of every distribution
+@cache  # the lookup reads the folder of every distribution
 def _version(distribution: str) -> str:
     return metadata.version(distribution)
 
@@ -338,7 +337,7 @@ def _system_rule(font: SystemFont) -> str:
 
 @cache
 def _ranges(characters: frozenset[int]) -> str:
-    """Return characters as CSS writes them: `U+20-7E,U+A0`."""
+    """Return characters in the CSS syntax of `unicode-range`: `U+20-7E,U+A0`."""
     ranges: list[list[int]] = []
     for one in sorted(characters):
         if ranges and ranges[-1][1] == one - 1:

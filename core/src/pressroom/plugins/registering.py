@@ -1,6 +1,6 @@
-"""Importing a plugin's module and registering its hooks, and undoing both where that fails.
+"""Import plugin modules and register their hooks, undoing both on failure.
 
-The record of a plugin that fails says what is wrong, and what to do about it.
+The record of a failed plugin states the problem and how to fix it.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ from pressroom.validation.echo import nearest
 log = structlog.get_logger()
 
 ACCEPTED_APIS: Final = frozenset({API, str(int(API) - 1)} - {"0"})
-"""The plugin interfaces that this host works with: its own and the one before."""
+"""The plugin API versions that this host accepts: the current and the previous one."""
 
 
 class IncompatibleApi(PluginError):
-    """The plugin is written for an interface that this host does not offer."""
+    """The plugin is written for an API version that this host does not support."""
 
 
 def import_plugin(candidate: Candidate) -> tuple[ModuleType, Plugin]:
-    """Import the module of a plugin and return it with its `PLUGIN`, or with what a module without one implies.
+    """Import a plugin's module, and return it with its `PLUGIN` or the declaration implied by its contents.
 
-    Where that fails, the modules that the plugin's package brought are forgotten. What fails later leaves them: another
-    plugin of the same package may work with them by then.
+    If this fails, modules of the plugin's package imported here are removed from `sys.modules`. Later failures do not
+    remove them, since another plugin of the same package may already use them.
 
     Raises:
-        IncompatibleApi: the plugin is made for another interface.
-        PluginError: there is nothing to offer, or `PLUGIN` is not what the entry point promises.
-        BaseException: whatever the module itself raises while it is imported.
+        IncompatibleApi: the plugin is made for another API version.
+        PluginError: the module offers nothing, or `PLUGIN` does not match the entry point.
+        BaseException: any exception of the module during its import.
     """
     before = set(sys.modules)
     module_name, _, attribute = candidate.module.partition(":")
@@ -71,7 +71,7 @@ def import_plugin(candidate: Candidate) -> tuple[ModuleType, Plugin]:
 
 
 def warnings_of(record: PluginRecord, plugin: Plugin | None) -> PluginRecord:
-    """Return the record of a plugin with what its authors should change before a later host drops it."""
+    """Return the record with warnings for the plugin's authors about uses that a later host will not support."""
     found = [deprecation.message for deprecation in uses_of(record.id)]
     if plugin is not None and not plugin.api:
         stated = f"PLUGIN = {_declared(record.id, FIRST_API)}"
@@ -106,7 +106,7 @@ def _declaration(module: ModuleType, attribute: str, candidate: Candidate) -> Pl
     if problems:
         raise PluginError(f"{attribute}: {'; '.join(problems)}", hint=f"correct {attribute}, or tell the authors")
     if candidate.folder is not None and not plugin.api:
-        # Who writes a file for a server of their own writes it for the interface of that server.
+        # A one-file plugin is written for the server that it is on, so it uses the current API.
         plugin = replace(plugin, api=API)
     if plugin.id != candidate.id and candidate.folder is not None:
         raise PluginError(
@@ -127,10 +127,10 @@ def _declaration(module: ModuleType, attribute: str, candidate: Candidate) -> Pl
 
 
 def _implied(module: ModuleType, candidate: Candidate) -> Plugin:
-    """Return the declaration of a module that has no `PLUGIN`, but hooks or decorated tools.
+    """Return the declaration of a module without `PLUGIN` that has hooks or decorated tools.
 
     Raises:
-        PluginError: it offers nothing either, or its `Plugin` has another name.
+        PluginError: the module offers nothing, or its `Plugin` has another name.
     """
     name = next((name for name, value in vars(module).items() if isinstance(value, Plugin)), "")
     if name:
@@ -154,13 +154,13 @@ def _forget(module_name: str, before: set[str]) -> None:
 
 
 HOOK_PREFIX: Final = "pressroom_"
-"""What the names of the host's own hooks begin with."""
+"""The prefix of the host's own hooks."""
 
 _MARK: Final = "pressroom_impl"
 
 
 class _PluginManager(pluggy.PluginManager):
-    """Leaves wrappers to `pressroom.plugins.wrapping`: pluggy would run all of them in one call, and fail with each."""
+    """Ignores wrappers, which `pressroom.plugins.wrapping` runs: pluggy would run all in one call, failing together."""
 
     def parse_hookimpl_opts(self, plugin: Any, name: str) -> pluggy.HookimplOpts | None:
         options = super().parse_hookimpl_opts(plugin, name)
@@ -168,19 +168,20 @@ class _PluginManager(pluggy.PluginManager):
 
 
 def new_manager() -> pluggy.PluginManager:
-    """Return a plugin manager that knows the host's hooks, and no plugin."""
+    """Return a plugin manager with the host's hook specifications and without plugins."""
     manager = _PluginManager("pressroom")
     manager.add_hookspecs(hookspecs)
     return manager
 
 
 def offered_hooks(offered: Any) -> dict[str, type[Any]]:
-    """Return the hooks that a plugin offers to others with `Plugin(hookspecs=…)`, and what each is to yield.
+    """Return the hooks that a plugin offers with `Plugin(hookspecs=…)`, each with the type of its records.
 
-    The type is read from the annotation of what the hook returns, `Iterable[SomeRecord]`; without one it is `object`.
+    The type is taken from the return annotation, `Iterable[SomeRecord]`, and is `object` without one.
 
     Raises:
-        PluginError: none was found, or one has the name of a hook of the host.
+        PluginError: there are no hook specifications, one has the name of a host hook, or takes other arguments than
+            `plugin`.
     """
     scratch = pluggy.PluginManager("pressroom")
     try:
@@ -211,10 +212,11 @@ def _yielded_type(specification: Any) -> type[Any]:
 
 
 def register(manager: pluggy.PluginManager, module: ModuleType, name: str) -> tuple[Wrapper, ...]:
-    """Register the hooks of a plugin under its id, and return its wrappers, which the manager does not know.
+    """Register a plugin's hooks under its ID. Return its wrappers, which are not registered with the manager.
 
     Raises:
-        PluginError: a hook is misspelt, takes arguments that it does not get, or is not a plain function.
+        PluginError: a hook is misspelt, takes unsupported arguments, or is not a plain function; or the module is
+            already registered for another plugin.
     """
     known = _known_hooks(manager)
     wrappers = []
@@ -239,13 +241,13 @@ def register(manager: pluggy.PluginManager, module: ModuleType, name: str) -> tu
 
 
 def unregister(manager: pluggy.PluginManager, name: str) -> None:
-    """Take a plugin's hooks out again; one that is not registered is not an error."""
+    """Unregister a plugin's hooks. Does nothing if it is not registered."""
     if manager.has_plugin(name):
         manager.unregister(name=name)
 
 
 def _known_hooks(manager: pluggy.PluginManager) -> Mapping[str, tuple[str, ...]]:
-    """Return the arguments of each hook that somebody has specified."""
+    """Return the arguments of each specified hook."""
     callers = vars(manager.hook).items()
     return {
         name: (*caller.spec.argnames, *caller.spec.kwargnames) for name, caller in callers if caller.spec is not None
@@ -255,9 +257,9 @@ def _known_hooks(manager: pluggy.PluginManager) -> Mapping[str, tuple[str, ...]]
 def _hook_functions(
     module: ModuleType, known: Mapping[str, tuple[str, ...]]
 ) -> Iterator[tuple[str, Any, dict[str, Any] | None]]:
-    """Yield what is marked as a hook or named like one, with the options of the mark.
+    """Yield functions that are marked as hooks or named like them, with the options of the mark or `None`.
 
-    Only functions are asked for their mark: other objects of a module, such as proxies, may answer to any name.
+    Only functions are inspected for the mark, since other objects, such as proxies, can have arbitrary attributes.
     """
     for name, value in sorted(vars(module).items()):
         function = value.__func__ if isinstance(value, MethodType) else value
@@ -298,7 +300,7 @@ def _did_you_mean(hook: str, known: Mapping[str, Any]) -> str:
 
 
 def _similar(hook: str, known: Mapping[str, Any]) -> str | None:
-    # The prefix alone would make any two names similar.
+    # Without removing the prefix, any two names would look similar.
     shortened = {name.removeprefix(HOOK_PREFIX): name for name in known}
     similar = nearest(hook.removeprefix(HOOK_PREFIX), shortened)
     return shortened[similar] if similar else None
@@ -323,13 +325,13 @@ _HINTS: Final[Mapping[Phase, str]] = {
 
 
 def taken_out(record: PluginRecord, status: Status, phase: Phase, reason: Reason) -> PluginRecord:
-    """Return the record of a plugin that is not used, with nothing left of what it contributed."""
+    """Return the record of a plugin that is not used, without contributions."""
     error, hint = reason
     return replace(record, status=status, phase=phase, error=error, hint=hint, contributes=())
 
 
 def fallen(record: PluginRecord, status: Status, phase: Phase, error: BaseException) -> PluginRecord:
-    """Return the record of a plugin that raised an error in a phase, with nothing left of what it contributed."""
+    """Return the record of a plugin that raised an error in a phase, without contributions."""
     late = isinstance(error, PluginFailed) and error.reason != "failed"
     if isinstance(error, PluginFailed) and not late:
         error = error.cause
@@ -337,7 +339,7 @@ def fallen(record: PluginRecord, status: Status, phase: Phase, error: BaseExcept
         status, phase = "incompatible", "compatible"
     own = getattr(error, "hint", "") if isinstance(error, PressroomError) else _name_meant(error)
     folder = record.folder or editable_folder(record.distribution)
-    # Whoever has the source is most likely its author.
+    # With the source at hand, the operator is probably the author.
     advice = _CORRECT if folder and phase not in ("compatible", "config") else _HINTS.get(phase, _REPORT)
     names = {"id": record.id, "distribution": record.distribution, "folder": folder}
     hint = squeezed(str(own)) or advice.format_map(names)
@@ -345,7 +347,7 @@ def fallen(record: PluginRecord, status: Status, phase: Phase, error: BaseExcept
 
 
 def _name_meant(error: BaseException) -> str:
-    """Return which name of the SDK was meant, where a plugin imports one that is not there; or nothing."""
+    """Return a hint with the intended SDK name for a failed import from the SDK, otherwise an empty string."""
     wanted = _NOT_IN_SDK.match(str(error)) if isinstance(error, ImportError) and error.name == sdk.__name__ else None
     similar = nearest(wanted[1], sdk.__all__) if wanted else None
     return f"did you mean {similar}? The names are in the reference of the SDK" if similar else ""

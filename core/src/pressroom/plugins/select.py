@@ -1,4 +1,4 @@
-"""Which of the installed plugins are to be loaded."""
+"""Select which installed plugins to load."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pressroom.validation.echo import nearest
 from pressroom.version import VERSION
 
 HOST_ID: Final = "pressroom"
-"""The id under which the host registers its own defaults; no plugin may have it."""
+"""The ID under which the host registers its own records; plugins cannot use it."""
 
 BUILTIN_DISTRIBUTIONS: Final = frozenset(
     {
@@ -37,22 +37,22 @@ BUILTIN_DISTRIBUTIONS: Final = frozenset(
         "pressroom-wordpress",
     }
 )
-"""The distributions that come with the server, and are on without being named in the configuration.
+"""Distributions that ship with the server, enabled without being configured.
 
-They keep the names that third parties claim too.
+They win conflicts with third-party plugins over names.
 """
 
 
 SAFE_MODE: Final = "left out: safe mode loads built-in plugins alone"
-"""What the records of plugins say that are not loaded for that reason."""
+"""The error in records of plugins that safe mode leaves out."""
 
 
 def select(candidates: Iterable[Candidate], settings: Settings) -> tuple[list[Candidate], list[PluginRecord]]:
-    """Return the candidates to load, in the order of id, and a record for each plugin that is not loaded.
+    """Return the candidates to load, ordered by ID, and a record for each plugin that is not loaded.
 
-    A plugin is loaded where the configuration names it and does not switch it off, where it is built in, or where it is
-    in the folder that `plugins_dir` names. Of a built-in plugin that the configuration does not name, only the built-in
-    distribution is meant. In safe mode built-in plugins alone are loaded.
+    A plugin is loaded if the configuration lists and does not disable it, if it is built in, or if it is in the folder
+    `plugins_dir`. An unconfigured ID of a built-in plugin means the built-in distribution. In safe mode only built-in
+    plugins are loaded.
     """
     if settings.safe_mode:
         return _select_safely(candidates, settings)
@@ -60,7 +60,7 @@ def select(candidates: Iterable[Candidate], settings: Settings) -> tuple[list[Ca
 
 
 def _select_safely(candidates: Iterable[Candidate], settings: Settings) -> tuple[list[Candidate], list[PluginRecord]]:
-    """Select from the built-in plugins alone, and say of all others that the configuration wants why they are not."""
+    """Select only built-in plugins, and record for each other configured plugin that safe mode left it out."""
     found = list(candidates)
     builtin = [one for one in found if one.distribution in BUILTIN_DISTRIBUTIONS and one.folder is None]
     ids = {one.id for one in builtin}
@@ -128,7 +128,7 @@ def _select(candidates: Iterable[Candidate], settings: Settings) -> tuple[list[C
 
 
 def record_of(candidate: Candidate, wanted: PluginSettings | None) -> PluginRecord:
-    """Return the record of a plugin that nothing has been done with yet."""
+    """Return the initial record of a plugin."""
     return PluginRecord(
         id=candidate.id,
         status="available",
@@ -143,7 +143,7 @@ def record_of(candidate: Candidate, wanted: PluginSettings | None) -> PluginReco
 
 
 def _picked(group: list[Candidate], wanted: PluginSettings | None, settings: Settings) -> list[Candidate]:
-    """Return the candidates of one id that are meant to be used; more than one is a conflict."""
+    """Return the selected candidates of one ID. More than one is a conflict."""
     if wanted is None:
         builtin = [one for one in group if settings.builtin_plugins and one.distribution in BUILTIN_DISTRIBUTIONS]
         return builtin or [one for one in group if one.folder]
@@ -189,7 +189,7 @@ def _taken_by_builtin(record: PluginRecord, builtin: Candidate) -> PluginRecord:
 
 
 def _unusable(candidate: Candidate) -> tuple[str, str] | None:
-    """Return why no configuration could ever switch a plugin on, and what to do."""
+    """Return the error and hint for an ID that no configuration can enable, or `None` for a valid ID."""
     if not PLUGIN_ID.fullmatch(candidate.id):
         rule = "must be 2 to 32 lower-case letters, digits and underscores, and begin with a letter"
         return f"the id {candidate.id!r} {rule}", "tell the plugin's authors"

@@ -1,4 +1,4 @@
-"""Plugins on their way through the phases of loading, and what is settled between them."""
+"""The state of plugins during loading, and the settlement of conflicts between phases."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from pressroom.sdk import Plugin, PluginContext
 
 @dataclass(slots=True)
 class LoadingPlugin:
-    """A plugin on its way, each phase of which has that many seconds.
+    """A plugin during loading. Each phase can take up to `seconds`.
 
-    `record` is replaced as it goes; a failed one goes no further.
+    `record` is replaced after each phase. A failed plugin does not enter further phases.
     """
 
     record: PluginRecord
@@ -43,7 +43,7 @@ class LoadingPlugin:
     def phase(
         self, name: Phase, undo: Callable[[], None] | None = None, doing: Callable[[], str] | None = None
     ) -> Iterator[None]:
-        """Contain whatever a plugin does in a phase; only Ctrl-C goes through. See `PluginGate.loading` for `doing`."""
+        """Record failures of the plugin in a phase; only Ctrl-C propagates. See `PluginGate.loading` for `doing`."""
         try:
             with self.gate.loading(PluginCall(self.record.id, name), self.seconds, doing):
                 yield
@@ -57,33 +57,33 @@ class LoadingPlugin:
 
     @property
     def sound(self) -> bool:
-        """Whether nothing is wrong with it so far."""
+        """Whether it has not failed so far."""
         return self.record.status in ("available", "active")
 
     @property
     def records(self) -> tuple[Any, ...]:
-        """What it contributes to the hooks of the host."""
+        """Its contributions to hooks of the host."""
         return tuple(record for hook, found in self.collected.items() if hook in RECORD_TYPES for record in found)
 
     @property
     def extensions(self) -> dict[str, Sequence[Any]]:
-        """What it contributes to the hooks that other plugins offer."""
+        """Its contributions to hooks that other plugins offer."""
         return {hook: found for hook, found in self.collected.items() if hook not in RECORD_TYPES}
 
     @property
     def wrapped(self) -> tuple[str, ...]:
-        """What it does to the records of other plugins, as lists call it."""
+        """Display texts of its changes to other plugins' records."""
         hooks = dict.fromkeys(wrapper.hook for wrapper in self.wrappers)
         return (*(f"wrapper of {hook}" for hook in hooks), *self.changes)
 
     @property
     def requires(self) -> tuple[str, ...]:
-        """The ids of the plugins that it needs."""
+        """The IDs of the plugins that it requires."""
         return self.plugin.requires if self.plugin else ()
 
 
 def settle_claims(loading: Sequence[LoadingPlugin], of_the_host: Sequence[str]) -> None:
-    """Take out the plugins that claim what another one claims."""
+    """Take out plugins whose claims conflict with those of others."""
     sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}
     builtin = frozenset(id_ for id_, plugin in sound.items() if plugin.record.builtin)
     own = frozenset(id_ for id_, plugin in sound.items() if plugin.record.distribution in BUILTIN_DISTRIBUTIONS)
@@ -93,9 +93,9 @@ def settle_claims(loading: Sequence[LoadingPlugin], of_the_host: Sequence[str]) 
 
 
 def leave_out(loading: Sequence[LoadingPlugin], settings: Settings, others: dict[str, Status]) -> None:
-    """Switch off the plugins that nobody named, and that need one which the operator left out.
+    """Disable unconfigured plugins that require a plugin which the operator left out.
 
-    Who switches `content` off need not switch off everything that is built on it.
+    Disabling `content`, for example, also disables the built-in plugins that depend on it.
     """
     sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}
     unnamed = {id_: plugin for id_, plugin in sound.items() if id_ not in settings.plugins}
@@ -111,7 +111,7 @@ def leave_out(loading: Sequence[LoadingPlugin], settings: Settings, others: dict
 
 
 def settle_requirements(loading: Sequence[LoadingPlugin], others: Mapping[str, Status]) -> None:
-    """Take out the plugins that need one which is not there, or not any more."""
+    """Take out plugins that require a plugin which is missing or has failed."""
     sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}
     status = {**others, **{plugin.record.id: plugin.record.status for plugin in loading if not plugin.sound}}
     requires = {id_: plugin.requires for id_, plugin in sound.items()}
@@ -126,9 +126,9 @@ def settle_wrappers(
     unique: Mapping[str, str],
     taken: Sequence[str],
 ) -> Wrapped:
-    """Let each plugin wrap hooks of the others, in the order of id, and return all records as they are then.
+    """Let each plugin wrap the hooks of the others, ordered by ID, and return the resulting records.
 
-    Where one fails it is taken out, and the others begin again without it.
+    If one fails, it is taken out, and all wrappers are run again without it.
     """
     while True:
         sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}

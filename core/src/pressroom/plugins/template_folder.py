@@ -1,7 +1,7 @@
-"""What an operator puts in place of the pages' templates, from the folder that `[branding] templates` names.
+"""The operator's replacements for page templates, from the folder `[branding] templates`.
 
-`base.html` there replaces that template of the host, `content/post.html` that of the plugin `content`. It is read once,
-at the start. What is wrong with a file costs no page: the file is left out, and named.
+`base.html` there replaces that template of the host, `content/post.html` that of the plugin `content`. The folder is
+read once, at the start. A faulty file is left out and reported, and pages use the original instead.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ log = structlog.get_logger()
 
 _PACKAGE: Final = Path(pressroom.__file__).parent
 FRAME_FOLDER: Final = _PACKAGE / "http" / "templates"
-"""The templates that every page of the host shares; they are known as `web/…` too."""
+"""Templates that every page of the host shares, also available as `web/…`."""
 
 HOST_FOLDERS: Final = (
     FRAME_FOLDER,
@@ -42,7 +42,7 @@ HOST_FOLDERS: Final = (
 )
 FRAME_ALIAS: Final = "web"
 HOST_FILTERS: Final = ("code", "paragraphs", "json_script")
-"""The filters that templates of the host may use besides Jinja's own."""
+"""Filters of the host's templates in addition to Jinja's own."""
 
 STATIC: Final = "static"
 MEDIA_TYPES: Final[Mapping[str, str]] = {
@@ -56,7 +56,7 @@ MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".ico": "image/x-icon",
     ".woff2": "font/woff2",
 }
-"""The files in the folder `static` that are served, by the end of their names."""
+"""Media types of the files served from the folder `static`, by file extension."""
 
 _MAX_TEMPLATE_BYTES: Final = 262_144
 _MAX_STATIC_BYTES: Final = 4_194_304
@@ -68,7 +68,7 @@ _COPIED: Final = re.compile(r"\{# Copied from (\S+) of pressroom \S+, ([0-9a-f]{
 
 @dataclass(frozen=True, slots=True)
 class TemplateProblem:
-    """What is wrong with a file of the operator: its path, the line where one is known, and what to do."""
+    """A problem with an operator's file: its path, the line (0 if unknown), a message and a hint."""
 
     path: str
     message: str
@@ -76,15 +76,15 @@ class TemplateProblem:
     line: int = 0
 
     def __str__(self) -> str:
-        """Return the problem with the file, and the line where it is known."""
+        """Return the path, the line if known, and the message."""
         return f"{self.path}{f', line {self.line}' if self.line else ''}: {self.message}"
 
 
 class TemplateFolder:
-    """The operator's templates, style sheet and static files. `problems` tell what was left out, and why.
+    """The operator's templates, style sheet and static files. `problems` lists the files left out, with the reasons.
 
-    `changed` names the copies whose originals are others by now, as pairs of file and template. `failures` counts the
-    templates that failed while a page was rendered.
+    `changed` lists copies whose originals have changed, as pairs of file and template. `failures` counts rendering
+    failures by template.
     """
 
     def __init__(self, settings: BrandingSettings) -> None:
@@ -103,17 +103,17 @@ class TemplateFolder:
         self._check("", HOST_FOLDERS, options)
 
     def of_plugin(self, plugin: str, folders: Sequence[Path]) -> PageTemplates:
-        """Return the templates in these folders of a plugin, with what the operator replaced of them."""
+        """Return the templates in these folders of a plugin, with the operator's replacements."""
         self._check(plugin, folders, TemplateOptions())
         return PageTemplates(folders, self._replaced[plugin], partial(self.note, plugin), interrupting=_interrupting)
 
     def of_host(self, folders: Sequence[Path], options: TemplateOptions) -> PageTemplates:
-        """Return templates of the host, with what the operator replaced of them."""
+        """Return templates of the host, with the operator's replacements."""
         options = replace(options, aliases={FRAME_ALIAS: FRAME_FOLDER})
         return PageTemplates(folders, self._replaced[""], partial(self.note, ""), options, _interrupting)
 
     def settle(self) -> None:
-        """Name the folders of plugins that are not there, or have no templates. All plugins are loaded by now."""
+        """Report folders for plugins that are unknown or have no templates. Call it after all plugins are loaded."""
         for owner in sorted(self._files.keys() - self._originals.keys()):
             first = min(self._files[owner].values(), key=lambda one: one.path)
             similar = nearest(owner, [one for one in self._originals if one])
@@ -123,14 +123,14 @@ class TemplateFolder:
             self.problems.append(TemplateProblem(str(Path(first.path).parent), message, hint))
 
     def originals(self) -> Iterator[tuple[str, Path, str]]:
-        """Yield each template that can be replaced: its name, its file, and the operator's file or nothing."""
+        """Yield each replaceable template: its name, its file, and the operator's file or an empty string."""
         for owner, templates in sorted(self._originals.items()):
             for name, path in sorted(templates.items()):
                 own = self._replaced[owner].get(name)
                 yield (f"{owner}/{name}" if owner else name), path, own.path if own else ""
 
     def note(self, owner: str, template: str, error: BaseException) -> None:
-        """Count a template of the operator that failed, and log it once with the file and the line."""
+        """Count a failure of an operator's template, and log each distinct one once with file and line."""
         lines = _lines_of(error, {one.path for one in self._replaced[owner].values()})
         path, line = lines[-1] if lines else ("", 0)
         name = f"{owner}/{template}" if owner else template
@@ -239,10 +239,10 @@ class TemplateFolder:
 
 
 def folders_of(packages: Sequence[str]) -> tuple[Path, ...]:
-    """Return the folders `templates` of these packages.
+    """Return the `templates` folders of these packages.
 
     Raises:
-        PluginError: a package is not there, or has no such folder.
+        PluginError: a package does not exist, or has no such folder.
     """
     found = []
     for package in packages:
@@ -262,7 +262,7 @@ def folders_of(packages: Sequence[str]) -> tuple[Path, ...]:
 
 
 def fingerprint(source: str) -> str:
-    """Return what tells whether a template is the same as another one."""
+    """Return a hash for detecting changes of a template."""
     return hashlib.sha256(source.encode()).hexdigest()[:16]
 
 
@@ -282,11 +282,11 @@ def _line_with(source: str, text: str) -> int:
 
 
 def _lines_of(error: BaseException, paths: set[str]) -> list[tuple[str, int]]:
-    """Return the files of the operator that an exception came through, with the line, the innermost last."""
+    """Return the operator's files and lines in an exception's traceback, innermost last."""
     found, traceback = [], error.__traceback__
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename in paths:
-            # Jinja corrects the lines of its generated code for an `Exception` alone.
+            # Jinja corrects the line numbers of generated code only for subclasses of `Exception`.
             compiled, line = traceback.tb_frame.f_globals.get("__jinja_template__"), traceback.tb_lineno
             line = compiled.get_corresponding_lineno(line) if compiled is not None else line
             found.append((traceback.tb_frame.f_code.co_filename, line))
@@ -296,10 +296,10 @@ def _lines_of(error: BaseException, paths: set[str]) -> list[tuple[str, int]]:
 
 @contextmanager
 def _interrupting(seconds: float) -> Iterator[None]:
-    """Interrupt the rendering of a template, wherever it is, once it has kept the event loop that many seconds.
+    """Interrupt the rendering of a template after it has blocked the event loop for `seconds`.
 
     Raises:
-        TemplateTooLong: it has.
+        TemplateTooLong: the time is up.
     """
 
     def give_up() -> None:
@@ -313,15 +313,15 @@ def _interrupting(seconds: float) -> Iterator[None]:
 
 
 def _read(path: Path, root: Path | None, most: int) -> bytes:
-    """Return the content of a regular file below `root`.
+    """Return the content of a regular file below `root`, or anywhere if that is `None`.
 
     Raises:
-        OSError: it cannot be read.
-        ValueError: it is not a regular file, is too large, or is a link that leads out of the folder.
+        OSError: the file cannot be read.
+        ValueError: it is not a regular file, is larger than `most` bytes, or is a symbolic link out of the folder.
     """
     if root is not None and not path.resolve(strict=True).is_relative_to(root):
         raise ValueError("it is a symbolic link that leads out of the folder")
-    # Without O_NONBLOCK the opening of a pipe waits for somebody who writes into it.
+    # Without O_NONBLOCK, opening a named pipe blocks until there is a writer.
     with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ValueError("it is not a regular file")

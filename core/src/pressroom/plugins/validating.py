@@ -1,4 +1,4 @@
-"""Checking the records of one plugin by themselves."""
+"""Validate the records of one plugin, independently of other plugins."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from pressroom.sdk import (
 from pressroom.validation.messages import input_error
 
 Reason = tuple[str, str]
-"""An error and a hint."""
+"""An error message and a hint."""
 
 
 HTTP_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 RESERVED_SLUGS: Final = frozenset({"api", "static"})
-"""What is below `/tools/` in place of a slug: the catalog, and the files of the pages."""
+"""Segments below `/tools/` that are not slugs: the catalog, and the static files of pages."""
 
 _ASYNC: Final[Mapping[type[Any], tuple[str, ...]]] = {
     Authenticator: ("authenticate",),
@@ -59,21 +59,21 @@ _ASYNC: Final[Mapping[type[Any], tuple[str, ...]]] = {
     StorageKind: ("measure", "make_room"),
     VirtualHosts: ("hosts", "handler"),
 }
-"""The functions of records that the host awaits."""
+"""The record functions that the host awaits."""
 
 _JOB_KIND: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 
 _TYPE: Final = re.compile(r"[a-z]+(=.*)?", re.ASCII)
-"""What Sanic would take for one of its types of segments: a number, or a path of several segments."""
+"""Patterns that Sanic would interpret as one of its parameter types: a number, or a path of several segments."""
 
 _PATH: Final = re.compile(r"(/([A-Za-z0-9._~-]+|<[a-z_][a-z0-9_]*(:[^/:<>\s]+)?>))+/?|/", re.ASCII)
 
 
 def validate(records: Iterable[Any]) -> None:
-    """Check the records of one plugin by themselves.
+    """Validate the records of one plugin, independently of other plugins.
 
     Raises:
-        PluginError: one of them cannot work; the message names it and lists everything that is wrong with it.
+        PluginError: a record is invalid; the message names it and lists all its problems.
     """
     seen: set[str] = set()
     for record in records:
@@ -134,7 +134,7 @@ def _own_problems(tool: Generator | McpTool) -> Iterator[str]:
 
 
 def _deeper_problems(tool: Generator | McpTool) -> Iterator[str]:
-    """Yield what only shows once the declaration itself is sound."""
+    """Yield problems that can only be found in a valid declaration."""
     if tool.executor == "process":
         yield from _process_executor_problems(tool)
     yield from _schema_problems(tool.params, "validation") or _text_type_problems(tool.params)
@@ -160,7 +160,7 @@ def _process_executor_problems(tool: Generator | McpTool) -> Iterator[str]:
 
 
 class _SchemaGenerator(GenerateJsonSchema):
-    """Generates a schema, and notes whether functions of a plugin have a part in it."""
+    """Generates a schema, and records whether it was customised by functions from outside pydantic."""
 
     own_functions = False
 
@@ -180,9 +180,9 @@ class _SchemaGenerator(GenerateJsonSchema):
 
 @lru_cache(maxsize=2048)
 def _schema(model: type[BaseModel], mode: JsonSchemaMode, by_alias: bool) -> tuple[dict[str, Any], bool]:
-    """Return the JSON Schema of a model, and whether it is always the same.
+    """Return the JSON Schema of a model, and whether it is constant.
 
-    It is generated once in a process, since it takes milliseconds.
+    Cached, since generating it takes milliseconds.
     """
     generators: list[_SchemaGenerator] = []
 
@@ -195,14 +195,14 @@ def _schema(model: type[BaseModel], mode: JsonSchemaMode, by_alias: bool) -> tup
 
 
 def model_schema(model: type[BaseModel], mode: JsonSchemaMode, *, by_alias: bool = True) -> dict[str, Any]:
-    """Return the JSON Schema of a model as it is now: functions of a plugin may add what other plugins contributed."""
+    """Return the current JSON Schema of a model. Functions of a plugin can add contributions of other plugins to it."""
     schema, fixed = _schema(model, mode, by_alias)
     return dict(schema) if fixed else model.model_json_schema(by_alias=by_alias, mode=mode)
 
 
 @lru_cache(maxsize=2048)
 def _schema_problems(model: type[BaseModel], mode: JsonSchemaMode) -> tuple[str, ...]:
-    """Return what is wrong with the schema of a model."""
+    """Return the problems of a model's schema."""
     try:
         schema, _ = _schema(model, mode, True)
         json.dumps(schema, allow_nan=False)
@@ -222,14 +222,14 @@ _TEXT_SAMPLES: Final = {
     "duration": "PT1H",
     "uuid": "01234567-89ab-4def-8123-456789abcdef",
 }
-"""What clients send, as text, for types that JSON does not have."""
+"""Sample values for types that clients send as JSON strings."""
 
 _NO_TEXT: Final = frozenset({"datetime_type", "date_type", "time_type", "time_delta_type", "is_instance_of"})
-"""What pydantic calls the errors of strict types that take no text."""
+"""Error types of pydantic for strict types that do not accept strings."""
 
 
 def _text_type_problems(model: type[BaseModel]) -> Iterator[str]:
-    """Yield the parameters that no client can send: strict ones whose type is a text in JSON, such as a datetime."""
+    """Yield parameters that no client can send: strict ones whose JSON type is a string, such as a datetime."""
     for name, declared in _schema(model, "validation", True)[0].get("properties", {}).items():
         for kind in _formats(declared):
             try:
@@ -257,7 +257,7 @@ def _refers_to_itself(schema: dict[str, Any]) -> bool:
 
 
 def _references(node: Any) -> Iterator[str]:
-    """Yield the names of the definitions that a part of a schema refers to."""
+    """Yield the names of the definitions that part of a schema refers to."""
     if isinstance(node, dict):
         if isinstance(node.get("$ref"), str):
             yield node["$ref"].rpartition("/")[2]
@@ -289,7 +289,7 @@ def _models_problems(models: Models) -> Iterator[str]:
 
 
 def _async_problems(record: Any) -> Iterator[str]:
-    """Yield the functions that the host awaits and that return no awaitable, as far as their definition tells."""
+    """Yield awaited functions that are not defined as async and not annotated as returning an awaitable."""
     for kind, names in _ASYNC.items():
         if isinstance(record, kind):
             yield from (f"{name} must be an async function" for name in names if _is_plain(getattr(record, name)))

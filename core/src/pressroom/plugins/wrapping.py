@@ -1,7 +1,7 @@
-"""Hook wrappers: what a plugin does to the records that other plugins contribute to a hook.
+"""Hook wrappers, which change the records that other plugins contribute to a hook.
 
-A wrapper is written as pluggy's are, with `@hookimpl(wrapper=True)`, and runs once for each other plugin that
-contributes to its hook. What it returns is checked as if that plugin had contributed it.
+A wrapper is written as in pluggy, with `@hookimpl(wrapper=True)`, but runs once for each other plugin that contributes
+to its hook. Its result is validated as if that plugin had contributed it.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from pressroom.plugins.validating import validate
 from pressroom.sdk import Models, PluginContext
 
 ARGUMENTS: Final = ("plugin", "owner")
-"""What a wrapper may take: the context of its own plugin, and the id of the plugin whose records pass it."""
+"""Arguments of wrappers: the context of their own plugin, and the ID of the plugin whose records they receive."""
 
 _ITS_OWN: Final = tuple(hook for hook, kind in RECORD_TYPES.items() if kind is Models)
-"""The hooks that cannot be wrapped: a plugin's tables belong to its migrations."""
+"""Hooks that cannot be wrapped: a plugin's tables belong to its migrations."""
 
 _PATTERN: Final = "write `records = yield`, then return the records"
 
 Collected = Mapping[str, Mapping[str, Sequence[Any]]]
-"""The records of each hook, by plugin."""
+"""The records of each hook, by plugin ID."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """A wrapper of a plugin, and the hook that it is around."""
+    """A plugin's wrapper function and its hook."""
 
     hook: str
     function: Callable[..., Any]
 
 
 def is_wrapper(options: Mapping[str, Any] | None) -> bool:
-    """Return whether the options of a mark are those of a wrapper, in pluggy's present or former style."""
+    """Return whether the options of a mark are those of a wrapper, in pluggy's current or old style."""
     return options is not None and bool(options.get("wrapper") or options.get("hookwrapper"))
 
 
 def check_wrapper(hook: str, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Check a wrapper before it is used.
+    """Validate a wrapper before its use.
 
     Raises:
-        PluginError: it cannot work; the message says why, the hint how to write it.
+        PluginError: the wrapper is invalid; the message states the reason, the hint the fix.
     """
     if options.get("hookwrapper"):
         raise PluginError(f"its wrapper of {hook} is marked with hookwrapper", hint="mark it with wrapper=True")
@@ -58,22 +58,22 @@ def check_wrapper(hook: str, function: Callable[..., Any], options: Mapping[str,
 
 @dataclass(slots=True)
 class RunningWrapper:
-    """The wrapper of a plugin that runs, and the plugin whose records pass it."""
+    """The running wrapper's hook, and the plugin whose records it receives."""
 
     hook: str = ""
     owner: str = ""
 
     def __str__(self) -> str:
-        """Return how an error calls it."""
+        """Return its description for error messages."""
         return f"its wrapper of {self.hook}, with what {self.owner} contributes,"
 
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """The records of all plugins, as the wrappers that ran so far left them.
+    """The records of all plugins after the wrappers that have run so far.
 
-    `changes` has a phrase for each change that a plugin made, `wrapped_by` the plugins whose wrappers changed what
-    another contributes, and `changed` those that changed a record, by its `id()`.
+    `changes` lists a phrase for each change by plugin. `wrapped_by` maps plugins to those whose wrappers changed their
+    contributions. `changed` maps the `id()` of a record to the plugins that changed it.
     """
 
     records: Collected
@@ -90,20 +90,19 @@ class Wrapped:
         taken: Iterable[str],
         running: RunningWrapper,
     ) -> Self:
-        """Return what the wrappers of one more plugin make of the records of all others.
+        """Return a copy in which the wrappers of one plugin have changed the records of all others.
 
         Args:
             wrappers: the wrappers, in the order in which they run.
-            context: the context of the plugin whose wrappers they are.
-            types: what each hook yields.
-            claims_of: returns what a record of a hook claims for itself alone.
-            taken: what nobody may claim, such as the names of the host's own records.
-            running: where the wrapper that runs is noted.
+            context: the context of the wrappers' plugin.
+            types: the record type of each hook.
+            claims_of: returns the exclusive claims of a hook's record.
+            taken: claims of the host, such as the names of its own records.
+            running: updated with the wrapper that is running.
 
         Raises:
-            PluginError: what a wrapper returns cannot be used: no records, records that cannot work, or a name that is
-                taken.
-            Exception: whatever a wrapper raises.
+            PluginError: a wrapper's result is unusable: not records, invalid records, or a name that is taken.
+            Exception: an exception raised by a wrapper.
         """
         records = {plugin: dict(hooks) for plugin, hooks in self.records.items()}
         changes: list[str] = []
@@ -143,7 +142,7 @@ def _claimed(records: Collected, claims_of: Callable[[str, Any], Iterable[str]])
 def _passed(
     wrapper: Wrapper, context: PluginContext, owner: str, records: list[Any], record_type: type[Any]
 ) -> list[Any]:
-    """Return what one wrapper makes of the records that one plugin contributed to its hook."""
+    """Run one wrapper with the records that one plugin contributed to its hook, and return its result."""
     given = {"plugin": context, "owner": owner}
     taken = inspect.signature(wrapper.function).parameters
     running = wrapper.function(**{name: given[name] for name in taken})
@@ -163,7 +162,7 @@ def _passed(
 
 
 def _check(hook: str, owner: str, records: Sequence[Any]) -> None:
-    """Check the records that a wrapper returned, where they are the host's own kinds."""
+    """Validate the records that a wrapper returned if they are of the host's own types."""
     if hook not in RECORD_TYPES:
         return
     try:
@@ -173,7 +172,7 @@ def _check(hook: str, owner: str, records: Sequence[Any]) -> None:
 
 
 def _changes(hook: str, owner: str, before: Sequence[Any], after: Sequence[Any]) -> Iterator[str]:
-    """Yield a phrase for each change, which lists show among what the plugin of the wrapper contributes."""
+    """Yield a phrase for each change, shown in lists among the contributions of the wrapper's plugin."""
     kept = {id(one) for one in before} & {id(one) for one in after}
     old, new = ([_called(hook, one) for one in found if id(one) not in kept] for found in (before, after))
     yield from (f"{'change to' if name in old else 'addition of'} {name} of {owner}" for name in new)

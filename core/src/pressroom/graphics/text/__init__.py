@@ -1,4 +1,4 @@
-"""Text: which font draws which characters, where each glyph stands, and drawing them."""
+"""Text layout: select fonts, position glyphs, and draw them."""
 
 from pressroom.graphics.text.drawing import draw_text, ink_box
 from pressroom.graphics.text.fonts import Face, FontLibrary, default_library

@@ -1,4 +1,4 @@
-"""Embedding levels of bidirectional text, paired brackets included (Unicode Standard Annex 9)."""
+"""Embedding levels of bidirectional text, including paired brackets (Unicode Standard Annex 9)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _APART: Final = {
     "\u298d": "\u2990",
     "\u298f": "\u298e",
 }
-"""The brackets whose partner is not the next character (`BidiBrackets.txt` of the Unicode Character Database)."""
+"""Brackets whose partner is not the next code point (`BidiBrackets.txt` of the Unicode Character Database)."""
 
 _MAX_OPEN_BRACKETS: Final = 63
 _STRONG: Final = {"L": "L", "R": "R", "AL": "R", "EN": "R", "AN": "R"}
@@ -33,11 +33,12 @@ _ISOLATES: Final = {ord(character): "\u200b" for character in "\u2066\u2067\u206
 
 
 def resolve_brackets(runs: Sequence[Mapping[str, Any]], characters: Sequence[_Character]) -> None:
-    """Give the brackets of each level run the direction of the text that they hold or that they follow.
+    """Set the direction of paired brackets in each level run from the enclosed or preceding text.
 
     Args:
-        runs: their `start`, `length` and `sor` (the direction before the first character).
-        characters: their `ch`, `type` (after the weak types were resolved) and `level`; types are changed in place.
+        runs: level runs with `start`, `length` and `sor` (the direction before the first character).
+        characters: characters with `ch`, `type` (after weak types were resolved) and `level`; types are changed in
+            place.
     """
     for run in runs:
         part = characters[run["start"] : run["start"] + run["length"]]
@@ -49,20 +50,20 @@ def resolve_brackets(runs: Sequence[Mapping[str, Any]], characters: Sequence[_Ch
 
 
 def _turn(characters: Sequence[_Character], place: int, direction: str) -> None:
-    """Give a bracket a direction, and the marks that are on it."""
+    """Set the direction of a bracket and of the combining marks on it."""
     characters[place]["type"] = direction
     for mark in takewhile(lambda one: one["orig"] == "NSM", characters[place + 1 :]):
         mark["type"] = direction
 
 
 def _pairs(characters: Sequence[_Character]) -> list[tuple[int, int]]:
-    """Return the places of brackets that belong together, in the order of the opening ones."""
+    """Return the positions of paired brackets, in the order of the opening ones."""
     waiting: list[tuple[str, int]] = []
     pairs: list[tuple[int, int]] = []
     for place, character in enumerate(characters):
         if character["type"] != "ON":
             continue
-        # Of two angle brackets each stands for another character, and pairs with its partner (BD16).
+        # Angle brackets are pairs of canonically equivalent characters, which pair with each other's partners (BD16).
         bracket = unicodedata.normalize("NFC", character["ch"])
         if (closing := _closing(bracket)) is not None:
             if len(waiting) == _MAX_OPEN_BRACKETS:
@@ -77,7 +78,7 @@ def _pairs(characters: Sequence[_Character]) -> list[tuple[int, int]]:
 
 
 def _closing(bracket: str) -> str | None:
-    """Return the bracket that closes another, or `None` for what opens nothing."""
+    """Return the matching closing bracket, or `None` if the character is not an opening bracket."""
     if unicodedata.category(bracket) != "Ps" or not unicodedata.mirrored(bracket):
         return None
     closing = _APART.get(bracket, chr(ord(bracket) + 1))
@@ -85,12 +86,12 @@ def _closing(bracket: str) -> str | None:
 
 
 def _direction(characters: Sequence[_Character], opening: int, closing: int, before: str) -> str | None:
-    """Return the direction of a pair, or `None` where nothing in it has one."""
+    """Return the direction of a bracket pair, or `None` if it encloses no text with a strong direction."""
     embedding = ("L", "R")[characters[opening]["level"] % 2]
     inside = {_STRONG.get(character["type"]) for character in characters[opening + 1 : closing]} - {None}
     if embedding in inside or not inside:
         return embedding if inside else None
-    # Text of the other direction is held: the brackets go with it where they follow such text too.
+    # The pair encloses only text of the opposite direction, and takes that direction if it also follows such text.
     preceding = (_STRONG.get(characters[place]["type"]) for place in range(opening - 1, -1, -1))
     return next((known for known in preceding if known is not None), before)
 
@@ -98,8 +99,8 @@ def _direction(characters: Sequence[_Character], opening: int, closing: int, bef
 def levels(text: str, direction: Direction = "auto") -> tuple[int, list[int]]:
     """Return the base level (0 left to right, 1 right to left) and the level of each character of a paragraph.
 
-    Characters that only steer the order have the level of the one before them. Isolates are treated as boundaries
-    without a direction of their own, and characters that Unicode does not know like letters.
+    Formatting characters have the level of the preceding character. Isolates are treated as neutral boundaries, and
+    unassigned characters as letters.
     """
     if direction != "rtl" and not _MAY_RUN_RIGHT_TO_LEFT.search(text):
         return 0, [0] * len(text)
@@ -126,7 +127,7 @@ def levels(text: str, direction: Direction = "auto") -> tuple[int, list[int]]:
 
 
 def visual_order(run_levels: list[int]) -> list[int]:
-    """Return the indices of runs in the order in which they stand from left to right (rule L2)."""
+    """Return the indices of runs in visual order, from left to right (rule L2)."""
     order = list(range(len(run_levels)))
     if not order:
         return order

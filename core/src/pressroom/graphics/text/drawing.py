@@ -1,4 +1,4 @@
-"""Drawing shaped text: glyph masks at quarters of a pixel, cached, and outlines of glyphs as SVG path data."""
+"""Draw shaped text: cached glyph masks at quarter-pixel positions, and glyph outlines as SVG path data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pressroom.graphics.text.fonts import Face
 from pressroom.graphics.text.shaping import PlacedGlyph, ShapedText, TextStyle, emoji_box
 
 _STEPS: Final = 4
-"""Positions within a pixel at which a glyph is drawn; finer ones look the same."""
+"""Subpixel positions per axis at which glyphs are drawn; more would make no visible difference."""
 
 _CACHE_BYTES: Final = 32 * 2**20
 
@@ -26,7 +26,7 @@ _raster = hb.RasterDraw()
 
 @dataclass(frozen=True, slots=True)
 class GlyphMask:
-    """The coverage of a glyph, and where its upper left corner stands from its origin."""
+    """The coverage of a glyph, and the offset of its upper left corner from its origin in pixels."""
 
     image: Image.Image | None
     left: int
@@ -34,13 +34,13 @@ class GlyphMask:
 
 
 def _glyph_mask(face: Face, style: TextStyle, glyph: int, across: int, down: int) -> GlyphMask:
-    """Return the mask of a glyph, moved by this many steps."""
+    """Return the mask of a glyph, shifted by subpixel steps."""
     key = (face, style.size, style.weight, glyph, across, down)
     return _masks.get(key, lambda: _draw_glyph(face.font(style.size, style.weight), glyph, across, down))
 
 
 def _draw_glyph(font: hb.Font, glyph: int, across: int, down: int) -> GlyphMask:
-    # The cache lets one thread draw at a time, so that they can share the raster.
+    # The cache lets only one thread draw at a time, so threads can share the raster.
     _raster.reset()
     _raster.scale_factor = (64.0, 64.0)
     _raster.transform = (1.0, 0.0, 0.0, 1.0, across * 64 / _STEPS, -down * 64 / _STEPS)
@@ -65,11 +65,11 @@ def draw_text(image: Image.Image, text: ShapedText, x: float, baseline: float, c
     """Draw a line of text into an `RGB` or `RGBA` image.
 
     Args:
-        image: it is changed in place; what is outside is left out.
+        image: modified in place; text outside it is clipped.
         text: the shaped line.
-        x: where the line starts, in pixels from the left.
-        baseline: where its base line is, in pixels from the top.
-        color: of all glyphs but emoji.
+        x: the start of the line, in pixels from the left.
+        baseline: the baseline, in pixels from the top.
+        color: the colour of all glyphs except emoji.
     """
     red, green, blue, alpha = color.rgba8
     for glyph in text.glyphs:
@@ -90,9 +90,9 @@ def draw_text(image: Image.Image, text: ShapedText, x: float, baseline: float, c
 
 
 def ink_box(text: ShapedText) -> tuple[float, float, float, float]:
-    """Return left, top, right and bottom of what is drawn, in pixels from the start of the line and the base line.
+    """Return left, top, right and bottom of the visible ink, in pixels from the start of the line and the baseline.
 
-    All four are 0 for a text that shows nothing.
+    All four are 0 for a text without visible ink.
     """
     boxes = [box for glyph in text.glyphs if (box := _glyph_box(glyph, text.style)) is not None]
     if not boxes:
@@ -113,7 +113,7 @@ def _glyph_box(glyph: PlacedGlyph, style: TextStyle) -> tuple[float, float, floa
 
 
 def placed_mask(glyph: PlacedGlyph, style: TextStyle, x: float, baseline: float) -> tuple[Image.Image | None, int, int]:
-    """Return the mask of a glyph with its left and top pixel; no mask for one that has no outline."""
+    """Return the mask of a glyph with its left and top pixel. The mask is `None` if it has no outline."""
     if glyph.face is None:
         return None, 0, 0
     across, left = _split(x + glyph.x)
@@ -123,7 +123,7 @@ def placed_mask(glyph: PlacedGlyph, style: TextStyle, x: float, baseline: float)
 
 
 def _split(position: float) -> tuple[int, int]:
-    """Return a position as steps within a pixel, and that pixel."""
+    """Split a position into subpixel steps and a pixel."""
     steps = math.floor(position * _STEPS + 0.5)
     return steps % _STEPS, steps // _STEPS
 
@@ -142,7 +142,7 @@ def _draw_emoji(
 
 
 def _composite(image: Image.Image, layer: Image.Image, left: int, top: int) -> None:
-    """Lay an image over another at a place that may lie partly outside."""
+    """Composite a layer onto an image, clipping it at the edges."""
     box = (max(0, -left), max(0, -top), min(layer.width, image.width - left), min(layer.height, image.height - top))
     if box[0] >= box[2] or box[1] >= box[3]:
         return
@@ -155,9 +155,9 @@ def _composite(image: Image.Image, layer: Image.Image, left: int, top: int) -> N
 
 @lru_cache(maxsize=2048)
 def glyph_path(face: Face, size: float, weight: float, glyph: int) -> str:
-    """Return the outline of a glyph as SVG path data, in pixels from its origin, down positive.
+    """Return the outline of a glyph as SVG path data, in pixels from its origin with y pointing down.
 
-    The text is empty for a glyph without ink.
+    Empty for a glyph without ink.
     """
     parts: list[str] = []
     face.font(size, weight).draw_glyph(glyph, _pen(), parts)
@@ -166,7 +166,7 @@ def glyph_path(face: Face, size: float, weight: float, glyph: int) -> str:
 
 @cache
 def _pen() -> hb.DrawFuncs:
-    """Return what writes each part of an outline to the list that it is given, in its order."""
+    """Return draw functions that append each part of an outline to a list."""
     pen = hb.DrawFuncs()
     pen.set_move_to_func(lambda x, y, parts: parts.append("M" + _points(x, y)))
     pen.set_line_to_func(lambda x, y, parts: parts.append("L" + _points(x, y)))
@@ -177,6 +177,6 @@ def _pen() -> hb.DrawFuncs:
 
 
 def _points(*positions: float) -> str:
-    """Return positions in 64ths of a pixel, up positive, as path data has them."""
+    """Convert coordinates in 64ths of a pixel with y pointing up to SVG path data."""
     pixels = (position / (-64 if index % 2 else 64) for index, position in enumerate(positions))
     return " ".join(f"{pixel:.2f}".rstrip("0").rstrip(".") for pixel in pixels)

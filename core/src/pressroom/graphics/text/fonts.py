@@ -1,4 +1,4 @@
-"""The fonts that there are, from packages and from the operator's folders."""
+"""Available fonts, from packages and from the operator's folders."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GENERIC: Final = {
     "mono": MONO,
     "ui-monospace": MONO,
 }
-"""What the generic families of CSS and of the tools stand for."""
+"""The families that generic names of CSS and of the tools stand for."""
 
 _FAMILY_NAME, _TYPOGRAPHIC_FAMILY = 1, 16
 _ITALIC_BIT: Final = 1
@@ -36,7 +36,7 @@ _ITALIC_BIT: Final = 1
 
 @dataclass(frozen=True, eq=False)
 class Face:
-    """A font file. `weights` and `optical_sizes` are the ranges of its axes; a static font has one weight."""
+    """A font face. `weights` and `optical_sizes` are the ranges of its axes; a static font has a single weight."""
 
     path: Path
     family: str
@@ -47,16 +47,16 @@ class Face:
 
     @cached_property
     def coverage(self) -> hb.Set:
-        """The characters that the font has glyphs for."""
+        """The code points for which the font has glyphs."""
         return self._face.unicodes
 
     @property
     def units_per_em(self) -> int:
-        """The size of the design grid."""
+        """The number of design units per em."""
         return int(self._face.upem)
 
     def font(self, size: float, weight: float) -> hb.Font:
-        """Return the font at that many pixels; positions and extents are in 64ths of a pixel."""
+        """Return the font at a size in pixels; positions and extents are in 64ths of a pixel."""
         return _font(self, size, weight)
 
 
@@ -76,7 +76,7 @@ def _font(face: Face, size: float, weight: float) -> hb.Font:
 
 
 class FontLibrary:
-    """The faces by family, and the order in which others stand in for characters that a face lacks."""
+    """Faces by family, and the fallback order for characters that a face lacks."""
 
     def __init__(self, faces: Iterable[Face]) -> None:
         self._faces = tuple(faces)
@@ -91,23 +91,23 @@ class FontLibrary:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of all fonts: images made with other fonts are other images."""
+        """A hash of the names and sizes of all font files, to detect when images need to be redrawn."""
         digest = hashlib.sha256()
         for face in self._faces:
             digest.update(f"{face.path.name} {face.path.stat().st_size}\n".encode())
         return digest.hexdigest()[:16]
 
     def candidates(self, families: Sequence[str], *, weight: float, italic: bool) -> tuple[Face, ...]:
-        """Return the faces to try for each character, best first: the families asked for, then all others."""
+        """Return the faces to try for each character in order of preference: the given families, then all others."""
         return _candidates(self, tuple(families), weight, italic)
 
     def of_family(self, name: str) -> Sequence[Face]:
-        """Return the faces of a family, generic names such as `serif` included; none where it is unknown."""
+        """Return the faces of a family or a generic one such as `serif`; empty if it is unknown."""
         key = name.strip().strip("'\"").casefold()
         return self._families.get(_GENERIC.get(key, key).casefold(), ())
 
     def all_faces(self) -> Sequence[Face]:
-        """Return every face in the order of preference."""
+        """Return all faces in order of preference."""
         return self._faces
 
 
@@ -159,10 +159,10 @@ def _described(path: Path, face: hb.Face) -> Face:
 
 
 def default_library() -> FontLibrary:
-    """Return the fonts of the operator's folders, then those of the installed packages.
+    """Return the fonts in the operator's folders, followed by those of installed packages.
 
     Raises:
-        ConfigError: a folder cannot be read or holds a file that is not a font, or there is no font at all.
+        ConfigError: a folder cannot be read, contains an invalid font file, or no font is available.
     """
     return _library(font_folders())
 

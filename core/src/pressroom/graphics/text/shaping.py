@@ -1,4 +1,4 @@
-"""From characters to placed glyphs: fallback, direction, shaping by HarfBuzz, and breaking text into lines."""
+"""Turn characters into positioned glyphs: font fallback, direction, HarfBuzz shaping, and line breaking."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from pressroom.graphics.text.bidi import Direction, levels, visual_order
 from pressroom.graphics.text.fonts import SANS, Face, FontLibrary, default_library
 
 EMOJI_ADVANCE: Final = 1.275
-"""How wide an emoji stands, in sizes of the text around it: as wide as browsers set the common emoji fonts."""
+"""Advance width of an emoji relative to the font size, the same as for common emoji fonts in browsers."""
 
 _EMOJI_SCALE: Final = 1.17
 _EMOJI_DESCENT: Final = 0.215
 
 _UNDETERMINED: Final = "und"
-"""The language tag of a text whose language is not known (RFC 5646, section 4.1)."""
+"""The language tag of a text of unknown language (RFC 5646, section 4.1)."""
 
 _CONTROLS: Final = frozenset({"Cc", "Cf", "Zl", "Zp"})
 
 
 @dataclass(frozen=True, slots=True)
 class TextStyle:
-    """How a text looks. `size` and `letter_spacing` are in pixels, `weight` is 1 to 1000.
+    """The style of a text. `size` and `letter_spacing` are in pixels, `weight` is 1 to 1000.
 
-    `families` are tried in order, generic names included; any font that has a character is in after them.
-    `features` are OpenType features, such as `("tnum", 1)`. `language` is a tag of RFC 5646, such as `zh-Hans`: Han
-    characters take its forms; without one they are as the font has them, which for the extra `cjk` is as in Japanese.
+    `families`, which can be generic names, are tried in order, followed by all other fonts. `features` are OpenType
+    features, such as `("tnum", 1)`. `language` is a tag of RFC 5646, such as `zh-Hans`, and selects regional forms of
+    Han characters. Without it the font's default applies, which is Japanese for the extra `cjk`.
     """
 
     size: float
@@ -50,9 +50,9 @@ class TextStyle:
 
 @dataclass(frozen=True, slots=True)
 class PlacedGlyph:
-    """A glyph, its origin in pixels from the start of the line and from the base line (down is positive).
+    """A glyph, with its origin in pixels from the start of the line and the baseline (y pointing down).
 
-    `face` is `None` for an emoji, whose characters are `emoji`. `cluster` is the index of its first character.
+    `face` is `None` for an emoji, whose characters are in `emoji`. `cluster` is the index of its first character.
     """
 
     face: Face | None
@@ -66,7 +66,7 @@ class PlacedGlyph:
 
 @dataclass(frozen=True, slots=True)
 class ShapedText:
-    """A line of text. `ascent` and `descent` are of the first face, in pixels and positive."""
+    """A line of text. `ascent` and `descent` are those of the first face, in pixels and positive."""
 
     glyphs: tuple[PlacedGlyph, ...]
     width: float
@@ -87,9 +87,9 @@ class _Run:
 
 @lru_cache(maxsize=4096)
 def shape(text: str, style: TextStyle, library: FontLibrary, direction: Direction = "auto") -> ShapedText:
-    """Return one line of text, shaped. Control characters take no room; `missing` lists what no font has.
+    """Shape a line of text. Control characters have no width. `missing` lists characters that no font supports.
 
-    A character that no font has is drawn as the first face's box for missing glyphs.
+    Each of them is drawn as the first face's box for missing glyphs.
     """
     faces = library.candidates(style.families, weight=style.weight, italic=style.italic)
     base, character_levels = levels(text, direction)
@@ -107,16 +107,16 @@ def shape(text: str, style: TextStyle, library: FontLibrary, direction: Directio
 
 
 def missing_characters(text: str, library: FontLibrary | None = None) -> tuple[str, ...]:
-    """Return the characters of a text that would be drawn as boxes, each once and in order of appearance.
+    """Return the distinct characters of a text that would be drawn as boxes, in order of appearance.
 
-    Emoji that have an image, and characters that take no room, are never among them.
+    Emoji with an image and characters without a width are never included.
 
     Args:
-        text: one line or more.
-        library: the fonts to look in; those of the operator and of the installed packages by default.
+        text: one or more lines.
+        library: the fonts to search; by default those of the operator and of installed packages.
 
     Raises:
-        ConfigError: a folder of the operator cannot be read, or there is no font at all.
+        ConfigError: a folder of the operator cannot be read, or no font is available.
     """
     fonts = library or default_library()
     found = (one for line in text.splitlines() for one in shape(line, TextStyle(16), fonts).missing)
@@ -124,13 +124,13 @@ def missing_characters(text: str, library: FontLibrary | None = None) -> tuple[s
 
 
 def vertical_metrics(face: Face, style: TextStyle) -> tuple[float, float]:
-    """Return how far a face reaches above and below the base line, in pixels, both positive."""
+    """Return the ascent and descent of a face in pixels, both positive."""
     extents = face.font(style.size, style.weight).get_font_extents("ltr")
     return extents.ascender / 64, -extents.descender / 64
 
 
 def _runs(text: str, character_levels: list[int], faces: tuple[Face, ...]) -> Iterator[_Run]:
-    """Cut a text where the direction or the font changes; an emoji is a run of its own."""
+    """Split a text where its direction or font changes; each emoji is a separate run."""
     clusters: list[tuple[int, str, Face | None, bool]] = []
     start = 0
     for cluster in grapheme_clusters(text):
@@ -148,7 +148,7 @@ def _runs(text: str, character_levels: list[int], faces: tuple[Face, ...]) -> It
 
 
 def _face_for(cluster: str, faces: tuple[Face, ...]) -> Face:
-    """Return the first face with all visible characters of a cluster, else the one with the first of them."""
+    """Return the first face that supports all visible characters of a cluster, or else the first visible one."""
     first = faces[0]
     if all(ord(character) in first.coverage for character in cluster):
         return first
@@ -173,7 +173,7 @@ def _shape_run(run: _Run, style: TextStyle, x: float) -> tuple[list[PlacedGlyph]
     buffer.cluster_level = hb.BufferClusterLevel.MONOTONE_CHARACTERS
     buffer.guess_segment_properties()
     buffer.direction = "rtl" if run.level % 2 else "ltr"
-    # Else it would be that of the process's locale, and hosts would draw one text differently.
+    # Otherwise the language of the process's locale would apply, and drawings would differ between hosts.
     buffer.language = style.language or _UNDETERMINED
     hb.shape(run.face.font(style.size, style.weight), buffer, _features(style))
     glyphs: list[PlacedGlyph] = []
@@ -192,14 +192,14 @@ def _features(style: TextStyle) -> dict[str, bool | int]:
     if not style.kerning:
         features["kern"] = False
     if not style.ligatures or style.letter_spacing:
-        # CSS Text 3, section 8.2: letters that are spaced apart do not join optionally.
+        # CSS Text 3, section 8.2: letter spacing disables optional ligatures.
         features |= {"liga": False, "clig": False, "calt": style.ligatures}
     features.update(style.features)
     return features
 
 
 def emoji_box(glyph: PlacedGlyph, style: TextStyle) -> tuple[float, float, float]:
-    """Return left, top and edge length of an emoji's image, in pixels from the line's start and base line."""
+    """Return left, top and edge length of an emoji's image, in pixels from the line's start and the baseline."""
     edge = style.size * _EMOJI_SCALE
     left = glyph.x + (glyph.advance - edge) / 2
     return left, glyph.y + style.size * _EMOJI_DESCENT - edge, edge
@@ -209,10 +209,10 @@ ELLIPSIS = "…"
 
 
 def break_lines(text: str, style: TextStyle, library: FontLibrary, width: float) -> list[str]:
-    """Return the lines of a text, each at most `width` pixels wide where a break is allowed in time.
+    """Break a text into lines of at most `width` pixels, as far as break opportunities permit.
 
-    A word that is wider than a line is broken between grapheme clusters. White space at the end of a line is dropped;
-    line feeds always break.
+    A word wider than a line is broken between grapheme clusters. Trailing white space is dropped, and line feeds always
+    break.
     """
     lines: list[str] = []
     for paragraph in text.splitlines() or [""]:
@@ -221,7 +221,7 @@ def break_lines(text: str, style: TextStyle, library: FontLibrary, width: float)
 
 
 def clamp_lines(lines: Sequence[str], most: int, style: TextStyle, library: FontLibrary, width: float) -> list[str]:
-    """Return at most this many lines; where some are left out, the last one ends in an ellipsis."""
+    """Return at most `most` lines. If some are cut off, the last one ends in an ellipsis."""
     if len(lines) <= most:
         return list(lines)
     kept = list(lines[:most])
@@ -230,7 +230,7 @@ def clamp_lines(lines: Sequence[str], most: int, style: TextStyle, library: Font
 
 
 def ellipsized(text: str, style: TextStyle, library: FontLibrary, width: float) -> str:
-    """Return a text, cut between grapheme clusters so that it fits with an ellipsis where it is too wide."""
+    """Return a text that fits the width. If it is too wide, truncate it at a grapheme cluster and add an ellipsis."""
     if shape(text, style, library).width <= width:
         return text
     room = width - shape(ELLIPSIS, style, library).width
@@ -240,9 +240,9 @@ def ellipsized(text: str, style: TextStyle, library: FontLibrary, width: float) 
 
 
 class _Measured:
-    """The widths of all parts of a paragraph, from shaping it once.
+    """The widths of all parts of a paragraph, measured by shaping it once.
 
-    A line that is shaped by itself may differ by the kerning across its ends, which is a fraction of a pixel.
+    A line shaped separately can differ by the kerning at its ends, a fraction of a pixel.
     """
 
     def __init__(self, text: str, style: TextStyle, library: FontLibrary) -> None:
@@ -253,13 +253,13 @@ class _Measured:
         self._until = [0.0, *accumulate(advances)]
 
     def width(self, start: int, end: int) -> float:
-        """Return the width of a part without the white space at its end."""
+        """Return the width of a part without its trailing white space."""
         while end > start and self._text[end - 1].isspace():
             end -= 1
         return self._until[end] - self._until[start]
 
     def fitting(self, start: int, end: int, width: float) -> int:
-        """Return the end of the longest part from `start` that fits, between grapheme clusters."""
+        """Return the end of the longest part from `start` that fits, at a grapheme cluster boundary."""
         place = start
         for cluster in grapheme_clusters(self._text[start:end]):
             if self.width(start, place + len(cluster)) > width:

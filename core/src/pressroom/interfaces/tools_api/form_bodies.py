@@ -1,4 +1,4 @@
-"""The forms that the pages of tools are sent with: read within bounds, and made the input that a client would send."""
+"""Read the submitted forms of tool pages within limits, and convert them to the input of the API."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ FORM: Final = "application/x-www-form-urlencoded"
 MULTIPART: Final = "multipart/form-data"
 
 MAX_FORM_BYTES: Final = 8_388_608
-"""The largest form with files: one that is too large for its parameter should come back with the name of its field."""
+"""Maximum size of a form with files. Larger than the usual limit, so a single oversized file is reported by field."""
 
 _MAX_LARGE_FORMS: Final = 4
-"""How many forms above the usual bound a process reads at once."""
+"""Maximum number of forms above the usual limit that a process reads at once."""
 
 _FILES_AND_TEXTS: Final = 4
-"""How many times the largest input a form may have: files come beside those of earlier attempts, which are texts."""
+"""The usual limit of a form as a multiple of the largest input: it can include files of earlier attempts as text."""
 
 Shrink = Callable[[Request, bytes, Sequence[str], int], Awaitable[bytes]]
 
 ReadForm = tuple[Mapping[str, Sequence[str]], dict[str, Any] | CallError]
-"""The fields of a form, as far as they can be read, and the arguments, or the error instead."""
+"""The readable fields of a form, and the arguments or the error."""
 
 
 class FormBodies:
-    """Reads the forms of all tools. Files that are too large for their parameters are made smaller, if they are images.
+    """Reads the forms of all tools. Images that are too large for their parameters are scaled down.
 
-    `max_body` is the largest body that the API takes, and the largest input. `shrink` does in a worker process what
-    `pressroom.graphics.thumbnails.within_bytes` does.
+    `max_body` is the maximum size of an API body and of the input. `shrink` calls
+    `pressroom.graphics.thumbnails.within_bytes` in a worker process.
     """
 
     def __init__(self, max_body: int, shrink: Shrink) -> None:
@@ -51,10 +51,10 @@ class FormBodies:
         self._large = 0
 
     async def read(self, request: Request, descriptor: Mapping[str, Any]) -> ReadForm:
-        """Receive the form of a request whose body nobody has read yet.
+        """Receive and parse the form of a request whose body has not been read.
 
         Raises:
-            sanic.exceptions.RequestTimeout: it did not arrive in time.
+            sanic.exceptions.RequestTimeout: the body did not arrive in time.
         """
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         usual = self._max_body * (_FILES_AND_TEXTS if media_type == MULTIPART else 1)
@@ -78,9 +78,9 @@ class FormBodies:
     async def _smaller(
         self, request: Request, params: Sequence[Any], files: Mapping[str, list[UploadedFile]]
     ) -> tuple[dict[str, list[UploadedFile]], CallError | None]:
-        """Return the files of a form, those that were too large made smaller, and why one of them could not be.
+        """Return the files of a form, with oversized ones scaled down, and the first error or `None`.
 
-        That file is left out.
+        Files that could not be scaled down are left out.
         """
         made, refused = dict(files), None
         for param, content in too_large(params, files):
@@ -94,7 +94,7 @@ class FormBodies:
 
     @contextmanager
     def _bound(self, request: Request, media_type: str, usual: int) -> Iterator[int]:
-        """Yield how many bytes a form may have: more than usual while few are that large."""
+        """Yield the maximum size of a form: larger than usual while few such forms are being read."""
         declared = request.headers.get("content-length", "")
         is_large = declared.isdecimal() and len(declared) < 20 and int(declared) > usual
         if media_type != MULTIPART or not is_large or self._large >= _MAX_LARGE_FORMS:
@@ -118,7 +118,7 @@ class FormBodies:
                     f"what the form holds is too large together: {kilobytes(len(given))}, at most "
                     f"{kilobytes(self._max_body)}; choose smaller files"
                 )
-            return form, parse_object(given)  # through the same door as the API's own
+            return form, parse_object(given)  # the same validation as for the API
         except CallError as too_much:
             return form, too_much
 

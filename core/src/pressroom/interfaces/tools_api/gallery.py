@@ -1,4 +1,4 @@
-"""The images on the pages of tools that are known in advance: of examples, and of what a choice looks like."""
+"""Predefined images on tool pages: of examples, and of the effect of choices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pressroom.sdk import EditableText, Example, Generator
 log = structlog.get_logger()
 
 RETRY_SECONDS: Final = 60
-"""How long an image that could not be made is left alone."""
+"""Seconds before an image that failed is tried again."""
 
 Size = Literal["choice", "tile", "card", "medium", "large"]
 
@@ -37,9 +37,9 @@ _SIZES: Final[Mapping[Size, tuple[int, int, int]]] = {
     "medium": (*MEDIUM, 80),
     "large": (1600, 1600, 75),
 }
-"""The bounds of width and height in pixels, and the quality of WebP.
+"""Maximum width and height in pixels, and the WebP quality.
 
-The bounds are twice those in CSS pixels on the page; `medium` is `large` for screens that show it at half its size.
+The dimensions are twice those in CSS pixels on the page; `medium` is `large` for screens that show it at half its size.
 """
 
 
@@ -49,14 +49,14 @@ _FIRST: Final[tuple[tuple[Literal["card", "canvas", "canvas_medium"], str, Size]
     ("canvas", _CANVAS, "large"),
     ("canvas_medium", "examples/0/medium", "medium"),
 )
-"""Where the first example is shown besides the list of examples: the field of `ImageUrls`, its name and its size."""
+"""Further uses of the first example: the field of `ImageUrls`, the image's name and its size."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExampleImage:
-    """An image for a page. `size` is its width and height in pixels, where it has pixels.
+    """An image for a page. `size` is its width and height in pixels, or `None` if unknown, as for SVG.
 
-    `editable` is where it shows a parameter's text.
+    `editable` locates a parameter's text in the image.
     """
 
     media_type: str
@@ -67,7 +67,7 @@ class ExampleImage:
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """An image to make: of which input, how large, and the version of its URL."""
+    """An image to create: its input, its size, and the version of its URL."""
 
     slug: str
     title: str
@@ -77,10 +77,10 @@ class _Order:
 
 
 class Gallery:
-    """Makes the images when they are asked for first, and keeps them while the process lives.
+    """Creates images on first request, and caches them for the lifetime of the process.
 
-    There are as many as examples and choices, so that what is kept is bounded by the plugins, and anyone can make it do
-    no more than that. Nothing is counted or stored. `urls` holds, by the tool's slug, where they are.
+    The number of images is limited by the examples and choices of plugins, so anonymous requests cannot cause more work
+    than that. They are neither counted nor stored. `urls` holds the URLs of the images by the tool's slug.
     """
 
     def __init__(self, host: Host) -> None:
@@ -96,23 +96,23 @@ class Gallery:
         }
 
     def is_current(self, slug: str, name: str, version: str) -> bool:
-        """Tell whether a URL with this version always leads to the image that is made now."""
+        """Return whether a URL with this version permanently refers to the current image."""
         order = self._orders.get((slug, name))
         return order is not None and order.version == version
 
     def canvas(self, slug: str) -> ExampleImage | None:
-        """Return the image that a tool's page begins with, once it was made."""
+        """Return the initial image of a tool's page if it has been created, otherwise `None`."""
         task = self._made.get((slug, _CANVAS))
         if task is None or not task.done() or task.cancelled() or task.exception() is not None:
             return None
         return task.result()
 
     async def image(self, slug: str, name: str) -> ExampleImage:
-        """Return an image by what follows the tool's URL, without a query: `examples/0`, `choices/theme/nord`.
+        """Return an image by its path below the tool's URL, without a query: `examples/0`, `choices/theme/nord`.
 
         Raises:
-            NotFound: there is no such image.
-            CallError: the generator could not make it.
+            NotFound: the image does not exist.
+            CallError: the generator failed, or has failed within the last `RETRY_SECONDS`.
         """
         key = slug, name
         order = self._orders.get(key)
@@ -144,7 +144,7 @@ class Gallery:
                 ordered(f"examples/{n}" if n else "examples/0/tile", one.title, one.params, "tile")
                 for n, one in enumerate(examples)
             ),
-            # The first one is also on the list of tools, where images are larger, and at full size on the tool's page.
+            # The first example is also in the list of tools, where images are larger, and in full on the tool's page.
             **{
                 where: ordered(name, one.title, one.params, size)
                 for one in examples[:1]
@@ -175,13 +175,13 @@ class Gallery:
 
 
 def makes_images(generator: Generator) -> bool:
-    """Tell whether a generator makes images, or says that it has images of what it makes."""
+    """Return whether a generator creates images, or declares previews or a gallery."""
     images = any(media_type.startswith("image/") for media_type in generator.produces)
     return images or generator.preview.kind == "icons" or generator.preview.live or generator.page.gallery
 
 
 def _choices(generator: Generator, examples: Iterable[Example]) -> dict[str, dict[str, Mapping[str, Any]]]:
-    """Return, by parameter and value, the input of the image that shows the choice."""
+    """Return the input of each choice's image, by parameter and value."""
     found: dict[str, dict[str, Mapping[str, Any]]] = {}
     samples = [one.params for one in examples]
     for param in form_params(form_parameters(generator.params)):

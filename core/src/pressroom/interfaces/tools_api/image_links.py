@@ -1,4 +1,4 @@
-"""Lasting URLs of images: they hold the design, signed, and the image is drawn when somebody fetches it."""
+"""Permanent image URLs: they contain the signed design, and the image is drawn on request."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ from pressroom.sdk import Caller
 from pressroom.storage.files.signing import extension_of, signing_secret
 
 MAX_DESIGN_LENGTH: Final = 1800
-"""The longest design in a URL, compressed: networks and mail programs cut URLs of more than about 2,000 characters."""
+"""Maximum length of a compressed design in a URL: networks and mail programs cut URLs of more than about 2,000
+characters."""
 
 _MAX_PLAIN_BYTES: Final = 16_384
-"""The longest design that is compressed: some texts take seconds, and nothing else runs meanwhile."""
+"""Maximum size of a design to compress: some texts take seconds, which would block the event loop."""
 
 _MAX_WAITING: Final = 64
 _RETRY_SECONDS: Final = 5
@@ -53,14 +54,14 @@ _NOT_KEPT: Final = encode_headers({**_HEADERS, "Cache-Control": "no-store"})
 
 
 class DesignSigner:
-    """Writes designs into URLs, and reads those that it signed: HMAC-SHA256 over the tool and the design."""
+    """Encodes designs in URLs, and verifies their signatures: HMAC-SHA256 over the tool and the design."""
 
     def __init__(self, secret: bytes) -> None:
-        # A key of its own, so that nothing else that is made from the same secret passes as a signed design.
+        # A dedicated key, so nothing else signed with the same secret passes as a design.
         self._key = hmac.digest(secret, b"pressroom signed design", "sha256")
 
     def query(self, slug: str, arguments: Mapping[str, Any]) -> dict[str, str]:
-        """Return the query parameters of a design. Raises `InvalidInput` where it is too long for a URL."""
+        """Return the query parameters of a design. Raises `InvalidInput` if it is too long for a URL."""
         text = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
         if len(text) > _MAX_PLAIN_BYTES:
             raise _too_long(f"it has {len(text):,} bytes of at most {_MAX_PLAIN_BYTES:,}")
@@ -70,7 +71,7 @@ class DesignSigner:
         return {"design": design, "signature": self._signature(slug, design)}
 
     def arguments(self, slug: str, design: str, signature: str) -> dict[str, Any]:
-        """Return the design in a URL. Raises `Forbidden` where this server did not sign it for that tool."""
+        """Return the design in a URL. Raises `Forbidden` if this server did not sign it for that tool."""
         if not hmac.compare_digest(self._signature(slug, design).encode(), signature.encode(errors="replace")):
             raise Forbidden("this image URL was altered, or another server signed it: make the link again")
         arguments: dict[str, Any] = orjson.loads(zlib.decompress(urlsafe_b64decode(design + "=" * (-len(design) % 4))))
@@ -81,10 +82,10 @@ class DesignSigner:
 
 
 class ImageLinks:
-    """Answers `/tools/<slug>/link` with the lasting URL of an image, and `/tools/<slug>/image` with the image.
+    """Serves `/tools/<slug>/link`, which returns the permanent URL of an image, and `/tools/<slug>/image`, the image.
 
-    To make a link counts as a call of the API, which draws the image once. Fetching it counts where it has to be drawn
-    again: `[image_links] rate_limit` for each IP address, and half of the worker processes at most.
+    Creating a link counts as a call of the API, which draws the image once. Fetching it counts only if it has to be
+    drawn again: limited to `[image_links] rate_limit` per IP address, and to half of the worker processes.
     """
 
     def __init__(self, host: Host, api: ToolsApi) -> None:
@@ -100,11 +101,11 @@ class ImageLinks:
         self._waiting = 0
 
     def url(self, slug: str, arguments: Mapping[str, Any]) -> str:
-        """Return the lasting URL of what a tool makes of these arguments. Raises `InvalidInput` for long ones."""
+        """Return the permanent URL of a tool's image for these arguments. Raises `InvalidInput` if too long."""
         return f"{self._public_url}/tools/{slug}{IMAGE}?{urlencode(self._signer.query(slug, arguments))}"
 
     async def url_or_nothing(self, call: ValidatedCall, media_type: str) -> str:
-        """Return the lasting URL of the image that a call made, or nothing where it cannot have one."""
+        """Return the permanent URL of the image that a call created, or an empty string if it cannot have one."""
         if not self.enabled or media_type not in SHOWN_TYPES:
             return ""
         try:
@@ -113,12 +114,12 @@ class ImageLinks:
             return ""
 
     async def link(self, request: Request, slug: str) -> HTTPResponse:
-        """`POST /tools/<slug>/link`: make the image of a JSON body, as the API takes it, and return its lasting URL."""
+        """`POST /tools/<slug>/link`: create the image of a JSON body as in the API, and return its permanent URL."""
         arguments = await read_beside(design_in, request)
         try:
             self._check_tool(slug)
             checked = await self._checked(slug, arguments, request.ctx.request_id)
-            # What is not well-formed is refused below, as the API refuses it.
+            # Malformed input is refused below, as in the API.
             url = self.url(slug, await self._design_of(checked)) if checked else ""
         except CallError as error:
             return self._refusal(slug, LINK, error)
@@ -136,7 +137,7 @@ class ImageLinks:
         return RawResponse(orjson.dumps(answer), encoded=_NOT_KEPT + limits)
 
     async def image(self, request: Request, slug: str) -> HTTPResponse:
-        """`GET /tools/<slug>/image?design=…&signature=…`: the image of a design that this server signed."""
+        """`GET /tools/<slug>/image?design=…&signature=…`: return the image of a design that this server signed."""
         try:
             return await self._image(request, slug)
         except CallError as error:
@@ -184,9 +185,9 @@ class ImageLinks:
             return None
 
     async def _design_of(self, call: ValidatedCall) -> Mapping[str, Any]:
-        """Return the arguments that stand for an image in its URL: the same ones, however the image was asked for.
+        """Return the canonical arguments of an image for its URL, independent of how it was requested.
 
-        Those with their default value are left out, unless the tool would then make something else.
+        Default values are left out, unless that would change the image.
         """
         design = call.params.model_dump(mode="json", exclude_defaults=True)
         again = await self._checked(call.request.tool_name, design, call.request.request_id)
@@ -195,7 +196,7 @@ class ImageLinks:
         return call.request.arguments if isinstance(call.request.arguments, dict) else design
 
     async def _own_signature(self, call: ValidatedCall) -> str:
-        """Return the signature that `link` gives the design of a call."""
+        """Return the signature that `link` creates for the design of a call."""
         slug = call.request.tool_name
         try:
             return self._signer.query(slug, await self._design_of(call))["signature"]
