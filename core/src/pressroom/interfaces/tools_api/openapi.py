@@ -1,4 +1,4 @@
-"""OpenAPI 3.1 of the Tools API, made from the same models that validate it."""
+"""OpenAPI 3.1 document of the Tools API, generated from the models that validate its input."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _REASONS: Final = {
 
 
 def openapi_document(compiled: LoadedApp) -> dict[str, Any]:
-    """Return the OpenAPI document of what callers without a credential can use."""
+    """Return the OpenAPI document of the API for callers without a credential."""
     branding = compiled.branding
     entries = compiled.catalog.plans[ANONYMOUS].generators
     paths: dict[str, Any] = {
@@ -125,7 +125,7 @@ def _paths(entry: PlanTool, brand_key: str) -> dict[str, Any]:
 
 
 def _lasting_paths(entry: PlanTool, brand_key: str) -> dict[str, Any]:
-    """Return the paths of an image's lasting URL: of making it, and of the image itself."""
+    """Return the paths of an image's permanent URL: creating it, and fetching the image."""
     generator = generator_of(entry)
     data = _data_schema(generator)
     lasting = {
@@ -195,7 +195,7 @@ def _body(generator: Generator) -> dict[str, Any]:
 
 
 def _refusals(*statuses: int) -> dict[str, Any]:
-    """Return the responses with these statuses, or all that a request with parameters may get."""
+    """Return the responses with these statuses, or by default all of a request with parameters."""
     return {
         str(status): {"$ref": f"#/components/responses/{name}"}
         for status, (name, _) in _REASONS.items()

@@ -1,4 +1,4 @@
-"""The parts of the OpenAPI document that are the same for every tool."""
+"""Parts of the OpenAPI document that are the same for every tool."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ VERSION: Final = "1.0"
 
 LINK: Final = "/link"
 IMAGE: Final = "/image"
-"""Where a tool's image has a URL that lasts, below the URL of its page."""
+"""Paths of permanent image URLs, below the URL of a tool's page: creating one, and fetching the image."""
 
 SHOWN_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml"})
-"""What pages can show as an image."""
+"""Media types that HTML pages can display as an image."""
 
 HEADERS: Final[dict[str, Any]] = {
     "Allow": {"description": "The methods that the path takes.", "schema": _TEXT},
@@ -98,7 +98,7 @@ def envelope_meta(version: str) -> dict[str, Any]:
 
 
 def brand_schema(block: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of the promotional block; clients may ignore it."""
+    """Return the schema of the promotional block, which clients can ignore."""
     return {
         "type": "object",
         "description": "A promotional block about the service. Clients may ignore it.",

@@ -1,6 +1,6 @@
-"""The routes of the pages for people, and the images of examples that these pages show.
+"""Routes of the tool pages and of their example images.
 
-A tool's page is also there as Markdown, at its URL with `.md`: for language models, after the llms.txt convention.
+A tool's page is also available as Markdown, at its URL with `.md`, for language models (the llms.txt convention).
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from pressroom.pipeline.context import RefusedCall
 from pressroom.validation.echo import nearest
 
 SUFFIX: Final = ".md"
-"""What the path of a page ends with where it is asked for as Markdown."""
+"""The path suffix that requests a page as Markdown."""
 
 log = structlog.get_logger()
 HTML = "text/html; charset=utf-8"
 
 
 def index_text(name: str, descriptors: Iterable[Mapping[str, Any]], base_url: str) -> str:
-    """Return the list of tools."""
+    """Return the list of tools as Markdown."""
     lines = [f"# {_line(name)} tools", ""]
     for tool in descriptors:
         url = f"{base_url}/tools/{tool['slug']}{SUFFIX}"
@@ -51,7 +51,7 @@ def index_text(name: str, descriptors: Iterable[Mapping[str, Any]], base_url: st
 
 
 def tool_text(descriptor: Mapping[str, Any], base_url: str) -> str:
-    """Return what a tool makes, how it is called, and its parameters."""
+    """Return the description of a tool as Markdown: its purpose, its request and its parameters."""
     summary = _summary(descriptor)
     lines = [f"# {_line(descriptor['name'])}", "", _line(summary), ""]
     if descriptor["description"] != summary:
@@ -98,7 +98,7 @@ def _line(text: str) -> str:
 
 
 class ToolPages:
-    """Answers `/tools` and `/tools/<slug>`, which work without JavaScript, and what they load."""
+    """Serves `/tools` and `/tools/<slug>`, which work without JavaScript, and their assets."""
 
     def __init__(
         self,
@@ -122,21 +122,21 @@ class ToolPages:
         self._tools: dict[str, bytes] = {}
 
     async def index(self, _request: Request) -> HTTPResponse:
-        """`GET /tools`: the list of tools."""
-        # Rendered by the first request rather than at start-up, which compiling the templates would double.
+        """`GET /tools`: return the list of tools."""
+        # Rendered on the first request: compiling the templates would double the start-up time.
         if not self._index:
             self._index = self._pages.index(list(self.descriptors.values()), self._services)
         return self._html(self._index)
 
     async def index_text(self, _request: Request) -> HTTPResponse:
-        """`GET /tools.md`: the list of tools as Markdown."""
+        """`GET /tools.md`: return the list of tools as Markdown."""
         site = self._pages.site
         return _text(index_text(site.branding.name, self.descriptors.values(), site.base_url))
 
     async def tool(self, request: Request, slug: str) -> HTTPResponse:
-        """`GET /tools/<slug>`: a tool's page, its form filled from the query where it names parameters.
+        """`GET /tools/<slug>`: return a tool's page, with the form filled from query parameters, if any.
 
-        `GET /tools/<slug>.md` is the same as Markdown.
+        `GET /tools/<slug>.md` returns the page as Markdown.
         """
         if slug.endswith(SUFFIX) and (named := self.descriptors.get(slug.removesuffix(SUFFIX))) is not None:
             return _text(tool_text(named, self._pages.site.base_url))
@@ -149,7 +149,7 @@ class ToolPages:
         return self._html(self._pages.tool(descriptor, state))
 
     def _first_page(self, slug: str, descriptor: Mapping[str, Any]) -> bytes:
-        """Return a tool's page as it is at first; keep it once its image was made, for then it has the image's size."""
+        """Render a tool's initial page. Cache it once the size of its image is known, or if it has no image."""
         canvas = self._gallery.canvas(slug)
         size, editable = (canvas.size, canvas.editable) if canvas else (None, None)
         page = self._pages.tool(descriptor, canvas_size=size, editable=editable)
@@ -158,7 +158,7 @@ class ToolPages:
         return page
 
     async def submit(self, request: Request, slug: str) -> HTTPResponse:
-        """`POST /tools/<slug>`: run the tool with a posted form, and show the page with the outcome."""
+        """`POST /tools/<slug>`: run the tool with a posted form, and return the page with the result."""
         descriptor = self.descriptors.get(slug)
         if descriptor is None:
             return self._missing(slug)
@@ -180,7 +180,7 @@ class ToolPages:
         return response
 
     async def asset(self, request: Request, name: str) -> HTTPResponse:
-        """`GET /tools/static/<name>`: the style sheet, the script, the icon. Raises `NotFound`."""
+        """`GET /tools/static/<name>`: return a style sheet, script, icon or operator's file. Raises `NotFound`."""
         asset = self._pages.site.asset(name)
         headers = {"ETag": asset.etag, "Cache-Control": asset.cache_control(request.args.get("v", ""))}
         if matches_etag(request.headers.get("if-none-match", ""), asset.etag):
@@ -188,11 +188,11 @@ class ToolPages:
         return HTTPResponse(asset.content, headers=headers, content_type=asset.media_type)
 
     async def example(self, request: Request, slug: str, number: str, size: str = "") -> HTTPResponse:
-        """`GET /tools/<slug>/examples/<number>`: the image of an example; with `/large` at full size."""
+        """`GET /tools/<slug>/examples/<number>`: return the image of an example; with `/large` in full."""
         return await self._image(request, slug, f"examples/{number}/{size}" if size else f"examples/{number}")
 
     async def choice(self, request: Request, slug: str, name: str, value: str) -> HTTPResponse:
-        """`GET /tools/<slug>/choices/<name>/<value>`: an image of what a value of a parameter looks like."""
+        """`GET /tools/<slug>/choices/<name>/<value>`: return an image that shows the effect of a parameter's value."""
         return await self._image(request, slug, f"choices/{name}/{value}")
 
     async def _image(self, request: Request, slug: str, name: str) -> HTTPResponse:
@@ -210,7 +210,7 @@ class ToolPages:
         return HTTPResponse(image.content, headers=headers, content_type=image.media_type)
 
     def error(self, status: int, title: str, message: str, way_on: tuple[str, str] = ALL_TOOLS) -> HTTPResponse:
-        """Return the page for an HTTP error, with the page that it offers."""
+        """Return the page of an HTTP error. `way_on` is the path and text of its link."""
         return self._html(self._pages.site.error(status, title, message, way_on), status, cache="no-store")
 
     def _missing(self, slug: str) -> HTTPResponse:

@@ -1,4 +1,4 @@
-"""The previews that a tool's page shows while its form changes. They are for these pages alone, not part of the API."""
+"""Live previews for a tool's page while its form changes. Not part of the API."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ _CHECKED: Final = encode_headers({**_INERT, "Cache-Control": "private, no-cache"
 
 
 class PreviewRoutes:
-    """Answers `/tools/<slug>/preview` with an image, or with an error in the envelope of the API.
+    """Serves `/tools/<slug>/preview` with an image, or with an error in the envelope of the API.
 
-    `descriptors` are those of the pages, by slug.
+    `descriptors` are the page descriptors by slug.
     """
 
     def __init__(self, host: Host, api: ToolsApi, descriptors: Mapping[str, Mapping[str, Any]]) -> None:
@@ -53,12 +53,12 @@ class PreviewRoutes:
         self._descriptors = descriptors
 
     async def posted(self, request: Request, slug: str) -> HTTPResponse:
-        """`POST /tools/<slug>/preview`: the preview of a JSON body, as the API takes it."""
+        """`POST /tools/<slug>/preview`: return the preview of a JSON body as in the API."""
         arguments = await read_beside(design_in, request)
         return await self._answer(request, slug, arguments)
 
     async def linked(self, request: Request, slug: str) -> HTTPResponse:
-        """`GET /tools/<slug>/preview?<fields>`: the preview of a form, for pages without JavaScript."""
+        """`GET /tools/<slug>/preview?<fields>`: return the preview of a form, for pages without JavaScript."""
         return await self._answer(request, slug, self._from_query(request, slug), tagged=True)
 
     async def _answer(
@@ -109,7 +109,7 @@ class PreviewRoutes:
 
 
 def _check_site(request: Request) -> None:
-    """Refuse what other sites embed (Fetch Metadata): they would use the budgets of their visitors."""
+    """Refuse requests from other sites (Fetch Metadata), which would use up the budgets of their visitors."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise Forbidden("previews are for this site's own pages; other sites use the API")
 
@@ -120,7 +120,7 @@ def _page(request: Request) -> str:
 
 
 def _about(drawn: Drawn, params: Sequence[Param]) -> tuple[tuple[bytes, bytes], ...]:
-    """Return the headers that tell what the page says beside the image."""
+    """Return headers with the information that the page shows next to the image."""
     details = drawn.artifact.details
     data = json.dumps(titled_details(params, details.model_dump(mode="json", by_alias=True)) if details else {})
     headers = [(b"X-Details", data.encode("ascii"))] if len(data) <= _MAX_DETAILS_LENGTH else []

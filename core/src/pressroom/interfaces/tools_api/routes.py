@@ -1,4 +1,4 @@
-"""The HTTP interface of generators: one call, the catalog, the descriptors, and the envelopes that answers have."""
+"""HTTP API of generators: calls, the catalog, descriptors, and response envelopes."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ _NO_LIMIT = LimitStatus(allowed=True, limit=0, remaining=0, reset_at=0)
 
 
 class Envelopes:
-    """Builds the JSON bodies of one host. `brand` is the promotional block, under the operator's `brand_key`."""
+    """Builds the JSON bodies of one host. `brand` is the promotional block, stored under the operator's `brand_key`."""
 
     def __init__(self, brand_key: str, brand: Mapping[str, Any]) -> None:
         self._brand_key = brand_key
         self._brand = orjson.Fragment(orjson.dumps(brand))
 
     def success(self, call: ValidatedCall, file: RenderedFile, endpoint: str) -> bytes:
-        """Return the envelope of a file that can be fetched from `call.url`."""
+        """Return the envelope of a file that is available at `call.url`."""
         meta = self._meta(call.request.tool_name, endpoint, call.cached, call.limit_status)
         return orjson.dumps({"ok": True, "data": file_data(call, file), "meta": meta, self._brand_key: self._brand})
 
@@ -91,7 +91,7 @@ class Envelopes:
         return orjson.dumps({"ok": True, "data": data, self._brand_key: self._brand})
 
     def branded(self, document: Mapping[str, Any]) -> bytes:
-        """Return a document with the promotional block beside its own members."""
+        """Return a document with the promotional block as an additional member."""
         return orjson.dumps({**document, self._brand_key: self._brand})
 
     @staticmethod
@@ -123,9 +123,10 @@ def rate_limit_headers(status: LimitStatus | None) -> EncodedHeaders:
 
 
 def warning_headers(warnings: Sequence[str]) -> EncodedHeaders:
-    """Return the header `X-Warnings`, a JSON array in US-ASCII; none where there is nothing to warn of.
+    """Return the header `X-Warnings`, a JSON array in US-ASCII; empty without warnings.
 
-    Proxies bound headers: a long sentence is cut, and what does not fit is left to `data.warnings`.
+    Proxies limit the size of headers: long warnings are truncated, and those that do not fit are only in
+    `data.warnings`.
     """
     value = ""
     for count in range(1, len(warnings) + 1):
@@ -147,14 +148,14 @@ _FILE_HEADERS: Final = encode_headers({**TOOLS_API.headers(), "Content-Security-
 _SHRINK_SECONDS: Final = 10.0
 _SHRINK_MIB: Final = 512
 _SHRINK_PREVIEWS: Final = 10
-"""How many previews of a client's budget an image counts as that is made smaller, since no call is counted yet."""
+"""Number of previews charged to a client's budget for scaling down an image, which no call is counted for yet."""
 _JSON_SUFFIX: Final = re.compile(r"application/[a-z0-9.+-]+\+json", re.ASCII)
 
 
 class ToolsApi:
-    """Answers the routes under `/tools/<slug>/api` and `/tools/api`.
+    """Serves the routes under `/tools/<slug>/api` and `/tools/api`.
 
-    What does not change while the host lives, the catalog and its descriptors, is rendered once.
+    The catalog and the descriptors, which never change while the host runs, are rendered once.
     """
 
     def __init__(self, host: Host) -> None:
@@ -169,18 +170,18 @@ class ToolsApi:
         self._documents = {slug: self.envelopes.document(one) for slug, one in self.descriptors.items()}
 
     async def generate(self, request: Request, slug: str) -> HTTPResponse:
-        """`POST /tools/<slug>/api/generate`: run the tool with the body's parameters."""
+        """`POST /tools/<slug>/api/generate`: run the tool with the parameters in the body."""
         arguments, delivery = await read_beside(_read, request)
         return await self._answer(request, slug, arguments, delivery)
 
     async def shrink(self, request: Request, content: bytes, media_types: Sequence[str], max_bytes: int) -> bytes:
-        """Return an image of a form made smaller, in a worker process that its sender shares with everybody else.
+        """Scale down an image of a form in a worker process shared by all clients.
 
         Raises:
-            RateLimited: the sender's budget for previews, which counts this too, is used up.
-            InvalidInput: it cannot be made small enough.
+            RateLimited: the client's preview budget, which this is charged to, is used up.
+            InvalidInput: the image cannot be made small enough.
             CallTimeout: it takes too long.
-            Overloaded: too much is waiting already.
+            Overloaded: too many tasks are already waiting.
             InternalError: it needs too much memory.
         """
         from pressroom.graphics.thumbnails import within_bytes  # noqa: PLC0415 - Pillow is an extra
@@ -207,16 +208,16 @@ class ToolsApi:
         )
 
     async def refuse(self, request: Request, slug: str, error: CallError) -> HTTPResponse:
-        """Answer a call whose request could not be read, with the state of the caller's limit as on any other."""
+        """Return an error for a call whose request could not be read, with the caller's rate limit status."""
         return await self._answer(request, slug, error)
 
     async def catalog(self, request: Request) -> HTTPResponse:
-        """`GET /tools/api`: the whole catalog."""
+        """`GET /tools/api`: return the whole catalog."""
         mark_public_text(request)
         return json_response(self._catalog)
 
     async def descriptor(self, request: Request, slug: str) -> HTTPResponse:
-        """`GET /tools/<slug>/api`: one descriptor."""
+        """`GET /tools/<slug>/api`: return the descriptor of one tool."""
         document = self._documents.get(slug)
         if document is None:
             similar = nearest(slug, self._documents)
@@ -229,14 +230,14 @@ class ToolsApi:
         return json_response(document)
 
     def failure(self, error: CallError, slug: str, endpoint: str) -> HTTPResponse:
-        """Return an error outside of any tool's call."""
+        """Return an error response that does not belong to a call of a tool."""
         body = self.envelopes.failure(error, slug, endpoint)
         return _refusal(error, body, rate_limit_headers(None))
 
     async def call(
         self, request: Request, slug: str, arguments: dict[str, Any] | CallError, delivery: Delivery = "url"
     ) -> Outcome:
-        """Run one call through the pipeline and return the outcome. `arguments` may be the error instead."""
+        """Run one call through the pipeline and return the outcome. `arguments` can be an error, which is returned."""
         asked = CallRequest(slug, arguments, request.ctx.request_id, "http", delivery, headers=request.headers)
         outcome = await self._pipeline(ReceivedCall(asked, request.ip, request.headers))
         if outcome.caller is not None:
@@ -259,14 +260,14 @@ class ToolsApi:
 
 
 def file_of(call: ValidatedCall) -> RenderedFile:
-    """Return the file of a call that went well: over HTTP every tool is a generator."""
+    """Return the file of a successful call: over HTTP every tool is a generator."""
     if call.file is None:
         raise TypeError(f"{call.request.tool_name} ended without a file")
     return call.file
 
 
 def _preview_link(call: ValidatedCall) -> EncodedHeaders:
-    """Return the header that names an image of the file (RFC 8288, with the relation of RFC 6903), if there is one."""
+    """Return the `Link` header to an image that represents the file (RFC 8288, RFC 6903), if there is one."""
     if not call.preview_url:
         return ()
     target = quote(call.preview_url, safe=":/?#[]@!$&'()*+,;=%~")
@@ -290,12 +291,12 @@ def _file(call: ValidatedCall, entry: CacheEntry, limits: EncodedHeaders) -> HTT
 
 
 async def read_beside(read: Callable[[Request], Parsed], request: Request) -> Parsed:
-    """Return what `read` makes of a request. A thread does it for a large body, which would hold up the event loop."""
+    """Call `read` with a request. For a large body, run it in a thread so as not to block the event loop."""
     return read(request) if len(request.body) <= QUICK_BYTES else await asyncio.to_thread(read, request)
 
 
 def _read(request: Request) -> tuple[dict[str, Any] | CallError, Delivery]:
-    """Return a call's arguments, or why they cannot be read, and what the client wants of the file."""
+    """Return a call's arguments, or the error in reading them, and how to deliver the file."""
     try:
         arguments = body_object(request)
         delivery = arguments.pop("response", "url")
@@ -307,7 +308,7 @@ def _read(request: Request) -> tuple[dict[str, Any] | CallError, Delivery]:
 
 
 def body_object(request: Request) -> dict[str, Any]:
-    """Return the JSON object in a request's body. Raises a `CallError` that says what is wrong with it."""
+    """Return the JSON object in a request's body. Raises a `CallError` if the body is invalid."""
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json" and not _JSON_SUFFIX.fullmatch(media_type):
         got = ascii(media_type[:80]) if media_type else "none"
@@ -319,7 +320,7 @@ def body_object(request: Request) -> dict[str, Any]:
 
 
 def design_in(request: Request) -> dict[str, Any] | CallError:
-    """Return the parameters in a request's body without `response`, or what is wrong with it."""
+    """Return the parameters in a request's body without `response`, or the error in reading them."""
     try:
         arguments = body_object(request)
     except CallError as error:
@@ -329,10 +330,10 @@ def design_in(request: Request) -> dict[str, Any] | CallError:
 
 
 def json_response(body: bytes) -> HTTPResponse:
-    """Return a JSON answer that any web page may read and nobody may cache."""
+    """Return a JSON response that any web page can read and nobody can cache."""
     return RawResponse(body, encoded=_JSON_HEADERS)
 
 
 def pretty(document: Any) -> bytes:
-    """Return a document as indented JSON, for people."""
+    """Return a document as indented JSON."""
     return orjson.dumps(document, option=orjson.OPT_INDENT_2)

@@ -1,6 +1,6 @@
-"""The pages for people, `/tools` and `/tools/<slug>`: rendering alone, without a server.
+"""Rendering of the pages `/tools` and `/tools/<slug>`, independent of the server.
 
-`Pages` makes HTML from descriptors; `forms` turns what people post into the input that the API would get.
+`Pages` renders HTML from descriptors; `forms` converts posted forms to the input of the API.
 """
 
 from pressroom.interfaces.tools_api.pages.declared import page_descriptor

@@ -1,11 +1,11 @@
-"""What a page needs to know of a generator besides its descriptor, and the inputs that show what a choice looks like.
+"""Page descriptors: a generator's descriptor with the additional data for its page, and inputs that show choices.
 
-A page's descriptor has members beside those of the interface contract, section 2.10: `page`, with `gallery`, `modes`
-(titles) and `snippets`, `sampleData`, a sample of the response's `data`, `extension`, that of its first media type, and
-`mcpName`, its name for AI clients.
-A parameter has the members of `pressroom.catalog.schema.form_parameters`, and `mode`, the number of its mode. What
-the generator's `Page` says of a field is in `label`, `labels` (by the number of a case), `valueTitles`, `files` and
-`fileUrls`; a case has the number of its value, and `cases` are those that a parameter belongs to.
+Beyond the interface contract, section 2.10, a page's descriptor has `page`, with `gallery`, `modes` (titles), `switch`,
+`samples`, `sections` and `snippets`; `sampleData`, a sample of the response's `data`; `extension`, that of its first
+media type; and `mcpName`, its name for AI clients. A parameter has the members of
+`pressroom.catalog.schema.form_parameters`, and `mode`, the number of its mode. The generator's `Page` sets `label`,
+`labels` (by the number of a case), `valueTitles`, `files` and `fileUrls`. A case is numbered by the index of its value,
+and `cases` lists the cases that a parameter belongs to.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pressroom.sdk import FormCase, Generator, Page
 
 
 def page_descriptor(descriptor: Descriptor, generator: Generator) -> dict[str, Any]:
-    """Return a generator's descriptor with what its page needs besides."""
+    """Return a generator's descriptor with the additional data for its page."""
     page = generator.page
     params = form_parameters(generator.params)
     for number, mode in enumerate(page.modes):
@@ -46,7 +46,7 @@ def page_descriptor(descriptor: Descriptor, generator: Generator) -> dict[str, A
 
 
 def _describe_fields(params: list[dict[str, Any]], page: Page) -> None:
-    """Write into the records what the page says of their fields."""
+    """Add the page's declarations about fields to the parameters, in place."""
     found = dict(_by_path(params))
     for name, label in page.labels.items():
         found[name]["label"] = label
@@ -64,7 +64,7 @@ def _describe_fields(params: list[dict[str, Any]], page: Page) -> None:
 
 
 def _numbered(params: Sequence[Mapping[str, Any]], page: Page) -> Iterator[tuple[int, FormCase]]:
-    """Yield the cases with the numbers of their values."""
+    """Yield the cases with the index of their value."""
     if not page.switch:
         return
     values = dict(_by_path(params))[page.switch]["enumValues"]
@@ -83,8 +83,8 @@ def with_choice(samples: Sequence[Mapping[str, Any]], path: Sequence[str], value
     """Return a sample in which a parameter has that value.
 
     Args:
-        samples: inputs of the generator; the first one that sets the parameter is taken, else the first one.
-        path: the names that lead to the parameter: its own, or that of an object and that of its member.
+        samples: inputs of the generator; the first one that sets the parameter is used, or else the first.
+        path: the name of the parameter, or that of an object and of its member.
         value: the value to show.
     """
     chosen = next((one for one in samples if _has(one, path)), samples[0])

@@ -1,11 +1,6 @@
-"""Form fields, as the templates draw them, from what a generator declares; and where in a text a message points to.
+"""Form fields for the templates, built from a generator's page descriptor.
 
-A page's descriptor has members beside those of the interface contract, section 2.10: `page`, with `gallery`, `modes`
-(titles) and `snippets`, and `sampleData`, a sample of the response's `data`. A parameter has the members of
-`pressroom.catalog.schema.form_parameters`, and `mode`, the number of its mode.
-
-A message names the place as `line 3, column 12`, or quotes what is wrong between straight quotation marks, or names a
-`property` or an `attribute`. `places.js` finds the same places.
+`pressroom.interfaces.tools_api.pages.declared` describes the members of descriptors and parameters.
 """
 
 from __future__ import annotations
@@ -22,21 +17,21 @@ from pressroom.interfaces.tools_api.pages.text_ranges import Excerpt, excerpt
 from pressroom.interfaces.tools_api.pages.uploads import file_bounds, file_in_words
 
 NARROW_TEXT: Final = 80
-"""Texts that may be longer than this take the whole width of the form."""
+"""Text fields with a higher maximum length take the full width of the form."""
 
 Widget = Literal["text", "textarea", "number", "select", "radios", "thumbnails", "checkbox", "colour"]
 
 LONG_TEXT: Final = 254
-"""Texts that may be longer than this get a field of several lines."""
+"""Text fields with a higher maximum length have several lines."""
 
 CODE_TEXT: Final = 4000
-"""Texts that may be longer than this are written in the monospace, in a tall field."""
+"""Text fields with a higher maximum length are tall and use a monospace font."""
 
 _ONE_LINE: Final = frozenset({"uri", "email", "date", "time", "date-time", "uuid"})
-"""Formats of JSON Schema that have no line breaks, however long they are."""
+"""JSON Schema formats that contain no line breaks, whatever their maximum length."""
 
 MAX_THUMBNAILS: Final = 48
-"""A parameter with more values than this is a list of names."""
+"""Parameters with more values are shown as a list of names instead of images."""
 
 _VISIBLE: Final = frozenset({"design", "layout", "preset", "shape", "style", "template", "theme"})
 
@@ -59,7 +54,7 @@ _WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One choice of a select or a radio group. `image` is the URL of an image of it, if there is one."""
+    """An option of a select or a radio group. `image` is the URL of its image, or empty."""
 
     value: str
     label: str
@@ -69,11 +64,11 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a form. `spec` is JSON that tells the script how the text becomes a value.
+    """A form field. `spec` is JSON that tells the script how to convert its text to a value.
 
-    `cases` are the numbers of the values of the form's switch for which it is shown, all without them; `switches` marks
-    that one itself. `files` are the media types of files that it takes, `file_urls` that it takes URLs as well;
-    `file_bounds` are both in words, and `kept_file` is the file that it holds.
+    `cases` are the values of the form's switch, by number, for which the field is shown; empty for all. `switches`
+    marks the switch itself. `files` are the media types of accepted files, and `file_urls` is whether URLs are accepted
+    too. `file_bounds` describes the accepted files, and `kept_file` the file already in the field.
     """
 
     id: str
@@ -108,46 +103,46 @@ class Field:
 
     @property
     def wide(self) -> bool:
-        """Whether the field takes the whole width of the form."""
+        """Whether the field takes the full width of the form."""
         return self.widget in ("textarea", "thumbnails") or (
             self.widget == "text" and (self.required or self.limit > NARROW_TEXT)
         )
 
     @property
     def only_files(self) -> bool:
-        """Whether it is filled with a file alone."""
+        """Whether it only accepts files."""
         return bool(self.files) and not self.file_urls
 
     @property
     def half(self) -> bool:
-        """Whether two of them go side by side in a narrow form."""
+        """Whether two such fields fit side by side in a narrow form."""
         return self.widget in ("number", "checkbox", "colour")
 
     @property
     def hint(self) -> str:
-        """The help with the bounds."""
+        """The help text with the bounds."""
         counted = f"Up to {self.limit:,} characters" if self.limit and self.counted and not self.files else ""
         bounds = self.bounds[:1].upper() + self.bounds[1:] if self.bounds else counted
         return f"{self.help} {bounds}.".strip() if bounds else self.help
 
     @property
     def described_by(self) -> str:
-        """The ids of the texts that describe the field."""
+        """The IDs of the texts that describe the field, separated by spaces."""
         parts = {f"{self.id}-help": self.hint, f"{self.id}-error": self.error}
         return " ".join(name for name, text in parts.items() if text)
 
 
 def label_of(name: str) -> str:
-    """Return the words of a parameter's name as a label: `fgColor` is `Foreground colour`."""
+    """Return a label made from a parameter's name: `fgColor` becomes `Foreground colour`."""
     words = [_WORDS.get(word.lower(), word if word.isupper() else word.lower()) for word in _WORD.findall(name)]
     text = " ".join(words) or name
     return text[:1].upper() + text[1:]
 
 
 def shows_choices(param: Param) -> bool:
-    """Tell whether the values of a parameter are shown as images: a theme, a template or a shape, by its name.
+    """Return whether a parameter's values are shown as images: by its name, for themes, templates and shapes.
 
-    `"thumbnails"` in the parameter's JSON Schema says it for any other.
+    `"thumbnails"` in the parameter's JSON Schema overrides this.
     """
     values = param.get("enumValues") or ()
     if not 2 <= len(values) <= MAX_THUMBNAILS or param["type"] != "enum":
@@ -159,7 +154,7 @@ def shows_choices(param: Param) -> bool:
 
 
 def number_text(value: Any) -> str:
-    """Return a bound as people write it; nothing for a bound that is not set."""
+    """Format a bound; return an empty string for `None`."""
     return "" if value is None else text_of(value)
 
 
@@ -173,15 +168,15 @@ def build_field(
     *,
     switches: bool = False,
 ) -> Field:
-    """Return the field of one parameter.
+    """Build the field of one parameter.
 
     Args:
-        field_id: its id on the page.
+        field_id: the field's ID on the page.
         param: one of `form_params`.
-        form: texts to keep in the fields; a field without one shows its default.
-        problems: what is wrong, by the parameter's name.
-        images: the URLs of images of choices, by the parameter's name and the value.
-        case: the number of the value that the form's switch has.
+        form: texts of the fields; a field without one shows its default.
+        problems: error messages by parameter name.
+        images: URLs of choice images by parameter name and value.
+        case: the number of the current value of the form's switch.
         switches: whether this is the switch.
     """
     name = param["name"]
@@ -263,7 +258,7 @@ def _options(param: Param, value: str, images: Mapping[str, str]) -> tuple[Optio
         Option(choice, titles.get(choice) or _value_label(param, choice), choice == value, images.get(choice, ""))
         for choice in choices
     ]
-    # What a mode is about is always set in it; a select begins with its first option by itself.
+    # A mode's main parameter needs a value, so its first image is preselected; a select does that itself.
     if images and "mode" in param and value not in choices:
         options[0] = replace(options[0], chosen=True)
     if choices and not param.get("required") and param.get("default") is None and "mode" not in param:
@@ -278,7 +273,7 @@ def _value_label(param: Param, choice: str) -> str:
 
 
 def number_bounds(param: Param) -> str:
-    """Return the bounds of a number in words; nothing where it has none."""
+    """Return a description of a number's bounds, or an empty string if it has none."""
     least, most = number_text(param.get("min")), number_text(param.get("max"))
     if least and most:
         return f"{least} to {most}"
@@ -301,7 +296,7 @@ def _list_bounds(param: Param) -> str:
 
 
 def _step(param: Param) -> str:
-    """Return 1 only where whole numbers are all but certain: a descriptor does not tell them from fractions."""
+    """Return 1 if the value is almost certainly an integer, which a descriptor does not state, and otherwise `any`."""
     known = [param[key] for key in ("default", "min", "max", "example") if param.get(key) is not None]
     least, most = param.get("min"), param.get("max")
     wide = least is not None and most is not None and most - least >= 10

@@ -22,7 +22,7 @@ from pressroom.interfaces.tools_api.pages.forms import (
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The fields of an object's members."""
+    """A group of fields for the members of an object parameter."""
 
     id: str
     name: str
@@ -33,12 +33,12 @@ class Group:
 
     @property
     def hint(self) -> str:
-        """The help, as fields have it."""
+        """The help text, as in `Field`."""
         return self.help
 
     @property
     def described_by(self) -> str:
-        """The ids of the texts that describe the group."""
+        """The IDs of the texts that describe the group, separated by spaces."""
         return " ".join(f"{self.id}-{part}" for part in ("help", "error") if getattr(self, part))
 
 
@@ -49,7 +49,7 @@ _EXPORTS: Final = frozenset({"format", "scale"})
 
 @dataclass(frozen=True, slots=True)
 class ModeView:
-    """A mode with the fields that belong to it alone."""
+    """A mode and its own fields."""
 
     number: int
     title: str
@@ -59,7 +59,7 @@ class ModeView:
 
 @dataclass(frozen=True, slots=True)
 class SectionView:
-    """Fields below a heading that opens and closes. `mode` is the mode that they belong to, if it is one."""
+    """Fields under a collapsible heading. `mode` is the number of the mode of its first field, or `None`."""
 
     title: str
     open: bool
@@ -69,10 +69,10 @@ class SectionView:
 
 @dataclass(frozen=True, slots=True)
 class FormView:
-    """A form: its modes, if it has any, and what belongs to all of them.
+    """A form: its modes, if any, and the items common to all of them.
 
-    `switch` is the field that decides which others are shown; `sections` come last. `exports` are the fields that say
-    how the file is saved rather than what is on it.
+    `switch` is the field that decides which others are shown; `sections` come last. `exports` are fields about the file
+    format rather than the content.
     """
 
     modes: tuple[ModeView, ...]
@@ -83,11 +83,11 @@ class FormView:
 
     @property
     def takes_files(self) -> bool:
-        """Whether a field takes files."""
+        """Whether any field accepts files."""
         return any(one.files for one in self.fields())
 
     def fields(self) -> Iterator[Field]:
-        """Yield all fields."""
+        """Yield all fields except `exports` and `switch`."""
         items = (*self.items, *(item for mode in self.modes for item in mode.items))
         for item in items:
             yield from item.fields if isinstance(item, Group) else (item,)
@@ -96,7 +96,7 @@ class FormView:
 
     @property
     def is_rich(self) -> bool:
-        """Whether it has more than plain fields: modes, groups, fields for code."""
+        """Whether it has modes, groups or code fields."""
         return bool(self.modes) or any(isinstance(item, Group) or item.code for item in self.items)
 
 
@@ -107,14 +107,14 @@ def build_form(
     problems: Mapping[str, str],
     images: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
 ) -> FormView:
-    """Return a form, in each of its parts the required fields first.
+    """Build a form, with required fields first in each of its parts.
 
     Args:
         params: the parameters of the endpoint's descriptor.
         page: the descriptor's `page`.
-        form: texts to keep in the fields; a field without one shows its default.
-        problems: what is wrong, by the parameter's name.
-        images: the URLs of images of choices, by the parameter's name and the value.
+        form: texts of the fields; a field without one shows its default.
+        problems: error messages by parameter name.
+        images: URLs of choice images by parameter name and value.
     """
     numbers = count(1)
     mode = chosen_mode(params, form)
@@ -122,7 +122,7 @@ def build_form(
     case = chosen_case(params, switch, form) if switch else None
     known = {param["name"]: param for param in form_params(params)}
     sections = [(one, [known[name] for name in one["params"] if name in known]) for one in page.get("sections", ())]
-    # What has a place of its own is not where the other parameters are.
+    # Parameters of cases and sections are placed separately.
     by_case = [param for param in known.values() if "cases" in param]
     placed = {switch, *(param["name"] for _, fields in sections for param in fields)}
     placed.update(param["name"] for param in by_case)
@@ -186,7 +186,7 @@ def _section(
     one_field: Callable[[Param], Field],
 ) -> SectionView:
     fields = tuple(map(one_field, params))
-    # What somebody has set is seen.
+    # Open a section if any of its fields has been changed or has an error.
     defaults = ["" if param.get("assumed") or param.get("default") is None else param["default"] for param in params]
     used = any(
         param["name"] in problems or field.value != field_text(param, default)

@@ -1,7 +1,7 @@
-"""HTML forms to API input and back.
+"""Convert HTML forms to API input and back.
 
-A form holds only text. The parameter's descriptor (interface contract, section 2.10) says what that text means, so the
-page sends exactly what a client of the API would, with or without JavaScript.
+Form fields contain only text, whose meaning follows from the parameter's descriptor (interface contract, section 2.10).
+The page thus sends exactly what an API client would, with or without JavaScript.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from pressroom.errors import InvalidInput
 Descriptor = Mapping[str, Any]
 """A tool's descriptor as plain data (interface contract, section 2.10).
 
-What else a page needs is in further members: see `pressroom.interfaces.tools_api.pages.declared`.
+For additional members of page descriptors, see `pressroom.interfaces.tools_api.pages.declared`.
 """
 
 Param = Mapping[str, Any]
-"""One parameter of a descriptor."""
+"""A parameter of a descriptor."""
 
 Form = Mapping[str, Sequence[str]]
-"""A posted form or a query: the texts that came under each name."""
+"""The values of a posted form or a query by field name."""
 
 MAX_FIELDS: Final = 256
 
 MODE: Final = "_mode"
-"""The name of the field that holds the number of the chosen mode; no parameter can have it."""
+"""The name of the field with the number of the chosen mode, which no parameter can have."""
 
 _NUMBER = re.compile(r"[+-]?(?:\d++(?>(?:\.\d*+)?)|\.\d++)(?>(?:[eE][+-]?\d++)?)", re.ASCII)
 _COLOUR_NAME = re.compile(r"colou?r$", re.IGNORECASE)
@@ -44,12 +44,12 @@ _MISSING: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class FormState:
-    """What a tool's page shows beyond the empty form.
+    """The content of a tool's page beyond the empty form.
 
-    `form` holds the texts to keep in the fields. `answer` is the API's envelope for them, a success or an error
-    (interface contract, sections 2.6 and 2.9); without one, nothing has run yet. `preview_url` is the URL of an image
-    that represents the file, if there is one. `example` is the number of the example that the fields hold.
-    `lasting_url` is the URL of the image that does not expire, if there is one.
+    `form` holds the texts of the fields. `answer` is the API's envelope for them, a success or an error (interface
+    contract, sections 2.6 and 2.9), or `None` if nothing has run yet. `preview_url` is the URL of an image that
+    represents the file, or empty. `example` is the number of the example in the fields. `lasting_url` is the permanent
+    URL of the image, or empty.
     """
 
     form: Form = field(default_factory=dict)
@@ -60,7 +60,7 @@ class FormState:
 
     @classmethod
     def at_first(cls, descriptor: Descriptor) -> Self:
-        """Return the state of a page that nobody has used yet: its form begins with the first example."""
+        """Return the initial state of a page, with the first example in its form."""
         endpoint = first_endpoint(descriptor)
         examples = endpoint.get("examples") or ()
         if not examples:
@@ -69,10 +69,10 @@ class FormState:
 
     @classmethod
     def from_query(cls, descriptor: Descriptor, query: Form) -> Self | None:
-        """Return the state that a page's query asks for: parameters by name, or an example by number.
+        """Return the state that a page's query selects: parameters by name, or an example by number.
 
         Returns:
-            The fields to show, or `None` where the query names no parameter and no example.
+            The state, or `None` if the query contains neither a parameter nor a valid example.
         """
         params = first_endpoint(descriptor).get("params", ())
         known = {name: query[name] for name in (*map(_name, form_params(params)), MODE) if name in query}
@@ -86,15 +86,15 @@ class FormState:
 
 
 def first_endpoint(descriptor: Descriptor) -> Mapping[str, Any]:
-    """Return the endpoint that a tool's form posts to; empty for a tool without one."""
+    """Return the endpoint that a tool's form posts to; empty for a tool without endpoints."""
     endpoints: Sequence[Mapping[str, Any]] = descriptor.get("endpoints") or ()
     return endpoints[0] if endpoints else {}
 
 
 def form_params(params: Sequence[Param]) -> list[Param]:
-    """Return the parameters that a form shows: all but `response`, which is the page's own business.
+    """Return the parameters shown in a form: all except `response`, which the page sets itself.
 
-    Instead of an object whose members are known stand these, as `props.title`.
+    An object with known members is replaced by its members, such as `props.title`.
     """
     found: list[Param] = []
     for param in params:
@@ -104,7 +104,7 @@ def form_params(params: Sequence[Param]) -> list[Param]:
 
 
 def members_of(param: Param) -> list[Param]:
-    """Return the members of an object parameter under the names that their fields have; none for any other."""
+    """Return the members of an object parameter, with the names of their fields; empty for other parameters."""
     outer = {"mode": param["mode"]} if "mode" in param else {}
     return [
         {**member, **outer, "name": f"{param['name']}.{member['name']}", "path": (param["name"], member["name"])}
@@ -113,7 +113,7 @@ def members_of(param: Param) -> list[Param]:
 
 
 def chosen_mode(params: Sequence[Param], form: Form) -> int:
-    """Return the number of the mode that a form is in: the one it names, else the one that its fields belong to."""
+    """Return the number of a form's mode: the submitted one, or else that of the first filled field with a mode."""
     named = form.get(MODE, [""])[-1]
     if re.fullmatch(r"[0-9]{1,2}", named):
         return int(named)
@@ -123,7 +123,7 @@ def chosen_mode(params: Sequence[Param], form: Form) -> int:
 
 
 def chosen_case(params: Sequence[Param], switch: str, form: Form) -> int | None:
-    """Return the number of the value that the parameter called `switch` has in a form; nothing without a value."""
+    """Return the number of the value of the parameter `switch` in a form, or `None` if it has no known value."""
     param = next((one for one in form_params(params) if one["name"] == switch), None)
     if param is None:
         return None
@@ -139,15 +139,15 @@ def _name(param: Param) -> str:
 
 
 def is_colour(param: Param) -> bool:
-    """Tell whether a parameter takes a single colour, by its name."""
+    """Return whether a parameter is a single colour, judging by its name."""
     return param["type"] == "string" and _COLOUR_NAME.search(param["name"]) is not None
 
 
 def takes_empty(param: Param) -> bool:
-    """Tell whether an emptied field means the empty text, and not that the parameter is left out.
+    """Return whether an emptied field means an empty string rather than an omitted parameter.
 
-    It does where the field starts with a default that someone then deletes, unless the parameter
-    declares a minimal length or is a colour.
+    This is the case if the field starts with a default that the user can delete, unless the parameter declares a
+    minimum length or is a colour.
     """
     default = param.get("default")
     return (
@@ -161,10 +161,10 @@ def takes_empty(param: Param) -> bool:
 
 
 def parse_form(body: bytes) -> dict[str, list[str]]:
-    """Return the fields of an `application/x-www-form-urlencoded` body, empty ones included.
+    """Return the fields of an `application/x-www-form-urlencoded` body, including empty ones.
 
     Raises:
-        InvalidInput: it is not UTF-8, or has more fields than any form here.
+        InvalidInput: the body is not UTF-8, or has more than `MAX_FIELDS` fields.
     """
     try:
         return parse_qs(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS)
@@ -173,20 +173,20 @@ def parse_form(body: bytes) -> dict[str, list[str]]:
 
 
 def input_from_form(params: Sequence[Param], form: Form, switch: str = "") -> dict[str, Any]:
-    """Return the JSON object that a client of the API would send for a posted form.
+    """Return the JSON object that an API client would send for a posted form.
 
-    Optional fields that are empty, or that hold the default, are left out. A text that is not a number
-    where one is meant is passed on as it is: the tool's own validation says best what is wrong with it.
+    Optional fields that are empty or have the default are left out. A text that is not a number is passed on unchanged
+    for a number parameter, since the tool's own validation reports the error best.
 
     Args:
         params: the parameters of the endpoint's descriptor.
-        form: the posted texts; of several under one name the last one counts. Names that are no
-            parameters are ignored, and so is what belongs to another mode than the one that the form names.
-        switch: the parameter whose value says which others mean something; where the form names it, what belongs
-            only to its other values is ignored.
+        form: the posted texts; the last one under each name counts. Unknown names are ignored, as are fields of other
+            modes if the form contains a mode.
+        switch: the parameter whose value determines which others apply; if the form contains it, fields that belong
+            only to other values are ignored.
 
     Raises:
-        InvalidInput: an object parameter does not hold a JSON object.
+        InvalidInput: the value of an object parameter is not a JSON object.
     """
     found: dict[str, Any] = {}
     mode = chosen_mode(params, form) if MODE in form else None
@@ -205,7 +205,7 @@ def input_from_form(params: Sequence[Param], form: Form, switch: str = "") -> di
 
 
 def form_from_input(params: Sequence[Param], values: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the form that `input_from_form` reads as these values; what they lack is left to its default."""
+    """Return the form that `input_from_form` converts to these values. Missing values get their defaults."""
     found: dict[str, list[str]] = {}
     for param in params:
         name = param["name"]
@@ -224,14 +224,14 @@ def form_from_input(params: Sequence[Param], values: Mapping[str, Any]) -> dict[
 
 
 def field_text(param: Param, value: Any) -> str:
-    """Return the text of a parameter's field for a value: that of a list has a line for each of its items."""
+    """Return the text of a parameter's field for a value; a list has one line per item."""
     if param.get("list") and isinstance(value, list | tuple):
         return "\n".join(map(text_of, value))
     return text_of(value)
 
 
 def text_of(value: Any) -> str:
-    """Return the text that stands for a JSON value in a form field."""
+    """Return the text of a JSON value in a form field."""
     if isinstance(value, str):
         return value
     if isinstance(value, float) and value.is_integer():

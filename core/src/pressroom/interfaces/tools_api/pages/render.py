@@ -1,4 +1,4 @@
-"""The pages of the tools: the list, a page for each, and its metadata for search engines."""
+"""Tool pages: the list of tools, and a page for each tool, with metadata for search engines."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MAX_SHOWN_FILE: Final = 1000
 
 
 def index_head(branding: Branding, tools: Sequence[ToolView], origin: str, root: str) -> Head:
-    """Return the head of the list of tools."""
+    """Return the head of the page that lists the tools."""
     names = ", ".join(tool.name for tool in tools)
     return Head(
         title=f"Tools · {branding.name}",
@@ -62,7 +62,7 @@ def index_head(branding: Branding, tools: Sequence[ToolView], origin: str, root:
 
 
 def tool_head(branding: Branding, tool: ToolView, origin: str, root: str, *, failed: bool) -> Head:
-    """Return the head of a tool's page. The title says so where the last attempt failed."""
+    """Return the head of a tool's page. With `failed`, the title reports an error."""
     provider = {"@type": "Organization", "name": branding.name, "url": branding.url}
     address = origin + tool.href
     application = {
@@ -106,18 +106,18 @@ def tool_head(branding: Branding, tool: ToolView, origin: str, root: str, *, fai
 
 @dataclass(frozen=True, slots=True)
 class OfferedService:
-    """What people and AI clients with an account can use: the title of a plugin, and what it does."""
+    """A service for people and AI clients with an account: the title and summary of a plugin."""
 
     title: str
     summary: str
 
 
 class Pages:
-    """Renders the pages of the tools of one server. Templates are compiled when they are used first.
+    """Renders the tool pages of one server. Templates are compiled on first use.
 
-    `previews` says how the pages show what was made, by the tool's slug; the others show images as they are.
-    `images` holds the URLs of images, for the tools that make any: their pages have a canvas. `image_links` tells that
-    the server gives lasting URLs of images.
+    `previews` defines by slug how pages show results; without one, images are shown as they are. `images` holds the
+    image URLs of tools that create images, whose pages have a canvas. `image_links` is whether the server offers
+    permanent image URLs.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class Pages:
         self._templates = site.templates(__package__ or "")
 
     def index(self, descriptors: Sequence[Descriptor], services: Sequence[OfferedService] = ()) -> bytes:
-        """Return the page that lists the tools, in the order given, and what accounts have besides."""
+        """Render the list of tools in the given order, and the services for accounts."""
         tools = [self._view(descriptor) for descriptor in descriptors]
         head = index_head(self.site.branding, tools, self.site.origin, self.site.root)
         return self._templates.render("index.html", head, tools=tools, services=services)
@@ -147,10 +147,10 @@ class Pages:
         canvas_size: tuple[int, int] | None = None,
         editable: EditableText | None = None,
     ) -> bytes:
-        """Return a tool's page, with the form as `state` left it and with the outcome of the call.
+        """Render a tool's page, with the form and the result of the call in `state`.
 
-        `canvas_size` is the size in pixels of the first example's image, where it is known: the page keeps its room
-        free until it has loaded. `editable` is where that image shows a parameter's text.
+        `canvas_size` is the size of the first example's image in pixels, if known, so that the page can reserve space
+        for it. `editable` locates a parameter's text in that image.
         """
         state = state or FormState.at_first(descriptor)
         endpoint = first_endpoint(descriptor)
@@ -214,7 +214,7 @@ class Pages:
 
 
 def title_in(params: Sequence[Param], form: Form) -> str:
-    """Return the title that a form holds: what the file is named after."""
+    """Return the title in a form, which the file is named after, or an empty string."""
     for param in form_params(params):
         if param.get("path", (param["name"],))[-1] == "title":
             return form.get(param["name"], [str(param.get("default") or "")])[-1]
@@ -223,9 +223,9 @@ def title_in(params: Sequence[Param], form: Form) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CanvasImage:
-    """The image that a tool's page shows before anything has changed.
+    """The initial image of a tool's page.
 
-    `width` and `height` are 0 where they are not known yet. `sources` is its `srcset`, if it is there in several sizes.
+    `width` and `height` are 0 if unknown. `sources` is its `srcset`, or empty if it has only one size.
     """
 
     url: str
@@ -237,7 +237,7 @@ class CanvasImage:
 def canvas_image(
     tool: ToolView, state: FormState, result: ResultView | None, first_size: tuple[int, int] | None
 ) -> CanvasImage:
-    """Return the image that the page shows at first; `first_size` is the size of the first example's, if known."""
+    """Return the initial image of the page. `first_size` is the size of the first example's image, if known."""
     if result is not None and result.image_url:
         return CanvasImage(result.image_url, result.width or 0, result.height or 0)
     if state.example == 0 and tool.canvas:
@@ -257,7 +257,7 @@ def canvas_image(
 
 
 def _markup(data: Mapping[str, Any]) -> bool:
-    """Tell whether a generator's answers have a member that is HTML."""
+    """Return whether a generator's sample data has a member that is HTML."""
     return any(isinstance(value, str) and value.lstrip().startswith("<") for value in data.values())
 
 
@@ -267,12 +267,12 @@ def _absolute(href: str, images: ImageUrls | None) -> Mapping[str, Mapping[str, 
 
 
 def _shortened(text: str) -> str:
-    """Return a text as examples show it: of a large file only the beginning."""
+    """Return a text for code examples, with the content of large files truncated."""
     return f"{text[:60]}…" if text.startswith(_FILE) and len(text) > _MAX_SHOWN_FILE else text
 
 
 def _request(descriptor: Descriptor, state: FormState) -> Mapping[str, Any]:
-    """Return the input that the curl command shows: what the form holds, else an example."""
+    """Return the input for the code examples: that of the form, or else of the first example."""
     endpoint = first_endpoint(descriptor)
     params = endpoint.get("params", ())
     if state.form:
@@ -280,7 +280,7 @@ def _request(descriptor: Descriptor, state: FormState) -> Mapping[str, Any]:
         try:
             return input_from_form(params, form, (descriptor.get("page") or {}).get("switch", ""))
         except InvalidInput:
-            pass  # the page shows what is wrong; the command shows an example meanwhile
+            pass  # the page reports the error, and the code samples show an example instead
     examples = endpoint.get("examples") or ()
     if examples:
         chosen: Mapping[str, Any] = examples[0]["params"]

@@ -1,4 +1,4 @@
-"""The outcome of a call, in words for people."""
+"""Present the result of a call to people."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _OWN_FACTS: Final = frozenset(
 )
 _NAMED: Final = re.compile(r"[^:\s]++: ")
 _WHEN: Final = re.compile(r"[;,.] try again .*", re.DOTALL | re.IGNORECASE)
-"""The end of a message that says when to try again, which a page says in minutes."""
+"""The end of a message about when to try again, which pages state in their own words."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultView:
-    """The outcome of a call. `facts` are (name, value) pairs; `url` is empty where nothing was made.
+    """The result of a call. `facts` are (name, value) pairs; `url` is empty if nothing was created.
 
-    `image_url` is the URL of the image to show: of the file itself, or of the one that stands for it.
+    `image_url` is the URL of the image to show: the file itself, or an image that represents it.
     """
 
     url: str = ""
@@ -47,7 +47,7 @@ class ResultView:
 
 
 def waiting_time(seconds: float) -> str:
-    """Return about how long to wait, in minutes from 90 seconds on, rounded up."""
+    """Return a waiting time, rounded up: in seconds below 90 seconds, otherwise in minutes."""
     if seconds < 90:
         count, unit = max(1, -int(-seconds // 1)), "second"
     else:
@@ -56,16 +56,16 @@ def waiting_time(seconds: float) -> str:
 
 
 def file_stem(title: str) -> str:
-    """Return a title as the name of a file without its extension: `My sum.ts` is `my-sum`; empty for no letters."""
+    """Return a file name without extension for a title: `My sum.ts` becomes `my-sum`; empty if nothing is left."""
     stem = re.sub(r"\.[A-Za-z0-9]{1,5}$", "", title.strip())
     words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", stem).lower())
     return "-".join(words)[:60].strip("-")
 
 
 def titled_details(params: Sequence[Param], data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an answer says of its file, with the titles that the form has for values of its parameters.
+    """Return the details of a file, with values replaced by their titles in the form.
 
-    A member that has a parameter's name, such as `language`, has its values too: `cpp` is shown as `C++`.
+    This applies to members with the name of a parameter, such as `language`: `cpp` is shown as `C++`.
     """
     titles = {param["name"]: param.get("valueTitles", {}) for param in params}
     return {
@@ -81,10 +81,10 @@ def result_view(
     title: str = "",
     params: Sequence[Param] = (),
 ) -> ResultView | None:
-    """Return what an envelope of the API says, in words for people; `None` where nothing was run.
+    """Return the view of an API envelope, or `None` if nothing has run.
 
-    `preview_url` is the URL of the image that represents a file that is not an image, `title` what the file is named
-    after, `params` the parameters of the endpoint that answered.
+    `preview_url` is the URL of the image that represents a file that is not an image, `title` the title that the file
+    is named after, and `params` the parameters of the endpoint.
     """
     if answer is None:
         return None
@@ -94,7 +94,7 @@ def result_view(
         problem, advice = error["message"], ""
         if error.get("retryAfter"):
             problem, advice = _WHEN.sub("", problem), f"Try again in {waiting_time(error['retryAfter'])}."
-        # The name of a parameter stays as it is.
+        # A leading parameter name keeps its case.
         said = f"{problem.rstrip('.')}." if _NAMED.match(problem) else sentence(problem)
         return ResultView(problem=said, advice=advice, quota=quota)
     data = answer["data"]
@@ -143,10 +143,10 @@ def _clock(timestamp: str) -> str:
 
 
 def split_problem(message: str, names: Iterable[str]) -> tuple[str, str]:
-    """Return the field that an error message begins with, if any, and what is wrong with it.
+    """Split an error message into the field that it begins with, if any, and the problem.
 
-    `width: must be …` and `props.title: must be …` name a parameter or a member that has a field of its own, and
-    `props.items.1: must be …` the second item of a list; other messages are about the whole input.
+    `width: must be …` and `props.title: must be …` name a parameter or a member with its own field, and
+    `props.items.1: must be …` the second item of a list. Other messages concern the whole input.
     """
     head, colon, problem = message.partition(": ")
     name = max((each for each in names if re.match(rf"{re.escape(each)}(?![^.\[])", head)), key=len, default="")
@@ -160,9 +160,9 @@ def split_problem(message: str, names: Iterable[str]) -> tuple[str, str]:
 
 
 def split_problems(message: str, names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the fields that an error message names, in order, each with what is wrong with it; see `split_problem`.
+    """Split an error message into pairs of field and problem, in order; see `split_problem`.
 
-    `width: must be …. height: must be ….` names two; the contract has a sentence for each.
+    `width: must be …. height: must be ….` contains two: the contract specifies one sentence per problem.
     """
     known = "|".join(map(re.escape, names))
     parts = re.split(rf"(?<=[.?!]) (?=(?:{known})(?:[.\[][^:\s]*)?: )", message) if names else [message]
@@ -171,7 +171,7 @@ def split_problems(message: str, names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def problems_of(params: Sequence[Param], answer: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return what an error envelope says is wrong, by the parameters that it names."""
+    """Return the problems in an error envelope by the name of the parameter."""
     if answer is None or answer.get("ok"):
         return {}
     fields = [param["name"] for param in (*params, *form_params(params))]

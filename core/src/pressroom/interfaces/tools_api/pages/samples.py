@@ -1,4 +1,4 @@
-"""Code to copy: the request as a curl command, and the answer as JSON."""
+"""Code to copy: requests in several languages, the response as JSON, and texts to embed the result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pressroom.sdk.page import PLACEHOLDER
 
 @dataclass(frozen=True, slots=True)
 class SnippetView:
-    """A text to copy. `template` is what the script fills in anew when there is another file."""
+    """A text to copy. The script fills `template` again when the file changes."""
 
     id: str
     title: str
@@ -29,8 +29,8 @@ class SnippetView:
 class CodeSample:
     """A request in one language: `lead`, then the input in the notation `encoding`, then `tail`.
 
-    The notations are `shell`, one quoted word of JSON; `json`, indented; `python`, a literal. The script writes the
-    input anew whenever the form changes.
+    The notations are `shell`, JSON as one quoted word; `json`, indented; and `python`, a literal. The script updates
+    the input whenever the form changes.
     """
 
     id: str
@@ -42,9 +42,9 @@ class CodeSample:
 
 
 def code_samples(url: str, mcp_name: str, branding: Branding, values: Mapping[str, Any]) -> list[CodeSample]:
-    """Return the request that sends the values to an endpoint: for a shell, JavaScript, Python, and an AI client.
+    """Return requests that send the values to an endpoint: for a shell, JavaScript, Python, and an AI client.
 
-    `mcp_name` is the name of the tool for AI clients, empty where it has none.
+    `mcp_name` is the tool's name for AI clients, empty if it has none.
     """
     quoted = json.dumps(url)
     tool = f"the tool `{mcp_name}` of {branding.name}" if mcp_name else f"the HTTP API at {url} (POST, JSON)"
@@ -85,7 +85,7 @@ def _sample(
 
 
 def curl_lead(url: str) -> str:
-    """Return the beginning of a curl command, up to the body."""
+    """Return the part of a curl command that precedes the body."""
     return f"curl {shlex.quote(url)} \\\n  -H 'Content-Type: application/json' \\\n  -d "
 
 
@@ -103,7 +103,7 @@ def _pretty(values: Mapping[str, Any]) -> str:
 
 
 def python_literal(value: Any, indent: str = "    ") -> str:
-    """Return a JSON value as Python writes it, objects with one member to a line."""
+    """Return a JSON value as a Python literal, with one object member per line."""
     match value:
         case None | True | False:
             return repr(value)
@@ -128,7 +128,7 @@ _ENCODERS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
 
 
 def response_sample(descriptor: Descriptor, branding: Branding, base_url: str, answer: Mapping[str, Any] | None) -> str:
-    """Return the JSON answer of a tool: the one that was given, else a typical one."""
+    """Return the JSON response of a tool: the actual one, or else a typical one."""
     return json.dumps(answer or _typical(descriptor, branding, base_url), ensure_ascii=False, indent=2)
 
 
@@ -139,10 +139,10 @@ def snippets(
     answer: Mapping[str, Any] | None,
     lasting_url: str | None = None,
 ) -> list[SnippetView]:
-    """Return the tool's texts to copy, filled with what was made, else with what is typical.
+    """Return the tool's texts to copy, filled from the actual response, or else from a typical one.
 
-    Their URL is `lasting_url`, or an example where that is empty. `None` says that there are no such URLs: the texts
-    show the one of the file then, and a note tells that it expires.
+    Their URL is `lasting_url`, or an example if that is empty. If it is `None`, there are no permanent URLs: the texts
+    contain the URL of the file, and a note states that it expires.
     """
     given = (descriptor.get("page") or {}).get("snippets", ())
     if not given:
@@ -178,7 +178,7 @@ _LASTING: Final = (
 def lasting_texts(
     descriptor: Descriptor, data: Mapping[str, Any], lasting_url: str, title: str = ""
 ) -> list[SnippetView]:
-    """Return a lasting URL in the notations in which people paste one; empty ones, for the script, without a URL."""
+    """Return a permanent URL in common notations. Without a URL, the texts are empty, for the script to fill."""
     width, height = (data.get("width"), data.get("height")) if "width" in data else (data.get("size"),) * 2
     sized = isinstance(width, int) and isinstance(height, int)
     members = {
@@ -200,7 +200,7 @@ def _url_snippets(descriptor: Descriptor) -> list[tuple[int, Mapping[str, Any]]]
 
 
 def _pasted(name: str, text: str, members: Mapping[str, Any]) -> str:
-    """Fill a text: `dimensions` are HTML already, and Markdown and plain URLs are not escaped for HTML."""
+    """Fill in a text. `dimensions` is already HTML; Markdown and plain URLs are not HTML-escaped."""
     if name in ("url", "markdown"):
         alt = str(members["alt"]).replace("[", "").replace("]", "")
         return text.replace("{alt}", alt).replace("{url}", str(members["url"]))

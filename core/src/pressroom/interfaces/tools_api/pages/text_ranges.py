@@ -1,7 +1,7 @@
-"""Where in a text something is that a message tells of.
+"""Locate the part of a text that an error message refers to.
 
-A message names the place as `line 3, column 12`, or quotes what is wrong between straight quotation marks, or names a
-`property` or an `attribute`. `places.js` finds the same places.
+A message states a position such as `line 3, column 12`, quotes the text in straight quotation marks, or names a
+`property` or an `attribute`. `editor.js` locates the same positions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BEFORE: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class TextRange:
-    """A part of a text: where it begins, and where it ends."""
+    """The start and end offsets of part of a text."""
 
     start: int
     end: int
@@ -28,7 +28,7 @@ class TextRange:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The line of a text that a message is about. `line` and `column` count from 1; `marked` is what is wrong in it."""
+    """The line that a message refers to. `line` and `column` count from 1; `marked` is the faulty part."""
 
     line: int
     column: int
@@ -38,12 +38,12 @@ class Excerpt:
 
 
 def find_place(text: str, message: str) -> TextRange | None:
-    """Return the part of a text that a message is about, or `None` where it does not tell."""
+    """Return the part of a text that a message refers to, or `None` if it cannot be located."""
     return _numbered(text, message) or _quoted(text, message) or _named(text, message)
 
 
 def excerpt(text: str, message: str) -> Excerpt | None:
-    """Return the line that a message is about, cut where it is long, or `None` where it does not tell."""
+    """Return the line that a message refers to, truncated if it is long, or `None` if it cannot be located."""
     text = text.replace("\r\n", "\n")
     place = find_place(text, message)
     if place is None:

@@ -1,6 +1,6 @@
-"""Files that a form was sent with: they become the `data:` URLs that the parameters take.
+"""Convert uploaded files of a form to the `data:` URLs that parameters accept.
 
-With JavaScript the browser does this. The names of formats and the bounds are those of `uploads.js`.
+With JavaScript, the browser does this. The format names and limits are the same as in `uploads.js`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pressroom.interfaces.tools_api.pages.forms import Form, Param, form_params
 from pressroom.sdk import UploadedFile
 
 REMOVE: Final = "_remove"
-"""The name of the boxes that say which files are to be left out; no parameter can have it."""
+"""The name of the checkboxes for removing files, which no parameter can have."""
 
 _DEFAULT_LENGTH: Final = 200_000
 _HEAD_ROOM: Final = 64
@@ -31,7 +31,7 @@ _SVG: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*+<(?:\?xml\s|!--|!DOCTYPE\s|svg[
 
 
 def type_of_image(content: bytes) -> str:
-    """Return the media type of an image by its first bytes, whatever its sender calls it; empty for anything else."""
+    """Return the media type of an image from its first bytes, ignoring the declared type; empty for other content."""
     if content.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if content.startswith(b"\xff\xd8\xff"):
@@ -46,30 +46,30 @@ def type_of_image(content: bytes) -> str:
 
 
 def max_file_bytes(param: Param) -> int:
-    """Return how many bytes a file may have whose `data:` URL is a parameter's text."""
+    """Return the maximum size in bytes of a file whose `data:` URL fits into a parameter's text."""
     return int((int(param.get("max") or _DEFAULT_LENGTH) - _HEAD_ROOM) * 0.75)
 
 
 def kilobytes(count: int) -> str:
-    """Return a number of bytes as people read it."""
+    """Format a number of bytes in kB."""
     return f"{max(1, round(count / 1000)):,} kB"
 
 
 def formats_of(param: Param) -> str:
-    """Return the formats that a parameter takes: `PNG, JPEG or WebP`."""
+    """Return the names of the formats that a parameter accepts: `PNG, JPEG or WebP`."""
     *others, last = [_NAMES.get(one, one) for one in param["files"]]
     return f"{', '.join(others)} or {last}" if others else last
 
 
 def file_bounds(param: Param) -> str:
-    """Return in words what a file may be: its formats, its size, and what is done where it has another size."""
+    """Describe the files that a parameter accepts: their formats, maximum size, and whether larger ones are shrunk."""
     exception = ", except SVG" if "image/svg+xml" in param["files"] else ""
     size = kilobytes(max_file_bytes(param))
     return f"{formats_of(param)}, up to {size}; larger images are made smaller{exception}"
 
 
 def file_in_words(text: str) -> str:
-    """Return format and size of the file in a `data:` URL; empty for any other text."""
+    """Return format and size of the file in a `data:` URL; empty for other texts."""
     if not text.startswith("data:"):
         return ""
     media_type = text[5:40].partition(";")[0].lower()
@@ -79,14 +79,14 @@ def file_in_words(text: str) -> str:
 def with_files(
     params: Sequence[Param], form: Form, files: Mapping[str, Sequence[UploadedFile]]
 ) -> tuple[dict[str, Sequence[str]], InvalidInput | None]:
-    """Return a form with the files that came with it as texts, and what is wrong with the first that cannot be taken.
+    """Merge uploaded files into a form as texts. Return the form, and the first error or `None`.
 
-    A field whose file cannot be taken is empty then. Files under other names than those of parameters are ignored.
+    A field whose file is rejected is emptied. Files that do not belong to a parameter are ignored.
 
     Args:
         params: the parameters of the endpoint's descriptor.
-        form: the texts that were posted, among them the files of earlier attempts.
-        files: the files that were posted, by the parameter's name.
+        form: the posted texts, including files of earlier attempts.
+        files: the uploaded files by parameter name.
     """
     texts = {name: values for name, values in form.items() if name != REMOVE}
     problem: InvalidInput | None = None
@@ -105,7 +105,7 @@ def with_files(
 
 
 def too_large(params: Sequence[Param], files: Mapping[str, Sequence[UploadedFile]]) -> Iterator[tuple[Param, bytes]]:
-    """Yield the parameters whose file is larger than they take, and can be made smaller, with the file."""
+    """Yield parameters with a file that is too large but can be scaled down, with its content."""
     for param in form_params(params):
         if "files" in param and (sent := files.get(param["name"])):
             content = sent[-1].content

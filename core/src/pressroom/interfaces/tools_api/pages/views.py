@@ -1,4 +1,4 @@
-"""What the templates are given: a tool, a result and a reference, each with everything already worked out."""
+"""View models for the templates, with all values already computed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PERIODS: Final = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"
 
 @dataclass(frozen=True, slots=True)
 class ErrorRow:
-    """One error that a client may meet: its status, its code and what to do about it."""
+    """An error that a client can receive: its status, its code and what to do."""
 
     status: int
     code: str
@@ -49,20 +49,20 @@ ERRORS: Final = (
     ErrorRow(503, "overloaded", "The server is busy. Wait retryAfter seconds, then try again."),
     ErrorRow(503, "timeout", "The call took too long. Request less, such as a smaller image."),
 )
-"""What can go wrong with a call, in the order of the status."""
+"""Errors of a call, ordered by status."""
 
 
 MEDIUM: Final = (800, 800)
-"""The bounds of the width and height in pixels of the canvas on small screens."""
+"""Maximum width and height of the canvas on small screens, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageUrls:
-    """The URLs of a tool's images, from the tool's own URL on.
+    """The URLs of a tool's images, relative to the tool's own URL.
 
-    `examples` are those of the examples. The first of them is also there as `card`, for the list of tools, as `canvas`
-    at full size, and as `canvas_medium` within `MEDIUM`. `choices` are those of the values of parameters, by the
-    parameter's name and the value.
+    `examples` are those of the examples. The first example is also available as `card`, for the list of tools, as
+    `canvas` in full, and as `canvas_medium` within `MEDIUM`. `choices` holds images of parameter values, by parameter
+    name and value.
     """
 
     examples: tuple[str, ...] = ()
@@ -74,9 +74,9 @@ class ImageUrls:
 
 @dataclass(frozen=True, slots=True)
 class ExampleView:
-    """An example: its title, the link that fills the form without the script, the values for the script.
+    """An example: its title, a link that fills the form without JavaScript, and the values for the script.
 
-    `image` is the URL of its image, empty for a tool that makes none.
+    `image` is the URL of its image, empty for a tool without images.
     """
 
     title: str
@@ -87,7 +87,7 @@ class ExampleView:
 
 @dataclass(frozen=True, slots=True)
 class ParamRow:
-    """One row of the table of parameters."""
+    """A row of the parameter table."""
 
     name: str
     type: str
@@ -100,7 +100,7 @@ class ParamRow:
 
 @dataclass(frozen=True, slots=True)
 class EndpointView:
-    """One endpoint of a tool with its parameters and its answer."""
+    """An endpoint of a tool with its parameters and the media types of its response."""
 
     method: str
     href: str
@@ -114,10 +114,10 @@ class EndpointView:
 
 @dataclass(frozen=True, slots=True)
 class ToolView:
-    """A tool, as the list of tools and its own page show it.
+    """A tool for the list of tools and for its own page.
 
-    `card`, `canvas` and `canvas_medium` are URLs of the first example, as in `ImageUrls`. `icons` tells that its images
-    are sheets of icons.
+    `card`, `canvas` and `canvas_medium` are URLs of the first example, as in `ImageUrls`. `icons` is whether its images
+    are icon sheets.
     """
 
     slug: str
@@ -142,14 +142,14 @@ class ToolView:
 
 
 def period(seconds: int) -> str:
-    """Return a span of time in the largest unit that divides it: 3600 is `hour`, 7200 is `2 hours`."""
+    """Return a duration in the largest unit that divides it: 3600 is `hour`, 7200 is `2 hours`."""
     size, unit = next((size, unit) for size, unit in _PERIODS if seconds % size == 0)
     count = seconds // size
     return unit if count == 1 else f"{count:,} {unit}s"
 
 
 def rate_in_words(rate: Mapping[str, int]) -> str:
-    """Return a rate limit of a descriptor as people say it: `300 requests per hour`."""
+    """Return a descriptor's rate limit as text: `300 requests per hour`."""
     count = rate["requests"]
     return f"{count:,} request{'' if count == 1 else 's'} per {period(rate['windowSec'])}"
 
@@ -160,8 +160,8 @@ def tool_view(descriptor: Descriptor, base_url: str, root: str, images: ImageUrl
     Args:
         descriptor: as in the interface contract, section 2.10.
         base_url: the server's public URL.
-        root: the path of that URL, where links on the pages begin.
-        images: the URLs of the tool's images, below the page's own.
+        root: the path of that URL, which prefixes links on the pages.
+        images: the URLs of the tool's images, relative to the page's URL.
     """
     first = first_endpoint(descriptor)
     promo = descriptor.get("promo") or {}
@@ -196,7 +196,7 @@ def _path(path: str) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """Return a text up to the end of its first sentence."""
+    """Return the first sentence of a text."""
     return re.split(r"(?<=[.!?])\s", text.strip(), maxsplit=1)[0]
 
 
@@ -250,5 +250,5 @@ def _text_bounds(param: Param) -> str:
 
 
 def editable_json(text: EditableText) -> str:
-    """Return where an image shows a parameter's text as the script of the page reads it: a JSON object, in ASCII."""
+    """Return the location of an editable text in an image as JSON in ASCII for the page's script."""
     return json.dumps({to_camel(name): value for name, value in asdict(text).items()}, separators=(",", ":"))
