@@ -26,7 +26,7 @@ class PluginCommands(click.Group):
         """Return the command group of a plugin, or `None` if it contributes no commands.
 
         Raises:
-            PluginError: the plugin failed to load or is not enabled.
+            PluginError: the plugin did not load, for example because it failed or is not installed.
         """
         loaded = compiled(ctx.ensure_object(Invocation))
         group = _groups(loaded).get(cmd_name)

@@ -86,7 +86,7 @@ async def _all(host: LoadedApp, *, check: bool, progress: Progress) -> tuple[str
             outcomes.append(await _one(migrator, plugin, check=check))
             progress.advance()
             if plugin == HOST_ID and outcomes[-1].result == "failed":
-                break  # the plugins' tables may refer to the host's
+                break  # tables of plugins can refer to those of the host
     finally:
         await database.close()
     return database.name, outcomes

@@ -94,7 +94,7 @@ def _serve_and_reload(invocation: Invocation, host: str | None, port: int | None
 
     def prepared(stop: Callable[[], None]) -> tuple[SourcePaths, socket.socket]:
         nonlocal settings, listener, bound
-        with suppress(InvalidConfig):  # the server says what is wrong with it
+        with suppress(InvalidConfig):  # the new server reports the error
             now = invocation.load_config(overrides).settings
             if _place(now) != _place(settings):
                 stop()

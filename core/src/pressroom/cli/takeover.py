@@ -62,5 +62,5 @@ def begin(control: socket.socket, listener: socket.socket) -> None:
 
 
 def current() -> Takeover | None:
-    """Return this process's takeover, or `None` if it does not run under `--reload`."""
+    """Return this process's takeover, or `None` if it binds the port itself."""
     return _current

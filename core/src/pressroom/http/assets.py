@@ -77,7 +77,7 @@ class Asset:
         return self.etag.strip('"')
 
     def cache_control(self, version: str) -> str:
-        """Return the `Cache-Control` for a request with this version in its URL, or an empty string without one."""
+        """Return the `Cache-Control` for a request with this version in its URL (an empty string if it has none)."""
         return IMMUTABLE if version == self.version else "no-cache"
 
 

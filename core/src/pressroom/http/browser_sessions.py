@@ -108,11 +108,11 @@ class _Known:
 class BrowserSessions:
     """Looks up, starts and ends browser sessions, and protects forms against CSRF.
 
-    Cookies are HttpOnly, SameSite=Lax, and, if the public URL is https, Secure; without a path in that URL they have
-    the prefix `__Host-`. A form carries the hidden field `csrf`, which is bound to a cookie of the browser, to the
-    account of another person that the session works in, to the path that the form is posted to, and to its purpose if
-    several forms share a path. A post also needs an `Origin` (or `Sec-Fetch-Site`) of this site if the browser sends
-    one. Look up the session before you create or check the token of a form that acts in an account.
+    Cookies are HttpOnly and SameSite=Lax. If the public URL is https, they are also Secure, and have the prefix
+    `__Host-` if that URL has no path. A form carries the hidden field `csrf`, which is bound to a cookie of the
+    browser, to the account of another person that the session works in, to the path that the form is posted to, and to
+    its purpose if several forms share a path. A post also needs an `Origin` (or `Sec-Fetch-Site`) of this site if the
+    browser sends one. Look up the session before you create or check the token of a form that acts in an account.
 
     Args:
         sessions: the session store.

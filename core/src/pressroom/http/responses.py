@@ -219,7 +219,7 @@ def mark_public_text(request: Request, compressed: PrecompressedText | None = No
 def begin(request: Request) -> None:
     """Set the ID, the start time and the client IP of a request. Repeated calls have no effect.
 
-    The IP is that of the connection; interfaces behind a proxy replace it.
+    The IP is that of the connection; interfaces that determine the actual client replace it.
     """
     context = request.ctx
     if not hasattr(context, "request_id"):
