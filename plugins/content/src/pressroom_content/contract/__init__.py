@@ -1,12 +1,13 @@
-"""What other plugins need of this one.
+"""The public interface of the content plugin for other plugins.
 
-They read and change articles and websites with `content_services`, and add platforms, image sources, search sources,
+Plugins read and change articles and websites with `content_services`, and add platforms, image sources, search sources,
 scorers, media libraries and languages with the records here. Everything here is public; the rest of `pressroom_content`
 is not.
 
 `CONTRACT_VERSION` is its version. While it stays the same, no name, hook or member is removed, renamed or narrowed, and
-what is added has a default. What is to go says so with a `DeprecationWarning` and in the changelog, for a minor version
-or longer. It goes with the next version of the contract, which comes with a new plugin interface (`pressroom.sdk.API`).
+every addition has a default. Removals are announced with a `DeprecationWarning` and in the changelog for at least one
+minor version. They take effect with the next version of the contract, which comes with a new plugin interface
+(`pressroom.sdk.API`).
 """
 
 from typing import Final
@@ -135,7 +136,7 @@ from pressroom_content.contract.sites import (
 )
 
 CONTRACT_VERSION: Final = "1"
-"""The version of this contract. It increases when plugins have to be changed."""
+"""The version of this contract. It increases when plugins have to be adapted."""
 
 __all__ = [
     "BUILTIN",

@@ -1,4 +1,4 @@
-"""Requests to the API of a website. The errors tell apart what had no effect and what may have had one."""
+"""Requests to a website's API. The errors separate requests without effect from those that may have had one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNAUTHORIZED: Final = frozenset({401, 403})
 _GONE: Final = frozenset({404, 410})
 _TOO_LARGE: Final = 413
 _NOT_NOW: Final = frozenset({429, 503})
-"""Answers that say that nothing was done, and that it can be done later (RFC 9110, 15.6.4; RFC 6585, section 4)."""
+"""Statuses of requests that had no effect and can be retried later (RFC 9110, 15.6.4; RFC 6585, section 4)."""
 
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
 _FIREWALLS: Final[Mapping[str, str]] = {
@@ -43,12 +43,12 @@ _FIREWALLS: Final[Mapping[str, str]] = {
     "akamaighost": "Akamai",
     "ddos-guard": "DDoS-Guard",
 }
-"""Words in the header Server, and names of headers, by which firewalls are known."""
+"""Substrings of the `Server` header, and names of headers, that identify firewalls."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteResponse:
-    """A response with a status below 300. `body` is its JSON, or `None` if it has none; `source` names the API."""
+    """A response with a status below 300. `body` is its JSON, or `None` if it has none; `source` is the API's name."""
 
     status: int
     headers: Mapping[str, str]
@@ -56,7 +56,7 @@ class SiteResponse:
     source: str = "the site"
 
     def rows(self, name: str = "", *, with_ids: bool = False) -> list[dict[str, Any]]:
-        """Return the objects of the list that is the body, or that the body has under a name.
+        """Return the list of objects that is the body, or that is the body's member `name`.
 
         Raises `SiteUnavailable` for anything else, since treating it as an empty list would do harm. With `with_ids`,
         also raises it if an object has no `id` that can be stored.
@@ -69,7 +69,7 @@ class SiteResponse:
         return found
 
     def row(self, name: str = "", *, written: bool) -> dict[str, Any]:
-        """Return the object with an `id` that is the body, or the first one in the list that it has under a name.
+        """Return the object with an `id` that is the body, or the first object in the body's list `name`.
 
         For anything else, raises `UnknownOutcome` if something was `written`, and `SiteUnavailable` otherwise.
         """
@@ -120,7 +120,7 @@ class SiteApi:
         Raises:
             SiteUnavailable: nothing was done; it may work later.
             SiteRejected: the credential is not accepted, or does not allow this.
-            SiteGone: there is nothing at that path.
+            SiteGone: the path does not exist.
             SiteRefused: the site refused the request; the message quotes it.
             UnknownOutcome: it may have taken effect: the method changes something, and the response is missing,
                 unreadable or larger than 16 MiB.
@@ -178,7 +178,7 @@ class SiteErrors:
 
 
 def _has_id(row: Mapping[str, Any]) -> bool:
-    """Tell whether an object has an `id` that every database can keep: a number or a short text that can be shown."""
+    """Return whether an object has an `id` that every database can store: an integer or a short printable text."""
     known = row.get("id")
     if isinstance(known, bool) or not isinstance(known, int | str):
         return False
@@ -186,7 +186,7 @@ def _has_id(row: Mapping[str, Any]) -> bool:
 
 
 def _page(answer: JsonAnswer) -> str:
-    """Return what is said of a web page that came instead of an answer of the API; empty where none did."""
+    """Return the description of a web page that came instead of an API response, or an empty text if none did."""
     if answer.body is not None or answer.empty or answer.media_type not in _PAGES:
         return ""
     server = answer.headers.get("server", "").lower()
@@ -199,7 +199,7 @@ def _page(answer: JsonAnswer) -> str:
 
 
 def _words(body: Any) -> str:
-    """Return what an API says of an error, in the places where APIs say it."""
+    """Return the error message of an API response as `: message`, from the usual members; empty if not found."""
     if not isinstance(body, dict):
         return ""
     errors = body.get("errors")

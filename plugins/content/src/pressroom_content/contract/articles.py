@@ -1,4 +1,4 @@
-"""What plugins can do with articles: read and change them, and create slugs."""
+"""Articles for other plugins: reading and changing them, and creating slugs."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class ArticleRepository(Protocol):
 
         Raises:
             InvalidInput: a value is not allowed, or the article was changed or moved to the trash after it was read.
-            NotFound: the article, or the website that `fields` names, does not exist any longer.
+            NotFound: the article, or the website in `fields`, does not exist any longer.
             QuotaExceeded: the account's storage is full.
         """
 
@@ -141,7 +141,7 @@ _DANISH: Final = {"å": "aa", "ø": "oe"}
 _OF_LANGUAGE: Final = {
     "de": _GERMAN, "gsw": _GERMAN, "lb": _GERMAN, "da": _DANISH, "nb": _DANISH, "nn": _DANISH, "no": _DANISH,
 }  # fmt: skip
-"""Letters that a language writes in another way where it has only the letters from a to z."""
+"""Transliterations to the letters a to z that are specific to a language."""
 
 _QUOTES: Final = frozenset("'\u2019\u02bc")
 
@@ -158,7 +158,7 @@ def slug_of(title: str, longest: int = MAX_GENERATED_LENGTH, language: str = "")
 
 
 def as_slug(text: str) -> str:
-    """Return a text with everything but letters, their marks and digits replaced by single hyphens, in lower case."""
+    """Return a text in lower case, with everything but letters, their marks and digits replaced by single hyphens."""
     parts: list[str] = []
     for character in unicodedata.normalize("NFC", text.lower()):
         if character in _QUOTES:
@@ -172,7 +172,7 @@ def as_slug(text: str) -> str:
 
 
 def cut(slug: str, longest: int) -> str:
-    """Return a slug of at most this many characters, cut between words where it can be."""
+    """Return a slug of at most `longest` characters, cut between words if possible."""
     if len(slug) <= longest:
         return slug
     head, hyphen, _ = slug[: longest + 1].rpartition("-")
@@ -180,7 +180,7 @@ def cut(slug: str, longest: int) -> str:
 
 
 def free_slugs(slug: str) -> Iterator[str]:
-    """Yield a slug, then the same slug with numbers at its end."""
+    """Yield a slug, then the same slug with the suffixes `-2`, `-3` and so on, without end."""
     slug = slug or "article"
     yield slug
     number = 2
@@ -191,7 +191,7 @@ def free_slugs(slug: str) -> Iterator[str]:
 
 
 def _plain(character: str) -> str:
-    """Return a Latin letter without its accents, and any other character as it is."""
+    """Return a Latin letter without its accents, or any other character in lower case."""
     lower = character.lower()
     if lower in _LATIN:
         return _LATIN[lower]

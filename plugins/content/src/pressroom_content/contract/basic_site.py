@@ -30,7 +30,7 @@ from pressroom_content.contract.sites import (
 T = TypeVar("T")
 
 SiteAction = Literal["delete", "import_posts", "redirects", "schedule", "trash", "unpublish", "upload"]
-"""What a platform may be unable to do: a field of `Capabilities`."""
+"""An action that a platform may not support: a field of `Capabilities`."""
 
 _REFUSALS: Final[Mapping[SiteAction, str]] = {
     "delete": "this platform deletes nothing: make the post a draft, then delete it on the site",
@@ -57,7 +57,7 @@ _VERBS: Final[Mapping[SiteAction, tuple[str, ...]]] = {
 async def work_beside(
     workers: Workers | None, function: Callable[..., T], *arguments: Any, what: str = "the post", seconds: float = 20.0
 ) -> T:
-    """Do the same as `BasicSite.beside`, for sites that do not derive from it."""
+    """Run a function in a worker process, as `BasicSite.beside` does, for sites that do not derive from `BasicSite`."""
     if workers is None:
         return function(*arguments)
     try:
@@ -77,8 +77,8 @@ class BasicSite(ABC):
     the platform can do. If the `capabilities` of a class include `upload`, `import_posts` or `redirects` but the class
     lacks the methods for them, defining it raises `TypeError`.
 
-    `capabilities` are all that the platform can do; `check` returns those of the credential. `refusals` has
-    messages, specific to the platform, for what cannot be done: `{"redirects": "DEV has no redirects"}`.
+    `capabilities` are all that the platform can do; `check` returns those of the credential. `refusals` maps
+    unsupported actions to messages specific to the platform: `{"redirects": "DEV has no redirects"}`.
     """
 
     workers: Workers | None = None
@@ -98,7 +98,7 @@ class BasicSite(ABC):
     async def beside(
         self, function: Callable[..., T], *arguments: Any, what: str = "the post", seconds: float = 20.0
     ) -> T:
-        """Run a function on a text or a file in a worker process, where it can be stopped. See `Workers.run`.
+        """Run a function on a text or a file in a worker process, which can be stopped. See `Workers.run`.
 
         Raises:
             SiteRefused: the function takes too long, or too much memory.
@@ -108,7 +108,7 @@ class BasicSite(ABC):
         return await work_beside(self.workers, function, *arguments, what=what, seconds=seconds)
 
     def refusal(self, action: SiteAction) -> SiteRefused:
-        """Return the error that says that the platform cannot do something."""
+        """Return the error for an action that the platform does not support."""
         return SiteRefused(self.refusals.get(action, _REFUSALS[action]))
 
     def require_state(self, state: PostState) -> None:
@@ -231,8 +231,8 @@ class BodyCodec(Protocol):
 class BlockSite(Protocol):
     """A site whose bodies consist of blocks, and whose existing posts can be taken over. It also implements `Site`.
 
-    It fills `RemotePost.raw`, sends `Post.raw` as the body, and leaves the fields that `Post.kept` names out of
-    updates. `Site.posts` also yields pages, if the platform has any.
+    It fills `RemotePost.raw`, sends `Post.raw` as the body, and leaves the fields in `Post.kept` out of updates.
+    `Site.posts` also yields pages, if the platform has any.
     """
 
     @property
@@ -240,4 +240,4 @@ class BlockSite(Protocol):
         """The codec for the site's bodies."""
 
     async def locate(self, url: str) -> RemotePost | None:
-        """Return the post or page at a URL of the site, or `None` if its API does not know one."""
+        """Return the post or page at a URL of the site, or `None` if its API does not return one."""

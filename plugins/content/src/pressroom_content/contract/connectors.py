@@ -1,4 +1,4 @@
-"""What a plugin declares about a platform: how its websites are connected and opened, and what they can show."""
+"""Declarations of platforms: how websites are connected and opened, and what they can show."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ class SiteConnector:
     that the platform can do. `term_kinds` are the kinds of terms that `Site.terms` can list; leave it empty if the
     platform cannot list any.
 
-    `fidelity` lists what readers do not see as it was written: it maps names of constructs in the reference to notes
-    that begin with `converted` or `lost`. Constructs that are not listed arrive unchanged. `fidelity_by` adds notes
-    that depend on the credential: it maps names of fields that have `options`, and then each option, to such notes.
+    `fidelity` lists constructs that readers do not see as written: it maps their names in the reference to notes that
+    begin with `converted` or `lost`. Constructs that are not listed arrive unchanged. `fidelity_by` adds notes that
+    depend on the credential: it maps names of fields that have `options`, and then each option, to such notes.
     """
 
     platform: str
@@ -92,7 +92,7 @@ class SiteConnector:
     fidelity_by: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` where the platform's name cannot be one, or `fidelity_by` names an unknown option."""
+        """Raise `ValueError` if the platform's name is invalid, or `fidelity_by` contains an unknown option."""
         if not _PLATFORM.fullmatch(self.platform):
             raise ValueError(f"platform {self.platform!r} must be 1 to 32 lower-case letters, digits, _ and -")
         options = {one.name: one.options for one in self.fields if not one.secret}
@@ -101,7 +101,7 @@ class SiteConnector:
                 raise ValueError(f"fidelity_by of {self.platform!r}: {name!r} has no option {unknown[0]!r}")
 
     def fidelity_for(self, credential: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the notes on what readers of a website with this credential do not see as it was written."""
+        """Return the notes on constructs that readers of a website with this credential do not see as written."""
         notes = dict(self.fidelity)
         for name, by_option in self.fidelity_by.items():
             notes |= by_option.get(credential.get(name, ""), {})

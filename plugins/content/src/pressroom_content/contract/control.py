@@ -1,8 +1,8 @@
 """Control of a URL: which URL a website may represent, and how that was proven.
 
-Everybody can type any URL into a form. Before anything relies on a website's URL (a page of this server that leads
-there, a text that is shown as that page's, the operator's credential at a search engine), the website has to control
-it, and `require_control` is the one place that decides that.
+Anyone can enter any URL in a form. Before anything relies on a website's URL (a page of this server that links there, a
+text that is shown as that page's, the operator's credential at a search engine), the website has to prove that it
+controls the URL. Only `require_control` decides this.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from pressroom_content.contract.site_errors import (
 )
 
 ControlMethod = Literal["server", "platform", "file", "meta"]
-"""How control was proven: the site is on this server; its platform accepted an administrator's credential and says that
-the URL is its own; a file below the URL, or a meta tag in its page, contains the website's token."""
+"""How control was proven: the site is on this server; its platform accepted an administrator's credential and returns
+the URL as its own; a file below the URL, or a meta tag in its page, contains the website's token."""
 
 FILE_NAME: Final = "pressroom-verification.txt"
 META_NAME: Final = "pressroom-verification"
@@ -33,7 +33,7 @@ _HOST: Final = re.compile(r"[a-z0-9]([a-z0-9_.-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
 
 
 class ControlNotProven(SiteError):
-    """It is not proven that the website controls its URL. The message says how to prove it."""
+    """The website has not proven that it controls its URL. The message tells its owner how to prove it."""
 
     code = "control_not_proven"
 
@@ -57,7 +57,7 @@ class Control:
 
 
 def control_of(website: Website) -> Control:
-    """Return what is known about a website's control of its URL, without checking it again."""
+    """Return the stored proof of a website's control of its URL, without checking it again."""
     if website.platform == BUILTIN:
         return Control(website.url, "server", website.created_at)
     if not website.control_method or (website.url and website.control_place != place_of(website.url)):
@@ -73,11 +73,11 @@ async def require_control(content: PluginContext, user_id: str, website_id: str,
         content: the context of the content plugin.
         user_id: the owner of the website.
         website_id: the website.
-        use: what needs the proof, as the subject of a sentence, such as "The operator's Google account".
+        use: the feature that needs the proof, as the subject of a sentence, such as "The operator's Google account".
 
     Raises:
         NotFound: the account has no such website.
-        ControlNotProven: there is no proof; the message says what the owner can do.
+        ControlNotProven: there is no proof; the message tells the owner what to do.
     """
     from pressroom_content.websites.control import Controls  # noqa: PLC0415 - it needs the contract
 

@@ -1,4 +1,4 @@
-"""The hooks that the content plugin offers to others."""
+"""Hook specifications of the content plugin."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ hookspec = pluggy.HookspecMarker("pressroom")
 
 
 class ContentHooks:
-    """What plugins can add to websites and articles. Every hook yields records of `pressroom_content.contract`."""
+    """Hooks that extend websites and articles. Every hook yields records of `pressroom_content.contract`."""
 
     @hookspec
     def pressroom_site_connectors(self, plugin: PluginContext) -> Iterable[SiteConnector]:
-        """Offer platforms to publish to. Names must be unique: plugins that claim the same name are in conflict.
+        """Offer platforms to publish to. Names must be unique: plugins that offer the same name conflict.
 
         Example:
             ```python

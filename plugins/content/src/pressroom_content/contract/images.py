@@ -1,4 +1,4 @@
-"""Queries to providers of licensed images, and the libraries from which publishing gets an article's images."""
+"""Searches at providers of licensed images, and the media libraries that publishing reads images from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pressroom.sdk import PluginContext
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}", re.ASCII)
 _RESERVED: Final = ("auto", "library")
-"""What `search_images` takes beside the names of providers."""
+"""Values that `search_images` accepts besides the names of providers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Credit:
 class FoundImage:
     """One result. `ref` identifies it for `import_image`: the provider and the image's id, such as `openverse:1f2e…`.
 
-    `use_requires` lists the obligations of those who use it: `credit`, `download_ping`, `hotlink_only`.
+    `use_requires` lists the conditions of use: `credit`, `download_ping`, `hotlink_only`.
     """
 
     ref: str
@@ -73,7 +73,7 @@ class FoundImage:
 
 @dataclass(frozen=True, slots=True)
 class ImagePage:
-    """A page of results. `note` says what the provider could not do, for example because it lacks a filter."""
+    """A page of results. `note` states what the provider could not do, for example because it lacks a filter."""
 
     images: tuple[FoundImage, ...]
     more: bool = False
@@ -86,8 +86,8 @@ class ImageSource:
 
     `search` and `get` take the context of the images plugin, whose services they may use. `get` returns an image by the
     part of its `ref` after the colon, and raises `NotFound`. `used` is called once when an image is imported into a
-    library, so that you can tell providers that count downloads. All three may raise `BackendError` while the provider
-    is unavailable.
+    library, so that you can notify providers that count downloads. All three may raise `BackendError` while the
+    provider is unavailable.
     """
 
     name: str
@@ -97,7 +97,7 @@ class ImageSource:
     used: Callable[[PluginContext, FoundImage], Awaitable[None]] | None = None
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` where the name cannot be one."""
+        """Raise `ValueError` if the name is invalid or reserved."""
         if not _NAME.fullmatch(self.name) or self.name in _RESERVED:
             raise ValueError(
                 f"name {self.name!r} must be lower-case letters, digits, _ and -, and none of {', '.join(_RESERVED)}"
@@ -127,10 +127,10 @@ class MediaFile:
 
 @dataclass(frozen=True, slots=True)
 class MediaChoice:
-    """An image that a user may choose.
+    """An image that a user can choose.
 
-    `thumbnail` is a path on this server, and so is `path`, where everybody may load the image itself. Each is empty if
-    the image has none.
+    `thumbnail` and `path` are paths on this server: of a thumbnail, and of the image itself if everybody may load it.
+    Each is empty if the image has none.
     """
 
     id: str
@@ -148,8 +148,8 @@ class MediaLibrary:
     and `BackendError` if the file cannot be read at the moment.
 
     With `recent`, users can choose featured images in the editor. It takes the account's id and a number, and returns
-    at most this many of the account's images, newest first. `used` takes the account, the image, and the article that
-    the image was chosen for.
+    at most this many of the account's images, newest first. `used` takes the account, the image, and the article for
+    which the image was chosen.
     """
 
     name: str

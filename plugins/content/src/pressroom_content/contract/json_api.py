@@ -14,13 +14,14 @@ from urllib.parse import urlencode
 from pressroom.sdk import Fetcher, FetchFailed, FetchRefused, FetchUnknown, PressroomError
 
 MAX_VALUES: Final = 500_000
-"""Maximum number of values in a response, which determines the cost: 16 MiB of `[]` take over 1 s, of text 15 ms."""
+"""Maximum number of values in a response, which determines the cost of parsing: 16 MiB of `[]` take over 1 s, of text
+15 ms."""
 
 _SIGNS: Final = (b"[", b"{", b",", b":")
 
 
 class UnreadableJson(ValueError):
-    """A response is not JSON, or has too many values. The message ends a sentence that begins with the source."""
+    """A response is not JSON, or has too many values. The message completes a sentence whose subject is the source."""
 
 
 def read_json(content: bytes, *, max_values: int = MAX_VALUES) -> Any:
@@ -54,7 +55,7 @@ def _signs(content: bytes) -> int:
 
 
 def _is_mostly_text(content: bytes, max_values: int) -> bool:
-    """Return whether so many signs are in strings that the values are few enough after all."""
+    """Return whether enough of the signs are inside strings to bring the number of values within the limit."""
     if b"\0" in content:  # UTF-16 and UTF-32, where a quotation mark is not one byte
         return False
     plain = content.replace(b"\\\\", b"").replace(b'\\"', b"")
@@ -88,8 +89,8 @@ def retry_after_of(headers: Mapping[str, str]) -> int | None:
 class JsonAnswer:
     """A response of an API with any status.
 
-    `body` is its JSON, or `None` if it is empty or cannot be parsed; `problem` then says why, as the end of a sentence
-    that begins with the name of the API. `size` is in bytes.
+    `body` is its JSON, or `None` if it is empty or cannot be parsed; `problem` then states why, as the end of a
+    sentence that begins with the name of the API. `size` is in bytes.
     """
 
     status: int
@@ -107,7 +108,7 @@ class JsonAnswer:
 
 
 class ErrorPolicy(Protocol):
-    """Turns failures of an API into the errors of its caller. `title` is the name of the API in messages."""
+    """Converts failures of an API to the errors of its caller. `title` is the name of the API in messages."""
 
     def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> PressroomError:
         """Return the error for a request without a complete response. `FetchUnknown`: it may have taken effect."""
@@ -127,7 +128,7 @@ class JsonApi:
         max_bytes: maximum size of a response.
         max_values: maximum number of JSON values in a response.
         seconds: time limit for a whole request.
-        redirects: how many redirects to follow, for requests that only read.
+        redirects: maximum number of redirects to follow, for requests that only read.
     """
 
     title: str
@@ -184,6 +185,6 @@ class JsonApi:
 
 
 def with_query(url: str, query: Mapping[str, Any]) -> str:
-    """Return a URL with added parameters. Empty ones and `None` are left out; lists repeat their name."""
+    """Return a URL with query parameters added. Empty and `None` values are omitted; lists repeat their name."""
     words = urlencode({name: value for name, value in query.items() if value not in ("", None)}, doseq=True)
     return f"{url}{'&' if '?' in url else '?'}{words}" if words else url

@@ -18,11 +18,11 @@ class Language:
 
     `code` is the primary language subtag (BCP 47), such as `eo`, which covers texts with the tags `eo` and `eo-FR`.
     `rules` is a TOML document with word lists, patterns and a formula for reading ease; the how-to "Add a language"
-    describes it. `stemmer` returns what the inflected forms of a lower-case word have in common, so that a keyphrase is
-    found in all of them. It must be a module-level function, because it runs in worker processes. Without a stemmer,
-    the Snowball stemmer of the language is used, if there is one.
+    describes it. `stemmer` returns the stem of a lower-case word, so that a keyphrase matches its inflected forms. It
+    must be a module-level function, because it runs in worker processes. Without a stemmer, the Snowball stemmer of the
+    language is used, if there is one.
 
-    Raises `ValueError` if a field is invalid. The message names every problem in the rules.
+    Raises `ValueError` if a field is invalid. The message lists every problem in the rules.
     """
 
     code: str
@@ -30,7 +30,7 @@ class Language:
     stemmer: Callable[[str], str] | None = None
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` where a member cannot be right."""
+        """Raise `ValueError` if a field is invalid."""
         if not _CODE.fullmatch(self.code):
             raise ValueError(f"code {self.code!r} must be a language subtag of two or three lower-case letters")
         if self.stemmer is not None and not _has_a_module(self.stemmer):
@@ -51,6 +51,6 @@ def _has_a_module(function: object) -> bool:
 
 @cache
 def built_in_codes() -> tuple[str, ...]:
-    """Return the languages whose rules come with Pressroom, as primary subtags."""
+    """Return the primary subtags of the languages whose rules come with Pressroom."""
     data = files("pressroom_content") / "language" / "data"
     return tuple(sorted(one.name.removesuffix(".toml") for one in data.iterdir() if one.name.endswith(".toml")))

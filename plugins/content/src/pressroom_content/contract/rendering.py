@@ -8,7 +8,7 @@ from pressroom_content.contract.articles import BodyFormat
 def render_body(body: str, body_format: BodyFormat) -> str:
     """Return a body as sanitised HTML, as the built-in sites show it.
 
-    It takes about a second for a megabyte: call it through `plugin.services.workers.run`.
+    Rendering takes about a second per megabyte: call it through `plugin.services.workers.run`.
 
     Raises:
         InvalidInput: the body is nested too deep, or too intricate to be parsed in time.

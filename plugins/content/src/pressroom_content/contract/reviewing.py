@@ -1,4 +1,4 @@
-"""What plugins can say about an article: its score, and what they add to its check.
+"""Scores, reviews and text checks of articles.
 
 Texts are checked against a website's brand voice, and against the account's other texts.
 """
@@ -21,7 +21,7 @@ _RESERVED: Final = frozenset(
         "links", "voice", "snippet", "duplicates",
     }
 )  # fmt: skip
-"""Members of the answer of `check_blog_seo`, which no review may replace."""
+"""Keys of the result of `check_blog_seo`, which no review may replace."""
 
 VoiceRule = Literal["banned_term", "glossary", "spelling", "sentence_length", "reading_ease"]
 """A rule of a brand voice that a text can break."""
@@ -29,9 +29,9 @@ VoiceRule = Literal["banned_term", "glossary", "spelling", "sentence_length", "r
 
 @dataclass(frozen=True, slots=True)
 class ArticleReview:
-    """The result of a review: `data` has JSON values for `structuredContent`, and `lines` says the same in words.
+    """The result of a review: `data` has JSON values for `structuredContent`, and `lines` states the same as text.
 
-    `lines` tell a model what it needs to know: what is wrong, where, and what to do. They are empty if all is well.
+    Each line tells a model what is wrong, where, and what to do. `lines` is empty if there is nothing to report.
     """
 
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class ArticleReviewer:
     review: Callable[[Article], Awaitable[ArticleReview]]
 
     def __post_init__(self) -> None:
-        """Refuse a name that cannot be a value of `include`."""
+        """Raise `ValueError` if the name cannot be a value of `include`."""
         if not _NAME.fullmatch(self.name):
             raise ValueError(f"the name of a reviewer must be lower-case letters, digits and _ (got {self.name!r})")
         if self.name in _RESERVED:
@@ -169,7 +169,7 @@ class ScoredArticle:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score from 0 to 100, and the changes that would raise it most, in words, best first.
+    """A score from 0 to 100, and instructions for the changes that would raise it most, best first.
 
     `words` is the scorer's number of words in the body, so that every page and tool shows the same number; `None` if it
     is unknown.
@@ -182,10 +182,10 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class ScoreCheck:
-    """One check of an article. `gain` is the number of points that the score rises if only this check becomes good.
+    """One check of an article. `gain` is the number of points by which the score rises if only this check becomes good.
 
-    `area` is the group of the check, such as `readability`; `message` says what was found, `threshold` what is good,
-    and `fix` what to do, or nothing; `evidence` lists the passages in question.
+    `area` is the group of the check, such as `readability`. `message` is the finding, `threshold` the condition for
+    `good`, and `fix` the instruction, empty if nothing needs a fix; `evidence` lists the passages in question.
     """
 
     id: str
@@ -223,8 +223,8 @@ class ScoreReport:
     """A score with all its details.
 
     `areas` are scores from 0 to 100, or `None` if no check of an area applies. `caps` describes faults that limit the
-    score whatever else is good. `warnings` are about the snippets, `notes` about the whole article. Scores of different
-    `ruleset`s cannot be compared.
+    score regardless of the other checks. `warnings` are about the snippets, `notes` about the whole article. Scores of
+    different `ruleset`s cannot be compared.
     """
 
     score: int
@@ -244,13 +244,13 @@ class ScoreReport:
 class ArticleScorer:
     """Scores articles. Offer it through the hook `pressroom_article_scorers`.
 
-    Only one scorer is used: the one that the operator names in `scorer`, or otherwise the first by plugin id.
+    Only one scorer is used: the one whose name the operator sets in `scorer`, or otherwise the first by plugin id.
 
     `score` must be a module-level function, since it runs in a worker process. It must not raise for any text.
     `report`, if present, scores a stored article for the dashboard. It takes the ids of the account and of the article,
     and raises `NotFound`.
 
-    `prepare`, if present, is used instead of `score`. It knows the account and the article's website, and returns a
+    `prepare`, if present, is used instead of `score`. It takes the article, with its account and website, and returns a
     function without arguments, which is pickled, runs in a worker process and returns the score. If the article is not
     stored yet, its `id` is empty. The score must be the same as the one that `report` returns later.
     """

@@ -74,26 +74,26 @@ class FetchRows(Protocol):
 
 
 class FirstIncomplete(Protocol):
-    """Asks a source up to which day its figures are final."""
+    """Asks a source for the first day whose figures are not final."""
 
     def __call__(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> Awaitable[date]:
-        """Return the first day whose figures may still change. Raises as `FetchRows` does."""
+        """Return the first day whose figures may still change. Raises the same errors as `FetchRows`."""
 
 
 class CheckSite(Protocol):
     """Checks whether a source provides the figures of a site."""
 
     def __call__(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> Awaitable[None]:
-        """Raise `InvalidInput` if it does not, and otherwise the same errors as `FetchRows`."""
+        """Raise `InvalidInput` if it does not, or one of the errors of `FetchRows`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchSource:
     """A source of search figures. Offer it through the hook `pressroom_search_sources`.
 
-    `lag_days` is how many days it takes until figures are final, unless `first_incomplete` returns a more exact day.
+    `lag_days` is the number of days until figures are final, unless `first_incomplete` returns a more exact day.
     `grains` are those that the source supports. `fields` are what users enter to give access; `site_hint` tells them
-    how the source names sites. `without` names fields that its rows never have, such as `country` and `device`.
+    how the source names sites. `without` lists fields that its rows never have, such as `country` and `device`.
     `search_types` are those that it supports; empty means all. `note` is a sentence about how it counts, for readers of
     the figures.
     """

@@ -157,7 +157,7 @@ class CredentialVault(Protocol):
         """Return the credential of a website as an encrypted text that you can store.
 
         Raises:
-            BackendError: the key of this server can be neither read nor made.
+            BackendError: the key of this server can be neither read nor created.
         """
 
     def open(self, sealed: str, website_id: str) -> Mapping[str, str]:
@@ -165,7 +165,7 @@ class CredentialVault(Protocol):
 
         Raises:
             SiteRejected: no key can decrypt it, or it belongs to another website.
-            BackendError: the key of this server can be neither read nor made.
+            BackendError: the key of this server can be neither read nor created.
         """
 
     def reseal(self, sealed: str, website_id: str) -> str | None:
@@ -176,7 +176,7 @@ class CredentialVault(Protocol):
 
         Raises:
             SiteRejected: it belongs to another website.
-            BackendError: the key of this server can be neither read nor made.
+            BackendError: the key of this server can be neither read nor created.
         """
 
 

@@ -1,7 +1,7 @@
-"""What goes wrong at somebody's website, and limits for what a site says.
+"""Errors of websites, and size limits for the data that they return.
 
-The most important one is `UnknownOutcome`: a request that changes something was sent, and no complete response came
-back. It must not be sent again before the site has been checked.
+The most important error is `UnknownOutcome`: a request that changes something was sent, but no complete response
+arrived. Check the site before you send it again.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _MAX_MESSAGE_LENGTH: Final = 2_000
 
 
 class SiteError(CallError):
-    """Something went wrong at somebody's website. The message is for the owner of the site.
+    """An error of a website. The message is for the owner of the site.
 
-    It may include what the site said. It is cut after 2,000 characters, without those that databases cannot store.
+    It can quote the site. It is cut to 2,000 characters, and characters that databases cannot store are removed.
     """
 
     code = "site_error"
@@ -28,9 +28,9 @@ class SiteError(CallError):
 
 
 class SiteUnavailable(SiteError):
-    """The site could not be reached, or responded with 5xx, 429 or not as an API. Nothing was changed; retry later.
+    """The site is unreachable, or responded with 5xx, 429 or not as an API. Nothing was changed; retry later.
 
-    `retry_after` is in seconds, if the site said when to retry.
+    `retry_after` is in seconds; `None` if the site did not state it.
     """
 
     code = "site_unavailable"
@@ -65,49 +65,49 @@ class RemoteChanged(SiteError):
 
 
 class UnknownOutcome(SiteError):
-    """A request that changes something was sent, and may or may not have taken effect: check before you repeat it."""
+    """A request that changes something was sent, and may or may not have taken effect: check before you retry."""
 
     code = "unknown_outcome"
 
 
 MAX_FIELD_LENGTH: Final = 10_000
-"""Characters of a field of a post, such as its title, that are taken from a site."""
+"""Maximum length in characters of a post field, such as the title, that is read from a site."""
 
 MAX_FIELD_VALUES: Final = 500
-"""Values of a field that has several, such as the tags."""
+"""Maximum number of values of a list field, such as the tags."""
 
 MAX_LINE_LENGTH: Final = 500
-"""Characters of what a site says in a line: a name, a message."""
+"""Maximum length in characters of a single-line text from a site, such as a name or a message."""
 
 MAX_URL_LENGTH: Final = 2048
 
 _FIRST_YEAR, _LAST_YEAR = 1000, 9000
-"""Years in which a time can be shown in every time zone, and kept by every database."""
+"""The range of years that every time zone can show and every database can store."""
 
 
 def field_text(value: Any) -> str:
-    """Return a field of a post as text, cut before anything is done with it that takes time in line with its length."""
+    """Return a field of a post as text, cut before any processing whose time grows with its length."""
     return str(value or "")[:MAX_FIELD_LENGTH]
 
 
 def bounded_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a post without what is longer than can be kept."""
+    """Return the fields of a post, with texts and lists cut to their maximum length."""
     return {name: _bounded(value) for name, value in fields.items()}
 
 
 def storable(text: str) -> str:
-    """Return a text of a site as databases and answers can hold it: without NUL and lone surrogates."""
+    """Return a site's text as databases and responses accept it: NUL removed, lone surrogates replaced."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def cut(record: object, most: int, *names: str) -> None:
-    """Bound texts of a frozen record, in its `__post_init__`, to what can be kept."""
+    """Cut text fields of a frozen record to `most` characters and make them storable. Call it in `__post_init__`."""
     for name in names:
         object.__setattr__(record, name, storable(getattr(record, name)[:most]))
 
 
 def bounded_time(at: datetime | None) -> datetime | None:
-    """Return a time that a site gives, with its zone, moved to one that can be shown in every time zone."""
+    """Return a site's time with a time zone (UTC if it has none), clamped to a range that every time zone can show."""
     if at is None:
         return None
     if not _FIRST_YEAR <= at.year <= _LAST_YEAR:

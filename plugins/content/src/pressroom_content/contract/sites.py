@@ -1,10 +1,10 @@
 """How the server talks to a website on a platform such as WordPress.
 
-A `Site` is one website with its credential. Its methods are small: each one sends a request or a few, and none of them
-retries by itself. Publishing combines them step by step, and remembers what was done.
+A `Site` is one website with its credential. Its methods are small: each one sends one request or a few, and none
+retries. Publishing combines them step by step, and records what was done.
 
-Whatever goes wrong on the other side is raised as one of the `SiteError` classes. What a site says about itself is
-limited in size here, so that connectors do not have to do it: it is stored, and shown to users and models.
+Failures of the site are raised as `SiteError` subclasses. The data that a site returns is limited in size here, so that
+connectors do not have to do it: it is stored, and shown to users and models.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ PostState = Literal["draft", "scheduled", "live", "trashed", "gone"]
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What can be done on a site: for a connector, what its platform can do; for a site, what its credential allows.
+    """Supported operations: for a connector, those of its platform; for a site, those that its credential allows.
 
-    `draft` means that posts can be there without being live. `schedule` means that the platform itself publishes a post
-    at its time. `update` means that a post can be changed. `unpublish` means that a live post can become a draft again.
-    `delete` means that posts can be removed. `upload` means that the platform takes files. `import_posts` means that
-    posts which were not written here can be read. `redirects` means that old URLs can lead to new ones. `tags`,
+    `draft` means that posts can exist without being live. `schedule` means that the platform itself publishes a post at
+    its time. `update` means that a post can be changed. `unpublish` means that a live post can become a draft again.
+    `delete` means that posts can be removed. `upload` means that the platform accepts files. `import_posts` means that
+    posts which were not written here can be read. `redirects` means that old URLs can redirect to new ones. `tags`,
     `categories`, `canonical`, `featured_image` and `seo_meta` mean that posts have such fields.
 
     `read_back` means that the site can return its posts. If it cannot, posts are not compared with what was sent, edits
-    on the site are not noticed, and the site implements `RecallingSite`.
+    on the site are not detected, and the site implements `RecallingSite`.
 
     `authors` means that the authors of posts are accounts of the platform: `ensure_terms` returns the id of the account
-    that `Post.author` names; if it does not, users are told. `featured_caption` means that `Post.featured_caption` is
-    shown. `built` means that pages appear some time after a post was accepted, when the site has been built. `audience`
-    means that `create` restricts the readers of a post to `Post.audience`.
+    with the name in `Post.author`; if it does not, users are told. `featured_caption` means that
+    `Post.featured_caption` is shown. `built` means that pages appear some time after a post was accepted, when the site
+    has been built. `audience` means that `create` restricts the readers of a post to `Post.audience`.
 
-    `trash` says what `delete` means: with it, a post can also be moved to a trash, from which the owner of the site can
-    bring it back; set it to `False` if posts can only be deleted for good.
+    `trash` qualifies `delete`: a post can also be moved to a trash, from which the owner of the site can restore it.
+    Set it to `False` if posts can only be deleted permanently.
     """
 
     draft: bool = False
@@ -91,7 +91,7 @@ class SiteAddress:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionCheck:
-    """One item of a live check. `id` is stable, such as `reachable`; `fix` says what its owner can do about it."""
+    """One item of a live check. `id` is stable, such as `reachable`; `fix` tells the owner of the site what to do."""
 
     id: str
     status: Literal["ok", "warning", "error"]
@@ -99,7 +99,7 @@ class ConnectionCheck:
     fix: str = ""
 
     def __post_init__(self) -> None:
-        """Bound what the site says, which is in the message."""
+        """Cut the texts, which can quote the site, to their maximum length."""
         cut(self, MAX_LINE_LENGTH, "message", "fix")
 
 
@@ -119,7 +119,7 @@ class ConnectionReport:
     site_url: str = ""
 
     def __post_init__(self) -> None:
-        """Bound what the site says."""
+        """Cut the texts from the site to their maximum length."""
         cut(self, MAX_LINE_LENGTH, "name", "language", "timezone")
 
     @property
@@ -138,7 +138,7 @@ class Term:
     count: int | None = None
 
     def __post_init__(self) -> None:
-        """Bound what the site says; a count that is not a number is not known."""
+        """Cut the texts from the site to their maximum length, and an invalid `count` to `None`."""
         cut(self, MAX_LINE_LENGTH, "id", "name", "slug")
         if isinstance(self.count, bool) or not isinstance(self.count, int) or abs(self.count) > _MAX_COUNT:
             object.__setattr__(self, "count", None)
@@ -154,7 +154,7 @@ class Post:
     are what `ensure_terms` returned for them. `featured` is what `upload` returned.
 
     `raw` is the body in the platform's own format, for a `BlockSite`; `html` and `markdown` then contain what readers
-    should see. `kept` names the fields that an update leaves unchanged on the site. `marker` is empty for a post that
+    should see. `kept` lists the fields that an update leaves unchanged on the site. `marker` is empty for a post that
     existed before: do not hide anything in it.
 
     `audience` is only set for `create`, when the post replaces one that not everybody could read: it is the
@@ -193,21 +193,21 @@ class RemoteMedia:
     url: str
 
     def __post_init__(self) -> None:
-        """Bound what the site says."""
+        """Cut the texts from the site to their maximum length."""
         cut(self, MAX_URL_LENGTH, "id", "url")
 
 
 @dataclass(frozen=True, slots=True)
 class RemotePost:
-    """A post as the site returns it. `revision` changes with every edit, whoever made it.
+    """A post as the site returns it. `revision` changes with every edit, no matter who made it.
 
     `html` is the body as it is stored on the site, for comparison with what was sent. `fields` has other fields under
     their names in `Post` (`title`, `slug`, `excerpt`, `tags`, `categories`, `meta_title`, `meta_description`,
     `canonical_url`, `author`, `featured_alt`, `featured_caption`), as far as the platform returns them. `featured` says
     whether the post has a featured image; a field of that name identifies the image by its URL or id, so that the
-    server notices if somebody replaces it. `raw` is the whole body in the platform's own format, on a `BlockSite`, and
-    `kind` says whether it is a post or a page. `audience` is empty for a post that everybody may read once it is live;
-    otherwise, it says who may read it, in the platform's terms.
+    server notices if somebody replaces it. `raw` is the whole body in the platform's own format, on a `BlockSite`.
+    `kind` is `post` or `page`. `audience` is empty for a post that everybody may read once it is live; otherwise, it
+    states who may read it, in the platform's terms.
 
     Fields are cut after 10,000 characters, and lists after 500 values; a time without a zone is in UTC.
     """
@@ -227,7 +227,7 @@ class RemotePost:
     audience: str = ""
 
     def __post_init__(self) -> None:
-        """Bound what the site says of the post."""
+        """Cut the data from the site to its maximum size, and clamp its times."""
         object.__setattr__(self, "fields", bounded_fields(self.fields))
         cut(self, MAX_FIELD_LENGTH, "audience")
         object.__setattr__(self, "publish_at", bounded_time(self.publish_at))
@@ -244,15 +244,15 @@ class RemoteRedirect:
     permanent: bool = True
 
     def __post_init__(self) -> None:
-        """Bound what the site says."""
+        """Cut the texts from the site to their maximum length."""
         cut(self, MAX_URL_LENGTH, "source", "target")
 
 
 class Site(Protocol):
-    """One website. Every method may raise `SiteUnavailable`, `SiteRejected` and `SiteRefused`.
+    """One website. Every method can raise `SiteUnavailable`, `SiteRejected` and `SiteRefused`.
 
-    Methods that change something may also raise `UnknownOutcome`. If the platform cannot do something, the method
-    raises `SiteRefused`. `BasicSite` does that for you; derive from it.
+    Methods that change something can also raise `UnknownOutcome`. If the platform does not support an operation, its
+    method raises `SiteRefused`. `BasicSite` does that for you; derive from it.
     """
 
     async def check(self) -> ConnectionReport:
@@ -317,14 +317,14 @@ class Site(Protocol):
 
 @runtime_checkable
 class RecallingSite(Protocol):
-    """A site that cannot return its posts: it only responds to what is sent. It also implements `Site`.
+    """A site whose API accepts posts but cannot return them. It also implements `Site`.
 
-    `Site.read` returns what the last response said, and `Site.find` finds nothing. Store whatever you need later, such
-    as the post's state, in the `revision` of every `RemotePost` that you return: at most 200 characters.
+    `Site.read` returns the state from the last response, and `Site.find` finds nothing. Store whatever you need later,
+    such as the post's state, in the `revision` of every `RemotePost` that you return: at most 200 characters.
     """
 
     def recall(self, post_id: str, url: str, revision: str) -> None:
-        """Receive what was last known about a post, before any other method is called.
+        """Receive the last known data of a post. Called before any other method.
 
         All three are empty for a post that was never created; `revision` is kept when a post is gone.
         """
@@ -335,11 +335,11 @@ class MediaSite(Protocol):
     """A site that can remove files that were uploaded to it. It also implements `Site`."""
 
     async def remove_media(self, media: RemoteMedia) -> None:
-        """Remove what `Site.upload` returned: no post from this server uses it any longer. Safe to repeat."""
+        """Remove a file that `Site.upload` returned and that no post from this server uses. Safe to repeat."""
 
 
 @runtime_checkable
 class WorkingSite(Protocol):
-    """A site that processes texts in worker processes, as every `BasicSite` does. `workers` is set before use."""
+    """A site that processes texts in worker processes, like every `BasicSite`. `workers` is set before use."""
 
     workers: Workers | None
