@@ -1,1 +1,1 @@
-"""Articles: what they hold, their versions, and everything that is done with them before they are published."""
+"""Articles: their fields, versions and storage, and everything else that happens before publishing."""

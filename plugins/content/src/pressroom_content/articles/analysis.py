@@ -1,4 +1,4 @@
-"""What is worked out from an article's text before it is stored."""
+"""Analysis of an article's text before it is stored: word count, search fingerprint and score."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ log = structlog.get_logger()
 T = TypeVar("T")
 
 _SECONDS: Final = 40.0
-"""How long it may take; an honest article of two megabytes takes a quarter of it."""
+"""Time limit for the analysis; an ordinary article of two megabytes takes a quarter of it."""
 
 _SCORE_SECONDS: Final = 25.0
-"""How long the scorer of it may take."""
+"""Time limit for the scorer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """The number of words, what makes the article findable, and its score where something on this server scores."""
+    """The word count, the search fingerprint, and the score if a scorer on this server returned one."""
 
     word_count: int
     fingerprint: Fingerprint
@@ -49,10 +49,10 @@ class Analysis:
 
 
 async def analyse(plugin: PluginContext[ContentConfig], article: Article) -> Analysis:
-    """Return what the text of an article comes to, worked out in worker processes. It need not be stored yet.
+    """Analyse the text of an article in worker processes. The article need not be stored yet.
 
     Raises:
-        InvalidInput: the body is too large, nested too deep, or too intricate to be rendered in time.
+        InvalidInput: the body is too large, nested too deep, or too complex to be rendered in time.
     """
     check_size(plugin, article.body)
     scorer = scorer_of(plugin)
@@ -62,7 +62,7 @@ async def analyse(plugin: PluginContext[ContentConfig], article: Article) -> Ana
     except CallError as error:
         if scoring is None or not isinstance(error.__cause__, PluginError):
             raise
-        # Code of a plugin took the process along; what somebody has written must not be lost for its sake.
+        # A plugin's scorer brought the worker down. Continue without a score, so that the author's text is not lost.
         return await _in_worker(plugin, article.user_id, _analysed, article, None)
 
 
@@ -75,7 +75,7 @@ async def _in_worker(
 
 
 def check_size(plugin: PluginContext[ContentConfig], body: str) -> None:
-    """Refuse a body that is larger than an article may have. Raises `InvalidInput`."""
+    """Raise `InvalidInput` if a body is larger than the limit for articles."""
     most = plugin.config.max_body_bytes
     size = len(body.encode("utf-8", "surrogatepass"))
     if size > most:
@@ -83,16 +83,16 @@ def check_size(plugin: PluginContext[ContentConfig], body: str) -> None:
 
 
 async def counted(plugin: PluginContext[ContentConfig], older: Article) -> Article:
-    """Return an older version of an article with its own number of words and score, not those of the newest."""
+    """Return an older version of an article with its own word count and score instead of those of the newest."""
     try:
         found = await analyse(plugin, older)
-    except InvalidInput:  # it was stored under bounds that were wider
+    except InvalidInput:  # it was stored when the limits were higher
         return replace(older, word_count=count_words(older.body), score=None)
     return replace(older, word_count=found.word_count, score=found.score.score if found.score else None)
 
 
 async def rated(plugin: PluginContext[ContentConfig], scorer: ArticleScorer, article: Article) -> Score | None:
-    """Return the score of an article with all that is known around it; `None` where its scorer fails."""
+    """Return the score of an article in its current context, or `None` if the scorer fails."""
     scoring = await _scoring(plugin, scorer, article)
     if scoring is None:
         return None
@@ -104,7 +104,7 @@ async def rated(plugin: PluginContext[ContentConfig], scorer: ArticleScorer, art
 
 
 async def _scoring(plugin: PluginContext[ContentConfig], scorer: ArticleScorer, article: Article) -> _Scoring | None:
-    """Return what scores an article in a worker process; `None` where its scorer fails."""
+    """Return the scoring function for a worker process, or `None` if the scorer fails to prepare it."""
     owner = _owner_of(plugin, scorer)
     if scorer.prepare is None:
         return _Scoring(owner, scorer.name, pickle.dumps(partial(scorer.score, _as_scored(article))))
@@ -114,19 +114,19 @@ async def _scoring(plugin: PluginContext[ContentConfig], scorer: ArticleScorer, 
     except BackendError:
         raise
     except Exception:
-        # It belongs to another plugin; what somebody has written must not be lost for its sake.
+        # The scorer belongs to another plugin; its failure must not lose the author's text.
         log.exception("an article could not be scored", scorer=scorer.name)
         return None
 
 
 def plain_text(article: Article | Draft) -> str:
-    """Return the text of an article without its title. Raises `InvalidInput`."""
+    """Return the body of an article as plain text. Raises `InvalidInput`."""
     return text_of(render(article.body, article.body_format).html)
 
 
 @dataclass(frozen=True, slots=True)
 class _Scoring:
-    """A function that returns the score of an article, pickled, with the plugin that it is of and its scorer's name."""
+    """A pickled function that returns the score of an article, with the names of its plugin and scorer."""
 
     plugin: str
     name: str
@@ -148,7 +148,7 @@ def _scored(scoring: _Scoring) -> Score | None:
                 raise TypeError(f"it returned {type(score).__name__} instead of a Score")
             return score
     except PressroomError:
-        # It belongs to another plugin; what somebody has written must not be lost for its sake.
+        # The scorer belongs to another plugin; its failure must not lose the author's text.
         log.exception("an article could not be scored", scorer=scoring.name, plugin=scoring.plugin)
         return None
 
@@ -175,9 +175,9 @@ def _owner_of(plugin: PluginContext, scorer: ArticleScorer) -> str:
 
 
 def scorer_of(plugin: PluginContext[ContentConfig]) -> ArticleScorer | None:
-    """Return what scores articles on this server: the scorer that the operator chose, or else the first by plugin id.
+    """Return the scorer of this server: the one that the operator chose, or else the first by plugin id.
 
-    It is `None` where no plugin offers one, or none of the name that was chosen.
+    Return `None` if no plugin offers a scorer, or no scorer has the chosen name.
     """
     chosen = plugin.config.scorer
     return next((scorer for _, scorer in article_scorers(plugin) if chosen in ("", scorer.name)), None)

@@ -1,4 +1,4 @@
-"""Edits of a body: places in it that a link or an edit names, and the edits."""
+"""Edits of article bodies: finding places for links, adding them, and replacing text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pressroom_content.records import BodyFormat
 from pressroom_content.text_index.corpus import stem_of
 
 MAX_ANCHOR_LENGTH: Final = 8
-"""How many words an anchor has at most."""
+"""Maximum number of words in the text of a link."""
 
 _BLANK: Final = "\0"
 
@@ -40,19 +40,19 @@ _ANCHOR = re.compile(r"<(/?)a(?=[\s>])", re.IGNORECASE)
 _CLOSED: Final = frozenset(
     {"a", "button", "code", "figcaption", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "script", "style", "textarea"}
 )
-"""Elements in which no link may stand."""
+"""Elements that must not contain an added link."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a body: the text that would be the link, and where it begins, in characters from 0."""
+    """A place in a body: the text that becomes the link, and its offset in characters, from 0."""
 
     position: int
     text: str
 
 
 def free_text(body: str, body_format: BodyFormat) -> str:
-    """Return a body of the same length in which everything that no link may be in is blanked out."""
+    """Return a body of the same length with everything that must not contain a link blanked out."""
     if body_format == "markdown":
         return _blanked(_MARKDOWN.sub(lambda match: _BLANK * len(match[0]), body), _anchors(body))
     return _blanked(body, _markup(body))
@@ -68,7 +68,7 @@ def _blanked(body: str, ranges: Iterable[tuple[int, int]]) -> str:
 
 
 def _anchors(body: str) -> Iterator[tuple[int, int]]:
-    """Yield where links that markdown has as HTML begin and end."""
+    """Yield the start and end of each HTML link in a Markdown body."""
     opened = -1
     for match in _MARKDOWN.finditer(body):
         tag = _ANCHOR.match(match[0])
@@ -83,9 +83,9 @@ def _anchors(body: str) -> Iterator[tuple[int, int]]:
 
 
 def _markup(body: str) -> Iterator[tuple[int, int]]:
-    """Yield the parts of HTML that are markup, or elements in which no link may stand, from their beginnings to ends.
+    """Yield the start and end of markup in an HTML body, and of elements that must not contain a link.
 
-    One pass over the tags: texts with thousands of elements that never end take no longer than others.
+    A single pass over the tags: thousands of unclosed elements take no longer than other texts.
     """
     closed, since, at = "", 0, 0
     while (match := _HTML.search(body, at)) is not None:
@@ -108,7 +108,7 @@ def _markup(body: str) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a text with its stem and its place."""
+    """A word of a text with its stem and its range in characters."""
 
     stem: str
     start: int
@@ -116,7 +116,7 @@ class Word:
 
 
 def words_with_places(text: str, language: str) -> list[Word]:
-    """Return the words of a text with their stems. What is blank has none."""
+    """Return the words of a text with their stems, except blanked-out ones."""
     found: list[Word] = []
     at = 0
     for word in words_of(text):
@@ -128,7 +128,7 @@ def words_with_places(text: str, language: str) -> list[Word]:
 
 
 def places_of(phrase: Sequence[str], words: Sequence[Word], text: str) -> Iterator[Place]:
-    """Yield the places where a run of stems is in a text, between which there is nothing but white space."""
+    """Yield the places where successive words have the stems of `phrase`, with only white space between them."""
     if not phrase or len(phrase) > MAX_ANCHOR_LENGTH:
         return
     for number in range(len(words) - len(phrase) + 1):
@@ -141,7 +141,7 @@ def places_of(phrase: Sequence[str], words: Sequence[Word], text: str) -> Iterat
 
 
 def as_link(anchor: str, url: str, body_format: BodyFormat) -> str:
-    """Return a link as it is in a body."""
+    """Return a link in the syntax of a body's format."""
     if body_format == "html":
         return f'<a href="{escape(url)}">{anchor}</a>'
     target = f"<{url}>" if re.search(r"[\s()]", url) else url
@@ -153,7 +153,7 @@ _SHOWN: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """`find` is replaced by `replace`: where it occurs once, at one of its places (from 1), or at all of them."""
+    """Replaces `find` with `replace`: its only occurrence, the one with the number `occurrence` (from 1), or all."""
 
     find: str
     replace: str
@@ -162,11 +162,11 @@ class Edit:
 
 
 def with_edits(body: str, edits: Sequence[Edit], *, longest: int) -> str:
-    """Return a body after its edits, one after the other. It never has more than `longest` characters on the way.
+    """Return a body after applying edits in order. It never has more than `longest` characters in between.
 
     Raises:
-        InvalidInput: a text to find is not there, or in several places and nobody said in which one it is meant, or
-            the body would become too long.
+        InvalidInput: a text to find is missing, occurs several times without `occurrence` or `all`, or occurs fewer
+            than `occurrence` times, or the body would become too long.
     """
     for number, edit in enumerate(edits):
         body = _edited(body, edit, f"edits.{number}.find", longest)
@@ -225,7 +225,7 @@ def _lines(body: str, find: str) -> Sequence[int]:
 
 
 def _nearly(body: str, find: str) -> str:
-    """Return a hint where only white space or case differs."""
+    """Return a hint if the text differs only in white space or case, or else an empty text."""
     if " ".join(find.split()) in " ".join(body.split()):
         return " in this form (its white space differs)"
     return " in this form (its case differs)" if find.casefold() in body.casefold() else ""

@@ -1,4 +1,4 @@
-"""Articles as files to download: markdown with front matter, JSON, and WordPress's own format."""
+"""Article exports: Markdown with front matter, JSON, and WordPress eXtended RSS."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PATH: Final = "/content/exports"
 LIFETIME: Final = timedelta(hours=1)
 MAX_ARTICLES: Final = 2_000
 MAX_BYTES: Final = 33_554_432
-"""How many bytes the bodies of an export may have together."""
+"""Maximum total size of the bodies in an export, in bytes."""
 
 _BATCH: Final = 100
 _LISTS: Final = ("tags", "categories", "synonyms")
@@ -35,7 +35,7 @@ _LISTS: Final = ("tags", "categories", "synonyms")
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A file that was made; `url` gives it to whoever has the link, until `expires_at`."""
+    """An export file. Anyone with `url` can download it until `expires_at`."""
 
     url: str
     expires_at: datetime
@@ -45,13 +45,13 @@ class Export:
 async def export(
     plugin: PluginContext, user_id: str, form: Format, *, website_id: str | None, content_ids: Sequence[str] | None
 ) -> Export:
-    """Make a file of articles: those that are named, those of a website, or all that are not in the trash.
+    """Create a file of articles: the listed ones, those of a website, or all that are not in the trash.
 
-    The account's earlier export in the same format is gone then, and its link with it.
+    It replaces the account's earlier export in the same format, whose link stops working.
 
     Raises:
-        InvalidInput: they are too many for one file, or nothing is selected.
-        NotFound: one of the named ones does not exist.
+        InvalidInput: the articles are too many or too large for one file, or nothing is selected.
+        NotFound: one of the listed articles does not exist.
     """
     articles = await _articles(plugin, user_id, website_id, content_ids)
     content, ending, media_type = await plugin.services.workers.run(
@@ -71,7 +71,7 @@ async def export(
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
-    """Return the URL under which exports are fetched."""
+    """Return the route for downloading exports."""
 
     async def serve(request: HttpRequest) -> HttpResponse:
         wanted = select(ExportRow).where(ExportRow.token_hash == hash_of(request.path_params["token"]))
@@ -90,7 +90,7 @@ def routes(plugin: PluginContext) -> Sequence[Route]:
 
 
 async def _keep(database: Database, row: dict[str, Any]) -> None:
-    """Keep an export instead of the one that the account has of this type."""
+    """Store an export, replacing the account's previous one with the same media type."""
     insert = sqlite.insert if database.dialect == "sqlite" else postgresql.insert
     adding = insert(ExportRow).values(row)
     adding = adding.on_conflict_do_update(index_elements=[ExportRow.user_id, ExportRow.media_type], set_=row)
@@ -132,7 +132,7 @@ async def _articles(
 
 
 def _written(articles: Sequence[Article], form: Format) -> tuple[bytes, str, str]:
-    """Return the file, the ending of its name and its media type."""
+    """Return the file, its extension and its media type."""
     if form == "json":
         document = {"generator": "Pressroom", "articles": [_plain(article) for article in articles]}
         return json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "replace"), "json", "application/json"
@@ -150,7 +150,7 @@ def _written(articles: Sequence[Article], form: Format) -> tuple[bytes, str, str
 
 
 def markdown_file(article: Article) -> str:
-    """Return an article as markdown with YAML front matter; every value is JSON, which YAML 1.2 includes."""
+    """Return an article as Markdown with YAML front matter; every value is JSON, which is valid YAML 1.2."""
     lines = ["---"]
     for name, value in _plain(article).items():
         if name not in ("body", "body_format") and value not in ("", None, []):
@@ -218,5 +218,5 @@ def _cdata(text: str) -> str:
 
 
 def _allowed(text: str) -> str:
-    """Return a text without characters that XML 1.0 has no form for (section 2.2)."""
+    """Return a text without characters that XML 1.0 does not allow (section 2.2)."""
     return "".join(one for one in text if one in "\t\n\r" or (one >= " " and one not in "\ufffe\uffff"))

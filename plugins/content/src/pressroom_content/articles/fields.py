@@ -1,4 +1,4 @@
-"""The fields of an article: checked and stored, as forms send them, and the slug and place it gets."""
+"""The fields of articles: normalisation, storage, body formats and slugs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LISTS: Final = ("synonyms", "tags", "categories")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What an article says: everything that a version holds. `slug` may be empty, to be made from the title."""
+    """The content of an article: everything that a version stores. An empty `slug` is generated from the title."""
 
     title: str
     body: str
@@ -51,42 +51,42 @@ class Draft:
 
     @classmethod
     def of(cls, article: Article) -> Self:
-        """Return what an article says."""
+        """Return the content of an article."""
         return cls(**{name: getattr(article, name) for name in FIELDS})
 
     @classmethod
     def of_version(cls, stored: Mapping[str, Any], body: str) -> Self:
-        """Return what a stored version says. Fields that came later have their default."""
+        """Return the content of a stored version. Fields that it lacks have their defaults."""
         known = {name: value for name, value in stored.items() if name in FIELDS}
         return cls(**{**known, **{name: tuple(known.get(name, ())) for name in _LISTS}, "body": body})
 
     def with_changes(self, changes: Mapping[str, Any]) -> Draft:
-        """Return the draft with some fields changed, in the form in which they are kept.
+        """Return the draft with some fields changed and normalised.
 
         Raises:
-            InvalidInput: a field cannot be kept so; its path begins with `fields.`.
+            InvalidInput: a field is invalid; its path is the field's name.
         """
         return replace(self, **dict(_kept(changes)))
 
     def kept(self) -> Draft:
-        """Return the draft in the form in which it is kept. Raises `InvalidInput`."""
+        """Return the draft with all fields normalised. Raises `InvalidInput`."""
         return self.with_changes({name: getattr(self, name) for name in FIELDS})
 
     def stored(self) -> dict[str, Any]:
-        """Return all but the body as JSON."""
+        """Return all fields except the body as JSON values."""
         values = {name: getattr(self, name) for name in FIELDS if name != "body"}
         return {**values, **{name: list(values[name]) for name in _LISTS}}
 
     def body_size(self) -> int:
-        """Return how many bytes the body takes where it is stored."""
+        """Return the stored size of the body in bytes."""
         return len(self.body.encode("utf-8", "replace"))
 
     def size(self) -> int:
-        """Return how many bytes a version takes that says this."""
+        """Return the stored size of a version with this content in bytes."""
         return self.body_size() + len(json.dumps(self.stored()))
 
     def columns(self) -> dict[str, Any]:
-        """Return the values of the row's columns."""
+        """Return the values of the columns of an article row."""
         return {**self.stored(), "body": self.body, "slug_scope": self.website_id or ""}
 
     def changed_from(self, other: Draft) -> tuple[str, ...]:
@@ -95,11 +95,11 @@ class Draft:
 
 
 FIELDS: Final = tuple(field.name for field in fields(Draft))
-"""The names of the fields of an article that people write."""
+"""The names of the article fields that users write."""
 
 
 def article_of(row: ArticleRow) -> Article:
-    """Return the record of a row."""
+    """Return the record of an article row."""
     said: dict[str, Any] = {name: getattr(row, name) for name in FIELDS}
     return Article(
         id=row.id,
@@ -164,9 +164,9 @@ Form = Literal["markdown", "html", "text"]
 
 
 def body_as(article: Article, form: Form) -> str:
-    """Return a body in a form: as it is stored where that is the form, else converted and sanitised.
+    """Return a body in a form: unchanged if it is stored in that form, otherwise converted and sanitised.
 
-    It takes about a second for a megabyte: use `read_as` in a server. Raises `InvalidInput`.
+    Conversion takes about a second per megabyte: use `read_as` in a server. Raises `InvalidInput`.
     """
     if form == article.body_format:
         return article.body
@@ -177,7 +177,7 @@ def body_as(article: Article, form: Form) -> str:
 
 
 async def read_as(plugin: PluginContext, article: Article, form: Form) -> str:
-    """Return a body in a form, converted in a worker process where it is stored in another. Raises `CallError`."""
+    """Return a body in a form, converted in a worker process if necessary. Raises `CallError`."""
     if form == article.body_format:
         return article.body
     return await plugin.services.workers.run(body_as, article, form, owner=article.user_id, what="the article")
@@ -188,9 +188,9 @@ _MAX_NUMBER: Final = 25_000
 
 
 async def slug_for(database: Database, draft: Draft) -> str:
-    """Return the slug that a new article has unless another one has it: the draft's, or one made of its title.
+    """Return the slug that a new article gets if it is free: the draft's, or one generated from its title.
 
-    A title without a language is in that of its website.
+    A title without a language is assumed to be in the language of its website.
     """
     if draft.slug:
         return draft.slug
@@ -203,10 +203,10 @@ async def slug_for(database: Database, draft: Draft) -> str:
 
 
 async def place_for(session: AsyncSession, user_id: str, draft: Draft, most: int) -> str:
-    """Return the slug of a new article: the draft's, with a number at its end where another article has it.
+    """Return the slug of a new article: the draft's, with a number at its end if another article has it.
 
     Raises:
-        InvalidInput: the account has `most` articles, or all numbers are taken.
+        InvalidInput: the account already has `most` articles, or all numbers are taken.
         NotFound: the account has not connected the website.
     """
     slug, mine = next(free_slugs(draft.slug)), ArticleRow.user_id == user_id
@@ -222,7 +222,7 @@ async def place_for(session: AsyncSession, user_id: str, draft: Draft, most: int
 
 
 async def check_website(session: AsyncSession, user_id: str, website_id: str | None) -> None:
-    """Refuse a website that the account has not connected. Raises `NotFound`."""
+    """Raise `NotFound` if the account has not connected a website."""
     if website_id is not None and not await session.scalar(select(_is_connected(user_id, website_id))):
         raise _no_website(website_id)
 
@@ -238,7 +238,7 @@ def _no_website(website_id: str) -> NotFound:
 
 
 async def explicit_slug(session: AsyncSession, user_id: str, content_id: str, draft: Draft) -> None:
-    """Refuse a slug that another article has there. Raises `InvalidInput`, which names one that is free."""
+    """Raise `InvalidInput` if another article has the slug on that website. The message contains a free one."""
     taken = await _taken(session, user_id, draft.website_id, [draft.slug])
     holder = taken.get(draft.slug, content_id)
     if holder != content_id:
@@ -247,7 +247,7 @@ async def explicit_slug(session: AsyncSession, user_id: str, content_id: str, dr
 
 
 async def _free_slug(session: AsyncSession, user_id: str, website_id: str | None, slug: str) -> str:
-    """Return a slug that is taken with a number at its end that is not. Raises `InvalidInput`."""
+    """Return a free slug that consists of a taken one and a number. Raises `InvalidInput`."""
     numbered = islice(free_slugs(slug), 1, 1 + _MAX_NUMBER)
     while some := list(islice(numbered, _AT_ONCE)):
         taken = await _taken(session, user_id, website_id, some)

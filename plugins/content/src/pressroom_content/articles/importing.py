@@ -1,4 +1,4 @@
-"""Articles from elsewhere: a page of a connected site, an item of a feed, or HTML that somebody pasted."""
+"""Article imports: from a page of a connected site, the first item of a feed, or pasted HTML."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _CONTENT: Final = "{http://purl.org/rss/1.0/modules/content/}encoded"
 
 @dataclass(frozen=True, slots=True)
 class ArticleImport:
-    """The article that was made, and what may have been lost on the way, in words."""
+    """The created article, and warnings about what may have been lost."""
 
     written: ArticleUpdate
     warnings: tuple[str, ...]
@@ -43,10 +43,10 @@ class ArticleImport:
 async def import_page(
     plugin: PluginContext, user_id: str, url: str, website_id: str | None, *, origin: str = ""
 ) -> ArticleImport:
-    """Make an article of a page, or of the newest item of a feed, on a website that the account has connected.
+    """Create an article from a page, or from the first item of a feed, on a website that the account has connected.
 
     Raises:
-        InvalidInput: the URL is not on such a website, cannot be fetched, or shows no article.
+        InvalidInput: the URL is not on such a website, cannot be fetched, or contains no article.
         NotFound: the account has no such website.
     """
     site_id = await site_of(plugin, user_id, url, website_id)
@@ -63,7 +63,7 @@ async def import_page(
 async def import_html(
     plugin: PluginContext, user_id: str, html: str, website_id: str | None, *, origin: str = ""
 ) -> ArticleImport:
-    """Make an article of HTML. Raises what `import_page` raises."""
+    """Create an article from HTML. Raises the same errors as `import_page`."""
     if website_id is not None:
         await Websites(plugin).get(user_id, website_id)
     found = await plugin.services.workers.run(extract, html, owner=user_id, what="the HTML")
@@ -100,7 +100,7 @@ async def _store(
 
 
 async def site_of(plugin: PluginContext, user_id: str, url: str, website_id: str | None) -> str:
-    """Return the website that a URL is on: of several on one host, the one that the URL is below.
+    """Return the website that a URL is below, the one with the longest URL, or else the first one on the same host.
 
     Raises `InvalidInput` and `NotFound`.
     """
@@ -128,9 +128,9 @@ def _host(url: str) -> str:
 
 
 def _decoded(answer: Fetched) -> str:
-    """Return the text of an answer by its own word: header, then document, else UTF-8.
+    """Decode a response with the charset of its header, or else of its document, or else as UTF-8.
 
-    Only the encodings of the web are read (WHATWG, Encoding Standard): others of Python's take the square of a text.
+    Only the encodings of the web are supported (WHATWG, Encoding Standard): other Python codecs take quadratic time.
     """
     head = answer.content[:2048].decode("ascii", "replace")
     found = _CHARSET.search(answer.headers.get("content-type", "")) or _CHARSET.search(head)

@@ -1,4 +1,4 @@
-"""Links between an account's own texts: what an article could link to, where, and putting the links in."""
+"""Internal links between an account's texts: suggestions for an article, and adding links to it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from pressroom_content.text_index.corpus import counted_stems, language_of, stem
 from pressroom_content.text_index.similar import related
 
 _LOOKED_AT: Final = 60
-"""How many related texts are looked at for a place to link from."""
+"""Maximum number of related texts that are examined for a place to link from."""
 
 _URL = re.compile(r"(?:https?://[^\s<>\"'\\/]+|/(?![/\\]))[^\s<>\"'\\]*")
 
@@ -48,7 +48,7 @@ class LinkTarget:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A link: where it leads, which text becomes the link and where that begins, and why."""
+    """A suggested link: its target, its place in the article, and the reason."""
 
     target: LinkTarget
     place: Place
@@ -68,9 +68,9 @@ class ChosenLink:
 async def suggested(
     plugin: PluginContext, user_id: str, content_id: str, limit: int
 ) -> tuple[Article, list[Suggestion]]:
-    """Return an article and links that would stand well in it, best first. Raises `NotFound`.
+    """Return an article and suggested links for it, best first. Raises `NotFound`.
 
-    Where the article is meant for a website, only texts of that one are linked to.
+    If the article is meant for a website, only texts of that website are suggested.
     """
     article = await Articles(plugin).get(user_id, content_id)
     workers = plugin.services.workers
@@ -94,10 +94,10 @@ async def applied(
     *,
     origin: str = "",
 ) -> ArticleUpdate:
-    """Put links into an article: all of them, or none.
+    """Add links to an article: all of them, or none.
 
     Raises:
-        InvalidInput: the article is at another version, or a link cannot stand where it is asked for.
+        InvalidInput: the article is at another version or in the trash, or a link cannot be added at its position.
         NotFound: the account has no such article.
     """
     articles = Articles(plugin)
@@ -116,12 +116,12 @@ def _stems(article: Article) -> tuple[Mapping[str, int], frozenset[str]]:
     try:
         text = plain_text(article)
     except InvalidInput:
-        text = ""  # it was stored under bounds that were wider
+        text = ""  # it was stored when the limits were higher
     return counted_stems(f"{article.title} {article.keyphrase}\n{text}", language), weighty
 
 
 async def _targets(session: AsyncSession, article: Article, ids: Sequence[str]) -> dict[str, LinkTarget]:
-    """Return those of the documents that have a URL: articles that are published, and pages of sites."""
+    """Return the documents that have a usable URL, by id: published articles, and pages of sites."""
     published = (
         select(ArticleRow.id, PublicationRow.url, ArticleRow.title, ArticleRow.keyphrase)
         .join(PublicationRow, PublicationRow.article_id == ArticleRow.id)
@@ -142,7 +142,7 @@ async def _targets(session: AsyncSession, article: Article, ids: Sequence[str]) 
 
 
 def _placed(article: Article, targets: Sequence[tuple[LinkTarget, float]], limit: int) -> list[Suggestion]:
-    """Return suggestions for the targets whose words stand somewhere in the article, each in a place of its own."""
+    """Return suggestions for the targets whose words occur in the article, without overlapping places."""
     language = language_of(article.language)
     free = free_text(article.body, article.body_format)
     words = words_with_places(free, language)
@@ -153,7 +153,7 @@ def _placed(article: Article, targets: Sequence[tuple[LinkTarget, float]], limit
         if len(found) == limit:
             break
         if target.url in article.body:
-            continue  # it is linked already
+            continue  # already linked
         best = _best_place(target, words, present, free, language, taken)
         if best is not None:
             place, reason = best
@@ -174,9 +174,9 @@ def _best_place(
 
 
 def _phrases(target: LinkTarget, language: str) -> list[tuple[tuple[str, ...], str]]:
-    """Return what an anchor may be, best first: the keyphrase, then runs of words of the title, the longest first.
+    """Return possible link texts, best first: the keyphrase, then runs of words of the title, longest first.
 
-    A run neither begins nor ends with a word that is common in the language, and has two words at least.
+    A run has at least two words, and neither begins nor ends with a word that is common in the language.
     """
     found: list[tuple[tuple[str, ...], str]] = []
     if target.keyphrase:

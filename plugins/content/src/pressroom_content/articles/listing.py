@@ -1,4 +1,4 @@
-"""Lists of articles, the search in them, and parts of a long text."""
+"""Article lists, article search, and paging through long texts."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from pressroom_content.text_index.corpus import variants_of
 
 _PLACES: Final = ("\n\n", "\n", ". ", "。", " ")
 _MIN_FILLED: Final = 0.5
-"""Which part of a page is filled before a better place to cut counts more than a full page."""
+"""Minimum filled share of a page that is cut at a boundary, such as the end of a paragraph."""
 
 _JOINERS: Final = frozenset("\u200c\u200d\ufe0e\ufe0f")
 
 
 def part(text: str, offset: int, most: int) -> tuple[str, int | None]:
-    """Return a part of a text from an offset, at most this many characters, and the offset of the next part, if any."""
+    """Return at most `most` characters of a text from an offset, and the offset of the next part, `None` at the end."""
     rest = text[offset : offset + most + 1]
     if len(rest) <= most:
         return rest, None
@@ -48,20 +48,20 @@ def _end(text: str, most: int) -> int:
 
 
 def _continues(character: str) -> bool:
-    """Tell whether a character belongs to the one before it."""
+    """Return whether a character combines with the one before it."""
     return character in _JOINERS or unicodedata.category(character).startswith("M")
 
 
 MAX_QUERY_WORDS: Final = 12
 LIVE: Final = ("published",)
-"""The statuses of publications whose URL people can open."""
+"""Statuses of publications whose URL readers can open."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class ArticleEntry:
-    """An article in a list. `urls` are where it is published."""
+    """An article in a list. `urls` are the URLs at which it is live."""
 
     id: str
     title: str
@@ -77,7 +77,7 @@ class ArticleEntry:
 
 @dataclass(frozen=True, slots=True)
 class ArticleFilter:
-    """Which articles: all that are not in the trash, where nothing is given."""
+    """Filters for a list of articles. Without a status, all articles that are not in the trash match."""
 
     website_id: str | None = None
     status: str | None = None
@@ -89,10 +89,10 @@ class ArticleFilter:
 async def page(
     session: AsyncSession, user_id: str, wanted: ArticleFilter, *, limit: int, cursor: str | None = None
 ) -> tuple[Sequence[ArticleEntry], str | None]:
-    """Return articles of an account, and the cursor of the next page.
+    """Return articles of an account, and the cursor of the next page, `None` on the last page.
 
-    They come as they were changed, newest first; those that a search finds by their title come before others. An
-    article that is made or changed meanwhile moves to the front, and the next page continues where this one ended.
+    The most recently changed articles come first; in a search, those that match by title come before others. An article
+    that is created or changed meanwhile moves to the front, and the next page continues where this one ended.
 
     Raises:
         InvalidInput: the cursor is not valid.
@@ -121,7 +121,7 @@ async def page(
 
 
 async def urls_of(session: AsyncSession, article_ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
-    """Return where articles are published, by their id."""
+    """Return the URLs at which articles are live, by article id."""
     if not article_ids:
         return {}
     wanted = (
@@ -162,14 +162,14 @@ def _conditions(user_id: str, wanted: ArticleFilter) -> list[ColumnElement[bool]
 
 
 def _has_tag(tag: str, dialect: str) -> ColumnElement[bool]:
-    """Return the condition that an article has a tag, in upper or lower case."""
+    """Return the condition that an article has a tag, ignoring case."""
     elements = func.json_each if dialect == "sqlite" else func.json_array_elements_text
     tags = elements(ArticleRow.tags).table_valued("value")
     return select(tags).where(func.lower(tags.c.value) == func.lower(tag)).exists()
 
 
 async def _search(session: AsyncSession, user_id: str, query: str) -> Any:
-    """Return the documents that have every word of a query, or `None` where all its words are too common."""
+    """Return a subquery of the documents that contain every word of a query, or `None` if all words are too common."""
     languages = await session.scalars(select(ArticleRow.language).where(ArticleRow.user_id == user_id).distinct())
     groups = variants_of(query, languages.all())[:MAX_QUERY_WORDS]
     if not groups:
@@ -207,7 +207,7 @@ def _cursor(rank: int, last: ArticleEntry) -> str:
 def _behind(rank: ColumnElement[int] | None, cursor: str) -> ColumnElement[bool]:
     last_rank, last_at, last_id = _read_cursor(cursor)
     at, id_ = ArticleRow.updated_at, ArticleRow.id
-    # The first condition alone is what an index serves.
+    # Only the first condition can use an index.
     older = and_(at <= last_at, or_(at < last_at, id_ < last_id))
     return older if rank is None else or_(rank < last_rank, and_(rank == last_rank, older))
 

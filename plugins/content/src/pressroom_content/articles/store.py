@@ -1,4 +1,4 @@
-"""The articles of accounts: reading, making and changing them."""
+"""The article store: reading, creating and changing articles."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from pressroom_content.tables import ArticleRow
 from pressroom_content.text_index import corpus
 
 _TRIES = 20
-"""How often a slug is chosen anew where somebody else takes it at the same moment."""
+"""Maximum attempts to create an article while concurrent requests take its slug."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArticleUpdate:
-    """The result of a change to an article. `score` is `None` where nothing scores; `delta` is against before.
+    """The result of a change to an article. `score` is `None` without a scorer; `delta` is the change of the score.
 
-    `repeated` tells that an earlier request had made it already.
+    `repeated` means that an earlier request already created the article.
     """
 
     article: Article
@@ -50,7 +50,7 @@ class ArticleUpdate:
 
 
 class Articles:
-    """The articles of all accounts. What belongs to another account does not exist."""
+    """The articles of all accounts. Articles of other accounts are not found."""
 
     def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         services = plugin.services
@@ -71,13 +71,13 @@ class Articles:
         origin: str = "",
         also: Callable[[AsyncSession, Article], Awaitable[None]] | None = None,
     ) -> ArticleUpdate:
-        """Store a new article. With the `request_id` of an earlier one, that one is returned.
+        """Store a new article, or return the one that an earlier request with the same `request_id` created.
 
-        `origin` says which client wrote it. What `also` writes is written together with the article.
+        `origin` is the client that wrote it. `also` runs in the same transaction.
 
         Raises:
-            InvalidInput: a field cannot be kept, the account has as many articles as it may have, or the `request_id`
-                is that of another article.
+            InvalidInput: a field is invalid, the account has its maximum number of articles, or the `request_id`
+                created an article with other values.
             NotFound: the account has no such website.
             QuotaExceeded: the account's storage is full.
         """
@@ -103,7 +103,7 @@ class Articles:
                         await also(session, article_of(row))
                 return await self._as_made(article_of(row), likely, analysis)
             except IntegrityError:
-                # Somebody took the slug at the same moment, or the same request came twice.
+                # A concurrent request took the slug, or had the same request id.
                 known = await self._made_before(user_id, request_id, draft) if request_id is not None else None
                 if known is not None:
                     return known
@@ -121,10 +121,10 @@ class Articles:
         edits: Sequence[Edit] = (),
         origin: str = "",
     ) -> ArticleUpdate:
-        """Change an article. What changes nothing makes no new version; a change that was made before is not repeated.
+        """Change an article. A change without effect creates no version, and repeating the last change has no effect.
 
         Raises:
-            InvalidInput: the article is no longer at that version, is in the trash, or a change cannot be made.
+            InvalidInput: the article is at another version or in the trash, or a change is invalid.
             NotFound: the account has no such article, or no such website.
             QuotaExceeded: the account's storage is full.
         """
@@ -137,9 +137,9 @@ class Articles:
         return await self.write(article, draft, origin=origin)
 
     async def write(self, article: Article, draft: Draft, *, origin: str = "") -> ArticleUpdate:
-        """Make a draft the newest version of an article, which is at the version that was read.
+        """Store a draft as the newest version of an article, if the article is still at the version that was read.
 
-        Raises what `update` raises.
+        Raises the same errors as `update`.
         """
         before = Draft.of(article)
         if not draft.slug:
@@ -182,16 +182,16 @@ class Articles:
     async def set_status(
         self, user_id: str, content_id: str, status: ArticleStatus, published_at: datetime | None = None
     ) -> None:
-        """Do what `note_status` does in a transaction of its own. Raises `NotFound`."""
+        """Call `note_status` in a separate transaction. Raises `NotFound`."""
         async with self._database.writing() as session:
             await note_status(session, user_id, content_id, status, published_at)
 
     async def rescore(self, user_id: str, content_id: str) -> None:
-        """Score an article anew, after something around it changed, such as where it is published."""
+        """Score an article again after its context changed, such as where it is published."""
         await self.rescored(await self.get(user_id, content_id))
 
     async def rescored(self, article: Article) -> None:
-        """Do what `rescore` does with the newest version of an article."""
+        """Do the same as `rescore`, given the newest version of an article."""
         scorer = scorer_of(self._plugin)
         if scorer is None or scorer.prepare is None:
             return
@@ -200,9 +200,9 @@ class Articles:
             await self.note_score(article, score.score, score.words)
 
     async def note_score(self, article: Article, score: int, words: int | None) -> Article:
-        """Keep a newer score of an article, so that lists show what was shown last; return the article with it.
+        """Store a newer score of an article for lists, which then agree with its pages; return the article with it.
 
-        A score of another version than the newest is not kept.
+        The score of an older version is not stored.
         """
         noted = replace(article, score=score, word_count=article.word_count if words is None else words)
         if noted == article:
@@ -214,7 +214,7 @@ class Articles:
         return noted
 
     async def _as_made(self, article: Article, likely: Draft, analysis: Analysis) -> ArticleUpdate:
-        """Return an article that was just made, with the score of what is stored: its slug may have become another."""
+        """Return a newly created article with its score, which is computed again if the slug had to change."""
         if article.slug == likely.slug:
             return ArticleUpdate(article, score=analysis.score)
         score = (await analyse(self._plugin, article)).score
@@ -226,14 +226,14 @@ class Articles:
     async def _changed(
         self, user_id: str, draft: Draft, changes: Mapping[str, Any] | None, edits: Sequence[Edit]
     ) -> Draft:
-        """Return a draft with changes; edits are made in a worker. Raises `InvalidInput`."""
+        """Return a draft with changes applied; edits run in a worker process. Raises `InvalidInput`."""
         longest = self._plugin.config.max_body_bytes
         if not edits:
             return _changed(draft, changes, edits, longest)
         return await self._workers.run(_changed, draft, changes, edits, longest, owner=user_id, what="the article")
 
     async def _take_turn(self, session: AsyncSession, article: Article, values: Mapping[str, Any]) -> ArticleRow:
-        """Write the new version where nobody else has, and return the row."""
+        """Write the new version unless another request wrote one, and return the row. Raises `InvalidInput`."""
         mine = (
             ArticleRow.id == article.id,
             ArticleRow.user_id == article.user_id,
@@ -249,7 +249,7 @@ class Articles:
     async def _repeated(
         self, article: Article, expected: int, changes: Mapping[str, Any] | None, edits: Sequence[Edit]
     ) -> ArticleUpdate:
-        """Return what a change made that is asked for again, as after an answer that got lost; refuse any other."""
+        """Return the result of a change that is repeated after a lost response; raise `InvalidInput` for any other."""
         if article.version == expected + 1:
             try:
                 before = Draft.of(await self.get(article.user_id, article.id, expected))
@@ -270,7 +270,7 @@ class Articles:
         article = article_of(row)
         try:
             first = Draft.of(await self.get(user_id, article.id, 1))
-        except NotFound:  # versions are kept up to a number
+        except NotFound:  # only a limited number of versions is stored
             first = Draft.of(article)
         if others := [name for name in draft.changed_from(first) if name != "slug" or draft.slug]:
             raise InvalidInput(
@@ -296,7 +296,7 @@ async def read_article(session: AsyncSession, user_id: str, content_id: str, ver
 async def note_status(
     session: AsyncSession, user_id: str, content_id: str, status: ArticleStatus, published_at: datetime | None = None
 ) -> None:
-    """Note what publishing made of an article; this makes no version. One in the trash stays there.
+    """Set an article's status after publishing, without creating a version. Articles in the trash stay there.
 
     Raises `NotFound`.
     """
@@ -318,7 +318,7 @@ async def owned(session: AsyncSession, user_id: str, content_id: str) -> Article
 
 
 def stale(version: int, expected: int) -> InvalidInput:
-    """Return the refusal of a change that was made to another version than the newest."""
+    """Return the error for a change to a version that is not the newest."""
     return InvalidInput(
         "expected_version",
         f"the article is at version {version} by now, not {expected}: somebody changed it meanwhile, and nothing was "
@@ -338,7 +338,7 @@ def _changed(draft: Draft, changes: Mapping[str, Any] | None, edits: Sequence[Ed
 
 
 def unstored(user_id: str, draft: Draft) -> Article:
-    """Return a draft as the article that it becomes."""
+    """Return the article that a draft would become."""
     now = datetime.now(UTC)
     said = {name: getattr(draft, name) for name in FIELDS}
     return Article(

@@ -31,10 +31,10 @@ async def copy(
     language: str | None = None,
     origin: str = "",
 ) -> Article:
-    """Make a new draft that says the same, for the same website and in the same language unless others are given.
+    """Create a draft with an article's content, for the same website and language unless others are given.
 
     Raises:
-        InvalidInput: the language is not valid, or the account has as many articles as it may.
+        InvalidInput: the language is invalid, or the account has its maximum number of articles.
         NotFound: the account has no such article or website.
     """
     articles = Articles(plugin)
@@ -58,10 +58,10 @@ _ON_A_SITE: Final = ("published", "draft", *_WAITING)
 async def trash(
     plugin: PluginContext[ContentConfig], user_id: str, content_id: str, *, unpublish: bool
 ) -> Sequence[Publication]:
-    """Move an article to the trash and return its publications. Live posts stay, unless they are to be taken down.
+    """Move an article to the trash and return its publications. Live posts stay unless `unpublish` is set.
 
     Raises:
-        InvalidInput: it waits to be published, which has to be cancelled first.
+        InvalidInput: it is waiting to be published; that has to be cancelled first.
         NotFound: the account has no such article.
     """
     async with plugin.services.database.reading() as session:
@@ -81,11 +81,11 @@ async def trash(
 async def restore(
     plugin: PluginContext[ContentConfig], user_id: str, content_id: str, version: int | None = None, *, origin: str = ""
 ) -> Article:
-    """Bring an article back from the trash, and to what an older version says; that makes a new version.
+    """Restore an article from the trash, and the content of an older version, which creates a new version.
 
     Raises:
-        InvalidInput: somebody changes it at the same moment.
-        NotFound: the account has no such article, or there is no such version any more.
+        InvalidInput: the article is changed at the same time.
+        NotFound: the account has no such article, or the version is not stored.
     """
     articles = Articles(plugin)
     older = await articles.get(user_id, content_id, version)
@@ -98,7 +98,7 @@ async def restore(
     newest = await articles.get(user_id, content_id)
     if version is None or version == newest.version:
         return newest
-    # The place of the article is not part of its text: another article may have its old one by now.
+    # Slug and website stay: another article may have the old slug.
     wanted_draft = replace(Draft.of(older), slug=newest.slug, website_id=newest.website_id)
     return (await articles.write(newest, wanted_draft, origin=origin)).article
 
@@ -106,14 +106,14 @@ async def restore(
 async def listed_versions(
     plugin: PluginContext[ContentConfig], user_id: str, content_id: str
 ) -> Sequence[versions.Version]:
-    """Return what is known of the versions of an article, the newest first. Raises `NotFound`."""
+    """Return metadata of an article's stored versions, newest first. Raises `NotFound`."""
     async with plugin.services.database.reading() as session:
         row = await owned(session, user_id, content_id)
         return await versions.listed(session, row.id)
 
 
 def jobs(plugin: PluginContext[ContentConfig]) -> Sequence[Job]:
-    """Return the daily tidying, and the more frequent one of exports, which are large."""
+    """Return the daily job for the trash, and the more frequent job for exports, which are large."""
 
     async def tidy(_run: JobRun) -> Mapping[str, Any]:
         return {"articles": await remove_old(plugin)}
@@ -125,9 +125,9 @@ def jobs(plugin: PluginContext[ContentConfig]) -> Sequence[Job]:
 
 
 async def remove_old(plugin: PluginContext[ContentConfig]) -> int:
-    """Remove what was in the trash for longer than the operator keeps it, and return how many articles that were.
+    """Delete articles that were in the trash for longer than `trash_days`, and return their number.
 
-    Those with something on a site stay until it is taken down: nobody could reach it any more.
+    Articles with a post on a site stay until it is taken down; otherwise, nobody could reach the post.
     """
     before = datetime.now(UTC) - timedelta(days=plugin.config.trash_days)
     on_a_site = select(PublicationRow.article_id).where(
@@ -147,7 +147,7 @@ async def remove_old(plugin: PluginContext[ContentConfig]) -> int:
 
 
 async def make_room(session: AsyncSession, user_id: str, needed: int) -> None:
-    """Remove articles from an account's trash before their time, the oldest first, until this many bytes are free."""
+    """Delete articles from an account's trash early, oldest first, until this many bytes are free."""
     on_a_site = select(PublicationRow.article_id).where(
         PublicationRow.article_id == ArticleRow.id, PublicationRow.status.in_(_ON_A_SITE)
     )
@@ -169,7 +169,7 @@ async def make_room(session: AsyncSession, user_id: str, needed: int) -> None:
 
 
 async def remove_exports(plugin: PluginContext[ContentConfig]) -> int:
-    """Remove exports whose links no longer work, and return how many."""
+    """Delete expired exports, and return their number."""
     async with plugin.services.database.writing() as session:
         result: Any = await session.execute(delete(ExportRow).where(ExportRow.expires_at < datetime.now(UTC)))
     count: int = result.rowcount

@@ -1,4 +1,4 @@
-"""The versions of articles, and what changed between two of them."""
+"""Versions of articles, and the differences between them."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ from pressroom_content.records import Article
 from pressroom_content.tables import ArticleRow, PublicationRow, VersionRow
 
 MAX_DIFF_LENGTH: Final = 60_000
-"""How many characters of a difference are shown."""
+"""Maximum length of a shown diff, in characters."""
 
 _MAX_WORK: Final = 10_000_000
-"""The work of comparing two runs of lines; beyond that, one is shown as a whole instead of the other."""
+"""Maximum work (see `matching_work`) to compare two runs of lines; above it, one replaces the other as a whole."""
 
 _CONTEXT: Final = 3
 """Unchanged lines around a change in a unified diff."""
 
 Block = tuple[int, int, int, int]
-"""The lines `old[a:b]` became `new[c:d]`, as `(a, b, c, d)`."""
+"""A changed block, `(a, b, c, d)`: the lines `old[a:b]` became `new[c:d]`."""
 
 
 def line_counts(before: str, after: str) -> tuple[int, int]:
-    """Return how many lines were added and how many removed; a line that moved counts as neither."""
+    """Return the numbers of added and removed lines; a line that moved counts as neither."""
     old, new = Counter(before.splitlines()), Counter(after.splitlines())
     return (new - old).total(), (old - new).total()
 
 
 def difference(before: Article, after: Article) -> str:
-    """Return what differs between two versions as a unified diff, fields before the body; empty where nothing does.
+    """Return the unified diff of two versions, fields before the body; empty if they are equal.
 
-    It is cut where it is very long.
+    It is cut after `MAX_DIFF_LENGTH` characters.
     """
     names = (f"version {before.version}", f"version {after.version}")
     return _unified(_lines(before), _lines(after), *names)
 
 
 def changed_blocks(old: Sequence[str], new: Sequence[str]) -> list[Block]:
-    """Return where two texts differ, in their order.
+    """Return the blocks in which two texts differ, in order.
 
-    They are first held together by the lines that stand once in each (as in Bram Cohen's patience diff), so that only
-    what is between those is compared.
+    Lines that occur exactly once in each text are aligned first (as in Bram Cohen's patience diff), so that only the
+    lines between them are compared.
     """
     found: list[Block] = []
     a = c = 0
@@ -77,9 +77,9 @@ def _blocks(old: Sequence[str], new: Sequence[str], first_old: int, first_new: i
 
 
 def matching_work(old: Iterable[str], new: Iterable[str]) -> int:
-    """Return a bound on the steps that `SequenceMatcher` takes for two sequences, each of about 0.1 µs.
+    """Return an upper bound on the steps that `SequenceMatcher` takes for two sequences, each of about 0.1 µs.
 
-    It looks at every pair of equal items anew for each run that it finds; of those there are at most as many as items.
+    For every matching run, it examines all pairs of equal items again; there are at most as many runs as items.
     """
     ours, theirs = Counter(old), Counter(new)
     pairs = sum(count * theirs[item] for item, count in ours.items())
@@ -87,7 +87,7 @@ def matching_work(old: Iterable[str], new: Iterable[str]) -> int:
 
 
 def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the longest row of lines that stand once in each text, in the same order: their places in both."""
+    """Return the longest common sequence of lines that occur exactly once in each text, as pairs of positions."""
     counts_old, counts_new = Counter(old), Counter(new)
     place = {line: at for at, line in enumerate(new) if counts_new[line] == 1}
     pairs = [(at, place[line]) for at, line in enumerate(old) if counts_old[line] == 1 and line in place]
@@ -127,7 +127,7 @@ def _unified(old: list[str], new: list[str], name_before: str, name_after: str) 
 
 
 def _hunks(old: Sequence[str], new: Sequence[str], blocks: Sequence[Block]) -> Iterator[str]:
-    """Yield the lines of the hunks of a unified diff: changes that are near each other share one."""
+    """Yield the lines of the hunks of a unified diff. Changes that are close to each other share a hunk."""
     hunk: list[Block] = []
     for block in blocks:
         if hunk and block[0] - hunk[-1][1] > 2 * _CONTEXT:
@@ -153,13 +153,13 @@ def _hunk(old: Sequence[str], new: Sequence[str], blocks: Sequence[Block]) -> It
 
 
 def _range(first: int, last: int) -> str:
-    """Return where lines stand, as unified diffs say it: from 1, the line before if absent."""
+    """Return a range of lines in unified diff notation: from 1, or from the line before if the range is empty."""
     count = last - first
     return f"{first + 1}" if count == 1 else f"{first + 1 if count else first},{count}"
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many lines two texts have in common at their beginning."""
+    """Return the number of lines that two texts have in common at their beginning."""
     count = 0
     for first, second in zip(one, other, strict=False):
         if first != second:
@@ -173,7 +173,7 @@ _MAX_ORIGIN_LENGTH = 200
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What is known of a version. `origin` is the client that wrote it; `added` and `removed` are lines of the body."""
+    """Metadata of a version. `origin` is the client that wrote it; `added` and `removed` are numbers of body lines."""
 
     version: int
     created_at: datetime
@@ -194,10 +194,10 @@ async def add(
     size: int,
     most: int = 0,
 ) -> None:
-    """Keep the newest version of an article, which takes `size` bytes.
+    """Store the newest version of an article, which takes `size` bytes.
 
-    With `most`, older ones beyond that number go, but none that is published. Their bytes are taken off those that the
-    row says the article has.
+    With `most`, delete versions beyond that number unless they are published, and subtract their size from the row's
+    `stored`.
     """
     added, removed = line_counts(before.body if before else "", draft.body)
     session.add(
@@ -225,7 +225,7 @@ async def add(
 
 
 async def read(session: AsyncSession, article_id: str, version: int) -> Draft:
-    """Return what a version says. Raises `NotFound`."""
+    """Return the content of a version. Raises `NotFound`."""
     wanted = select(VersionRow).where(VersionRow.article_id == article_id, VersionRow.version == version)
     row = await session.scalar(wanted)
     if row is None:
@@ -236,7 +236,7 @@ async def read(session: AsyncSession, article_id: str, version: int) -> Draft:
 
 
 async def listed(session: AsyncSession, article_id: str) -> Sequence[Version]:
-    """Return all versions of an article that are kept, the newest first."""
+    """Return all stored versions of an article, newest first."""
     columns = (
         VersionRow.version,
         VersionRow.created_at,

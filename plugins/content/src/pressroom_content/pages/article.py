@@ -1,4 +1,4 @@
-"""The dashboard's pages of one article: the text as it will be read, sanitised, and how it is judged."""
+"""The dashboard's pages of one article: the sanitised text as readers will see it, and its SEO score."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ from pressroom_content.rendering.sanitising import render
 from pressroom_content.websites.store import Websites
 
 _EMBEDDED: Final = re.compile(r'<(?:img|iframe)\b(?>(?:[^<>"]++|"[^"<>]*+")*)>(?:</iframe>)?')
-"""An image, or a frame, in sanitised HTML: `<` and `>` are escaped in attributes, and nothing stands inside a frame."""
+"""An image or iframe in sanitised HTML, where attributes escape `<` and `>`, and iframes are empty."""
 
 _ATTRIBUTE: Final = re.compile(r'\s(src|srcset|alt|title)="([^"]*)"')
 _MAX_ALT_LENGTH: Final = 300
 
 _NAMED_ARTICLE: Final = re.compile(r"article (a_[0-9A-Za-z]+): (.+)", re.DOTALL)
-"""Another article in the evidence of a check, as AI clients read it."""
+"""Another article in the evidence of a check, in the format for AI clients."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """The featured image. `src` is empty where it is on another server; `credit` is safe HTML, caption included."""
+    """The featured image. `src` is empty if it is on another server; `credit` is safe HTML, including the caption."""
 
     src: str
     url: str
@@ -60,7 +60,7 @@ class Cover:
 
 @dataclass(frozen=True, slots=True)
 class ReadingView:
-    """Safe HTML, what sanitising took away, and what else there is to know, in words."""
+    """Safe HTML, descriptions of what sanitising removed, warnings, and the featured image."""
 
     html: str
     removed: tuple[str, ...]
@@ -69,7 +69,7 @@ class ReadingView:
 
 
 async def reading(plugin: PluginContext[ContentConfig], article: Article) -> ReadingView:
-    """Return an article for its owner. Raises `InvalidInput` where the body cannot be rendered."""
+    """Return an article as its owner sees it. Raises `InvalidInput` if the body cannot be rendered."""
     run = plugin.services.workers.run
     made = await run(render, article.body, article.body_format, owner=article.user_id, what="the article")
     featured = [article.featured_media_id] if article.featured_media_id else []
@@ -94,7 +94,7 @@ async def reading(plugin: PluginContext[ContentConfig], article: Article) -> Rea
 
 
 def _shown(html: str, images: Mapping[str, PostImage] | None, base_url: str) -> str:
-    """Return sanitised HTML with the images of the library, and a note in place of others."""
+    """Return sanitised HTML with the images of the library, and other images replaced with notes."""
     if images is not None:
         html, _ = placed(html, "", images, {})
     return _without_others(html, base_url)
@@ -116,12 +116,12 @@ def _cover(image: PostImage | None, article: Article, plugin: PluginContext[Cont
 
 
 def is_own(url: str, base_url: str) -> bool:
-    """Tell whether a URL is one of this server."""
+    """Return whether a URL is on this server."""
     return url.startswith(f"{base_url}/") or (url.startswith("/") and not url.startswith("//") and "\\" not in url)
 
 
 def _without_others(html: str, base_url: str) -> str:
-    """Put a note in place of images and frames of other servers, which the pages' security policy does not load."""
+    """Replace images and iframes of other servers, which the pages' security policy blocks, with notes."""
 
     def shown(match: re.Match[str]) -> str:
         found = {name: unescape(value) for name, value in _ATTRIBUTE.findall(match[0])}
@@ -168,20 +168,20 @@ _GROUPS: Final = (
 
 
 class ArticlePages:
-    """Shows an article, and does what the buttons beside it ask for."""
+    """Shows an article, and handles the buttons of its page."""
 
     def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:
-        """Return the URLs."""
+        """Return the routes."""
         return [
             Route(f"{PATH}/<id>", self.article, ("GET", "POST"), DashboardPage("Article", _TOOLS)),
             Route(f"{PATH}/<id>/seo", self.seo, page=DashboardPage("SEO of an article")),
         ]
 
     async def article(self, request: HttpRequest) -> HttpResponse:
-        """Show the text, or export the article, or move it to the trash and back. Raises `NotFound`."""
+        """Show the text, export the article, or move it to the trash or back. Raises `NotFound`."""
         article = await asked_for(self._plugin, request)
         if request.method != "POST":
             return await self._text(request, article, _MESSAGES.get(request.query.get("done", ""), ""))
@@ -194,7 +194,7 @@ class ArticlePages:
             return await self._text(request, article, problem=refusal(error), status=400)
 
     async def seo(self, request: HttpRequest) -> HttpResponse:
-        """Show how the article is judged. Raises `NotFound`."""
+        """Show the article's score report. Raises `NotFound`."""
         article = await asked_for(self._plugin, request)
         scorer = scorer_of(self._plugin)
         report = await scorer.report(request.subject, article.id) if scorer and scorer.report else None
@@ -237,7 +237,7 @@ class ArticlePages:
         )
 
     def _frame(self, article: Article, made: ReadingView) -> str:
-        """Return the text in a frame of its own: clients, and pages that they import, write it."""
+        """Return the text in a sandboxed frame: it comes from clients, and from pages that they import."""
         text = self._plugin.templates.render("article_frame.html", reading=made)
         title = f"The text of {article.title}"
         return sandboxed_frame(text, title=title, base_url=self._plugin.base_url, lang=article.language)
@@ -261,7 +261,7 @@ class ArticlePages:
 async def head(
     plugin: PluginContext[ContentConfig], request: HttpRequest, article: Article, tab: str
 ) -> dict[str, Any]:
-    """Return what the head of every page of an article shows, and the tabs."""
+    """Return the template values for the head and the tabs of every page of an article."""
     names = await Websites(plugin).names(request.subject)
     path = f"{root_of(plugin)}{PATH}/{article.id}"
     return {
@@ -282,7 +282,7 @@ async def head(
 
 
 async def asked_for(plugin: PluginContext[ContentConfig], request: HttpRequest) -> Article:
-    """Return the article that a page is about. Raises `NotFound`, in words for a person."""
+    """Return the requested article. Raises `NotFound` with a message for people."""
     try:
         return await Articles(plugin).get(request.subject, request.path_params["id"])
     except NotFound:
@@ -292,11 +292,11 @@ async def asked_for(plugin: PluginContext[ContentConfig], request: HttpRequest) 
 
 
 _OF_A_FIELD: Final = ("is ", "must ", "needs ", "may ", "does ")
-"""How problems begin that lack the name of their field."""
+"""Beginnings of problems that do not name their field."""
 
 
 def refusal(error: CallError) -> str:
-    """Return why nothing was done, as a sentence."""
+    """Return a sentence that explains why nothing was changed."""
     told = error.problem if isinstance(error, InvalidInput) else error.message
     if isinstance(error, InvalidInput) and error.field in ("at", "publish_at") and told.startswith(_OF_A_FIELD):
         told = f"the time {told}"
@@ -309,13 +309,13 @@ def _of(checks: Sequence[ScoreCheck], status: str) -> list[ScoreCheck]:
 
 
 def _named_article(evidence: str) -> tuple[str, str]:
-    """Return the id and the title of an article that a check names; the id is empty where it names something else."""
+    """Return the id and title of an article in a check's evidence; the id is empty if it is something else."""
     found = _NAMED_ARTICLE.fullmatch(evidence)
     return (found[1], found[2]) if found else ("", evidence)
 
 
 def _facts(article: Article) -> list[tuple[str, str]]:
-    """Return the fields that are filled, with their names."""
+    """Return the names and values of the fields that are not empty."""
     canonical = urlsplit(article.canonical_url).netloc and article.canonical_url
     rows = (
         ("Keyphrase", article.keyphrase),

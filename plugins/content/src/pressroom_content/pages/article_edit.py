@@ -1,4 +1,4 @@
-"""The dashboard's page on which people write articles: a form with a preview, which overwrites nobody's changes."""
+"""The dashboard's article editor: a form with a preview, which never overwrites somebody else's changes."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from pressroom_content.records import Article
 from pressroom_content.websites.store import Websites
 
 NEW: Final = "new"
-"""What stands for the id in the path of an article that is not stored yet."""
+"""The path segment used instead of an id for an article that is not stored yet."""
 
 MIN_FORM_BYTES: Final = 33_554_432
-"""A form of this size is read, so that a text which is too long for an article can be shown again."""
+"""Forms up to this size are always accepted, so that a text too long for an article can be shown again."""
 
 _SHOWN_IMAGES: Final = 24
 _WEBSITES: Final = 200
@@ -63,7 +63,7 @@ _FRAME: Final = re.compile(r'\ssrcdoc="([^"]*)"')
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """What somebody else changed meanwhile, what saving would change, and which fields both changed."""
+    """A concurrent change: the other person's changes, those that saving would make, and the fields changed by both."""
 
     since: int
     theirs: VersionDiff | None
@@ -73,13 +73,13 @@ class Conflict:
 
 
 class EditPages:
-    """Lets people write articles, and shows what readers will see."""
+    """Shows the article editor and its preview, and saves articles."""
 
     def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:
-        """Return the URLs."""
+        """Return the routes."""
         most = max(MIN_FORM_BYTES, 4 * self._plugin.config.max_body_bytes)
         page = DashboardPage("Edit an article", _TOOLS, sees="editor")
         return [
@@ -88,7 +88,7 @@ class EditPages:
         ]
 
     async def edit(self, request: HttpRequest) -> HttpResponse:
-        """Show the form, or save what it holds. Nothing that was typed is ever lost. Raises `NotFound`."""
+        """Show the form, or save it. If saving fails, show what was typed again. Raises `NotFound`."""
         article = await self._article(request)
         if request.method != "POST" or (article is not None and article.status == "trashed"):
             done = _MESSAGES.get(request.query.get("done", ""), "")
@@ -118,12 +118,12 @@ class EditPages:
             return await self._page(request, article, form, typed=typed, errors=told, status=400)
 
     async def _blank(self, user_id: str) -> ArticleForm:
-        """Return an empty form, for the website that the person has where it is the only one."""
+        """Return an empty form, for the account's website if it has exactly one."""
         websites, _ = await Websites(self._plugin).page(user_id, limit=2)
         return ArticleForm.of(Draft("", "", website_id=websites[0].id if len(websites) == 1 else None))
 
     async def preview(self, request: HttpRequest) -> HttpResponse:
-        """Return what the form's text will look like, as JSON, for the frame of the page. Raises `NotFound`."""
+        """Return the preview of the form's text as JSON, for the frame of the page. Raises `NotFound`."""
         article = await self._article(request)
         typed = form_of(request)
         form = ArticleForm.read(typed, _form_of(article))
@@ -136,13 +136,13 @@ class EditPages:
         return None if request.path_params["id"] == NEW else await asked_for(self._plugin, request)
 
     async def _base(self, user_id: str, article: Article | None, typed: Mapping[str, str]) -> ArticleForm:
-        """Return the form as it was when the person opened it."""
+        """Return the form as it was when the person opened it, or of the newest version if that one is not stored."""
         version = typed.get("version", "")
         if article is None or not (version.isascii() and version.isdecimal() and len(version) < 10):
             return _form_of(article)
         try:
             return _form_of(await Articles(self._plugin).get(user_id, article.id, int(version)))
-        except NotFound:  # versions are kept up to a number
+        except NotFound:  # only a limited number of versions is stored
             return _form_of(article)
 
     async def _create(self, request: HttpRequest, form: ArticleForm, typed: Mapping[str, str]) -> HttpResponse:
@@ -172,7 +172,7 @@ class EditPages:
         return await self._done(request.subject, written.article, typed, "saved" if written.changed else "same")
 
     async def _done(self, user_id: str, article: Article, typed: Mapping[str, str], done: str) -> HttpResponse:
-        """Lead back to the form, or to where the article is published."""
+        """Redirect to the form, or to the article's publications."""
         if not typed["do"].endswith("_publish"):
             return see_other(self._plugin, f"{PATH}/{article.id}/edit?done={done}")
         website = ""
@@ -182,7 +182,7 @@ class EditPages:
         return see_other(self._plugin, f"{PATH}/{article.id}/publications{website}?done={done}")
 
     async def _check_places(self, user_id: str, changes: Mapping[str, Any]) -> None:
-        """Refuse a website or an image that the account has not. Raises `FormErrors`."""
+        """Raise `FormErrors` if the account does not have a changed website or image."""
         if website_id := changes.get("website_id"):
             try:
                 await Websites(self._plugin).get(user_id, website_id)
@@ -198,7 +198,7 @@ class EditPages:
             raise FormErrors({"featured_media_id": "is no longer in your media library; choose another one"})
 
     async def _note_image(self, user_id: str, article: Article, changes: Mapping[str, Any]) -> None:
-        """Tell the libraries which image was chosen, so that they show where it is used."""
+        """Notify the libraries of the chosen image, so that they show where it is used."""
         if media_id := changes.get("featured_media_id"):
             for _, library in media_libraries(self._plugin):
                 if library.used is not None:
@@ -210,7 +210,7 @@ class EditPages:
     async def _conflict(
         self, request: HttpRequest, id_: str, form: ArticleForm, base: ArticleForm, typed: Mapping[str, str]
     ) -> HttpResponse:
-        """Show what somebody else saved meanwhile, with the person's own text in the form."""
+        """Show what somebody else saved in the meantime, with the person's own text in the form."""
         newest = await Articles(self._plugin).get(request.subject, id_)
         merged, both = form.rebased(base, _form_of(newest))
         since, theirs = typed.get("version", ""), None
@@ -219,7 +219,7 @@ class EditPages:
         try:
             before = await Articles(self._plugin).get(request.subject, id_, number)
             theirs = await run(compare, before, newest, owner=request.subject, what="the comparison")
-        except NotFound:  # versions are kept up to a number
+        except NotFound:  # only a limited number of versions is stored
             pass
         mine = await run(compare, newest, _with(newest, merged), owner=request.subject, what="the comparison")
         by = next((one.origin for one in await listed_versions(self._plugin, request.subject, id_)), "")
@@ -230,7 +230,7 @@ class EditPages:
     async def _preview(
         self, user_id: str, article: Article | None, form: ArticleForm, at: float | None = None
     ) -> tuple[str, Sequence[str]]:
-        """Return the frame with a form's text, and what is to be said about it. `at` is where the person writes."""
+        """Return a frame with a form's text, and notes about it. `at` is the cursor's position, from 0 to 1."""
         draft = form.drafted(Draft.of(article) if article else Draft("", ""), _form_of(article))
         shown = replace(article, **_said(draft)) if article else unstored(user_id, draft)
         try:
@@ -245,7 +245,7 @@ class EditPages:
         return frame, notes
 
     async def _images(self, user_id: str, chosen: str) -> Sequence[MediaChoice]:
-        """Return the images that a person may choose, the chosen one among them."""
+        """Return the images to choose from, including the chosen one."""
         found: list[MediaChoice] = []
         for _, library in media_libraries(self._plugin):
             if library.recent is not None:
@@ -316,12 +316,12 @@ def _said(draft: Draft) -> dict[str, Any]:
 
 
 def _with(article: Article, form: ArticleForm) -> Article:
-    """Return an article as a form would make it, as far as that is valid."""
+    """Return an article with a form's values applied, as far as they are valid."""
     return replace(article, **_said(form.drafted(Draft.of(article), _form_of(article))))
 
 
 def _problem(name: str, text: str) -> str:
-    """Return what is wrong with a field, as a sentence for a person."""
+    """Return the problem of a field as a sentence for people."""
     if name == "client_request_id":
         return "This form was already saved as an article, which is under Articles. Save again to create another one."
     told = text.strip().rstrip(".")
@@ -336,7 +336,7 @@ def _fraction(text: str) -> float | None:
 
 
 def _marked(html: str, at: float) -> str:
-    """Return HTML with a mark before the block about where the person writes, to which the frame scrolls."""
+    """Return HTML with a mark before the block near the position `at`, to which the frame scrolls."""
     before = [match.start() for match in _BLOCK.finditer(html) if match.start() <= at * len(html)]
     place = before[-1] if before else 0
     return f'{html[:place]}<span class="here"></span>{html[place:]}' if place else html

@@ -1,4 +1,4 @@
-"""The form on which people write an article: its fields as text, what they changed, and what somebody else changed."""
+"""The article form: its fields as text, a person's changes, and merging them with somebody else's."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ NAMES: Final = (
     "title", "body", "website_id", "slug", "excerpt", "keyphrase", "meta_title", "meta_description", "tags",
     "categories", "language", "author", "featured_media_id", "featured_alt",
 )  # fmt: skip
-"""The fields of an article that the form has, by their names in `Draft`."""
+"""The article fields in the form, by their names in `Draft`."""
 
 
 class EditedFields(FieldChanges):
-    """What a person may change: what `update_content` may, and the featured image."""
+    """The fields that a person can change: those of `update_content`, and the featured image."""
 
     featured_media_id: str | None = Field(default=None, max_length=64)
     featured_alt: str | None = Field(default=None, max_length=500)
@@ -29,7 +29,7 @@ class EditedFields(FieldChanges):
 
 @dataclass(frozen=True, slots=True)
 class ArticleForm:
-    """The text of each field, with the line breaks of Unix."""
+    """The text of each field, with LF line breaks."""
 
     texts: Mapping[str, str]
 
@@ -40,7 +40,7 @@ class ArticleForm:
 
     @classmethod
     def read(cls, typed: Mapping[str, str], otherwise: ArticleForm) -> Self:
-        """Return the form that somebody sent; what is not in it is as `otherwise`."""
+        """Return the submitted form; missing fields have the text of `otherwise`."""
         return cls({name: _lines(typed.get(name, otherwise.texts[name])) for name in NAMES})
 
     def changed_from(self, other: ArticleForm) -> tuple[str, ...]:
@@ -61,16 +61,16 @@ class ArticleForm:
         return {name: tuple(value) if name in LISTS else value for name, value in found.items()}
 
     def drafted(self, before: Draft, base: ArticleForm) -> Draft:
-        """Return a draft with what was changed, as far as it is valid: for a preview."""
+        """Return a draft with the changes, or only the new body if they are invalid, for a preview."""
         try:
             return replace(before, body=self.texts["body"]).with_changes(self.changes_from(base))
         except (FormErrors, InvalidInput):
             return replace(before, body=self.texts["body"])
 
     def rebased(self, base: ArticleForm, newest: ArticleForm) -> tuple[Self, tuple[str, ...]]:
-        """Return the form upon a newer version, and the fields that both changed: there it is as this form has it.
+        """Return the form rebased on a newer version, and the fields that both changed, which keep this form's text.
 
-        A field that this form left as it was in `base` is as in `newest`.
+        Fields that this form did not change since `base` have the text of `newest`.
         """
         mine, theirs = set(self.changed_from(base)), newest.changed_from(base)
         texts = {name: (self if name in mine else newest).texts[name] for name in NAMES}
@@ -79,7 +79,7 @@ class ArticleForm:
 
 
 class FormErrors(Exception):
-    """What is wrong with the fields of a form, by their names."""
+    """Problems of the fields of a form, by field name."""
 
     def __init__(self, problems: Mapping[str, str]) -> None:
         super().__init__("; ".join(f"{name}: {text}" for name, text in problems.items()))
@@ -87,7 +87,7 @@ class FormErrors(Exception):
 
     @classmethod
     def of(cls, error: InvalidInput) -> Self:
-        """Return a refusal of the articles' store."""
+        """Return an error of the article store as form errors."""
         return cls({error.field.removeprefix("fields."): error.problem})
 
 
@@ -96,7 +96,7 @@ def _text(value: object) -> str:
 
 
 def _lines(text: str) -> str:
-    """Return a text with the line breaks that people typed; browsers send two characters for each."""
+    """Return a text with LF line breaks; browsers send CR LF."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -1,7 +1,7 @@
-"""The dashboard's pages of where an article is published, and of publishing it.
+"""The dashboard's pages of an article's publications, and of publishing it.
 
-The first shows state, steps and warnings, and what can be done about them. On the second a person publishes an article
-on a website: at once, at a time, or as a draft there.
+The first shows status, steps and warnings, with the available actions. On the second, a person publishes an article
+on a website: immediately, at a time, or as a draft there.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from pressroom_content.websites.store import Websites
 
 SHOWN: Final = 100
 SAVED: Final = ("created", "saved", "same")
-"""What the editor says of an article that it saved, when it comes back here."""
+"""Results of saving that the editor passes in `done` when it redirects here."""
 
 WAIT_SECONDS: Final = 5.0
-"""How long a page waits for what it began; it continues without the page."""
+"""Maximum wait for a publication that a page started; publishing continues afterwards."""
 
 _STEPS: Final[Mapping[str, str]] = {
     "terms": "Categories and tags",
@@ -85,18 +85,18 @@ _MORNING: Final = 8
 
 
 class PublicationPages:
-    """Shows an article's publications, and changes them."""
+    """Shows and changes an article's publications."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:
-        """Return the URL."""
+        """Return the route."""
         page = DashboardPage("Publications of an article", _TOOLS)
         return [Route(f"{PATH}/<id>/publications", self.publications, ("GET", "POST"), page)]
 
     async def publications(self, request: HttpRequest) -> HttpResponse:
-        """List them, or do what a button asks for. Raises `NotFound`."""
+        """List the publications, or handle a button. Raises `NotFound`."""
         article = await asked_for(self._plugin, request)
         if request.method != "POST":
             return await self._list(request, article, _MESSAGES.get(request.query.get("done", ""), ""))
@@ -176,7 +176,7 @@ class PublicationPages:
         *,
         conflict: bool,
     ) -> dict[str, Any]:
-        """Return what the page shows. Nothing can be done on a website that is no longer connected."""
+        """Return the template values of a publication. Without a connected website, no action is available."""
         now = datetime.now(UTC)
         connected, newest = website is not None, one.article_version == article.version
         away = one.status == "queued" and bool(one.error)
@@ -216,7 +216,7 @@ class PublicationPages:
 
 
 def _shown_steps(steps: Sequence[PublicationStep]) -> list[tuple[str, str, str]]:
-    """Return the steps in their order: class, name and state."""
+    """Return the steps in order: CSS class, name and state."""
     known = {step.name: step.state for step in steps}
     return [(known[name], _STEPS[name], _STEP_STATES[known[name]]) for name in STEPS if name in known]
 
@@ -229,7 +229,7 @@ def _down_modes(able: Capabilities) -> list[tuple[str, str]]:
 
 
 def _facts(verified: Mapping[str, Any]) -> list[Badge]:
-    """Return what was seen when the page was looked at."""
+    """Return the results of checking the live page."""
     found = []
     if "http_status" in verified:
         status = verified["http_status"]
@@ -246,18 +246,18 @@ def _facts(verified: Mapping[str, Any]) -> list[Badge]:
 
 
 class PublishPages:
-    """Shows what a website would get of an article, and sends it."""
+    """Shows what would be sent to a website, and publishes it."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:
-        """Return the URL."""
+        """Return the route."""
         page = DashboardPage("Publish an article", _PUBLISHING_TOOLS, sees="editor")
         return [Route(f"{PATH}/<id>/publications/<website>", self.publish, ("GET", "POST"), page)]
 
     async def publish(self, request: HttpRequest) -> HttpResponse:
-        """Show what would be sent, or begin to send it. Raises `NotFound`."""
+        """Show what would be sent, or start to publish it. Raises `NotFound`."""
         article = await asked_for(self._plugin, request)
         try:
             website = await Websites(self._plugin).get(request.subject, request.path_params["website"])
@@ -286,12 +286,12 @@ class PublishPages:
             publications = Publications(self._plugin)
             known = await publications.of_pair(request.subject, article.id, website.id)
             if known is not None:
-                # What was asked for a moment ago may still be on its way, and takes no change until it has ended.
+                # An earlier request may still be running, and accepts no change until it has ended.
                 known = await publications.wait(known, WAIT_SECONDS)
             options = _options(known, typed) if website.platform == BUILTIN else None
             asked = PublishRequest(mode, at, options, force=typed.get("force") == "yes")
             is_free = None
-            if known is None:  # as with the tool, only what is new on a website counts
+            if known is None:  # as with the tool, only articles new on a website count
                 is_free = await stack.enter_async_context(request.charge("publish_content"))
             found = await bring(self._plugin, request.subject, article.id, website.id, asked)
             if is_free is not None and not found.new:
@@ -304,7 +304,7 @@ class PublishPages:
         return see_other(self._plugin, f"{PATH}/{article.id}/publications?done={done}")
 
     async def _dry_run(self, request: HttpRequest, article: Article, website: Website) -> tuple[DryRun | None, str]:
-        """Return what would be sent, or why it cannot be."""
+        """Return what would be sent, or why publishing is not possible."""
         try:
             return await dry_run(self._plugin, request.subject, article.id, website.id, PublishRequest()), ""
         except PressroomError as error:
@@ -358,13 +358,13 @@ def _kind(known: Publication | None) -> str:
 
 
 def _options(known: Publication | None, typed: Mapping[str, str]) -> Mapping[str, Any] | None:
-    """Return the options with what a person chose; `None` where that changes nothing."""
+    """Return the options with the chosen kind, or `None` if that changes nothing."""
     kind = typed.get("kind") or _kind(known)
     return None if kind == _kind(known) else {**(known.options if known else {}), "kind": kind}
 
 
 def _proposed(known: Publication | None, now: datetime) -> str:
-    """Return the time that the form begins with: the planned one, else tomorrow morning, as browsers write it."""
+    """Return the initial time of the form for browsers: the scheduled time, or else tomorrow morning."""
     if known is not None and known.publish_at is not None and known.publish_at > now:
         at = known.publish_at.astimezone(now.tzinfo)
     else:

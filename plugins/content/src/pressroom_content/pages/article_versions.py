@@ -1,4 +1,4 @@
-"""The dashboard's pages of an article's versions: what each changed, two side by side as a table, and the way back."""
+"""The dashboard's pages of an article's versions: the changes of each, a comparison of two, and restoring one."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from pressroom_content.pages.shown import moment, plural
 from pressroom_content.records import Article
 
 MAX_ROWS: Final = 600
-"""Rows of a difference that are shown."""
+"""Maximum number of rows of a comparison that are shown."""
 
 MAX_LINE_LENGTH: Final = 4_000
-"""Characters of a line that are shown."""
+"""Maximum number of characters of a line that are shown."""
 
 _CONTEXT: Final = 2
 _MAX_WORK: Final = 1_000_000
-"""The work of comparing the words of two lines; beyond that they are shown as wholes."""
+"""Maximum work (see `matching_work`) to compare two lines by their words; above it, no words are marked."""
 
 _MAX_TOTAL_WORK: Final = 10_000_000
-"""The same for all pairs of lines of a comparison."""
+"""The same limit for all pairs of lines of a comparison together."""
 
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _MIN_SIMILARITY: Final = 0.3
@@ -43,7 +43,7 @@ Kind = Literal["same", "removed", "added", "gap"]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a line; `changed` tells that the other version has something else there."""
+    """A part of a line; `changed` means that the other version differs there."""
 
     text: str
     changed: bool = False
@@ -51,7 +51,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """A line: its number in the older and the newer version, nothing where it is in one only."""
+    """A line with its number in the older and the newer version, `None` for a version that lacks it."""
 
     kind: Kind
     old: int | None
@@ -61,7 +61,7 @@ class DiffRow:
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """A field besides the body that differs."""
+    """A changed field other than the body."""
 
     name: str
     before: tuple[Piece, ...]
@@ -70,7 +70,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class VersionDiff:
-    """Fields and lines that differ. `cut` tells that there are more lines than are shown."""
+    """Changed fields and lines. `cut` means that there are more lines than `rows` contains."""
 
     fields: tuple[FieldChange, ...]
     rows: tuple[DiffRow, ...]
@@ -78,12 +78,12 @@ class VersionDiff:
 
     @property
     def same(self) -> bool:
-        """Whether nothing differs."""
+        """Whether the versions are equal."""
         return not self.fields and not self.rows
 
 
 def compare(before: Article, after: Article) -> VersionDiff:
-    """Return what differs between two versions. It may take a second for a megabyte: call it in a worker process."""
+    """Compare two versions. It can take a second per megabyte: call it in a worker process."""
     words = WordDiff()
     fields = tuple(_fields(before, after, words))
     rows = tuple(islice(_rows(before.body.splitlines(), after.body.splitlines(), words), MAX_ROWS + 1))
@@ -91,13 +91,13 @@ def compare(before: Article, after: Article) -> VersionDiff:
 
 
 class WordDiff:
-    """Compares lines by their words, until the work that it may do is done."""
+    """Compares lines by their words, until its work limit is used up."""
 
     def __init__(self) -> None:
         self._left = _MAX_TOTAL_WORK
 
     def changes(self, before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
-        """Return two lines in pieces, those marked that the other one does not have."""
+        """Return two lines as pieces; pieces that the other line lacks are marked as changed."""
         before, after = before[:MAX_LINE_LENGTH], after[:MAX_LINE_LENGTH]
         old, new = _WORDS.findall(before), _WORDS.findall(after)
         work = matching_work(filterfalse(str.isspace, old), filterfalse(str.isspace, new))
@@ -150,7 +150,7 @@ def _rows(old: Sequence[str], new: Sequence[str], words: WordDiff) -> Iterator[D
 def _changed(
     old: Sequence[str], new: Sequence[str], first_old: int, first_new: int, words: WordDiff
 ) -> Iterator[DiffRow]:
-    """Yield the lines of a block: where as many came as went, each pair that is shown is compared by its words."""
+    """Yield the rows of a block. If it has as many removed as added lines, compare each shown pair by words."""
     shown_old, shown_new = old[: MAX_ROWS + 1], new[: MAX_ROWS + 1]
     pairs = [words.changes(*pair) for pair in zip(shown_old, shown_new, strict=True)] if len(old) == len(new) else []
     removed = [left for left, _ in pairs] or [(Piece(line[:MAX_LINE_LENGTH]),) for line in shown_old]
@@ -191,18 +191,18 @@ FIELD_NAMES: Final = {
 
 
 def origin_of(request: HttpRequest) -> str:
-    """Return what versions say of where a change on a page came from, and of who made it if it was not the owner."""
+    """Return the origin that a version stores for a change on a page, with the person's name unless it is the owner."""
     return "the dashboard" if request.person == request.subject else f"{request.person_name} on the dashboard"
 
 
 class VersionPages:
-    """Shows versions of articles, and brings older ones back."""
+    """Shows and restores versions of articles."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:
-        """Return the URLs."""
+        """Return the routes."""
         return [
             Route(f"{PATH}/<id>/versions", self.versions, page=DashboardPage("Versions of an article")),
             Route(
@@ -214,7 +214,7 @@ class VersionPages:
         ]
 
     async def versions(self, request: HttpRequest) -> HttpResponse:
-        """List the versions, and show what differs between two of them. Raises `NotFound`."""
+        """List the versions, and compare two of them. Raises `NotFound`."""
         article = await asked_for(self._plugin, request)
         found = await trash.listed_versions(self._plugin, request.subject, article.id)
         kept = [one.version for one in found]
@@ -275,7 +275,7 @@ class VersionPages:
         )
 
     async def _restore(self, request: HttpRequest, article: Article, older: Article) -> Article:
-        """Restore a version, unless there is a newer one than the person saw. Raises `InvalidInput`."""
+        """Restore a version, unless the article changed after the page was shown. Raises `InvalidInput`."""
         if form_of(request).get("newest", "") != str(article.version):
             raise InvalidInput("", "the article was changed in the meantime; check the differences again")
         origin = origin_of(request)
@@ -290,13 +290,13 @@ class VersionPages:
 
 
 def _number(text: str | None, kept: Sequence[int], otherwise: int) -> int:
-    """Return the number of a version that is kept, whatever a URL says."""
+    """Return the number in a URL if that version is stored, or else `otherwise`."""
     known = {str(number): number for number in kept}
     return known.get(text or "", otherwise)
 
 
 def _note(one: Version, *, is_first: bool) -> str:
-    """Return what a version changed, in words."""
+    """Return a short description of a version's changes."""
     if not one.changed:
         return "First version" if is_first else "No field changed"
     names = [FIELD_NAMES.get(name, name) for name in one.changed]

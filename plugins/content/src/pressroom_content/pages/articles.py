@@ -30,13 +30,13 @@ _MAX_QUERY_LENGTH: Final = 300
 
 
 class ArticleList:
-    """Shows what an account's AI clients wrote."""
+    """Lists an account's articles."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:
-        """Return the URL."""
+        """Return the route."""
         return [Route(PATH, self.articles, page=DashboardPage("Articles", group="Content"))]
 
     async def articles(self, request: HttpRequest) -> HttpResponse:
@@ -73,7 +73,7 @@ class ArticleList:
 
 
 def _chosen(query: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
-    """Return search and filters; what is not known does not filter."""
+    """Return the search text and the filters; unknown values are ignored."""
     status, website = query.get("status", ""), query.get("website", "")
     return {
         "q": query.get("q", "").replace("\0", "").strip()[:_MAX_QUERY_LENGTH],
@@ -102,5 +102,5 @@ def _row(
 
 
 def _web_link(url: str) -> str:
-    """Return a URL that may be in a link, nothing for any other: a site may claim anything."""
+    """Return a URL if it is safe in a link, or else an empty text: a site can return anything."""
     return url if url.startswith(("https://", "http://", "/")) and not url.startswith("//") else ""

@@ -1,4 +1,4 @@
-"""The dashboard's calendar, `/dashboard/calendar`: what goes out when, in a grid of weeks, and ideas for what might."""
+"""The dashboard's calendar, `/dashboard/calendar`: posts in a grid of weeks, and ideas for articles."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Month:
 
     @classmethod
     def read(cls, text: str, today: date) -> Self:
-        """Return the month of a text such as `2026-12`, this month if it is invalid."""
+        """Return the month in a text such as `2026-12`, or the current month if the text is invalid."""
         match = _MONTH.fullmatch(text)
         year, number = (int(match[1]), int(match[2])) if match else (today.year, today.month)
         if not (FIRST_YEAR <= year <= LAST_YEAR and 1 <= number <= 12):
@@ -60,33 +60,33 @@ class Month:
 
     @property
     def first(self) -> date:
-        """Its first day."""
+        """The first day of the month."""
         return date(self.year, self.number, 1)
 
     @property
     def title(self) -> str:
-        """Its name: `December 2026`."""
+        """The name of the month: `December 2026`."""
         return f"{self.first:%B %Y}"
 
     def __str__(self) -> str:
         return f"{self.year:04}-{self.number:02}"
 
     def moved(self, months: int) -> Month | None:
-        """Return the month this many months later, or earlier; `None` beyond the years that are shown."""
+        """Return the month this many months later, or earlier if negative; `None` outside of the supported years."""
         index = self.year * 12 + self.number - 1 + months
         year = index // 12
         return Month(year, index % 12 + 1) if FIRST_YEAR <= year <= LAST_YEAR else None
 
     @property
     def days(self) -> Sequence[date]:
-        """The days of its weeks, from a Monday to a Sunday, those of its neighbours among them."""
+        """The days of all weeks of the month, Monday to Sunday, including days of the neighbouring months."""
         begin = self.first - timedelta(days=self.first.weekday())
         last = date(self.year + self.number // 12, self.number % 12 + 1, 1) - timedelta(days=1)
         end = last + timedelta(days=6 - last.weekday())
         return [begin + timedelta(days=number) for number in range((end - begin).days + 1)]
 
     def bounds(self, zone: ZoneInfo) -> tuple[datetime, datetime]:
-        """Return when the first of its days begins, and when the last one is over, in UTC."""
+        """Return the start of the first of these days and the end of the last one, in UTC."""
         days = self.days
         begin = datetime.combine(days[0], time(), zone)
         return begin.astimezone(UTC), datetime.combine(days[-1] + timedelta(days=1), time(), zone).astimezone(UTC)
@@ -94,7 +94,7 @@ class Month:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day with what is on it. `inside` tells that it belongs to the month rather than to its neighbours."""
+    """A day with its entries and ideas. `inside` means that it belongs to the month rather than a neighbouring one."""
 
     date: date
     inside: bool
@@ -104,7 +104,7 @@ class Day:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is on it."""
+        """Whether the day has neither entries nor ideas."""
         return not self.entries and not self.ideas
 
 
@@ -128,7 +128,7 @@ def weeks(
 PATH: Final = "/dashboard/calendar"
 SHOWN_ON_A_DAY: Final = 3
 WAIT_SECONDS: Final = 5.0
-"""How long the page waits for what it began; it continues without the page."""
+"""Maximum wait for a publication that the page started; publishing continues afterwards."""
 
 MAX_IDEAS: Final = 200
 _WEBSITES: Final = 200
@@ -151,17 +151,17 @@ _IDEA_STATES: Final = {"idea": "idea", "planned": "planned", "writing": "being w
 
 
 class CalendarPages:
-    """Shows a month, and keeps ideas."""
+    """Shows a month, and stores ideas."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:
-        """Return the URL."""
+        """Return the route."""
         return [Route(PATH, self.calendar, ("GET", "POST"), DashboardPage("Calendar", _TOOLS, "Content"))]
 
     async def calendar(self, request: HttpRequest) -> HttpResponse:
-        """Show a month, or change the ideas. Raises `NotFound` for an idea that the account has not."""
+        """Show a month, reschedule a post, or change ideas. Raises `NotFound` for an unknown post or idea."""
         if request.method != "POST":
             return await self._month(request, _MESSAGES.get(request.query.get("done", ""), ""))
         typed = form_of(request)
@@ -184,7 +184,7 @@ class CalendarPages:
         return see_other(self._plugin, f"{PATH}?{urlencode({**kept, 'done': done})}{place}")
 
     async def _reschedule(self, request: HttpRequest, typed: Mapping[str, str]) -> str:
-        """Move a planned post to another day or time, or publish it now. Raises `NotFound` and what `bring` does."""
+        """Move a planned post to another time, or publish it now. Raises `NotFound`, and the errors of `bring`."""
         try:
             known = await Publications(self._plugin).get(request.subject, typed.get("publication", ""))
         except NotFound:
@@ -289,13 +289,13 @@ _COMMON_ZONES: Final = frozenset(
         "Europe/London", "Europe/Paris",
     }
 )  # fmt: skip
-"""Zones that are suggested; every other one may be typed."""
+"""Time zones to suggest; every other one can be typed."""
 
 
 def _zone(asked: str, website: Website | None, websites: Sequence[Website]) -> tuple[ZoneInfo, str]:
-    """Return the time zone of the page, and what was asked for if that is not a time zone.
+    """Return the page's time zone, and the requested name if it is not a time zone.
 
-    Where none is named it is the website's, or that of all websites for which one was set.
+    By default, use the website's time zone, or the only one other than UTC among all websites, or else UTC.
     """
     asked = asked.strip()[:64]
     if asked in available_timezones():
@@ -305,7 +305,7 @@ def _zone(asked: str, website: Website | None, websites: Sequence[Website]) -> t
 
 
 def _zone_note(zone: ZoneInfo, website: Website | None, websites: Sequence[Website]) -> str:
-    """Return which time zone a page is in that names none, and why."""
+    """Return a note about the default time zone of a page, and where it comes from."""
     if website is not None:
         return f"Times are in {zone.key}, the time zone of {website.name}."
     if zone.key == "UTC":
@@ -314,7 +314,7 @@ def _zone_note(zone: ZoneInfo, website: Website | None, websites: Sequence[Websi
 
 
 def _changes(typed: Mapping[str, str]) -> dict[str, Any]:
-    """Return the idea that a form holds. Raises `InvalidInput`."""
+    """Return the idea in a form. Raises `InvalidInput`."""
     changes: dict[str, Any] = {name: " ".join(typed.get(name, "").split()) for name in _MAX_LENGTHS}
     for name, most in _MAX_LENGTHS.items():
         if len(changes[name]) > most:
@@ -334,7 +334,7 @@ def _due(text: str) -> date | None:
 
 
 def _time_of(typed: Mapping[str, str]) -> str:
-    """Return the time that a form names by a day and a time of day, in the form of ISO 8601. Raises `InvalidInput`."""
+    """Return a form's day and time of day in ISO 8601 format. Raises `InvalidInput`."""
     day, clock = typed.get("day", "").strip(), typed.get("time", "").strip()
     if not day or not clock:
         raise InvalidInput("at", "choose a day and a time first")

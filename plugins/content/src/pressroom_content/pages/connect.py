@@ -1,4 +1,4 @@
-"""The page on which people enter the credential of a site, `/dashboard/connect/<token>`, and what such pages share."""
+"""The page for entering a site's credential, `/dashboard/connect/<token>`, and helpers for dashboard pages."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ WEBSITES = "/dashboard/websites"
 
 
 def root_of(plugin: PluginContext) -> str:
-    """Return the path that is before every path of this server; mostly empty."""
+    """Return the path prefix of this server's URL, which is usually empty."""
     return urlsplit(plugin.base_url).path.rstrip("/")
 
 
 def form_of(request: HttpRequest) -> Mapping[str, str]:
-    """Return the fields of a posted form; of one that came several times, the last."""
+    """Return the fields of a submitted form; of a repeated field, the last value."""
     fields = parse_qs(request.body.decode("utf-8", "replace"), keep_blank_values=True)
     return {name: values[-1].replace("\0", "") for name, values in fields.items()}
 
@@ -39,7 +39,7 @@ def form_of(request: HttpRequest) -> Mapping[str, str]:
 def fragment(
     template: str, plugin: PluginContext, request: HttpRequest, *, status: int = 200, **values: Any
 ) -> HttpResponse:
-    """Return a part of a page, for the frame of the dashboard."""
+    """Render a template as the content of a dashboard page."""
     values |= {
         "root": root_of(plugin),
         "token": request.csrf_token,
@@ -51,7 +51,7 @@ def fragment(
 
 
 def see_other(plugin: PluginContext, path: str) -> HttpResponse:
-    """Return a redirect to a path of this server, which is followed with GET."""
+    """Return a 303 redirect to a path of this server."""
     return HttpResponse(b"", 303, headers={"Location": root_of(plugin) + path})
 
 
@@ -59,13 +59,13 @@ _MAX_PROBLEM_LENGTH = 300
 
 
 class ConnectPages:
-    """Takes credentials behind links that `connect_website` made."""
+    """Accepts credentials through links that `connect_website` created."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:
-        """Return the URLs."""
+        """Return the routes."""
         page = DashboardPage("Connect a website", {"": "connect_website"}, sees="owner", posts="owner")
         return [
             Route("/dashboard/connect/<token>", self.connect, ("GET", "POST"), page),
@@ -73,11 +73,11 @@ class ConnectPages:
         ]
 
     async def connect(self, request: HttpRequest) -> HttpResponse:
-        """Show the form, check what was typed, or lead to the site's own approval page.
+        """Show the form, check the submitted values, or link to the site's own approval page.
 
         Raises:
             NotFound: the link has expired.
-            Forbidden: another account made it.
+            Forbidden: another account created it.
         """
         token = request.path_params["token"]
         connect = await ConnectionLinks(self._plugin).open(token, request.subject)
@@ -94,7 +94,7 @@ class ConnectPages:
             return self._form(request, connect, typed=typed, errors={error.field: error.problem}, status=400)
 
     async def approved(self, request: HttpRequest) -> HttpResponse:
-        """Take the credential with which a site sends somebody back. It leaves the URL bar at once."""
+        """Store the credential in a site's redirect, and redirect at once, so that it leaves the URL bar."""
         token = request.path_params["token"]
         connecting = ConnectionLinks(self._plugin)
         connect = await connecting.open(token, request.subject)
@@ -155,7 +155,7 @@ class ConnectPages:
         problem: str = "",
         status: int = 200,
     ) -> HttpResponse:
-        """Show the form. What is secret is never shown again, not even to the person who typed it."""
+        """Show the form. Secret values are never shown again, not even to the person who typed them."""
         connector = connectors(self._plugin).get(connect.platform)
         if connector is None:
             raise InvalidInput("platform", "its connector is no longer on this server")

@@ -1,4 +1,4 @@
-"""The dashboard's pages about websites: `/dashboard/websites`, and one for each, with how a built-in site looks."""
+"""The dashboard's pages of websites: `/dashboard/websites`, and one for each, with the form for its appearance."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ _TOOLS: Mapping[str, str] = {
     "resume": "update_website_settings",
     "reconnect": "connect_website",
 }
-"""What a plan has to have. Pausing and disconnecting take nothing: the credential stays under its owner's control."""
+"""The tools that a plan must include. Pausing and disconnecting need none: the credential stays under its owner's
+control."""
 
 _OFFERED_IMAGES: Final = 50
 
@@ -63,8 +64,8 @@ class WebsitePages:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:
-        """Return the URLs."""
-        # Their forms are about credentials and about what readers find under the owner's name.
+        """Return the routes."""
+        # Their forms change credentials, and what readers find under the owner's name.
         websites = DashboardPage("Websites", {"": "connect_website"}, "Content", posts="owner")
         website = DashboardPage("Website", _TOOLS, posts="owner")
         return [
@@ -73,7 +74,7 @@ class WebsitePages:
         ]
 
     async def websites(self, request: HttpRequest) -> HttpResponse:
-        """List the websites, and begin to connect one."""
+        """List the websites, or start to connect one."""
         if request.method != "POST":
             return await self._list(request)
         typed = form_of(request)
@@ -90,7 +91,7 @@ class WebsitePages:
         return see_other(self._plugin, link.removeprefix(self._plugin.base_url))
 
     async def website(self, request: HttpRequest) -> HttpResponse:
-        """Show a website, and do what a button asks for. Raises `NotFound`."""
+        """Show a website, or handle a button. Raises `NotFound`."""
         try:
             website = await Websites(self._plugin).get(request.subject, request.path_params["website"])
         except NotFound:
@@ -225,7 +226,7 @@ class WebsitePages:
         )
 
     async def _images(self, user_id: str) -> Sequence[MediaChoice]:
-        """Return images of the account that the look of a site may have."""
+        """Return the account's images that a site can use."""
         found: list[MediaChoice] = []
         for _, library in media_libraries(self._plugin):
             if library.recent is not None:

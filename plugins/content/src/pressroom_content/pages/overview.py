@@ -1,4 +1,4 @@
-"""The dashboard's first section: what needs its owner, what goes out next, drafts, and what was published lately."""
+"""The dashboard's articles section: problems, upcoming posts, drafts, and recent posts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pressroom_content.websites.settings import zone_of
 from pressroom_content.websites.store import Websites
 
 SHOWN: Final = 4
-"""How many rows each list has at most."""
+"""Maximum number of rows in each list."""
 
 _AHEAD: Final = timedelta(days=365)
 _LATELY: Final = timedelta(days=30)
@@ -36,7 +36,7 @@ _PROBLEMS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class AttentionEntry:
-    """What needs the owner: where it leads, what it is called, and what is wrong with it."""
+    """An item that needs the owner's attention: its path, its title, and the problem."""
 
     path: str
     title: str
@@ -97,7 +97,7 @@ def _entry(one: ScheduleEntry, websites: Mapping[str, Website], now: datetime) -
 
 
 async def _publications(session: AsyncSession, user_id: str, root: str) -> Sequence[AttentionEntry]:
-    """Return the publications that failed last, which nothing tries again by itself."""
+    """Return the most recently failed publications, which are not retried automatically."""
     wanted = (
         select(PublicationRow.article_id, PublicationRow.status, ArticleRow.title)
         .join(ArticleRow, ArticleRow.id == PublicationRow.article_id)
@@ -114,7 +114,7 @@ async def _publications(session: AsyncSession, user_id: str, root: str) -> Seque
 
 
 def _broken(websites: Sequence[Website], root: str) -> Sequence[AttentionEntry]:
-    """Return the websites whose connection failed."""
+    """Return the websites whose connection has failed."""
     found = [one for one in websites if one.status == "error"][:SHOWN]
     return [
         AttentionEntry(f"{root}{WEBSITES}/{one.id}", one.name, "cannot be reached or refuses its credential")

@@ -1,4 +1,4 @@
-"""The dashboard's pages of articles and their calendar, joined."""
+"""The routes of the dashboard's article and calendar pages."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ from pressroom_content.pages.calendar import CalendarPages
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
-    """Return their URLs, in the order of the navigation."""
+    """Return the routes, in the order of the navigation."""
     pages = (ArticleList, CalendarPages, ArticlePages, EditPages, VersionPages, PublicationPages, PublishPages)
     return [route for page in pages for route in page(plugin).routes()]

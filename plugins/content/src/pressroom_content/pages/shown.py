@@ -1,4 +1,4 @@
-"""How the dashboard's pages say times, states and scores."""
+"""Formatting of times, states and scores on the dashboard's pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STATES: Final[Mapping[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A time: `iso` for programs, `text` as people write it, `ago` as they say it."""
+    """A time: `iso` for programs, `text` as a date and time, `ago` relative to the present."""
 
     iso: str
     text: str
@@ -35,21 +35,21 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """A state in a word or two; `kind` is the class that colours it."""
+    """A state in a word or two; `kind` is the CSS class that colours it."""
 
     text: str
     kind: str
 
 
 def moment(at: datetime, now: datetime, zone: tzinfo = UTC) -> Moment:
-    """Return how a time is shown, in a time zone."""
+    """Return a time formatted in a time zone."""
     local = at.astimezone(zone)
     name = "UTC" if zone is UTC else str(zone)
     return Moment(at.isoformat(timespec="seconds"), f"{local.day} {local:%b %Y, %H:%M} {name}", relative(at, now))
 
 
 def relative(at: datetime, now: datetime) -> str:
-    """Return how far a time is away, in the largest unit that it fills: `3 hours ago`, `in 2 days`."""
+    """Return the distance of a time from `now`, in the largest unit that it fills: `3 hours ago`, `in 2 days`."""
     seconds = int((now - at).total_seconds())
     for size, unit in _SPANS:
         count = abs(seconds) // size
@@ -65,7 +65,7 @@ def state(status: str) -> Badge:
 
 
 def score_kind(score: int) -> str:
-    """Return how good a score is, as a class: `good`, `fair` or `poor`."""
+    """Return the CSS class of a score: `good`, `fair` or `poor`."""
     return "good" if score >= GOOD_SCORE else "fair" if score >= FAIR_SCORE else "poor"
 
 

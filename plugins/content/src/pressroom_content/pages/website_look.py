@@ -1,4 +1,4 @@
-"""The form for the look of a built-in site: its themes, colour, images, and the rows of its menu."""
+"""The form for the appearance of a built-in site: themes, colour, images, and the rows of its menu."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MENU_PROBLEM: Final = re.compile(r"menu\.([0-9]{1,2})(?:\.(label|url))?", re.AS
 
 @dataclass(frozen=True, slots=True)
 class ThemeView:
-    """A theme to choose from: its name, what it is, and the colours of the drawing of it."""
+    """A theme to choose from: its name, a description, and the colours of its preview drawing."""
 
     value: str
     title: str
@@ -40,7 +40,7 @@ class ThemeView:
 
 @dataclass(frozen=True, slots=True)
 class MenuRow:
-    """A row of the menu, with what is wrong about it. `part` is the field that is meant, if it is one of them."""
+    """A row of the menu, and its problem. `part` is the affected field, `label` or `url`, or empty for both."""
 
     number: int
     label: str = ""
@@ -51,10 +51,10 @@ class MenuRow:
 
 @dataclass(frozen=True, slots=True)
 class LookView:
-    """The form: the themes, the other values, the menu with some empty rows, and what is wrong.
+    """The form: the themes, the other values, the menu with some empty rows, and the errors.
 
-    `accent` is the colour that the site has, also where it is not set. `version` is that of the website which the form
-    began with. `focus` is the button that has the focus at first, such as `move-2-up`.
+    `accent` is the accent colour of the site, or the default if it is not set. `version` is the version of the website
+    that the form is based on. `focus` is the button that has the initial focus, such as `move-2-up`.
     """
 
     themes: Sequence[ThemeView]
@@ -69,7 +69,7 @@ class LookView:
 
 
 def look_view(website: Website, typed: Mapping[str, str], errors: Mapping[str, str]) -> LookView | None:
-    """Return the form of a website, as it was `typed` where that was refused; `None` for other than built-in sites."""
+    """Return the form of a website, with the `typed` values if they were not saved; `None` unless it is built in."""
     if website.platform != BUILTIN:
         return None
     settings = site_settings.read(website.settings)
@@ -101,9 +101,9 @@ def look_view(website: Website, typed: Mapping[str, str], errors: Mapping[str, s
 
 
 def moved(typed: Mapping[str, str]) -> Mapping[str, str] | None:
-    """Return a typed form with one row of its menu exchanged for its neighbour, without saving it.
+    """Return a submitted form with a menu row and its neighbour swapped, without saving it.
 
-    `None` where another button was pressed.
+    Return `None` if another button was pressed.
     """
     found = _MOVE.fullmatch(typed.get("do", ""))
     if found is None:
@@ -118,7 +118,7 @@ def moved(typed: Mapping[str, str]) -> Mapping[str, str] | None:
 
 
 def look_changes(typed: Mapping[str, str], base_url: str) -> dict[str, Any]:
-    """Return the settings that were typed. URLs of images on this server become paths; empty rows are left out."""
+    """Return the submitted settings. URLs of images on this server become paths; empty rows are left out."""
     changes: dict[str, Any] = {name: typed[name].strip() for name in _TEXTS if name in typed}
     host = base_url.removesuffix(urlsplit(base_url).path)
     changes |= {
@@ -132,7 +132,7 @@ def look_changes(typed: Mapping[str, str], base_url: str) -> dict[str, Any]:
 
 
 def look_names() -> frozenset[str]:
-    """Return the names of the settings that the form shows, with what is wrong about each."""
+    """Return the names of the settings whose errors the form shows."""
     return frozenset({*_TEXTS, "menu"})
 
 
@@ -145,7 +145,7 @@ def _filled_rows(typed: Mapping[str, str]) -> Iterator[MenuRow]:
 
 
 def _with_problem(row: MenuRow, index: int, errors: Mapping[str, str]) -> MenuRow:
-    """Return the row with what is wrong about the link at that place of the menu."""
+    """Return the row with the error about the link at that index of the menu, if any."""
     for name, problem in errors.items():
         found = _MENU_PROBLEM.fullmatch(name)
         if found is not None and int(found[1]) == index:
