@@ -1,1 +1,1 @@
-"""Websites that people have connected, the articles they write, and what of them is published where."""
+"""Websites that users connect, the articles that they write, and where these are published."""

@@ -1,4 +1,4 @@
-"""What operators configure: `[plugins.content.config]`."""
+"""The operator's settings, `[plugins.content.config]`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MAX_PORT: Final = 65_535
 
 
 def host_and_port(server: str) -> tuple[str, int]:
-    """Read `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1` or `[2001:db8::1]:5353`. Raises `ValueError`."""
+    """Parse `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1` or `[2001:db8::1]:5353`. Raises `ValueError`."""
     host, colon, port = server.rpartition(":")
     if colon and (host.endswith("]") or ":" not in host):
         return host.strip("[]"), int(port)
@@ -35,7 +35,7 @@ DnsServer = Annotated[str, AfterValidator(_dns_server)]
 
 
 class ContentConfig(PluginConfig):
-    """Keys, and limits for what an account may store."""
+    """Keys for credentials, limits for accounts, and other settings of articles and websites."""
 
     credential_keys: tuple[Annotated[SecretStr, Field(min_length=32)], ...] = Field(
         (),

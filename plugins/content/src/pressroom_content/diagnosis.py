@@ -1,4 +1,4 @@
-"""What `pressroom doctor` says of what plugins offer to articles."""
+"""The checks of `pressroom doctor` for scorers and languages of plugins."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ sys.path[:] = pickle.load(given)
 (function,) = pickle.load(given)
 function(pickle.load(given))
 """
-"""A process that calls a function, since a stemmer may hang, or end it."""
+"""The code of a process that calls a function, since a stemmer can hang or crash it."""
 
 _SETTING = "scorer in [plugins.content.config]"
 
@@ -43,9 +43,9 @@ def checks(plugin: PluginContext[ContentConfig]) -> Iterable[Check]:
 
 
 async def languages_result(plugin: PluginContext[ContentConfig]) -> CheckResult:
-    """Name the languages with rules, and the plugins of those that do not come with Pressroom.
+    """List the languages with rules, and the plugins of those that do not come with Pressroom.
 
-    The stemmers of these are tried as they are when a server starts, which leaves out the languages of those that fail.
+    Their stemmers are tried in the same way as when a server starts, which leaves out languages whose stemmer fails.
     """
     added = sorted(contributed_languages(plugin), key=lambda one: one.code)
     problems = await asyncio.gather(*(_problem_of_stemmer(one) for one in added))
@@ -63,13 +63,13 @@ async def languages_result(plugin: PluginContext[ContentConfig]) -> CheckResult:
 
 
 async def _problem_of_stemmer(language: ContributedLanguage) -> str:
-    """Return why the stemmer of a language does not work, or an empty text."""
+    """Return why the stemmer of a language does not work, or an empty text if it does."""
     if language.stemmer is None:
         return ""
     given = b"".join(map(pickle.dumps, (sys.path, (try_stemmer,), language)))
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        "-P",  # what is in the current folder is not to be imported
+        "-P",  # do not import from the current folder
         "-c",
         _TRY,
         stdin=asyncio.subprocess.PIPE,
@@ -92,7 +92,7 @@ async def _problem_of_stemmer(language: ContributedLanguage) -> str:
 
 
 def scorer_result(plugin: PluginContext[ContentConfig]) -> CheckResult:
-    """Say what scores articles, and warn where that is not what the operator chose."""
+    """Report the scorer in use: an error if the chosen one is missing, a warning if several compete for the choice."""
     chosen, used = plugin.config.scorer, scorer_of(plugin)
     offered = [f"{scorer.name} (plugin {owner})" for owner, scorer in article_scorers(plugin)]
     if chosen and used is None:

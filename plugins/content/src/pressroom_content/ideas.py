@@ -1,4 +1,4 @@
-"""Ideas for articles, which accounts keep."""
+"""An account's ideas for articles."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OPEN: Final = ("idea", "planned", "writing")
 class Idea:
     """An idea for an article.
 
-    `due` is the day by which it is to be written. `website_id` is `None` where it is for any.
+    `due` is the day by which to write it. `website_id` is `None` if it is for any website.
     """
 
     id: str
@@ -37,16 +37,16 @@ class Idea:
 
 
 class Ideas:
-    """The ideas of all accounts. What belongs to another account does not exist."""
+    """The ideas of all accounts. Ideas of other accounts are not found."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._database = plugin.services.database
 
     async def save(self, user_id: str, idea_id: str | None, changes: Mapping[str, Any]) -> Idea:
-        """Change an idea, or add one. One that is open under the same title and keyphrase is changed, not doubled.
+        """Change an idea, or add one. An open idea with the same title and keyphrase is changed, not duplicated.
 
         Raises:
-            InvalidInput: it would have neither title nor keyphrase, or the account is at its limit.
+            InvalidInput: it would have neither title nor keyphrase, or the account has `MAX_IDEAS` ideas.
             NotFound: the account has no such idea.
         """
         now = datetime.now(UTC)
@@ -76,9 +76,9 @@ class Ideas:
     async def listed(
         self, user_id: str, *, website_id: str | None = None, status: str | None = None, limit: int = 50
     ) -> Sequence[Idea]:
-        """Return ideas: those that are due first, then the last changed. Without a status, all that are open.
+        """Return ideas: those with a due date first, then the last changed. Without a status, return all open ones.
 
-        With a website, those that are meant for it or for none.
+        With a website, return those for that website or for any.
         """
         wanted = select(IdeaRow).where(
             IdeaRow.user_id == user_id, IdeaRow.status == status if status else IdeaRow.status.in_(OPEN)

@@ -1,8 +1,6 @@
-"""How many bytes of an account's storage the content service uses, and for what.
+"""The parts of the content plugin, joined: tools, routes, background jobs, and the storage that accounts use.
 
-What the halves of the plugin contribute, joined: the writing of articles, and their way to websites.
-
-Each group of tools is a module in `tools` with a tuple `TOOLS`. A half that serves URLs has a function
+Each group of tools is a module in `tools` with a tuple `TOOLS`. A part that serves URLs has a function
 `routes(plugin)`, one with background work `jobs(plugin)`.
 """
 
@@ -124,21 +122,21 @@ STORAGE: Final = (
         "delete posts with unpublish_content, or a whole site with disconnect_website and delete_posts",
     ),
 )
-"""Exports come first, and give way first: they can be made again."""
+"""Exports come first and are deleted first, since they can be created again."""
 
 
 def jobs(plugin: PluginContext) -> Sequence[Job]:
-    """Return the background work."""
+    """Return the background jobs."""
     return [*article_jobs(plugin), *publishing_jobs(plugin), *website_jobs(plugin)]
 
 
 def shared_keys(plugin: PluginContext) -> Sequence[SharedKeys]:
-    """Return the keys that all hosts of a database need."""
+    """Return the keys that all hosts sharing a database need."""
     return credential_keys(plugin)
 
 
 def publishing_targets(plugin: PluginContext) -> Sequence[PublishingTargets]:
-    """Return what names an account's websites."""
+    """Return the providers of the names of an account's websites."""
 
     async def websites(subject: str) -> Sequence[str]:
         connected, _ = await Websites(plugin).page(subject, limit=100)
@@ -148,12 +146,12 @@ def publishing_targets(plugin: PluginContext) -> Sequence[PublishingTargets]:
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
-    """Return the URLs that are served."""
+    """Return the routes."""
     return [*article_pages(plugin), *export_routes(plugin), *published.routes(plugin), *website_routes(plugin)]
 
 
 def virtual_hosts(plugin: PluginContext) -> Sequence[VirtualHosts]:
-    """Return what serves built-in sites under domains of their own."""
+    """Return the hosts that serve built-in sites under their own domains."""
     return domain_hosts(plugin)
 
 
@@ -163,7 +161,7 @@ def index_entries(plugin: PluginContext) -> Sequence[IndexEntries]:
 
 
 def website_routes(plugin: PluginContext) -> Sequence[Route]:
-    """Return the URLs of websites: the pages of the dashboard, and the built-in sites."""
+    """Return the routes of websites: the dashboard's pages, and built-in sites."""
     return [
         *WebsitePages(plugin).routes(),
         *ConnectPages(plugin).routes(),

@@ -1,4 +1,4 @@
-"""The plugin: websites, the articles that people write with their AI clients, and what of them is published where."""
+"""The content plugin: websites, articles that people write with their AI clients, and where these are published."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ Measure with get_search_performance and get_content_performance; get_seo_report 
 
 @hookimpl
 def pressroom_models() -> Iterable[Models]:
-    """Keep the tables."""
+    """Declare the tables."""
     return [Models(_parts().METADATA, "pressroom_content.migrations")]
 
 
 @hookimpl
 def pressroom_shared_keys(plugin: PluginContext) -> Iterable[SharedKeys]:
-    """Name the keys that sites' credentials are encrypted with."""
+    """Declare the keys that encrypt the credentials of sites."""
     keys: Iterable[SharedKeys] = _parts().shared_keys(plugin)
     return keys
 
@@ -83,62 +83,62 @@ def pressroom_mcp_tools() -> Iterable[McpTool]:
 
 @hookimpl
 def pressroom_mcp_instructions() -> Iterable[Instructions]:
-    """Tell models the way from an idea to a live article."""
+    """Give models the steps from an idea to a live article."""
     return [Instructions(_WORKFLOW)]
 
 
 @hookimpl
 def pressroom_jobs(plugin: PluginContext) -> Iterable[Job]:
-    """Offer the background work."""
+    """Offer the background jobs."""
     jobs: Iterable[Job] = _parts().jobs(plugin)
     return jobs
 
 
 @hookimpl
 def pressroom_storage() -> Iterable[StorageKind]:
-    """Count articles, exports and built-in sites against the bound of an account's plan."""
+    """Count articles, exports and built-in sites against the storage limit of an account's plan."""
     kinds: Iterable[StorageKind] = _parts().STORAGE
     return kinds
 
 
 @hookimpl
 def pressroom_publishing_targets(plugin: PluginContext) -> Iterable[PublishingTargets]:
-    """Name the websites that apps can publish on."""
+    """List the websites that apps can publish on."""
     targets: Iterable[PublishingTargets] = _parts().publishing_targets(plugin)
     return targets
 
 
 @hookimpl
 def pressroom_overview(plugin: PluginContext) -> Iterable[OverviewSection]:
-    """Show what needs an account's owner, what goes out next, drafts and what was published."""
+    """Show problems, upcoming posts, drafts and recent posts."""
     sections: Iterable[OverviewSection] = _parts().overview(plugin)
     return sections
 
 
 @hookimpl
 def pressroom_routes(plugin: PluginContext) -> Iterable[Route]:
-    """Serve the pages and files."""
+    """Offer the pages and files."""
     routes: Iterable[Route] = _parts().routes(plugin)
     return routes
 
 
 @hookimpl
 def pressroom_virtual_hosts(plugin: PluginContext) -> Iterable[VirtualHosts]:
-    """Serve built-in sites under domains of their own."""
+    """Serve built-in sites under their own domains."""
     hosts: Iterable[VirtualHosts] = _parts().virtual_hosts(plugin)
     return hosts
 
 
 @hookimpl
 def pressroom_index_entries(plugin: PluginContext) -> Iterable[IndexEntries]:
-    """Name the published articles in the text index."""
+    """List the published articles in the text index."""
     entries: Iterable[IndexEntries] = _parts().index_entries(plugin)
     return entries
 
 
 @hookimpl
 def pressroom_checks(plugin: PluginContext) -> Iterable[Check]:
-    """Look at what other plugins offer."""
+    """Check what other plugins contribute."""
     from pressroom_content.diagnosis import checks  # noqa: PLC0415 - loads the parsers
 
     return checks(plugin)
@@ -152,7 +152,7 @@ def pressroom_site_connectors(plugin: PluginContext) -> Iterable[SiteConnector]:
 
 @hookimpl
 def pressroom_languages() -> Iterable[Language]:
-    """Claim the languages whose rules come with this plugin, which reads them from its files."""
+    """Reserve the codes of the languages whose rules are files of this plugin."""
     from pressroom_content.contract.languages import built_in_codes  # noqa: PLC0415 - no name of the contract
 
     return [Language(code, rules="") for code in built_in_codes()]
@@ -160,7 +160,7 @@ def pressroom_languages() -> Iterable[Language]:
 
 @hookimpl
 def pressroom_lifespan(plugin: PluginContext) -> Iterable[Lifespan]:
-    """Put the languages of other plugins to use."""
+    """Activate the languages of other plugins."""
     from pressroom_content.language.starting import languages_in_use  # noqa: PLC0415 - pydantic models load with it
 
     return [Lifespan("languages", lambda: languages_in_use(plugin))]

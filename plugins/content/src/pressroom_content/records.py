@@ -1,6 +1,6 @@
-"""What the services of this plugin hand to each other: rows without their database.
+"""Records that the services of this plugin pass to each other: rows without their database session.
 
-Articles and websites are public: other plugins read them through the contract.
+Articles and websites are public: other plugins get them through the contract.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Article", "ArticleStatus", "BodyFormat", "Publication", "Publication
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """An article on a website. `due_at` is when work on it continues, `None` where nothing is to be done."""
+    """An article on a website. `due_at` is when processing continues, `None` if nothing is scheduled."""
 
     id: str
     user_id: str

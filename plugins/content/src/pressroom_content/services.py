@@ -1,4 +1,4 @@
-"""What other plugins are given of this one: the implementation of `contract.ContentServices`."""
+"""The services for other plugins: the implementation of `contract.ContentServices`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from pressroom_content.websites.store import Websites
 
 
 def services_of(plugin: PluginContext) -> ContentServices:
-    """Return the services of the content plugin, whose context is given."""
+    """Return the services of the content plugin, given its context."""
     return ContentServices(
         SharedArticles(plugin),
         SharedWebsites(plugin),
@@ -186,7 +186,7 @@ class SharedPublications:
 
 
 class SharedCredentials:
-    """Implements `CredentialVault`. The key is read when it is first needed."""
+    """Implements `CredentialVault`. The key is loaded when it is first needed."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
@@ -217,7 +217,7 @@ class SharedTextTwins:
         """See `TextTwinRepository.of_article`."""
         try:
             found = await self._twins.at(f"/articles/{website_id}/{article.slug}")
-        except NotFound:  # its slug is another one since
+        except NotFound:  # its slug has changed
             return None
         if found.article.id != article.id:
             return None
@@ -250,7 +250,7 @@ class SharedTextChecks:
         if website_id is not None:
             website = await websites.get(user_id, website_id)
         elif draft.website_id is not None:
-            with suppress(NotFound):  # it was disconnected since
+            with suppress(NotFound):  # it was disconnected
                 website = await websites.get(user_id, draft.website_id)
         voice, version = Voice(), 0
         if website is not None:

@@ -1,6 +1,7 @@
 """The tables: websites, articles with their versions, publications with their steps, ideas and brand voices.
 
-Every row belongs to an account, `user_id`, and every query names it: what belongs to somebody else does not exist.
+Rows belong to an account, directly through `user_id` or through the row that they refer to. Rows of other accounts are
+not found.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ class ContentBase(DeclarativeBase):
 
 
 class WebsiteRow(ContentBase):
-    """A website. `credential` is a JWE; it is empty once the site was disconnected, and on platforms without one.
+    """A website. `credential` is a JWE; it is empty after the site was disconnected, and on platforms without one.
 
     `status` is `active`, `error` or `paused`; `disconnected_at` hides the site from lists. `site_key` is the segment of
     a built-in site's URL, `/sites/<site_key>`; such a row has no `url`.
 
-    `control_token` is what a file or meta tag at the website has to hold. `control_place` is the URL, without its
-    scheme, that the website was proven to control at `control_at`, by `control_method`.
+    `control_token` is the text that a file or meta tag on the website has to contain. `control_place` is the URL,
+    without its scheme, that the website was proven to control at `control_at`, by `control_method`.
 
-    `domain` is the domain of its own that a built-in site's owner asked for, `domain_token` what this server answers
-    there to prove it. Once it is proven, `proven_domain` is the same, which no other site can have then. `domain_at` is
-    since when it is proven, or was asked for. `domain_problem` is what was found instead at `domain_checked_at`, for a
-    domain that was proven since `domain_lost_at`.
+    `domain` is the custom domain that the owner of a built-in site requested, and `domain_token` is the response of
+    this server there that proves it. Once it is proven, `proven_domain` is the same, and no other site can have it.
+    `domain_at` is when it was proven, or else requested. `domain_problem` is what the check at `domain_checked_at`
+    found instead; `domain_lost_at` is since when the checks of a proven domain fail.
     """
 
     __tablename__ = "content_websites"
@@ -74,7 +75,7 @@ class WebsiteRow(ContentBase):
 
 
 class ConnectRow(ContentBase):
-    """A link with which somebody connects a site. The token in the link is stored as its SHA-256."""
+    """A link for connecting a site. The token in the link is stored as its SHA-256 hash."""
 
     __tablename__ = "content_connects"
 
@@ -93,8 +94,8 @@ class ConnectRow(ContentBase):
 class ArticleRow(ContentBase):
     """The newest version of an article. `status` is `draft`, `scheduled`, `published` or `trashed`.
 
-    `request_id` is the client's `client_request_id`, unique for an account. `length` is the number of words in
-    `content_words`. `slug_scope` is where the slug is unique: the website, or nothing for articles without one.
+    `request_id` is the client's `client_request_id`, unique per account. `length` is the number of words in
+    `content_words`. `slug_scope` is where the slug is unique: the website, or empty for articles without one.
     """
 
     __tablename__ = "content_articles"
@@ -124,13 +125,13 @@ class ArticleRow(ContentBase):
     length: Mapped[int] = mapped_column(default=0)
     score: Mapped[int | None]
     stored: Mapped[int] = mapped_column(BigInteger, default=0)
-    """Bytes of the body and of all versions."""
+    """Total size of the body and of all versions, in bytes."""
     request_id: Mapped[str | None] = mapped_column(String(200))
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
     published_at: Mapped[datetime | None]
     trashed_at: Mapped[datetime | None] = mapped_column(index=True)
-    # The last column: SQLite reads all columns before the one that it needs, and most lists need no body.
+    # The last column: SQLite reads all columns before the requested one, and most lists do not need the body.
     body: Mapped[str] = mapped_column(Text)
 
     __table_args__ = (
@@ -147,7 +148,7 @@ class ArticleRow(ContentBase):
 
 
 class VersionRow(ContentBase):
-    """A version of an article: its fields in `fields`, its body apart. `origin` says which client wrote it."""
+    """A version of an article: its body, and its other fields in `fields`. `origin` is the client that wrote it."""
 
     __tablename__ = "content_versions"
 
@@ -164,7 +165,7 @@ class VersionRow(ContentBase):
 
 
 class PageRow(ContentBase):
-    """A page of a connected site that was not necessarily written here: for links, duplicates and cannibalisation."""
+    """A page of a connected site, not necessarily written here, for links, duplicates and keyphrase cannibalisation."""
 
     __tablename__ = "content_pages"
 
@@ -186,7 +187,7 @@ class PageRow(ContentBase):
 
 
 class WordRow(ContentBase):
-    """How often a stem is in a document, which is an article or a page: for search and for related texts."""
+    """The number of occurrences of a stem in a document (an article or a page), for search and related texts."""
 
     __tablename__ = "content_words"
 
@@ -200,7 +201,7 @@ class WordRow(ContentBase):
 
 
 class ShingleRow(ContentBase):
-    """A band of the MinHash signature of a document: near-duplicates share at least one."""
+    """A band of the MinHash signature of a document: near-duplicates share at least one band."""
 
     __tablename__ = "content_shingles"
 
@@ -212,13 +213,14 @@ class ShingleRow(ContentBase):
 
 
 class PublicationRow(ContentBase):
-    """An article on a website. There is at most one for the pair, whatever the outcome.
+    """An article on a website. There is at most one row per pair, whatever the outcome.
 
     `status` is `queued`, `publishing`, `published`, `draft`, `scheduled`, `failed`, `unknown` or `unpublished`; `mode`
-    is what was asked for. `article_version` is what is being, or was last, sent. `marker` is in the remote post.
-    `due_at` is when work on it continues, `None` where nothing is to be done; `tries` counts the attempts of a step
-    that the site was away for. `job_id` names the job that is in charge of it: who works on it holds its lock.
-    `revision` and `sent_hash` are the remote post's after our last write, to notice edits made there.
+    is the requested mode. `article_version` is the version that is being sent, or was sent last. `marker` is in the
+    remote post. `due_at` is when processing continues, `None` if nothing is scheduled; `tries` counts the attempts at
+    a step while the site was unavailable. `job_id` is the job in charge; its lock is held while the publication is
+    processed.
+    `revision` and `sent_hash` describe the remote post after the last write from here, to detect edits on the site.
     """
 
     __tablename__ = "content_publications"
@@ -238,7 +240,7 @@ class PublicationRow(ContentBase):
     external_id: Mapped[str] = mapped_column(String(200), default="")
     url: Mapped[str] = mapped_column(String(2048), default="")
     path: Mapped[str] = mapped_column(String(500), default="", index=True)
-    """Where its text twins are on this server."""
+    """The path of its text twins on this server."""
     revision: Mapped[str] = mapped_column(String(200), default="")
     sent_hash: Mapped[bytes] = mapped_column(LargeBinary(32), default=b"")
     verified: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
@@ -260,11 +262,11 @@ class PublicationRow(ContentBase):
 
 
 class SiteBodyRow(ContentBase):
-    """The body of a post as its website keeps it, after it was last read or written from here.
+    """The body of a post as its website stores it, as last read or written from here.
 
-    `raw` is the body, `segments` its blocks beside the article's text. `fields` are the post's as its website showed
-    them, `sent` what was sent of them. `bound` is the website and the post's id for a post that was there before its
-    article: no two articles are bound to one post.
+    `raw` is the body, and `segments` are its blocks with the article's text for each. `fields` are the post's fields as
+    its website returned them, `sent` the values that were sent. `bound` is the website and the post's id for a post
+    that existed before its article: no two articles are bound to the same post.
     """
 
     __tablename__ = "content_site_bodies"
@@ -352,7 +354,7 @@ class VoiceRow(ContentBase):
 
 
 class ExportRow(ContentBase):
-    """A finished export, for as long as its link works. An account has one of each media type."""
+    """A finished export, stored until its link expires. An account has at most one of each media type."""
 
     __tablename__ = "content_exports"
     __table_args__ = (Index(None, "user_id", "media_type", unique=True),)

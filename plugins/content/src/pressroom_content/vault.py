@@ -1,7 +1,7 @@
-"""Sites' credentials, encrypted: compact JWE (RFC 7516) with AES-256-GCM under a key that the operator names.
+"""Encrypted credentials of sites: compact JWE (RFC 7516) with AES-256-GCM under a key of the operator.
 
-A credential is sealed for one website: what is copied into another row does not open. The header names the key that
-sealed it (`kid`), so that keys can be changed: the first one seals, all of them open.
+A credential is sealed for one website, and cannot be opened if it is copied to another row. The header contains the id
+of the key that sealed it (`kid`), so that keys can be rotated: the first one seals, all of them open.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ class Vault:
 
     @classmethod
     def of(cls, plugin: PluginContext[ContentConfig]) -> Vault:
-        """Return the vault with the operator's keys, or with the one that is kept in the plugin's data folder.
+        """Return the vault with the operator's keys, or else with the key in the plugin's data folder.
 
-        Raises `BackendError` where that one can be neither read nor made.
+        Raises `BackendError` if that key can be neither read nor created.
         """
         configured = tuple(key.get_secret_value() for key in plugin.config.credential_keys)
         return _vault(configured, plugin.data_folder)
 
     def seal(self, credential: Mapping[str, str], website_id: str) -> str:
-        """Return the credential of a website as a text that may be stored."""
+        """Return the credential of a website as an encrypted text that can be stored."""
         header = {"alg": "dir", "enc": "A256GCM", "kid": self._first}
         content = json.dumps({"for": website_id, "fields": dict(credential)}).encode()
         return jwe.encrypt_compact(header, content, self._keys[self._first])
@@ -64,7 +64,7 @@ class Vault:
         """Return the credential of a website.
 
         Raises:
-            SiteRejected: none of the keys opens it, or it is another website's.
+            SiteRejected: no key can decrypt it, or it belongs to another website.
         """
         key = self._keys.get(_key_of(sealed))
         try:
@@ -80,11 +80,11 @@ class Vault:
         return fields
 
     def can_open(self, sealed: str) -> bool:
-        """Tell whether one of the keys sealed it."""
+        """Return whether one of the keys sealed a credential."""
         return _key_of(sealed) in self._keys
 
     def is_current(self, sealed: str) -> bool:
-        """Tell whether the first key sealed it."""
+        """Return whether the first key sealed a credential."""
         return _key_of(sealed) == self._first
 
 
@@ -92,15 +92,15 @@ class Vault:
 def _vault(configured: tuple[str, ...], folder: Path) -> Vault:
     if not configured:
         return Vault([kept_key(folder)])
-    # What is written in the file of a host can be moved to the setting, and still opens what that host sealed.
+    # A key that is copied from a host's file to the setting still opens what that host sealed.
     kept = [bytes.fromhex(key) for key in configured if _KEPT.fullmatch(key)]
     return Vault([*(key.encode() for key in configured), *kept])
 
 
 def kept_key(folder: Path) -> bytes:
-    """Return the 32 bytes of `credentials.key` in `folder`; the first time, make them.
+    """Return the 32 bytes of `credentials.key` in `folder`, and create the file if it does not exist.
 
-    Only the file's owner may read it. Processes that start at the same moment get the same key.
+    Only the file's owner can read it. Processes that start at the same moment get the same key.
     Raises `BackendError`.
     """
     path = folder / FILE_NAME
@@ -131,7 +131,7 @@ def _create(path: Path) -> None:
             file.write(secrets.token_hex(32).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
-        # Unlike a rename, a link never replaces the key of a process that was faster.
+        # Unlike a rename, a hard link never replaces the key of a process that was faster.
         path.hardlink_to(temporary)
     except FileExistsError:
         return
@@ -140,7 +140,7 @@ def _create(path: Path) -> None:
 
 
 def _key_of(sealed: str) -> str:
-    """Return the `kid` of the protected header (RFC 7516, section 4.1.6), or nothing. Opening checks it."""
+    """Return the `kid` of the protected header (RFC 7516, section 4.1.6), or an empty text. Decryption verifies it."""
     encoded = sealed.partition(".")[0]
     try:
         header = json.loads(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)))

@@ -1,4 +1,4 @@
-"""Languages: tags, word lists, stems, words and sentences. It knows nothing of articles; any plugin may use it."""
+"""Languages: tags, word lists, stems, words and sentences. Independent of articles; any plugin can use it."""
 
 from pressroom_content.language.contributed import run_with_languages
 from pressroom_content.language.grammar import find_passive, find_transition, fold, infinitive_forms, snowball, stem

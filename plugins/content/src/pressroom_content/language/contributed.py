@@ -1,6 +1,6 @@
-"""The languages that plugins add to those with a file, in this process.
+"""Languages that plugins contribute in addition to the built-in ones, as they are active in this process.
 
-The server puts them to use when it starts. Worker processes are given them with each call, by `run_with_languages`.
+The server activates them when it starts. `run_with_languages` passes them to worker processes with each call.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ log = structlog.get_logger()
 T = TypeVar("T")
 
 MAX_STEM_LENGTH: Final = 80
-"""A longer text is not the stem of a word, which has at most 60 characters."""
+"""Maximum length of a stem; only words of up to 60 characters are stemmed."""
 
 _STEM_SECONDS: Final = 5.0
-"""How long a stemmer may take for a word, in a worker process."""
+"""Time limit for a stemmer and one word, in a worker process."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContributedLanguage:
-    """A language with the id of the plugin that it came from. See `contract.Language`."""
+    """A language with the id of its plugin. See `contract.Language`."""
 
     plugin: str
     code: str
@@ -35,11 +35,11 @@ class ContributedLanguage:
 
 
 class InvalidStem(Exception):
-    """A stemmer returned something that is not the stem of a word."""
+    """A stemmer returned something other than a single word."""
 
 
 class _Active:
-    """What is in use. `broken` holds the languages whose stemmer failed here; their words are taken as written."""
+    """The active languages. `broken` lists those whose stemmer failed in this process; their words stay unstemmed."""
 
     def __init__(self) -> None:
         self.languages: tuple[ContributedLanguage, ...] = ()
@@ -52,7 +52,7 @@ _active = _Active()
 
 
 def use(languages: Sequence[ContributedLanguage]) -> None:
-    """Put languages to use in this process, instead of those that were."""
+    """Activate languages in this process, replacing the active ones."""
     if tuple(languages) == _active.languages:
         return
     _active.languages = tuple(languages)
@@ -63,24 +63,24 @@ def use(languages: Sequence[ContributedLanguage]) -> None:
 
 
 def clear_with(clear: Callable[[], None]) -> None:
-    """Have a cache cleared whenever other languages are put to use."""
+    """Register a function that clears a cache whenever the active languages change."""
     _active.caches.append(clear)
 
 
 def in_use() -> tuple[ContributedLanguage, ...]:
-    """Return the languages that are in use in this process."""
+    """Return the languages that are active in this process."""
     return _active.languages
 
 
 def contributed(code: str) -> ContributedLanguage | None:
-    """Return a language that a plugin added, by its primary subtag."""
+    """Return a contributed language by its primary subtag, or `None`."""
     return _active.by_code.get(code)
 
 
 def contributed_stem(word: str, code: str) -> str | None:
-    """Return the stem of a word by the stemmer of a plugin, or `None` where the language has none.
+    """Return the stem of a word from a plugin's stemmer, or `None` if the language has none.
 
-    A stemmer that fails is not asked again in this process: the words of its language are their own stems from then on.
+    A stemmer that fails is not called again in this process: the words of its language are then their own stems.
     """
     language = _active.by_code.get(code)
     if language is None or language.stemmer is None:
@@ -91,14 +91,14 @@ def contributed_stem(word: str, code: str) -> str | None:
         with calling_in_worker(language.plugin, f"stemmer {code}", seconds=_STEM_SECONDS):
             return checked_stem(language.stemmer, word)
     except PressroomError:
-        # It belongs to another plugin; what somebody has written must not be lost for its sake.
+        # The stemmer belongs to another plugin; its failure must not lose the author's text.
         log.exception("a stemmer failed; words are taken as they are written", plugin=language.plugin, language=code)
         _active.broken.add(code)
         return word
 
 
 def checked_stem(stemmer: Callable[[str], str], word: str) -> str:
-    """Return what a stemmer makes of a word. Raises `InvalidStem`, and whatever the stemmer raises."""
+    """Return a stemmer's result for a word. Raises `InvalidStem`, and whatever the stemmer raises."""
     found: object = stemmer(word)
     if not isinstance(found, str) or not found or len(found) > MAX_STEM_LENGTH or found.split() != [found]:
         raise InvalidStem(f"the stemmer returned {str(found)[:80]!r} for {word!r}; it must return one word")
@@ -106,7 +106,7 @@ def checked_stem(stemmer: Callable[[str], str], word: str) -> str:
 
 
 async def run_with_languages(workers: Workers, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
-    """Run a function in a worker process that knows the languages of this one. See `Workers.run`."""
+    """Run a function in a worker process that has the same active languages. See `Workers.run`."""
     languages = in_use()
     if not languages:
         return await workers.run(function, *arguments, **options)

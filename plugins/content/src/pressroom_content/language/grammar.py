@@ -1,7 +1,7 @@
-"""Words reduced to their stems, and finding passives and transitions.
+"""Stemming, and the detection of passives and transitions.
 
-A passive is a form of an auxiliary and a participle in the same clause. A transition ties a sentence to the one before;
-it counts where it does so.
+A passive is a form of an auxiliary and a participle in the same clause. A transition connects a sentence to the
+previous one; whether a word is one depends on its position.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CLAUSE: Final = re.compile(r"[,;:()–—]|\s-\s")  # noqa: RUF001
 _REFLEXIVE_ELISIONS: Final = frozenset(["s", "m", "t"])
 
 _HIDDEN: Final = "·"
-"""Takes the place of words that do not count as transitions here."""
+"""Replaces words that match an exception and therefore are not transitions."""
 
 
 def find_passive(text: str, words: Collection[str], pack: LanguagePack) -> str | None:
@@ -141,7 +141,7 @@ _local = threading.local()
 
 @lru_cache(maxsize=16384)
 def stem(word: str, language: str) -> str:
-    """Return the stem of a lower-case word; the word itself where the language has no stemmer."""
+    """Return the stem of a lower-case word; the word itself without a stemmer, or outside of 3 to 60 characters."""
     if len(word) < 3 or len(word) > 60:
         return word
     if language == "pt" and len(word) > 4:
@@ -154,7 +154,7 @@ clear_with(stem.cache_clear)
 
 
 def snowball(word: str, language: str) -> str:
-    """Return what Snowball leaves of a lower-case word; the word itself where the language has no stemmer."""
+    """Return the Snowball stem of a lower-case word, or the word itself if Snowball does not support the language."""
     algorithm = _STEMMERS.get(language, "")
     return str(_stemmer(algorithm).stemWord(word)) if algorithm in _algorithms() else word
 
@@ -167,7 +167,7 @@ def _algorithms() -> frozenset[str]:
 
 
 def _stemmer(algorithm: str) -> Any:
-    """Return a stemmer of this thread: stemmers keep the word that they work on."""
+    """Return a stemmer for this thread: stemmers are not thread-safe, since they store the current word."""
     import snowballstemmer  # noqa: PLC0415
 
     stemmers: dict[str, Any] = _local.__dict__.setdefault("stemmers", {})
@@ -177,14 +177,14 @@ def _stemmer(algorithm: str) -> Any:
 
 
 def _singular(word: str) -> str:
-    """Return the singular of a Portuguese plural that changes its ending, such as `animais`: the stemmer leaves it."""
+    """Return the singular of a Portuguese plural with a changed ending, such as `animais`, which the stemmer keeps."""
     return next((word.removesuffix(end) + single for end, single in _PORTUGUESE_PLURALS if word.endswith(end)), word)
 
 
 def infinitive_forms(word: str, language: str) -> frozenset[str]:
-    """Return the forms of a regular German verb that its stemmer keeps apart: `kaufen` gives `kauft`, `gekauft`, ...
+    """Return the forms of a regular German verb that its stemmer does not unite: `kaufen` gives `kauft`, `gekauft`, ...
 
-    A verb with a separable prefix has `einkaufen`, `eingekauft`, `einzukaufen`. Other words have none.
+    A verb with a separable prefix, such as `einkaufen`, gives `eingekauft` and `einzukaufen`. Other words have none.
     """
     if language != "de" or not word.endswith("en") or len(word) < 5:
         return frozenset()
@@ -198,7 +198,7 @@ def infinitive_forms(word: str, language: str) -> frozenset[str]:
 
 @lru_cache(maxsize=16384)
 def fold(text: str) -> str:
-    """Return the text without case and accents, as it is compared in URLs: `Größe` gives `grosse`."""
+    """Return a text without case and accents, for comparison with URLs: `Größe` gives `grosse`."""
     if text.isascii():
         return text.lower()
     plain = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))

@@ -1,6 +1,6 @@
-"""What is known of each language: word lists, rules and formulas.
+"""Language packs: the word lists, rules and formulas of each language.
 
-They are read from a TOML file per language under `data/`, and from what plugins contribute.
+They are read from a TOML file per language in `data/`, and from languages that plugins contribute.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _DATA: Final = files(__package__) / "data"
 SUPPORTED: Final = tuple(
     sorted(one.name.removesuffix(".toml") for one in _DATA.iterdir() if one.name.endswith(".toml"))
 )
-"""The languages that have a file, as primary subtags. `supported()` has those of plugins besides."""
+"""The primary subtags of the languages that have a file. `supported()` also includes those of plugins."""
 
 _MAX_WORD_LENGTH: Final = 60
-"""A longer text is not a word; its syllables are counted without the corrections."""
+"""Maximum length of a word; the syllables of a longer text are counted without the corrections."""
 
 
 class PhraseSet:
-    """Phrases of one word or more, and pairs of which the second follows the first in the same sentence.
+    """Phrases of one or more words, and pairs of phrases whose second follows the first in the same sentence.
 
-    `phrases` are in lower case, words separated by blanks; a pair is written `either ... or`.
+    `phrases` are in lower case, with words separated by spaces; a pair is written `either ... or`.
     """
 
     def __init__(self, phrases: Iterable[str], pairs: Iterable[str] = ()) -> None:
@@ -46,19 +46,19 @@ class PhraseSet:
         self._pair_starts = {first[0] for first, _ in self._pairs if first}
 
     def find(self, words: Sequence[str]) -> str | None:
-        """Return the first phrase that the words (in lower case) hold, or None."""
+        """Return the first phrase, or else the first pair, that the words (in lower case) contain, or None."""
         return next((" ".join(phrase) for phrase, _ in self._found(words)), None) or self._find_pair(words)
 
     def find_all(self, words: Sequence[str]) -> list[str]:
-        """Return every phrase that the words hold, without those inside a longer one at the same place."""
+        """Return every phrase that the words contain; of several that start at the same word, the longest."""
         return [" ".join(phrase) for phrase, _ in self._found(words)]
 
     def is_one(self, words: Sequence[str]) -> bool:
-        """Tell whether the words are exactly one of the phrases."""
+        """Return whether the words are exactly one of the phrases."""
         return bool(words) and tuple(words) in self._by_first.get(words[0], ())
 
     def begins(self, words: Sequence[str]) -> str | None:
-        """Return the longest phrase that the words begin with, or None."""
+        """Return the longest phrase that the words start with, or None."""
         known = self._by_first.get(words[0], ()) if words else ()
         return next((" ".join(one) for one in known if tuple(words[: len(one)]) == one), None)
 
@@ -69,7 +69,7 @@ class PhraseSet:
 
     @property
     def words(self) -> frozenset[str]:
-        """The words that its phrases begin with."""
+        """The first words of the phrases."""
         return frozenset(self._by_first)
 
     def _found(self, words: Sequence[str]) -> Iterable[tuple[tuple[str, ...], int]]:
@@ -95,10 +95,10 @@ def _index(words: Sequence[str], phrase: tuple[str, ...], start: int) -> int:
 
 
 class Syllables:
-    """The rules of one language.
+    """The syllable rules of a language.
 
-    `nucleus` is a pattern of which each match is one syllable, where letters that match `mute` are not read; each match
-    of a pattern of `subtract` counts one less and of `add` one more; `exceptions` are whole words.
+    Each match of `nucleus` is a syllable; letters that match `mute` are silent and do not count. Each match of a
+    pattern in `subtract` removes a syllable, and of one in `add` adds one; `exceptions` maps whole words to counts.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Syllables:
         self.count = lru_cache(maxsize=32768)(self._count)
 
     def _count(self, word: str) -> int:
-        """Return how many syllables a lower-case word has; a part after a hyphen counts for itself. At least 1."""
+        """Return the number of syllables of a lower-case word, at least 1. Parts between hyphens count separately."""
         if len(word) > _MAX_WORD_LENGTH:
             return max(1, len(self._nucleus.findall(word)))
         if "-" in word:
@@ -139,7 +139,7 @@ class Syllables:
 class ReadingEase:
     """A formula of the Flesch family: `base - sentence * words per sentence - syllable * syllables per word`.
 
-    From `good` on a text is plain, from `ok` on fairly hard; `source` is where the formula was published.
+    A text is plain from `good` upwards, and fairly hard from `ok`; `source` is where the formula was published.
     """
 
     name: str
@@ -151,17 +151,18 @@ class ReadingEase:
     source: str
 
     def value(self, words: int, sentences: int, syllables: int) -> float:
-        """Return the reading ease, mostly 0 to 100. `words` and `sentences` are at least 1."""
+        """Return the reading ease, usually from 0 to 100. `words` and `sentences` must be at least 1."""
         return self.base - self.sentence * words / sentences - self.syllable * syllables / words
 
 
 @dataclass(frozen=True, slots=True)
 class PassiveRules:
-    """How a passive is put together: a form of an auxiliary and, in the same clause, a participle.
+    """How a language forms the passive: a form of an auxiliary and, in the same clause, a participle.
 
-    Between them are at most `max_between` words; where `between` is set, only words that it matches.
-    `blocked_before` are reflexives before the auxiliary, `blocked_with` a word that makes the clause another tense.
-    Where a clause has the word `agent` (Dutch `door`, by), `agent_auxiliaries` count too, which else make a tense.
+    At most `max_between` words are between them, and only words that match `between` if it is set. A reflexive in
+    `blocked_before` that precedes the auxiliary rules out a passive, and so does the word `blocked_with`, which makes
+    the clause another tense. If a clause has the word `agent` (Dutch `door`, by), `agent_auxiliaries` count too; they
+    otherwise form a tense.
     """
 
     auxiliaries: frozenset[str]
@@ -179,11 +180,11 @@ class PassiveRules:
 
 @dataclass(frozen=True, slots=True)
 class TransitionRules:
-    """What ties sentences together, by where it does.
+    """Words and phrases that connect sentences, by their position.
 
-    `anywhere` is wherever it is; `opening` only at the beginning of a sentence, `beginning` at that of a clause, and
-    `closing` at the end of one: elsewhere they are adjectives, numerals or adverbs, as in "the next street" and "too
-    late". What `exceptions` matches does not count: "next week".
+    `anywhere` counts at any position; `opening` only at the start of a sentence, `beginning` at the start of a clause,
+    and `closing` at the end of one: elsewhere they are adjectives, numerals or adverbs, as in "the next street" and
+    "too late". Matches of `exceptions` do not count: "next week".
     """
 
     anywhere: PhraseSet
@@ -198,8 +199,8 @@ class LanguagePack:
     """Word lists and rules of one language; all words are in lower case.
 
     `elisions` are short words that lose their vowel before an apostrophe, such as `l` in `l'eau`.
-    `forms` are irregular forms that no stemmer brings together, each with its base form, such as `wrote` with `write`.
-    `complex_syllables` is how many syllables make a word complex.
+    `forms` maps irregular forms that no stemmer unites to their base form, such as `wrote` to `write`.
+    `complex_syllables` is the number of syllables that makes a word complex.
     """
 
     code: str
@@ -221,12 +222,12 @@ class LanguagePack:
 
 
 def supported() -> tuple[str, ...]:
-    """Return the languages with rules, as primary subtags: those with a file, and those of plugins."""
+    """Return the primary subtags of the languages with rules: those with a file, and those of plugins."""
     return tuple(sorted({*SUPPORTED, *(one.code for one in in_use())}))
 
 
 def language_pack(tag: str) -> LanguagePack | None:
-    """Return what is known of the language of a tag such as `de-AT`, or None where it has no rules."""
+    """Return the language pack for a tag such as `de-AT`, or None if the language has no rules."""
     code = primary_subtag(tag)
     return _load(code) if _is_known(code) else None
 
@@ -237,9 +238,9 @@ def _is_known(code: str) -> bool:
 
 @cache
 def common_words(language: str) -> frozenset[str]:
-    """Return the words that nearly every text of a language has, and that so tell nothing of it.
+    """Return the words that nearly every text of a language contains, and that therefore do not characterise it.
 
-    They are articles, pronouns, auxiliaries. A language (a primary subtag) without rules has none.
+    They are articles, pronouns and auxiliaries. A language (a primary subtag) without rules has none.
     """
     return _words(_read(language)["common_words"]) if _is_known(language) else frozenset()
 
@@ -310,7 +311,7 @@ def _transitions(raw: dict[str, Any]) -> TransitionRules:
         opening=PhraseSet(_lines(raw.get("opening_transitions", ""))),
         beginning=PhraseSet(_lines(raw.get("clause_transitions", ""))),
         closing=PhraseSet(_lines(raw.get("closing_transitions", ""))),
-        # Between blanks: it is matched against the words of a sentence, joined by them.
+        # Whole words only: the pattern is matched against the words of a sentence, joined by spaces.
         exceptions=re.compile(rf"(?<!\S)(?:{exceptions})(?!\S)") if exceptions else None,
     )
 

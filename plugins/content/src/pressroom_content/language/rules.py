@@ -1,6 +1,6 @@
-"""The form of a language's rules: a TOML document of word lists, patterns and formulas.
+"""The format of a language's rules: a TOML document of word lists, patterns and formulas.
 
-Word lists are texts: words are separated by blanks, phrases by lines, and all are in lower case.
+Word lists are strings: words are separated by spaces, phrases by line breaks, and all are in lower case.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 MAX_LENGTH: Final = 500_000
-"""The largest document, in characters."""
+"""Maximum length of the document, in characters."""
 
 
 class InvalidRules(ValueError):
-    """The rules of a language cannot be used; the message names every fault with its place."""
+    """The rules of a language are invalid; the message lists every error with its key."""
 
 
 def _pattern(text: str) -> str:
@@ -85,7 +85,7 @@ class _Passive(_Section):
 
 
 class LanguageRules(_Section):
-    """The keys of the document. What has no default must be there."""
+    """The keys of the document. Keys without a default are required."""
 
     name: Annotated[str, Field(min_length=1, max_length=60)]
     function_words: Annotated[str, Field(min_length=1)]

@@ -1,4 +1,4 @@
-"""Language tags (BCP 47, RFC 5646), and where words and sentences begin and end, in every script."""
+"""Language tags (BCP 47, RFC 5646), and the boundaries of words and sentences in every script."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TAG: Final = re.compile(
     r"(?:-[a-wyz0-9](?:-[a-z0-9]{2,8})+)*(?:-x(?:-[a-z0-9]{1,8})+)?",
     re.IGNORECASE,
 )
-"""The form of a language tag (RFC 5646, section 2.1), grandfathered tags left out."""
+"""The syntax of a language tag (RFC 5646, section 2.1), without grandfathered tags."""
 
 _KIN: Final = (
     frozenset({"no", "nb", "nn", "da"}),
@@ -34,37 +34,37 @@ _KIN: Final = (
     frozenset({"af", "nl", "fy"}),
     frozenset({"gsw", "lb", "de"}),
 )
-"""Languages that statistics tell apart badly: written much alike, or names of one another."""
+"""Groups of languages that statistical detection confuses: similar ones, or different codes for the same."""
 
 
 def primary_subtag(tag: str) -> str:
-    """Return the language of a tag in lower case, such as `pt` of `pt_BR`; empty for an empty tag."""
+    """Return the primary subtag of a tag in lower case, such as `pt` for `pt_BR`; empty for an empty tag."""
     return tag.strip().replace("_", "-").partition("-")[0].lower()
 
 
 def same_language(one: str, other: str) -> bool:
-    """Tell whether two primary subtags are the same language, or kin that cannot be told apart by statistics."""
+    """Return whether two primary subtags are the same language, or languages that statistical detection confuses."""
     return one == other or any(one in kin and other in kin for kin in _KIN)
 
 
 _SIMPLE: Final = re.compile(
     r"[^\W_](?:[^\W_\u0300-\u036f]|[\u0300-\u036f]|['’ʼ.·\-‐‑](?=[^\W_])|(?<=\d),(?=\d))*"  # noqa: RUF001
 )
-"""Scripts that put blanks between words. `well-known`, `don't`, `3.14` and `e.g` are one word each."""
+"""Words in scripts with spaces between words. `well-known`, `don't`, `3.14` and `e.g` are one word each."""
 
 _COMPLEX: Final = re.compile(
     "[\u0530-\u1cff\u2de0-\u2dff\u2e80-\ua4cf\ua8e0-\uabff\uac00-\ud7ff\uf900-\ufaff\ufb1d-\ufdff\ufe70-\ufefe"
     "\uff66-\uffdc\U00010800-\U00010fff\U00020000-\U0003ffff]"
 )
-"""Scripts with vowel signs that are no letters, and those that write words without blanks: ICU's rules and dictionaries
-find their words (Unicode Standard Annex 29)."""
+"""Scripts with vowel signs that are not letters, and scripts without spaces between words. ICU's rules and
+dictionaries find their words (Unicode Standard Annex 29)."""
 
 _UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 _JOINTS: Final = re.compile(r"[-‐‑/]")  # noqa: RUF001
 _MAX_WORD_LENGTH: Final = 100
-"""A longer text is not a word, and is not taken apart."""
+"""Maximum length of a word that is split into parts."""
 
 _APOSTROPHES: Final = str.maketrans("’ʼ", "''")  # noqa: RUF001
 _ANY_LANGUAGE: Final = "en"
@@ -79,14 +79,14 @@ _CLOSERS: Final = frozenset([
     "etc", "usw", "ecc", "enz", "p.m", "a.m", "jr", "sr", "inc", "ltd", "co", "corp", "u.s", "u.k", "n.chr", "v.chr",
     "st", "no",
 ])  # fmt: skip
-"""Abbreviations that end a sentence now and then: they do when a word follows that begins one."""
+"""Abbreviations that sometimes end a sentence: they do if the next word can start one."""
 
 ORDINAL_LANGUAGES: Final = frozenset({"de", "da", "no", "nb", "nn", "fi", "cs", "sk", "hu", "pl", "hr", "sl"})
 """Languages that write ordinal numbers with a full stop, as German does."""
 
 
 def words_of(text: str) -> Iterator[str]:
-    """Yield the words of a text (Unicode Standard Annex 29), with dictionaries where words have no spaces between.
+    """Yield the words of a text (Unicode Standard Annex 29), with dictionaries for scripts without spaces between them.
 
     Numbers are words; punctuation, symbols and emoji are not.
     """
@@ -94,7 +94,7 @@ def words_of(text: str) -> Iterator[str]:
 
 
 def count_words(text: str) -> int:
-    """Return how many words a text has."""
+    """Return the number of words in a text."""
     return sum(1 for _ in words_of(text))
 
 
@@ -110,17 +110,17 @@ def split_words(text: str) -> list[str]:
 
 
 def lowered(words: list[str]) -> list[str]:
-    """Return the words in lower case with plain apostrophes, as word lists have them."""
+    """Return words in lower case with straight apostrophes, as in word lists."""
     return [word.lower().translate(_APOSTROPHES) for word in words]
 
 
 def is_unspaced(text: str) -> bool:
-    """Tell whether a text has a script that puts no blanks between words."""
+    """Return whether a text contains a script without spaces between words."""
     return not text.isascii() and _UNSPACED.search(text) is not None
 
 
 def word_parts(word: str, elisions: Collection[str] = ()) -> list[str]:
-    """Return what a lower-case word is put together from: `open-source`, `l'eau` are two, `baker's` is `baker`."""
+    """Return the parts of a lower-case word: `open-source` and `l'eau` have two, `baker's` is `baker`."""
     if word.isalpha() or len(word) > _MAX_WORD_LENGTH:
         return [word]
     found: list[str] = []
@@ -142,8 +142,8 @@ def split_sentences(
 ) -> list[str]:
     """Return the sentences of a text.
 
-    `abbreviations` are in lower case without their last full stop; `starters` are words that begin a sentence when they
-    have a capital letter; `ordinals` tells that numbers with a full stop are ordinals, as in German.
+    `abbreviations` are in lower case without their last full stop. `starters` are words that start a sentence if they
+    are capitalised. `ordinals` means that numbers with a full stop are ordinals, as in German.
     """
     sentences: list[str] = []
     start = 0

@@ -1,4 +1,4 @@
-"""Putting the languages of plugins to use when the server starts, but for those whose stemmer does not work."""
+"""Activation of the plugins' languages when the server starts, except those whose stemmer does not work."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = structlog.get_logger()
 
 _SAMPLE: Final = 200
 _SECONDS: Final = 10.0
-"""How many words a stemmer is tried with, and how long it may take."""
+"""The number of words that a stemmer is tried with, and the time limit for it."""
 
 
 def contributed_languages(plugin: PluginContext) -> tuple[ContributedLanguage, ...]:
@@ -31,7 +31,7 @@ def contributed_languages(plugin: PluginContext) -> tuple[ContributedLanguage, .
 
 @asynccontextmanager
 async def languages_in_use(plugin: PluginContext) -> AsyncIterator[None]:
-    """Put the languages of plugins to use for as long as the server runs."""
+    """Activate the languages of plugins for as long as the server runs."""
     before = in_use()
     use([one for one in contributed_languages(plugin) if await _works(plugin, one)])
     try:
@@ -41,7 +41,7 @@ async def languages_in_use(plugin: PluginContext) -> AsyncIterator[None]:
 
 
 async def _works(plugin: PluginContext, language: ContributedLanguage) -> bool:
-    """Tell whether a stemmer returns stems in time. It is tried in a worker process, which can be ended."""
+    """Return whether a stemmer returns stems in time. It is tried in a worker process, which can be killed."""
     if language.stemmer is None:
         return True
     try:
@@ -59,7 +59,7 @@ async def _works(plugin: PluginContext, language: ContributedLanguage) -> bool:
 
 
 def try_stemmer(language: ContributedLanguage) -> None:
-    """Stem the first function words of a language, and some that no language has. Raises whatever goes wrong."""
+    """Stem the first function words of a language, and some words of no language. Raises an error if that fails."""
     if language.stemmer is None:
         return
     words = read_rules(language.rules)["function_words"].split()[:_SAMPLE]

@@ -1,1 +1,1 @@
-"""Articles as texts: found by their words, compared with each other, and listed for programs that read."""
+"""The text index: searching articles, comparing texts, and plain-text versions for programs."""

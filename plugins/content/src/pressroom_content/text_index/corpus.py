@@ -1,7 +1,7 @@
-"""Texts as the index knows them: stems, shingles and fingerprints.
+"""The index data of texts: stems, shingles and fingerprints.
 
 Broder, "On the resemblance and containment of documents" (1997), with one permutation and densification after
-Shrivastava and Li, "Densifying One Permutation Hashing" (2014): a hash for each shingle is enough.
+Shrivastava and Li, "Densifying One Permutation Hashing" (2014): one hash per shingle is enough.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from pressroom_content.tables import ShingleRow, WordRow
 MAX_STEM_LENGTH: Final = 64
 MAX_STEMS: Final = 5_000
 MAX_WORDS: Final = 200_000
-"""Bounds on what is remembered of one text: its first words, and of those the most frequent."""
+"""Limits for the index data of a text: its first `MAX_WORDS` words, and their `MAX_STEMS` most frequent stems."""
 
 DEFAULT_LANGUAGE: Final = "en"
 
 _AS_WRITTEN: Final = frozenset({"eo", "fa"})
-"""Languages whose words are in the index as they are written, though they have a stemmer."""
+"""Languages whose words are indexed unstemmed, although they have a stemmer."""
 
 
 def language_of(tag: str) -> str:
-    """Return the language of a tag such as `de-CH` (BCP 47), in lower case; English where the tag is empty."""
+    """Return the primary subtag of a tag such as `de-CH` (BCP 47); English if the tag is empty."""
     return primary_subtag(tag) or DEFAULT_LANGUAGE
 
 
 def normalised(word: str) -> str:
-    """Return a word as it is compared: one form of its characters (NFKC), no difference of case."""
+    """Return a word in the form for comparisons: NFKC, case-folded, straight apostrophes, without a final 's."""
     return unicodedata.normalize("NFKC", word).casefold().replace("\u2019", "'").removesuffix("'s")
 
 
 @lru_cache(maxsize=200_000)
 def stem_of(word: str, language: str) -> str:
-    """Return the stem of a word in a language; of a language without a stemmer, the word itself in lower case."""
+    """Return the stem of a word, or the normalised word if the language has no stemmer."""
     plain = normalised(word)
     if language in _AS_WRITTEN or len(plain) > MAX_STEM_LENGTH:
         return plain[:MAX_STEM_LENGTH]
@@ -52,13 +52,13 @@ def stem_of(word: str, language: str) -> str:
 
 
 def stems_of(text: str, language: str) -> Iterator[str]:
-    """Yield the stems of a text in their order, without words that are in every text of the language."""
+    """Yield the stems of a text in order, without words that are common in the language."""
     common = common_words(language)
     return (stem_of(word, language) for word in words_of(text) if normalised(word) not in common)
 
 
 def counted_stems(text: str, language: str) -> Counter[str]:
-    """Return how often each stem is in a text, within the bounds."""
+    """Return the number of occurrences of each stem in a text, within the limits."""
     found: Counter[str] = Counter()
     for number, stem in enumerate(stems_of(text, language)):
         if number == MAX_WORDS:
@@ -68,7 +68,7 @@ def counted_stems(text: str, language: str) -> Counter[str]:
 
 
 def variants_of(query: str, languages: Iterable[str]) -> list[frozenset[str]]:
-    """Return, for each word of a query that is common in none of these languages, its stems in all of them."""
+    """Return the stems in all given languages for each word of a query, except words that are common in any of them."""
     spoken = {language_of(tag) for tag in languages} or {DEFAULT_LANGUAGE}
     found: list[frozenset[str]] = []
     for word in words_of(query):
@@ -82,18 +82,18 @@ def variants_of(query: str, languages: Iterable[str]) -> list[frozenset[str]]:
 
 
 WORDS: Final = 5
-"""How many words that follow each other make a shingle."""
+"""Number of successive words in a shingle."""
 
 BANDS: Final = 16
 ROWS: Final = 4
-"""A signature has bands of this many rows: texts with half of their shingles in common most likely share a band."""
+"""A signature has `BANDS` bands of this many rows: texts that share half of their shingles most likely share a band."""
 
 _BINS: Final = BANDS * ROWS
 _MAX_WORDS: Final = 100_000
 
 
 def shingles_of(text: str) -> frozenset[tuple[str, ...]]:
-    """Return the runs of words that a text holds. A text of fewer words is one shingle; one without words has none."""
+    """Return the shingles of a text. A text of fewer words is a single shingle; one without words has none."""
     words = [normalised(word) for word in islice(words_of(text), _MAX_WORDS)]
     if len(words) <= WORDS:
         return frozenset({tuple(words)}) if words else frozenset()
@@ -101,7 +101,7 @@ def shingles_of(text: str) -> frozenset[tuple[str, ...]]:
 
 
 def bands_of(shingles: frozenset[tuple[str, ...]]) -> Sequence[bytes]:
-    """Return the bands of the signature, 9 bytes each: its number and its hash. No shingles have no bands."""
+    """Return the bands of the signature, 9 bytes each: the band's number and its hash. No shingles, no bands."""
     if not shingles:
         return []
     bins: list[int | None] = [None] * _BINS
@@ -116,17 +116,17 @@ def bands_of(shingles: frozenset[tuple[str, ...]]) -> Sequence[bytes]:
 
 
 def similarity(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> float:
-    """Return which part of all shingles both have (the Jaccard index), from 0 to 1."""
+    """Return the share of all shingles that both texts have (the Jaccard index), from 0 to 1."""
     return len(one & other) / len(one | other) if one or other else 0.0
 
 
 def estimate(shared_bands: int) -> float:
-    """Return the similarity of two texts that share this many bands, from 0 to 1, roughly."""
+    """Return a rough estimate of the similarity of two texts that share this many bands, from 0 to 1."""
     return float((shared_bands / BANDS) ** (1 / ROWS))
 
 
 def _densified(bins: list[int | None]) -> list[int]:
-    """Fill each empty bin from the next one that is not, with the distance in it, so that equal texts stay equal."""
+    """Fill each empty bin from the next filled one, combined with its distance, so that equal texts stay equal."""
     found: list[int] = []
     for place, own in enumerate(bins):
         distance, value = 0, own
@@ -143,7 +143,7 @@ def _hash(rows: Sequence[int]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What makes a document findable. `length` is the number of words that count in a search."""
+    """The index data of a document. `length` is the number of words that are indexed."""
 
     stems: Mapping[str, int]
     title_stems: frozenset[str]
@@ -151,12 +151,12 @@ class Fingerprint:
 
     @property
     def length(self) -> int:
-        """How many words were counted."""
+        """The number of indexed words."""
         return sum(self.stems.values())
 
 
 def fingerprint_of(title: str, text: str, language: str) -> Fingerprint:
-    """Return what is remembered of a document. It may take a second for a long one: call it in a thread."""
+    """Return the index data of a document. It can take a second for a long text: call it in a thread."""
     spoken = language_of(language)
     stems = counted_stems(f"{title}\n\n{text}", spoken)
     in_title = frozenset(stems_of(title, spoken))
@@ -164,18 +164,18 @@ def fingerprint_of(title: str, text: str, language: str) -> Fingerprint:
 
 
 async def remember(session: AsyncSession, user_id: str, document_id: str, fingerprint: Fingerprint) -> None:
-    """Put a document in place of what was remembered of it before."""
+    """Replace the index data of a document."""
     await forget(session, document_id)
     await add(session, user_id, document_id, fingerprint)
 
 
-# The tables themselves: SQLAlchemy looks at each row once more where it is given a class.
+# Tables instead of classes, for which SQLAlchemy would process each row once more.
 _WORDS: Final[Any] = WordRow.__table__
 _SHINGLES: Final[Any] = ShingleRow.__table__
 
 
 async def add(session: AsyncSession, user_id: str, document_id: str, fingerprint: Fingerprint) -> None:
-    """Remember a document of which nothing is remembered yet."""
+    """Add the index data of a document that has none yet."""
     words = [
         {
             "user_id": user_id,
@@ -194,6 +194,6 @@ async def add(session: AsyncSession, user_id: str, document_id: str, fingerprint
 
 
 async def forget(session: AsyncSession, *document_ids: str) -> None:
-    """Remember nothing of these documents any more."""
+    """Delete the index data of documents."""
     await session.execute(delete(WordRow).where(WordRow.document_id.in_(document_ids)))
     await session.execute(delete(ShingleRow).where(ShingleRow.document_id.in_(document_ids)))

@@ -1,4 +1,4 @@
-"""Published articles as programs that read find them: in the text index, and as twins of their pages."""
+"""Published articles for programs: their entries in the text index, and the text twins of their pages."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ Twin = Literal["markdown", "text"]
 _Key = tuple[str, int, Twin]
 
 MAX_ENTRIES: Final = 1_000
-"""How many articles the index names, and how many built-in sites."""
+"""Maximum number of articles, and of built-in sites, in the index."""
 
 _MEDIA: Final[Mapping[Twin, str]] = {"markdown": "text/markdown; charset=utf-8", "text": "text/plain; charset=utf-8"}
 _MAX_KEPT: Final = 8_000_000
-"""Characters that the kept texts may have together."""
+"""Maximum total length of the cached texts, in characters."""
 
 _MAX_WAITING: Final = 16
-"""Readers that wait for texts of one account: each of them holds an article in memory."""
+"""Maximum number of readers that wait for texts of one account: each of them holds an article in memory."""
 
 _TRY_AGAIN: Final = 60.0
-"""Seconds after which a text is tried again that could not be made."""
+"""Seconds until a text whose conversion failed is tried again."""
 
 _NOTE: Final = 300
 _PATH: Final = case((WebsiteRow.platform == BUILTIN, PublicationRow.path), else_="").label("path")
@@ -62,10 +62,10 @@ _PATH: Final = case((WebsiteRow.platform == BUILTIN, PublicationRow.path), else_
 
 @dataclass(frozen=True, slots=True)
 class PublishedArticle:
-    """An article as it is live somewhere. `path` is its page on this server, or leads to it; `url` is the page.
+    """An article that is live on a website. `path` is its page on this server, or redirects to it; `url` is the page.
 
-    `site_urls` are the URL of a built-in site and the one that it has on this server; they are the same without a
-    domain, and empty elsewhere.
+    `site_urls` are the URL of a built-in site and its URL on this server; they are the same without a custom domain,
+    and empty on other platforms.
     """
 
     article: Article
@@ -76,7 +76,7 @@ class PublishedArticle:
 
 
 class TextTwins:
-    """The texts of published articles. The last ones that were asked for are kept."""
+    """The texts of published articles, with a cache of the last ones that were requested."""
 
     def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
@@ -87,10 +87,10 @@ class TextTwins:
         self._refusals: OrderedDict[_Key, tuple[float, CallError]] = OrderedDict()
 
     async def at(self, path: str) -> PublishedArticle:
-        """Return what is published under a path of this server: a built-in site's page, or `/articles/…`.
+        """Return the article that is published at a path of this server: a built-in site's page, or `/articles/…`.
 
         Raises:
-            NotFound: nothing is.
+            NotFound: no article is published there.
         """
         plain = unquote(path)
         parts = plain.split("/")
@@ -108,7 +108,7 @@ class TextTwins:
                 raise NotFound("there is no published article at this URL")
             article = article_of(row.ArticleRow)
             if row.article_version != article.version:
-                # The page shows the version that was sent, whatever was written since.
+                # The page shows the version that was sent, even if the article has a newer one.
                 article = await _as_sent(session, article, row.article_version)
         return replace(_published_article(row, article), site_urls=self._site_urls(row))
 
@@ -119,7 +119,7 @@ class TextTwins:
         return site_url(row.site_key, row.proven_domain, base_url), server_url(row.site_key, base_url)
 
     async def text(self, article: Article, twin: Twin) -> str:
-        """Return an article as one text, its title first."""
+        """Return an article as one text that begins with its title. Raises `CallError`."""
         key = (article.id, article.version, twin)
         known = self._texts.get(key)
         if known is not None:
@@ -129,7 +129,7 @@ class TextTwins:
             raise refusal
         if self._waiting[article.user_id] >= _MAX_WAITING:
             raise Overloaded("Many readers wait for texts of this author already. Try again in some seconds.")
-        # However many ask for it: the work is done once, since it takes from what the article's owner may have done.
+        # One conversion for all readers, since it counts against the limits of the article's owner.
         making = self._making.get(key)
         if making is None:
             making = self._making[key] = asyncio.create_task(self._made(key, article))
@@ -147,7 +147,7 @@ class TextTwins:
         try:
             body = await read_as(self._plugin, article, twin)
         except InvalidInput:
-            body = article.body  # it was stored under bounds that were wider
+            body = article.body  # it was stored when the limits were higher
         made = f"{'# ' if twin == 'markdown' else ''}{article.title}\n\n{body.strip()}\n"
         self._texts[key] = made
         self._size += len(made)
@@ -165,12 +165,12 @@ class TextTwins:
                 self._refusals.popitem(last=False)
 
     def _refused(self, key: _Key) -> CallError | None:
-        """Return why a text could not be made a short while ago."""
+        """Return the error of a text whose conversion failed recently, or `None`."""
         until, error = self._refusals.get(key, (0.0, None))
         return error if time.monotonic() < until else None
 
     async def answer(self, request: HttpRequest, path: str, twin: Twin) -> HttpResponse:
-        """Return the twin of the page at a path, or that the reader has it already. Raises `NotFound`."""
+        """Return the text twin of the page at a path, or 304 if the reader already has it. Raises `NotFound`."""
         found = await self.at(path)
         article = found.article
         tag = hashlib.sha256(f"{article.id}/{article.version}/{twin}/{found.url}".encode()).hexdigest()[:24]
@@ -185,7 +185,7 @@ class TextTwins:
         return conditional(request, answer, changed, etag=f'"{tag}"')
 
     async def entries(self) -> Sequence[IndexEntry]:
-        """Return the published articles, newest first; those that the operator wants in full can be read."""
+        """Return the published articles, newest first; the first `index_items` of them provide their text."""
         async with self._plugin.services.database.reading() as session:
             rows = (await session.execute(_listed())).all()
         found: dict[str, IndexEntry] = {}
@@ -213,7 +213,7 @@ class TextTwins:
 
 
 def index_entries(plugin: PluginContext[ContentConfig]) -> Sequence[IndexEntries]:
-    """Return the providers of the index's sections: articles, and the built-in sites that show any."""
+    """Return the index's sections: articles, and built-in sites with published articles."""
 
     async def sites() -> Sequence[IndexEntry]:
         return [_site_entry(site) for site in (await public_sites(plugin))[:MAX_ENTRIES]]
@@ -228,7 +228,7 @@ def _site_entry(site: PublicSite) -> IndexEntry:
 
 
 def routes(plugin: PluginContext[ContentConfig]) -> Sequence[Route]:
-    """Return the twins, and the URLs on this server of articles that are published elsewhere.
+    """Return the routes of text twins, and of redirects to articles that are published elsewhere.
 
     The twins of built-in sites are served with their pages.
     """

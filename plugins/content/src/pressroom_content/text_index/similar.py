@@ -1,4 +1,4 @@
-"""Texts that resemble another: near-duplicates, and documents about the same things.
+"""Similar texts: near-duplicates, and documents about the same topics.
 
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009).
 """
@@ -24,18 +24,18 @@ from pressroom_content.tables import ArticleRow, PageRow, ShingleRow, WordRow
 from pressroom_content.text_index.corpus import bands_of, estimate, shingles_of, similarity
 
 _COMPARED: Final = 8
-"""How many of the documents with the most bands in common are compared word by word."""
+"""Maximum number of documents, those with the most bands in common, that are compared in full."""
 
 _SAME_PHRASE: Final = 5
 _SHARED: Final = 3
 _SLACK: Final = 0.25
-"""How much an estimate may be below the threshold."""
+"""How far an estimate may be below the threshold for a document to be compared."""
 
 Shingles = frozenset[tuple[str, ...]]
 
 
 async def duplicates(plugin: PluginContext, user_id: str, content_id: str, threshold: float) -> Sequence[DuplicateText]:
-    """Return what is like an article in at least that part of its text, from 0 to 1, or has its keyphrase.
+    """Return texts whose similarity to an article is at least `threshold` (0 to 1), or that have its keyphrase.
 
     Articles in the trash do not count. Raises `NotFound`.
     """
@@ -69,7 +69,7 @@ def _shingles(article: Article) -> Shingles:
     try:
         return shingles_of(plain_text(article))
     except InvalidInput:
-        return frozenset()  # it was stored under bounds that were wider
+        return frozenset()  # it was stored when the limits were higher
 
 
 def _compared(
@@ -86,7 +86,7 @@ def _compared(
 
 
 def _passages(shared: Shingles) -> list[str]:
-    """Return some passages that both texts have: shingles put together where they overlap."""
+    """Return the longest passages that both texts contain, joined from overlapping shingles."""
     following: dict[tuple[str, ...], tuple[str, ...]] = {}
     ends = set()
     for shingle in shared:
@@ -103,7 +103,7 @@ def _passages(shared: Shingles) -> list[str]:
 
 
 async def _sharing(session: AsyncSession, article: Article, own: Shingles) -> dict[str, int]:
-    """Return the documents that share bands with an article, and how many, those with the most first."""
+    """Return the documents that share bands with an article, with the number of shared bands, most first."""
     shared = func.count()
     wanted = (
         select(ShingleRow.document_id, shared.label("bands"))
@@ -149,20 +149,20 @@ async def _same_keyphrase(session: AsyncSession, article: Article) -> Sequence[A
 _K1: Final = 1.2
 _B: Final = 0.75
 _TERMS: Final = 20
-"""How many of a text's stems are searched for: those that tell most of it."""
+"""Maximum number of a text's stems to search for: the most significant ones."""
 
 _CANDIDATE_TERMS: Final = 40
 _CANDIDATES: Final = 100
 _TITLE_WEIGHT: Final = 2.0
 _MAX_SHARE_OF_DOCUMENTS: Final = 0.1
-"""Stems that more than this part of all documents have tell little."""
+"""Stems in more than this share of all documents are not significant."""
 
 _ALWAYS_RARE: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
 class RelatedDocument:
-    """A document that is related, with its score, and the stems that it has in common with the text."""
+    """A related document, with its score."""
 
     document_id: str
     score: float
@@ -171,10 +171,10 @@ class RelatedDocument:
 async def related(
     session: AsyncSession, user_id: str, stems: Mapping[str, int], weighty: frozenset[str], *, without: str
 ) -> Sequence[RelatedDocument]:
-    """Return documents of an account by their score, best first.
+    """Return related documents of an account, best first.
 
-    `stems` are those of the text with their counts, `weighty` the ones of its title and keyphrase; `without` is the
-    document that is the text itself.
+    `stems` maps the stems of the text to their counts, `weighty` are those in its title and keyphrase; `without` is the
+    document of the text itself.
     """
     documents = await _count(session, user_id)
     weights = await _weights(session, user_id, stems, weighty, documents)
@@ -193,7 +193,7 @@ async def related(
     found = [(row.document_id, float(row.score)) for row in await session.execute(wanted)]
     lengths = await _lengths(session, [document_id for document_id, _ in found])
     mean = sum(lengths.values()) / len(lengths) if lengths else 1.0
-    # Long documents have every word more often: the candidates are ordered anew by their length.
+    # Long documents contain every word more often: normalise the scores of the candidates by length.
     ranked = [
         RelatedDocument(id_, score / (1 - _B + _B * max(1.0, lengths[id_]) / max(1.0, mean)) ** 0.5)
         for id_, score in found
@@ -211,7 +211,7 @@ async def _count(session: AsyncSession, user_id: str) -> int:
 async def _weights(
     session: AsyncSession, user_id: str, stems: Mapping[str, int], weighty: frozenset[str], documents: int
 ) -> dict[str, float]:
-    """Return the stems that tell most of a text, with what each counts."""
+    """Return the most significant stems of a text, with their weights."""
     first = sorted(stems, key=lambda stem: (stem not in weighty, -stems[stem], stem))[:_CANDIDATE_TERMS]
     most = max(_ALWAYS_RARE, int(documents * _MAX_SHARE_OF_DOCUMENTS))
     found: dict[str, float] = {}
@@ -225,7 +225,7 @@ async def _weights(
 
 
 def _frequency(user_id: str, stem: str, most: int) -> Select[str, int]:
-    """Return the query for how many documents have a stem; it stops counting beyond `most`."""
+    """Return the query for the number of documents with a stem; it stops counting above `most`."""
     some = select(WordRow.document_id).where(WordRow.user_id == user_id, WordRow.stem == stem).limit(most + 1)
     return select(literal(stem).label("stem"), func.count().label("number")).select_from(some.subquery())
 

@@ -1,4 +1,4 @@
-"""Tools for the trash, and the versions of articles as get_content shows them."""
+"""Tools for the trash, and the version history that get_content shows."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class VersionItem(BaseModel):
 
 
 async def version_items(plugin: PluginContext, subject: str, content_id: str, zone: ZoneInfo) -> list[VersionItem]:
-    """Return the versions of an article that are kept, newest first. Raises `NotFound`."""
+    """Return the stored versions of an article, newest first. Raises `NotFound`."""
     return [
         VersionItem(
             version=one.version,
@@ -131,14 +131,14 @@ async def version_items(plugin: PluginContext, subject: str, content_id: str, zo
 
 
 def version_line(one: VersionItem) -> str:
-    """Return a version in a line for the model."""
+    """Return a version as a line for the model."""
     at = f"{one.created_at:%Y-%m-%d %H:%M} {one.created_at.isoformat()[-6:]}"
     changed = ", ".join(one.changed) or "first version"
     return f"{one.version}  {at}  by {one.client or 'no connection'}: {changed} (+{one.added} -{one.removed} lines)"
 
 
 async def changes_since(plugin: PluginContext, subject: str, article: Article, version: int) -> str:
-    """Return what changed from a version to an article, which may be an older one itself. Raises `NotFound`."""
+    """Return the diff from a version to an article, which can be an older version too. Raises `NotFound`."""
     before = await Articles(plugin).get(subject, article.id, version)
     return await plugin.services.workers.run(difference, before, article, owner=subject, what="the comparison")
 

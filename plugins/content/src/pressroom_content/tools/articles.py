@@ -1,4 +1,4 @@
-"""Tools with which articles are written, read and put away."""
+"""Tools for creating, changing, reading and listing articles."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ async def get_content(params: GetParams, call: Call) -> ToolResult:
 
 
 async def _body(plugin: PluginContext, article: Article, params: GetParams) -> tuple[str, int | None, int]:
-    """Return a part of the body, where the next one begins, and how long the whole is. Raises `InvalidInput`."""
+    """Return a part of the body, the offset of the next part, and the length of the whole. Raises `InvalidInput`."""
     whole = await read_as(plugin, article, params.format)
     if params.offset > len(whole):
         raise InvalidInput("offset", f"must be at most {len(whole):,}: the body has no more characters in this form")

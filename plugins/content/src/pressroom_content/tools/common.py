@@ -1,4 +1,4 @@
-"""What the tools share: the plugin's context, the fields of an article, times, and the user's consent."""
+"""Shared by the tools: the plugin's context, article fields, times, and the user's consent."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ MAX_LIST_ITEMS = 100
 
 
 def context(call: Call) -> PluginContext:
-    """Return the plugin's context. Tools of this plugin run where there is one."""
+    """Return the plugin's context. Raises `RuntimeError` in a worker, which has none."""
     if call.plugin is None:
         raise RuntimeError("this tool runs on the event loop only")
     return call.plugin
 
 
 def confirmed(*, confirm: bool) -> None:
-    """Refuse what the user has not agreed to. Raises `InvalidInput`."""
+    """Raise `InvalidInput` unless the user has agreed."""
     if not confirm:
         raise InvalidInput("confirm", "must be true; ask the user first whether this is to be done")
 
@@ -47,7 +47,7 @@ CategoryNames = Annotated[Terms | None, Field(description="Names.")]
 LanguageTag = Annotated[str | None, Field(max_length=35, description="Such as de-CH.")]
 CanonicalUrl = Annotated[str | None, Field(max_length=2048, description="Original, if elsewhere.")]
 Author = Annotated[str | None, Field(max_length=200, description="Byline.")]
-"""Fields of an article as parameters of tools: what is left out is empty, or stays as it is."""
+"""Fields of an article as parameters of tools: an omitted field is empty, or unchanged in an update."""
 
 
 class FieldChanges(Params):
@@ -70,7 +70,7 @@ class FieldChanges(Params):
     author: Author = None
 
     def given(self) -> dict[str, Any]:
-        """Return the fields that were given. `website_id` is `None` where it was emptied."""
+        """Return the fields that were given. `website_id` is `None` if it was cleared."""
         found = {name: value for name, value in self.model_dump().items() if value is not None}
         if found.get("website_id") == "":
             found["website_id"] = None
@@ -120,7 +120,7 @@ class ArticleView(BaseModel):
 
 
 def article_view(article: Article, urls: tuple[str, ...], call: Call, zone: ZoneInfo) -> ArticleView:
-    """Return an article as tools show it; `zone` is its website's."""
+    """Return an article as tools show it; `zone` is the time zone of its website."""
     names = ArticleView.model_fields.keys() - {"content_id", "body_chars", "urls", "preview_url", "timezone"}
     values = {name: getattr(article, name) for name in names}
     times = {name: local_time(value, zone) for name, value in values.items() if isinstance(value, datetime)}
@@ -142,7 +142,7 @@ _SHOWN: Final = (
 
 
 def field_lines(view: ArticleView) -> Iterator[str]:
-    """Yield an article's fields as lines of text: clients may show models the text of an answer only."""
+    """Yield an article's fields as lines of text, since some clients show models only the text of a result."""
     zone = ZoneInfo(view.timezone)
     yield f"title: {view.title}"
     yield (
@@ -179,7 +179,7 @@ def seo_of(score: Score | None, delta: int | None = None) -> Seo:
 
 
 def seo_line(seo: Seo) -> str:
-    """Return a score in a line for the model."""
+    """Return a score as text for the model."""
     if seo.score is None:
         return "This server does not score articles."
     delta = f" ({seo.delta:+d})" if seo.delta is not None else ""
@@ -191,7 +191,7 @@ UTC_ZONE: Final = ZoneInfo("UTC")
 
 
 def website_zone(zones: Mapping[str, ZoneInfo], website_id: str | None) -> ZoneInfo:
-    """Return the time zone of a website, UTC for no website."""
+    """Return the time zone of a website, or UTC without a website."""
     return zones.get(website_id or "", UTC_ZONE)
 
 
@@ -200,12 +200,12 @@ def local_time(at: datetime, zone: ZoneInfo) -> datetime: ...
 @overload
 def local_time(at: datetime | None, zone: ZoneInfo) -> datetime | None: ...
 def local_time(at: datetime | None, zone: ZoneInfo) -> datetime | None:
-    """Return a moment in a time zone, without fractions of a second."""
+    """Return a time in a time zone, without fractions of a second."""
     return None if at is None else at.astimezone(zone).replace(microsecond=0)
 
 
 def time_text(at: datetime, zone: ZoneInfo) -> str:
-    """Return a moment as models read it: `2026-12-24 08:00 +01:00`, or `2026-12-24 07:00 UTC`."""
+    """Return a time as text for models: `2026-12-24 08:00 +01:00`, or `2026-12-24 07:00 UTC`."""
     local = at.astimezone(zone)
     offset = "UTC" if zone.key == "UTC" else local.isoformat()[-6:]
     return f"{local:%Y-%m-%d %H:%M} {offset}"

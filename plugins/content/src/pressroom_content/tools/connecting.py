@@ -1,4 +1,4 @@
-"""Tools that connect websites and disconnect them."""
+"""Tools for connecting and disconnecting websites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools for ideas: what might be written one day."""
+"""Tools for article ideas."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pressroom_content.tools.common import context
 from pressroom_content.websites.store import Websites
 
 _NOTES: Final = 500
-"""Characters of the notes that the text of an answer shows."""
+"""Maximum length of the notes in the text of a result, in characters."""
 
 Status = Literal["idea", "planned", "writing", "done", "dropped"]
 

@@ -1,4 +1,4 @@
-"""Tools for links between the account's own texts."""
+"""Tools for internal links between an account's texts."""
 
 from __future__ import annotations
 

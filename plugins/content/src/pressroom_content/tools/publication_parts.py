@@ -1,4 +1,4 @@
-"""What the tools for publishing have in common."""
+"""Shared by the tools for publishing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OK: Final = 200
 _UTC: Final = ZoneInfo("UTC")
 
 WAIT_SECONDS: Final = 25.0
-"""How long a call waits for a publication; it continues without the caller."""
+"""Maximum wait of a call for a publication, which continues afterwards."""
 
 ContentId = Annotated[str, Field(min_length=1, max_length=64, description="The article, from list_content.")]
 PublicationId = Annotated[str, Field(min_length=1, max_length=64, description="The post, from list_publications.")]
@@ -74,12 +74,12 @@ class PublicationOut(BaseModel):
 
 
 def in_zone(at: datetime | None, zone: ZoneInfo) -> datetime | None:
-    """Return a moment in the time zone of a website."""
+    """Return a time in the time zone of a website, `None` for `None`."""
     return at.astimezone(zone) if at is not None else None
 
 
 def in_words(at: datetime, zone: ZoneInfo) -> str:
-    """Return a moment as people at a website read it, such as `2026-12-24T08:00:00+01:00 (Europe/Berlin)`."""
+    """Return a time with its time zone for people, such as `2026-12-24T08:00:00+01:00 (Europe/Berlin)`."""
     return f"{at.astimezone(zone).isoformat(timespec='seconds')} ({zone.key})"
 
 
@@ -94,7 +94,7 @@ def row_of(
     zones: Mapping[str, ZoneInfo],
     articles: Mapping[str, tuple[str, int]],
 ) -> PublicationOut:
-    """Return a publication as answers show it. `articles` has titles and newest versions by id."""
+    """Return a publication as results show it. `articles` maps ids to titles and newest versions."""
     zone = zones.get(one.website_id, _UTC)
     title, newest = articles.get(one.article_id, ("", None))
     return PublicationOut(
@@ -121,7 +121,7 @@ def row_of(
 
 
 def facts_of(verified: Mapping[str, Any], zone: ZoneInfo) -> dict[str, Any]:
-    """Return what a visitor saw, with the time of it in the time zone of the website."""
+    """Return what a visitor saw, with its time in the time zone of the website."""
     facts = dict(verified)
     if "checked_at" in facts:
         facts["checked_at"] = datetime.fromisoformat(facts["checked_at"]).astimezone(zone).isoformat(timespec="seconds")
@@ -129,7 +129,7 @@ def facts_of(verified: Mapping[str, Any], zone: ZoneInfo) -> dict[str, Any]:
 
 
 def told(done: Publication, zone: ZoneInfo, warnings: Sequence[str] | None = None) -> str:
-    """Return what a model reads of a publication. `zone` is its website's; `warnings` replace its own."""
+    """Return a publication as text for the model. `zone` is its website's; `warnings` replace its own."""
     lines = [state_in_words(done, zone)]
     if done.status == "published" and (page := seen(done.verified)):
         lines.append(page)
@@ -167,7 +167,7 @@ def state_in_words(one: Publication, zone: ZoneInfo) -> str:
 
 
 def seen(facts: Mapping[str, Any]) -> str:
-    """Return what a visitor sees at the URL of a post, in words; empty where nobody looked."""
+    """Return what a visitor sees at the URL of a post as a sentence; empty if it was not checked."""
     status = facts.get("http_status")
     if status is None or facts.get("being_built"):
         return ""
@@ -191,11 +191,11 @@ def _outlook(done: Publication, zone: ZoneInfo) -> str:
 
 
 def raise_failure(done: Publication, code: str = "") -> None:
-    """Refuse a call whose publication failed, so that it costs nothing. `code` is that of the error.
+    """Raise the error of a failed publication, so that the call is not charged. `code` is the code of that error.
 
     Raises:
-        InvalidInput: what was asked for cannot be done so.
-        SiteError: the site did not do it.
+        InvalidInput: the request cannot be fulfilled.
+        SiteError: the site failed or refused.
     """
     if done.status != "failed":
         return

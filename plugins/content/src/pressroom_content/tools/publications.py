@@ -1,4 +1,4 @@
-"""The tool that shows publications: what was published where, its status, and what goes out when."""
+"""The tool that lists publications: what was published where, its status, and the schedule."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class PublicationsAnswer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is known of an account's websites and of the articles of some publications."""
+    """Names and time zones of an account's websites, and titles and newest versions of the articles of publications."""
 
     names: Mapping[str, str]
     zones: Mapping[str, ZoneInfo]
@@ -201,7 +201,7 @@ async def _schedule(plugin: PluginContext, user_id: str, params: PublicationsPar
 
 
 async def _zone(plugin: PluginContext, user_id: str, params: PublicationsParams) -> ZoneInfo:
-    """Return the time zone in which days are meant: that of the website, else UTC. Raises `NotFound`."""
+    """Return the time zone of days in parameters: that of the website, or else UTC. Raises `NotFound`."""
     if params.website_id is None:
         return ZoneInfo("UTC")
     return site_settings.zone_of((await Websites(plugin).get(user_id, params.website_id)).settings)
@@ -224,7 +224,7 @@ async def _looked_at(plugin: PluginContext, found: Sequence[Publication]) -> lis
 
 
 def _unsaid(one: Publication, state: RemoteState | None) -> Sequence[str]:
-    """Return the warnings that a look does not repeat as drift."""
+    """Return the warnings that the live check does not repeat as drift."""
     return [warning for warning in one.warnings if state is None or warning not in state.drift]
 
 

@@ -1,4 +1,4 @@
-"""Tools for publishing: bringing articles to websites, and taking down what is there."""
+"""Tools for publishing articles on websites, and for unpublishing posts."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ async def _has_post(params: Params, call: Call) -> bool:
         "unknown, use list_publications."
     ),
     result=PublishAnswer,
-    # Not destructive: only `force` overwrites anything, once the user agreed, and a copy of that is kept.
+    # Not destructive: only `force` overwrites anything, after the user agreed, and a copy of that is kept.
     annotations=Annotations(idempotent=True, open_world=True),
     toolsets=("core", "publishing"),
     publishes=True,
@@ -139,7 +139,7 @@ async def publish_content(params: PublishParams, call: Call) -> ToolResult:
 
 
 def _request(params: PublishParams, website: Website) -> PublishRequest:
-    """Return what the parameters ask for. Raises `InvalidInput`."""
+    """Return the request in the parameters. Raises `InvalidInput`."""
     if params.mode == "schedule" and params.publish_at is None:
         raise InvalidInput("publish_at", "is missing; the mode schedule needs it")
     if params.mode in ("publish", "draft") and params.publish_at is not None:

@@ -1,4 +1,4 @@
-"""The tool that brings edits made on a website into the article."""
+"""The tool that merges edits made on a website into the article."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pressroom_content.tools.common import context
 from pressroom_content.tools.publication_parts import PublicationId
 
 MAX_SHOWN_LENGTH = 20_000
-"""Characters of a diff."""
+"""Maximum length of a diff, in characters."""
 
 _MAX_CONFLICTS = 50
 _MAX_CONFLICT_LENGTH = 2_000
-"""Characters of each side of a conflict: a website may show megabytes where a paragraph was."""
+"""Maximum length of each side of a conflict, in characters: a site may return megabytes instead of a paragraph."""
 
 _Choice = Annotated[str, Field(max_length=40)]
 
@@ -115,7 +115,7 @@ def _told(done: SiteEdits, data: MergeAnswer) -> str:
 
 
 def _shown(diff: str) -> str:
-    """Return a diff, which is cut behind a line where it is long, and then says so."""
+    """Return a diff; if it is too long, cut it after a line and append a note."""
     if len(diff) <= MAX_SHOWN_LENGTH:
         return diff
     end = diff.rfind("\n", MAX_SHOWN_LENGTH // 2, MAX_SHOWN_LENGTH)

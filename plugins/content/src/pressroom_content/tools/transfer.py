@@ -1,6 +1,6 @@
-"""Tools that import and copy articles, preview what is published, and export them.
+"""Tools for importing, copying, previewing and exporting articles.
 
-A preview is what readers, and the platforms that show an article to them, would get of it.
+A preview shows what readers, and the platforms that display an article to them, would receive.
 """
 
 from __future__ import annotations
@@ -268,7 +268,7 @@ _LEFT_OUT = frozenset({"marker", "html", "markdown", "featured", "term_ids"})
 
 @dataclass(frozen=True, slots=True)
 class ArticlePreview:
-    """Sanitised HTML, what is sent besides, what sanitising took away, and fields that the platform cannot hold."""
+    """Sanitised HTML, the other fields to send, what sanitising removed, and fields that the platform cannot hold."""
 
     title: str
     html: str
@@ -281,7 +281,7 @@ class ArticlePreview:
 async def preview(
     plugin: PluginContext, user_id: str, content_id: str, website_id: str | None = None
 ) -> ArticlePreview:
-    """Return an article as a website would get it; without a website, as the built-in pages show it.
+    """Return an article as a website would receive it; without a website, as the built-in pages show it.
 
     Raises:
         InvalidInput: the body cannot be rendered.

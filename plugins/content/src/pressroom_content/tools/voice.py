@@ -1,4 +1,4 @@
-"""The tool that changes a website's brand voice. get_website shows it, check_blog_seo checks texts against it."""
+"""The tool that changes a website's brand voice. get_website shows it; check_blog_seo checks texts against it."""
 
 from __future__ import annotations
 

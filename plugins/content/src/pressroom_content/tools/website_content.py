@@ -1,4 +1,4 @@
-"""Tools for what is on a website: its terms, settings, posts and redirects."""
+"""Tools for the content of a website: its terms, settings, posts and redirects."""
 
 from __future__ import annotations
 
@@ -270,7 +270,7 @@ class RedirectAnswer(BaseModel):
         "capabilities.redirects. Ask the user before you remove one. Returns redirect, and what it replaced as before."
     ),
     result=RedirectAnswer,
-    # Not destructive: a redirect is no more than its arguments, and `before` has those that undo the call.
+    # Not destructive: a redirect consists of its arguments, and `before` has those that undo the call.
     annotations=Annotations(idempotent=True, open_world=True),
     toolsets=("publishing",),
     publishes=True,
@@ -301,7 +301,7 @@ async def set_redirect(params: SetRedirectParams, call: Call) -> ToolResult:
 async def _removed(site: Site, source: str, before: RemoteRedirect | None) -> ToolResult:
     if before is None:
         return ToolResult(f"{source} has no redirect.", RedirectAnswer(redirect=None, before=None))
-    with suppress(SiteGone):  # somebody was faster
+    with suppress(SiteGone):  # it was removed in the meantime
         await site.remove_redirect(before.id)
     text = f"The redirect from {source} to {before.target} is removed."
     return ToolResult(text, RedirectAnswer(redirect=None, before=_row(before)))

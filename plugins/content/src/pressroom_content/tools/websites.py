@@ -1,4 +1,4 @@
-"""Tools that list websites and tell all about one."""
+"""Tools for listing websites, and for showing one in detail."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class DomainOut(BaseModel):
 
 
 def domain_lines(domain: DomainOut | None) -> Iterator[str]:
-    """Yield what a model is told of a domain."""
+    """Yield the description of a domain for the model."""
     if domain is not None:
         yield f"Domain: {domain.name}, {domain.status}. {domain.problem} {domain.how}".rstrip()
 
@@ -118,7 +118,7 @@ def summary(website: Website) -> WebsiteSummary:
 
 
 def details(website: Website) -> WebsiteDetails:
-    """Return all that people may know of a website; its credential is not part of it."""
+    """Return all details of a website except its credential."""
     zone = site_settings.zone_of(website.settings)
     return WebsiteDetails(
         **summary(website).model_dump(),
@@ -134,7 +134,7 @@ def details(website: Website) -> WebsiteDetails:
 
 
 def settings_line(website: WebsiteDetails) -> str:
-    """Return the settings of a website in a line for the model."""
+    """Return the settings of a website as a line for the model."""
     empty = {"language": "unknown"}
     values = (
         f"{name} {empty.get(name, 'none') if value in ('', []) else value}" for name, value in website.settings.items()

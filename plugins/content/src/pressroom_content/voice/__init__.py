@@ -1,1 +1,1 @@
-"""The writing guides of websites, and the check of texts against them."""
+"""The writing guides of websites, and checks of texts against them."""

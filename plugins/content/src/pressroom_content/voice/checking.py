@@ -1,6 +1,6 @@
-"""Checking a text against a writing guide: rules that need no judgement, and terms found in one pass.
+"""Checks of a text against a writing guide, with deterministic rules. Terms are found in a single pass.
 
-It knows the words that are spelled differently in British and in American English.
+It includes the words that British and American English spell differently.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from pressroom_content.voice.store import Voice, reading_ease
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _MAX_TOKENS: Final = 100
-"""Tokens that a term has at most: the work for each word of a text is bounded by it."""
+"""Maximum number of tokens in a term, which limits the work for each word of a text."""
 
 
 @dataclass(slots=True)
 class _Node:
-    """Where a walk along a term has come to. `value` is what the term stands for that ends here."""
+    """A node in the tree of terms. `value` is the value of the term that ends here, or `None`."""
 
     following: dict[tuple[str, bool], _Node] = field(default_factory=dict)
     value: str | None = None
 
 
 class Terms:
-    """Terms as whole words, in any case, with any white space where they have some.
+    """Terms to find as whole words, ignoring case, with any white space where the term has some.
 
-    `values` maps each term to what it stands for. Terms of more than 100 words and marks are never found.
+    `values` maps each term to its value. Terms of more than 100 words and marks are never found.
     """
 
     def __init__(self, values: Mapping[str, str]) -> None:
@@ -53,9 +53,9 @@ class Terms:
             node.value = value
 
     def found_in(self, text: str) -> Iterator[tuple[int, str, str]]:
-        """Yield where a term stands, counted in characters from 0, the term as it is there, and what it stands for.
+        """Yield the position of each term, in characters from 0, the term as it is written there, and its value.
 
-        Where several begin at a place, it is the longest; none overlaps the one before.
+        If several start at the same position, the longest is found; matches do not overlap.
         """
         tokens = list(_tokens(text))
         done = 0
@@ -77,7 +77,7 @@ class Terms:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int, int, bool]]:
-    """Yield the words and marks of a text, with their ends, and whether white space comes before them."""
+    """Yield the words and marks of a text in lower case, with start and end, and whether white space precedes them."""
     end = 0
     for match in _TOKEN.finditer(text):
         yield match[0].lower(), match.start(), match.end(), match.start() > end
@@ -91,26 +91,27 @@ def _is_of_word(character: str) -> bool:
 MAX_SENTENCE_WORDS: Final = 30
 MEAN_SENTENCE: Final = 20.0
 MIN_EASE: Final = 50.0
-"""Targets: words of a sentence, words of a sentence on average, and Flesch's reading ease, from 0 to 100."""
+"""Targets: words in a sentence, words in a sentence on average, and Flesch's reading ease, from 0 to 100."""
 
 MAX_FINDINGS_PER_RULE: Final = 50
 
 _MIN_WORDS: Final = 50
-"""A text of fewer words has no average that means anything."""
+"""Minimum number of words for which averages are meaningful."""
 
 _AROUND: Final = 30
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 def check_draft(draft: Draft, voice: Voice) -> list[VoiceFinding]:
-    """Return what `check` finds in the title and text of an article. Raises `InvalidInput`."""
+    """Return the findings of `check` for the title and text of an article. Raises `InvalidInput`."""
     return check(f"{draft.title}\n\n{plain_text(draft)}".strip(), voice, draft.language)
 
 
 def check(text: str, voice: Voice, language: str = "") -> list[VoiceFinding]:
-    """Return what in a text breaks a guide or misses a target, rule by rule, each in the order of the text.
+    """Return the findings in a text, grouped by rule, each group in the order of the text.
 
-    Spelling variants and reading ease are checked where the language has them; an empty one counts as English.
+    Spelling variants are only checked in English, and reading ease in languages with a formula. An empty `language`
+    counts as English.
     """
     checked = _Text(text)
     english = language_of(language) == "en"
@@ -123,14 +124,14 @@ def check(text: str, voice: Voice, language: str = "") -> list[VoiceFinding]:
 
 
 class _Text:
-    """A text whose places can be told."""
+    """A text with the positions of its sentences and lines."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     @cached_property
     def sentences(self) -> list[tuple[int, str]]:
-        """Its sentences, with their places. Line breaks end a sentence."""
+        """The sentences with their positions. A line break ends a sentence."""
         found: list[tuple[int, str]] = []
         start = 0
         for line in self.text.splitlines(keepends=True):
@@ -154,7 +155,7 @@ class _Text:
         fix: str,
         severity: Literal["error", "warning"] = "error",
     ) -> VoiceFinding:
-        """Return a finding at a place."""
+        """Return a finding at a position."""
         start, end = max(0, place - _AROUND), place + len(found) + _AROUND
         return VoiceFinding(
             rule=rule,
@@ -312,12 +313,12 @@ _BOTH: Final = frozenset(
         "meters", "stories", "story", "synthesis", "tire", "tires",
     }
 )  # fmt: skip
-"""Words that are right in both, in another sense."""
+"""Words that exist in both variants, with another meaning."""
 
 
 @cache
 def other_spellings(variant: Literal["en-GB", "en-US"]) -> Mapping[str, str]:
-    """Return the words of the other variant, in lower case, and how they are spelled in this one."""
+    """Return a mapping from words in the spelling of the other variant, in lower case, to the spelling of this one."""
     british_first = variant == "en-US"
     found: dict[str, str] = {}
     for british, american in _all_pairs():

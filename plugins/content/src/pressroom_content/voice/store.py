@@ -1,4 +1,4 @@
-"""The writing guides of websites, how easy a text is to read, and how tools show both."""
+"""The writing guides of websites, reading ease, and how tools show guides."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAX_WORDS: Final = 100_000
 
 
 def reading_ease(words: Sequence[str], sentences: int, language: str) -> float | None:
-    """Return the reading ease of a text, from 0 (hard) to 100 (easy); `None` for languages without a formula.
+    """Return the reading ease of a text, from 0 (hard) to 100 (easy); `None` if it is empty or has no formula.
 
     English: Flesch, "A New Readability Yardstick" (1948). German: Amstad, "Wie verständlich sind unsere Zeitungen?"
     (1978).
@@ -41,7 +41,7 @@ def reading_ease(words: Sequence[str], sentences: int, language: str) -> float |
 
 
 def syllables_of(word: str, language: str) -> int:
-    """Return about how many syllables a word has: its groups of vowels, without an `e` that English does not speak."""
+    """Return the approximate number of syllables of a word: its groups of vowels, without a silent English `e`."""
     word = word.lower()
     count = len(_VOWELS.findall(word))
     if language == "en" and count > 1 and _SILENT_E.search(word) and not _SPOKEN_ED.search(word):
@@ -54,7 +54,7 @@ Spelling = Literal["en-GB", "en-US", "any"]
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """How a website writes. `glossary` maps how a term is written to what is not written for it, between commas."""
+    """A writing guide. `glossary` maps each term to the spellings to avoid, separated by commas."""
 
     tone: str = ""
     audience: str = ""
@@ -74,7 +74,7 @@ class Voices:
         self._websites = Websites(plugin)
 
     async def get(self, user_id: str, website_id: str) -> tuple[Voice, int]:
-        """Return a website's guide and its version, which is 0 where none is written yet. Raises `NotFound`."""
+        """Return a website's guide and its version, which is 0 if it has no guide yet. Raises `NotFound`."""
         website = await self._websites.get(user_id, website_id)
         async with self._database.reading() as session:
             return await _read(session, website.id)
@@ -82,10 +82,10 @@ class Voices:
     async def set(
         self, user_id: str, website_id: str, changes: Mapping[str, Any], expected_version: int | None = None
     ) -> tuple[Voice, int]:
-        """Change parts of a guide and return it with its version. What changes nothing makes no new version.
+        """Change parts of a guide and return it with its version. A change without effect creates no new version.
 
         Raises:
-            InvalidInput: it is not at the expected version.
+            InvalidInput: the guide is not at the expected version.
             NotFound: the account has no such website.
         """
         website = await self._websites.get(user_id, website_id)
@@ -149,7 +149,7 @@ class VoiceView(BaseModel):
 
 
 def voice_lines(view: VoiceView, version: int) -> Iterator[str]:
-    """Yield a brand voice as lines of text: lists as items, the glossary as what is written for what."""
+    """Yield a brand voice as lines of text, with the spellings to avoid for each term of the glossary."""
     if not version:
         yield "Brand voice: not written yet; set_brand_voice saves one (expected_version 0)."
         return
