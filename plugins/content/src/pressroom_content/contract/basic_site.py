@@ -207,7 +207,7 @@ class BodyBlock:
 class BodyCodec(Protocol):
     """Splits the bodies of a platform into blocks and joins them again.
 
-    Its methods are pure and never raise, although bodies come from somebody's site, may be malformed, and can have up
+    Its methods are pure and never raise, although bodies come from somebody's site, can be malformed, and can have up
     to 5 MB. The codec is pickled, since it runs in worker processes.
     """
 

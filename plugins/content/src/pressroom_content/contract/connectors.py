@@ -19,8 +19,8 @@ class CredentialField:
     """A field of the form in which users enter a site's credential.
 
     `name` is its key in the credential. `label` is its name for people. Values of `secret` fields are never shown
-    again. `required` says whether it must be filled in. `options` are the values to choose from; empty means any.
-    `pattern` is a regular expression that the whole value must match. `hint` says where users find the value, and
+    again. `required` means that it must be filled in. `options` are the values to choose from; empty means any.
+    `pattern` is a regular expression that the whole value must match. `hint` tells users where to find the value, and
     `page` is the path of that page on the website, such as `wp-admin/profile.php`. Values of `multiline` fields, such
     as PEM keys, are entered in a larger field and keep their lines, which end with a line feed.
     """
@@ -65,7 +65,7 @@ class SiteConnector:
     whoever chooses a platform. `open` returns a site with its credential. `fields` are what users enter as the
     credential. `needs_url` means that users enter a URL. `approval` and `approved` are for platforms that issue
     credentials in the browser. `markdown` means that the platform takes Markdown instead of HTML. `proves_control`
-    means that the platform's live check can fill `ConnectionReport.site_url`. `sanitiser` says how much HTML the
+    means that the platform's live check can fill `ConnectionReport.site_url`. `sanitiser` is how much HTML the
     platform keeps: `full` includes figures, tables and iframes of known hosts, `basic` does not. `capabilities` are all
     that the platform can do. `term_kinds` are the kinds of terms that `Site.terms` can list; leave it empty if the
     platform cannot list any.

@@ -1,4 +1,4 @@
-"""Control of a URL: which URL a website may represent, and how that was proven.
+"""Control of a URL: which URL a website can represent, and how that was proven.
 
 Anyone can enter any URL in a form. Before anything relies on a website's URL (a page of this server that links there, a
 text that is shown as that page's, the operator's credential at a search engine), the website has to prove that it
@@ -40,7 +40,7 @@ class ControlNotProven(SiteError):
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """What is known about a website's control of its URL. `method` is empty while nothing is proven."""
+    """A website's control of its URL. `method` is empty while nothing is proven."""
 
     url: str
     method: ControlMethod | Literal[""] = ""
@@ -77,7 +77,7 @@ async def require_control(content: PluginContext, user_id: str, website_id: str,
 
     Raises:
         NotFound: the account has no such website.
-        ControlNotProven: there is no proof; the message tells the owner what to do.
+        ControlNotProven: control is not proven; the message tells the owner what to do.
     """
     from pressroom_content.websites.control import Controls  # noqa: PLC0415 - it needs the contract
 

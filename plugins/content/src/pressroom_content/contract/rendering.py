@@ -11,7 +11,7 @@ def render_body(body: str, body_format: BodyFormat) -> str:
     Rendering takes about a second per megabyte: call it through `plugin.services.workers.run`.
 
     Raises:
-        InvalidInput: the body is nested too deep, or too intricate to be parsed in time.
+        InvalidInput: the body is nested too deep, or too complex to be parsed in time.
     """
     from pressroom_content.rendering.sanitising import render  # noqa: PLC0415 - the parsers load with the first call
 

@@ -43,7 +43,7 @@ class ArticleReviewer:
     """Reviews stored articles. Offer it through the hook `pressroom_article_reviewers`.
 
     `check_blog_seo` lists `name` among the values of `include`, and calls `review` if a client requests it. The result
-    has `data` under that name. A review never changes the article's score, and may take 60 seconds. It may raise
+    has `data` under that name. A review never changes the article's score, and has 60 seconds. It may raise
     `InvalidInput` and `BackendError`.
     """
 
@@ -100,7 +100,7 @@ class DuplicateText:
     """A text of the account that is similar to an article, or has the same keyphrase.
 
     `content_id` is empty for a page that was not written on this server. `similarity` is the share of both texts that
-    is the same, from 0 to 1; `exact` says whether the texts themselves were compared. `shared` lists passages that both
+    is the same, from 0 to 1; `exact` is whether the texts themselves were compared. `shared` lists passages that both
     have, and `keyphrase: …` if both have the same one.
     """
 

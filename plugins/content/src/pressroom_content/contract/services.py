@@ -64,7 +64,7 @@ class Website:
 
 @dataclass(frozen=True, slots=True)
 class SitePage:
-    """A page that was found on a website, whoever wrote it. Any of the fields may be empty."""
+    """A page that was found on a website, no matter who wrote it. Any field can be empty."""
 
     url: str
     title: str
@@ -100,7 +100,7 @@ class WebsiteRepository(Protocol):
         """Return at most `limit` pages that were found on a website, ordered by URL."""
 
     async def import_note(self, user_id: str, website_id: str) -> str:
-        """Return a sentence for tools that says what `import_content` does with a page that is not an article.
+        """Return a sentence for tools that explains what `import_content` does with a page that is not an article.
 
         It is empty for built-in sites, where every post is an article.
 
@@ -182,7 +182,7 @@ class CredentialVault(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TextTwin:
-    """The text of a published article. `listed` says whether `/llms.txt` lists it."""
+    """The text of a published article. `listed` is whether `/llms.txt` lists it."""
 
     markdown: str
     listed: bool

@@ -203,8 +203,8 @@ class RemotePost:
 
     `html` is the body as it is stored on the site, for comparison with what was sent. `fields` has other fields under
     their names in `Post` (`title`, `slug`, `excerpt`, `tags`, `categories`, `meta_title`, `meta_description`,
-    `canonical_url`, `author`, `featured_alt`, `featured_caption`), as far as the platform returns them. `featured` says
-    whether the post has a featured image; a field of that name identifies the image by its URL or id, so that the
+    `canonical_url`, `author`, `featured_alt`, `featured_caption`), as far as the platform returns them. `featured`
+    means that the post has a featured image; a field of that name identifies the image by its URL or id, so that the
     server notices if somebody replaces it. `raw` is the whole body in the platform's own format, on a `BlockSite`.
     `kind` is `post` or `page`. `audience` is empty for a post that everybody may read once it is live; otherwise, it
     states who may read it, in the platform's terms.
@@ -291,7 +291,7 @@ class Site(Protocol):
 
         Raises:
             RemoteChanged: the post no longer has that revision.
-            SiteGone: it no longer exists.
+            SiteGone: the post no longer exists.
         """
 
     async def set_state(

@@ -97,7 +97,7 @@ def _entry(one: ScheduleEntry, websites: Mapping[str, Website], now: datetime) -
 
 
 async def _publications(session: AsyncSession, user_id: str, root: str) -> Sequence[AttentionEntry]:
-    """Return the most recently failed publications, which are not retried automatically."""
+    """Return the publications that failed or have an unknown outcome, most recent first."""
     wanted = (
         select(PublicationRow.article_id, PublicationRow.status, ArticleRow.title)
         .join(ArticleRow, ArticleRow.id == PublicationRow.article_id)

@@ -53,7 +53,7 @@ class Terms:
             node.value = value
 
     def found_in(self, text: str) -> Iterator[tuple[int, str, str]]:
-        """Yield the position of each term, in characters from 0, the term as it is written there, and its value.
+        """Yield the position of each term, in characters from 0, the term as written there, and its value.
 
         If several start at the same position, the longest is found; matches do not overlap.
         """
