@@ -138,7 +138,7 @@ class Term:
     count: int | None = None
 
     def __post_init__(self) -> None:
-        """Cut the texts from the site to their maximum length, and an invalid `count` to `None`."""
+        """Cut the texts to their maximum length, and set an invalid `count` to `None`."""
         cut(self, MAX_LINE_LENGTH, "id", "name", "slug")
         if isinstance(self.count, bool) or not isinstance(self.count, int) or abs(self.count) > _MAX_COUNT:
             object.__setattr__(self, "count", None)
@@ -227,7 +227,7 @@ class RemotePost:
     audience: str = ""
 
     def __post_init__(self) -> None:
-        """Cut the data from the site to its maximum size, and clamp its times."""
+        """Cut `fields` and `audience` to their maximum size, and clamp the times."""
         object.__setattr__(self, "fields", bounded_fields(self.fields))
         cut(self, MAX_FIELD_LENGTH, "audience")
         object.__setattr__(self, "publish_at", bounded_time(self.publish_at))
