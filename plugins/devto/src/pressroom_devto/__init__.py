@@ -1,1 +1,1 @@
-"""DEV as a platform to publish to: version 1 of Forem's API (developers.forem.com/api/v1) with an API key."""
+"""DEV as a publishing platform: version 1 of Forem's API (developers.forem.com/api/v1) with an API key."""

@@ -1,4 +1,4 @@
-"""What operators configure: `[plugins.devto.config]`."""
+"""The operator's configuration in `[plugins.devto.config]`."""
 
 from __future__ import annotations
 

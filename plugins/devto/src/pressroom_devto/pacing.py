@@ -1,4 +1,4 @@
-"""Keeping to the pace that DEV asks for: a write a second, and nothing before the time of a `Retry-After`."""
+"""Rate limiting as DEV requires it: one write per second, and no request before a `Retry-After` has passed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pressroom_content.contract import SiteUnavailable
 _SAFE: Final = frozenset({"GET", "HEAD"})
 _TOO_MANY: Final = 429
 _USUAL: Final = 30.0
-"""Seconds for which nothing is sent where a 429 does not say how long."""
+"""The pause after a 429 without a valid `Retry-After`, in seconds."""
 
 _MAX_PAUSE_SECONDS: Final = 3600.0
 _QUEUE: Final = 20.0
@@ -26,12 +26,12 @@ _MAX_REMEMBERED: Final = 1000
 
 
 class Pace:
-    """The pace of one API key in this process.
+    """The rate limiter of one API key in this process.
 
     Args:
         interval: seconds between two writes.
-        clock: tells a time in seconds that only goes forward.
-        sleep: waits for this many seconds.
+        clock: returns a monotonic time in seconds.
+        sleep: waits for a number of seconds.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class Pace:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing has to be waited for."""
+        """Whether the next request can be sent immediately."""
         return max(self._free, self._held) <= self._clock()
 
     async def turn(self, *, writes: bool) -> None:
-        """Return once a request may be sent. Raises `SiteUnavailable` where that is too long to wait for."""
+        """Wait until a request may be sent. Raises `SiteUnavailable` if that takes too long."""
         now = self._clock()
         if now < self._held:
             pause = self._held - now
@@ -68,33 +68,33 @@ class Pace:
             await self._sleep(at - now)
 
     def hold(self, retry_after: str) -> None:
-        """Send nothing for as long as a `Retry-After` says: seconds or a date (RFC 9110, section 10.2.3)."""
+        """Pause all requests for the duration of a `Retry-After`: seconds or a date (RFC 9110, section 10.2.3)."""
         self._held = self._clock() + min(_MAX_PAUSE_SECONDS, max(0.0, _seconds(retry_after.strip())))
 
 
 class Paces:
-    """The paces of all API keys of this process."""
+    """The rate limiters of all API keys of this process."""
 
     def __init__(self, interval: float) -> None:
         self._interval = interval
         self._known: dict[bytes, Pace] = {}
 
     def of(self, key: str) -> Pace:
-        """Return the pace of a key."""
+        """Return the rate limiter of a key."""
         if len(self._known) > _MAX_REMEMBERED:
             self._known = {name: pace for name, pace in self._known.items() if not pace.idle}
         return self._known.setdefault(sha256(key.encode()).digest(), Pace(self._interval))
 
 
 class PacedFetcher:
-    """Sends requests through another fetcher, at a pace. It implements `pressroom.sdk.Fetcher`."""
+    """Wraps a fetcher, and limits the rate of `request`. Implements `pressroom.sdk.Fetcher`."""
 
     def __init__(self, fetcher: Fetcher, pace: Pace) -> None:
         self._fetcher = fetcher
         self._pace = pace
 
     async def get(self, url: str, *, accept: str, max_bytes: int, seconds: float, redirects: int = 3) -> Fetched:
-        """Return what is at a URL."""
+        """Fetch a URL, without rate limiting."""
         return await self._fetcher.get(url, accept=accept, max_bytes=max_bytes, seconds=seconds, redirects=redirects)
 
     async def request(
@@ -108,7 +108,7 @@ class PacedFetcher:
         seconds: float,
         redirects: int = 0,
     ) -> Fetched:
-        """Send a request when it is its turn. Raises `SiteUnavailable`, without sending it, where that is far off."""
+        """Send a request when the rate limit allows it. If that takes too long, raise `SiteUnavailable`."""
         await self._pace.turn(writes=method not in _SAFE)
         answer = await self._fetcher.request(
             method, url, headers=headers, content=content, max_bytes=max_bytes, seconds=seconds, redirects=redirects
@@ -128,7 +128,7 @@ class PacedFetcher:
         encodings: str = "identity",
         plain_http: bool = False,
     ) -> FetchResponse:
-        """Return the answer to one request, as it came."""
+        """Send one request without rate limiting, and return the raw response."""
         return await self._fetcher.exchange(
             url,
             accept=accept,

@@ -1,4 +1,4 @@
-"""The plugin: the connector for DEV."""
+"""The plugin with the connector for DEV."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PLUGIN = Plugin(
 
 @hookimpl
 def pressroom_site_connectors(plugin: PluginContext[DevtoConfig]) -> Iterable[Any]:
-    """Offer the platform."""
-    from pressroom_devto.site import connector  # noqa: PLC0415 - loads once a website is asked for
+    """Register the platform."""
+    from pressroom_devto.site import connector  # noqa: PLC0415 - loads only when a website needs it
 
     return [connector(plugin.config)]

@@ -1,4 +1,4 @@
-"""The posts of one account on DEV, as Forem's API shows and takes them, and the platform that DEV is."""
+"""The DEV platform: the posts of one account, accessed through Forem's API."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ _USERNAME: Final = re.compile(r"[A-Za-z0-9_]{1,100}", re.ASCII)
 _PAGE: Final = 100
 _MAX_PAGES: Final = 100
 _LONG: Final = 50_000
-"""Characters of a body from which on it is not worked on in the event loop."""
+"""Bodies that are longer than this, in characters, are processed in a worker."""
 
 _HEADERS: Final = {"Accept": "application/vnd.forem.api-v1+json"}
 Row = Mapping[str, Any]
 
 
 def article(post: Post) -> dict[str, Any]:
-    """Return what is sent for a post; its state is not in it."""
+    """Return the API's representation of a post, without its state."""
     return {
         "title": post.title,
         "body_markdown": with_marker(post.markdown, post.marker),
@@ -76,12 +76,12 @@ def article(post: Post) -> dict[str, Any]:
 
 
 def with_marker(markdown: str, marker: str) -> str:
-    """Return a body with the marker as a comment before it.
+    """Return a body with the marker in front of it, as a comment.
 
-    The API gives bodies back as they were written, and comments never get to the page. At the beginning it cannot end
-    up in a code block that is not closed, and a body that begins with `---` is not read as front matter, which would
-    stand in for title, tags and state. There is nothing in it that Liquid reads. The canonical URL would be no
-    place for it: search engines go by it, and DEV takes each one only once.
+    The API returns bodies as they were written, and comments do not appear on the page. At the beginning, the marker
+    cannot end up in an unclosed code block, and it keeps a body that begins with `---` from being parsed as front
+    matter, which would override title, tags and state. It contains nothing that Liquid interprets. The canonical URL is
+    unsuitable as a marker: search engines rely on it, and DEV accepts each one only once.
     """
     return f"<!-- pressroom:{marker} -->\n\n{markdown}"
 
@@ -93,13 +93,13 @@ def marker_of(markdown: str) -> str:
 
 
 def tags_of(names: Sequence[str]) -> list[str]:
-    """Return the first four tags, in letters and digits only, as DEV takes them."""
+    """Return the first four tags, reduced to the letters and digits that DEV allows."""
     plain = ("".join(filter(str.isalnum, name.lower()))[:_MAX_TAG_LENGTH] for name in names)
     return list(dict.fromkeys(filter(None, plain)))[:MAX_TAGS]
 
 
 def post_of(row: Mapping[str, Any], state: PostState | None = None) -> RemotePost:
-    """Return a post. `state` is what it is known to be where the row does not say, as the answers to writes do not."""
+    """Convert a row to a post. `state` is used if the row has none, as in responses to writes."""
     markdown = str(row.get("body_markdown") or "")
     if isinstance(row.get("published"), bool):
         state = "live" if row["published"] else "draft"
@@ -124,7 +124,7 @@ def post_of(row: Mapping[str, Any], state: PostState | None = None) -> RemotePos
 
 
 def _tags(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the tags: lists have them in `tag_list`, where the answers to writes have a text."""
+    """Return the tags. `tag_list` is a list in lists of posts, but a string in responses to writes."""
     given = row.get("tag_list")
     names = field_text(given).split(",") if isinstance(given, str) else given if isinstance(given, list) else []
     return tuple(str(name).strip() for name in names if str(name).strip())
@@ -138,7 +138,7 @@ def _moment(value: Any) -> datetime | None:
 
 
 class DevtoSite(BasicSite):
-    """The posts of one account, with its API key."""
+    """The posts of one account, accessed with its API key."""
 
     capabilities = CAPABILITIES
     refusals: ClassVar = {
@@ -154,7 +154,7 @@ class DevtoSite(BasicSite):
         self._api = SiteApi(fetcher, "DEV" if name == "dev.to" else name, api_url, {**_HEADERS, "api-key": key})
 
     async def check(self) -> ConnectionReport:
-        """Ask whose key it is."""
+        """Look up the account that the key belongs to."""
         try:
             me = (await self._api.get("/users/me")).body
         except SiteRejected:
@@ -174,7 +174,7 @@ class DevtoSite(BasicSite):
         return ConnectionReport(checks, CAPABILITIES, name=str(me.get("name") or username), site_url=site_url)
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
-        """Return tags that are in use; DEV has no other kinds, and no search over them."""
+        """Return popular tags, filtered here because the API has no search. DEV has no other kinds of terms."""
         if kind != "tag":
             raise SiteRefused(f"DEV has tags to list, but no kind {kind}")
         wanted = query.casefold()
@@ -186,24 +186,24 @@ class DevtoSite(BasicSite):
         return found[:limit]
 
     async def find(self, post: Post) -> RemotePost | None:
-        """Look through the account's posts for the marker."""
+        """Search the account's posts for the marker."""
         row = await self._look(lambda row: marker_of(str(row.get("body_markdown") or "")) == post.marker)
         return None if row is None else await self._post(row)
 
     async def create(self, post: Post) -> RemotePost:
-        """Make the post as a draft."""
+        """Create the post as a draft."""
         answer = await self._api.send("POST", "/articles", document={"article": {**article(post), "published": False}})
         return await self._post(answer.row(written=True), "draft")
 
     async def read(self, post_id: str) -> RemotePost:
-        """Return a post, from the account's list: drafts cannot be asked for by their id."""
+        """Return a post from the account's list, because drafts cannot be fetched by ID."""
         row = await self._look(lambda row: str(row.get("id")) == post_id)
         if row is None:
             raise SiteGone("the post is no longer on DEV")
         return await self._post(row)
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
-        """Write the post again; its state stays."""
+        """Update the post; its state is unchanged."""
         there = await self.read(post_id)
         if revision and there.revision != revision:
             raise RemoteChanged("the post was edited on DEV since it was published from here")
@@ -218,7 +218,7 @@ class DevtoSite(BasicSite):
         return await self._post((await self._put(post_id, {"published": state == "live"})).row(written=True), state)
 
     async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
-        """Yield published posts, newest first; DEV does not say when one was changed, so `since` leaves none out."""
+        """Yield published posts, newest first. DEV does not report modification times, so `since` has no effect."""
         del since
         left, page = most, 1
         while left > 0:
@@ -242,10 +242,10 @@ class DevtoSite(BasicSite):
         return await self._api.send("PUT", f"/articles/{post_id}", document={"article": changes})
 
     async def _look(self, wanted: Callable[[Row], bool]) -> Row | None:
-        """Return a post of the account, or `None` once two looks did not find it.
+        """Return a matching post of the account, or `None` if two passes over its posts did not find one.
 
-        Pages move while they are read: a post that is deleted meanwhile pulls another one over the edge of a page. To
-        miss one would be to make it a second time.
+        Pages shift while they are read: deleting a post moves another one across a page boundary. A missed post would
+        be created a second time.
         """
         for _ in range(2):
             for page in range(1, _MAX_PAGES + 1):
@@ -261,7 +261,7 @@ class DevtoSite(BasicSite):
 
 
 def connector(config: DevtoConfig) -> SiteConnector:
-    """Return the connector for the API that the operator named."""
+    """Return the connector for the API URL in the configuration."""
     paces = Paces(config.write_interval)
 
     def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> Site:

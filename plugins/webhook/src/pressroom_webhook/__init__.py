@@ -1,1 +1,1 @@
-"""A program of one's own as a platform to publish to: it gets signed events (Standard Webhooks, version 1.0)."""
+"""Your own program as a publishing platform: it receives signed events (Standard Webhooks, version 1.0)."""

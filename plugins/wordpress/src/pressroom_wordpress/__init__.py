@@ -1,1 +1,1 @@
-"""WordPress as a platform to publish to: its REST API with application passwords (WordPress 5.6 and newer)."""
+"""WordPress as a publishing platform: its REST API with application passwords (WordPress 5.6 and later)."""

@@ -1,8 +1,8 @@
-"""Bodies of WordPress posts taken apart: the comments of the block editor, the text between them, and what readers see.
+"""Parsing bodies of WordPress posts: the block editor's comments, the HTML between them, and what readers see of both.
 
-The grammar is the one of the block editor's handbook (developer.wordpress.org/block-editor, "Markup representation"):
-`<!-- wp:name {"key":"value"} -->`, then HTML and further blocks, then `<!-- /wp:name -->`, or one comment that ends in
-`/-->`. Everything is read once from left to right.
+The grammar is that of the block editor's handbook (developer.wordpress.org/block-editor, "Markup representation"):
+`<!-- wp:name {"key":"value"} -->`, then HTML and nested blocks, then `<!-- /wp:name -->`, or a single comment that ends
+in `/-->`. Everything is read once from left to right.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _ROOTS: Final[Mapping[str, tuple[str, ...]]] = {
     "core/details": ("details",),
 }
 OPENING: Final = "<!-- wp:"
-"""What a body has somewhere that WordPress takes for one of the block editor. Other bodies are classic."""
+"""The text by which WordPress recognises a body of the block editor. Other bodies are classic."""
 
 MAX_BLOCKS: Final = 20_000
 _DELIMITER = re.compile(
@@ -106,13 +106,13 @@ _ATTRIBUTES: Final[Mapping[str, _Known]] = {
     "core/details": {"showContent": _is_flag},
     "core/html": {},
 }
-"""The blocks that an article can say, with the attributes that change nothing else of what readers see."""
+"""The blocks that an article can express, with the attributes that do not affect anything else that readers see."""
 
 
 def html_of_block(name: str, openings: Sequence[Delimiter], inner: str) -> str | None:
-    """Return the HTML of a block, `None` where an article cannot say all that readers see.
+    """Return the HTML of a block; `None` if an article cannot express everything that readers see.
 
-    `openings` are the comments that open it and the blocks in it, `inner` all HTML between comments.
+    `openings` are the opening comments of the block and its nested blocks, `inner` is all HTML between comments.
     """
     for position, one in enumerate(openings):
         known = _ATTRIBUTES.get(one.name)
@@ -142,7 +142,7 @@ def html_of_block(name: str, openings: Sequence[Delimiter], inner: str) -> str |
 
 
 def _name_language(root: HtmlElement) -> None:
-    """Move the language from the block to its code, where articles have it."""
+    """Move the language class from the block to its code element, where articles have it."""
     language = root.attributes.get("class", "")
     inner = root.elements()
     if language and len(inner) == 1 and inner[0].name == "code":
@@ -151,7 +151,7 @@ def _name_language(root: HtmlElement) -> None:
 
 
 def _player(attributes: Mapping[str, Any], inner: str) -> str | None:
-    """Return an embedded video with its caption."""
+    """Return an embedded video with its caption as HTML."""
     player = player_of(str(attributes.get("url", "")))
     nodes = parse(inner)
     figure = next((one for one in nodes or () if isinstance(one, HtmlElement)), None)
@@ -167,7 +167,7 @@ def _player(attributes: Mapping[str, Any], inner: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Delimiter:
-    """A comment that opens or closes a block, or is all of it. `attributes` are `None` where they are not JSON."""
+    """A comment that opens or closes a block, or is a whole block. `attributes` is `None` if they are invalid JSON."""
 
     start: int
     end: int
@@ -178,14 +178,14 @@ class Delimiter:
 
 
 def is_classic(raw: str) -> bool:
-    """Tell whether WordPress makes the paragraphs of a body itself, since the block editor did not write it."""
+    """Check whether a body was written without the block editor, so that WordPress adds paragraphs itself."""
     return OPENING not in raw
 
 
 def split(raw: str) -> Sequence[BodyBlock]:
-    """Return the blocks of a body. Their sources together are the body.
+    """Return the blocks of a body. Concatenated, their sources are the body.
 
-    What follows after `MAX_BLOCKS` is one block, which is kept as it is.
+    Everything after `MAX_BLOCKS` becomes one block that is kept unchanged.
     """
     blocks = classic_blocks(raw, paragraphs=True) if is_classic(raw) else _mixed_blocks(raw)
     found = list(islice(blocks, MAX_BLOCKS))
@@ -213,7 +213,7 @@ def without_delimiters(source: str) -> str:
 
 
 def shown_html(raw: str) -> str:
-    """Return a body without the comments of the block editor, with the players of videos that it embeds."""
+    """Return a body without the comments of the block editor, with players for embedded videos."""
     parts, at = [], 0
     for one in delimiters(raw):
         parts.append(raw[at : one.start])
@@ -225,7 +225,7 @@ def shown_html(raw: str) -> str:
 
 
 def delimiters(raw: str) -> Iterator[Delimiter]:
-    """Yield the comments of the block editor. One that does not end is not one."""
+    """Yield the comments of the block editor. Unterminated comments are ignored."""
     at = 0
     while (start := raw.find("<!--", at)) >= 0:
         end = raw.find("-->", start + 4)
@@ -254,9 +254,9 @@ def _attributes(words: str | None) -> Mapping[str, Any] | None:
 
 
 def _top_level(raw: str) -> Iterator[tuple[int, int, Sequence[Delimiter]]]:
-    """Yield where each block begins and ends that is in no other, and the comments in it, with its own.
+    """Yield start and end of each top-level block, and the comments in it, including its own.
 
-    One that never ends reaches to the end of the body, as WordPress has it.
+    An unclosed block extends to the end of the body, as in WordPress.
     """
     inside: list[Delimiter] = []
     depth = 0
@@ -286,7 +286,7 @@ def _block(raw: str, start: int, end: int, source: str, inside: Sequence[Delimit
 
 
 def _is_whole(inside: Sequence[Delimiter]) -> bool:
-    """Tell whether each block in a block ends with a comment of its own name, and all attributes can be read."""
+    """Check that all nested blocks are closed by a comment of the same name, and all attributes can be parsed."""
     stack: list[str] = []
     for one in inside:
         if one.attributes is None:
@@ -301,7 +301,7 @@ def _is_whole(inside: Sequence[Delimiter]) -> bool:
 
 
 def readable_name(block: Delimiter) -> str:
-    """Return what people call a block: `media text` or `tiled gallery (jetpack)`."""
+    """Return the display name of a block, such as `media text` or `tiled gallery (jetpack)`."""
     space, _, name = block.name.partition("/")
     attributes = block.attributes or {}
     if block.name == "core/embed" and (provider := attributes.get("providerNameSlug")):

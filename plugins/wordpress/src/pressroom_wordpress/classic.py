@@ -1,9 +1,9 @@
-"""Text of WordPress without the block editor: pieces between blank lines, elements, shortcodes.
+"""Classic WordPress texts without the block editor, split at blank lines, elements and shortcodes.
 
-WordPress makes the paragraphs of such text when it shows it (`wpautop`): a blank line ends one, and a line break in it
-is one that readers see. Articles are told what readers get. Shortcodes are written `[gallery ids="1,2"]` and
-`[caption]…[/caption]` (developer.wordpress.org). Which names a site knows cannot be asked, so whatever looks like a
-shortcode counts as one.
+WordPress adds paragraphs to such text when it is shown (`wpautop`): a blank line ends a paragraph, and a line break in
+it is visible to readers. Articles get the text as readers see it. Shortcodes are written `[gallery ids="1,2"]` and
+`[caption]…[/caption]` (developer.wordpress.org). The names that a site has registered cannot be queried, so anything
+that looks like a shortcode counts as one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TAG = re.compile(
 )
 _ARGUMENTS = re.compile(r"[=\"']|://|/\Z")
 _WORDS: Final = frozenset({"sic", "ibid", "emphasis", "citation"})
-"""What authors put in brackets and WordPress leaves alone."""
+"""Bracketed words of authors that WordPress does not treat as shortcodes."""
 
 _BLANK_LINE = re.compile(r"\n[^\S\n]*+\n\s*+")
 _LINE_BREAK = re.compile(r"\n\s*+")
@@ -46,7 +46,7 @@ _ELEMENTS: Final = frozenset(
         "style", "summary", "svg", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
     }
 )  # fmt: skip
-"""Elements that begin a piece of their own."""
+"""Elements that begin a new piece."""
 
 _NAMES: Final = {
     "p": "paragraph", "ul": "list", "ol": "list", "blockquote": "quote", "pre": "preformatted", "hr": "separator",
@@ -66,7 +66,7 @@ class Shortcode(NamedTuple):
 
 
 def shortcodes(text: str) -> Iterator[Shortcode]:
-    """Yield the tags of shortcodes in a text, wherever they are, in attributes and code too."""
+    """Yield the shortcode tags in a text, including those in attributes and code."""
     for match in _TAG.finditer(text):
         closes, _, name, arguments = match.groups()
         arguments = arguments.strip()
@@ -79,14 +79,14 @@ def shortcodes(text: str) -> Iterator[Shortcode]:
 
 
 def has_shortcodes(text: str) -> bool:
-    """Tell whether there is a shortcode in a text."""
+    """Check whether a text contains a shortcode."""
     return "[" in text and next(shortcodes(text), None) is not None
 
 
 def classic_blocks(raw: str, *, paragraphs: bool) -> Iterator[BodyBlock]:
-    """Yield the pieces of a text; their sources together are the text.
+    """Yield the pieces of a text. Concatenated, their sources are the text.
 
-    `paragraphs` tells that WordPress makes paragraphs of it. It does not in a body that has blocks besides.
+    `paragraphs` is whether WordPress adds paragraphs. It does not in a body that also has blocks.
     """
     start = 0
     for end in [*_outside(_cuts(raw), _enclosed(raw)), len(raw)]:
@@ -97,7 +97,7 @@ def classic_blocks(raw: str, *, paragraphs: bool) -> Iterator[BodyBlock]:
 
 
 def _cuts(raw: str) -> Iterator[int]:  # noqa: C901 - one pass over all kinds of tokens
-    """Yield where pieces end, in ascending order."""
+    """Yield the positions at which pieces end, in ascending order."""
     depth, element = 0, ""
     for token in tokens(raw):
         if element:
@@ -125,7 +125,7 @@ def _cuts(raw: str) -> Iterator[int]:  # noqa: C901 - one pass over all kinds of
 
 
 def _enclosed(raw: str) -> Iterator[tuple[int, int]]:
-    """Yield where shortcodes begin and end that enclose something; those in others are part of them."""
+    """Yield start and end of enclosing shortcodes. Nested ones are part of the outer one."""
     tags = list(shortcodes(raw)) if "[/" in raw else []
     closings: dict[str, list[int]] = {}
     for one in reversed(tags):
@@ -142,7 +142,7 @@ def _enclosed(raw: str) -> Iterator[tuple[int, int]]:
 
 
 def _outside(cuts: Iterator[int], regions: Iterator[tuple[int, int]]) -> Iterator[int]:
-    """Yield the cuts that are not in a region."""
+    """Yield the cuts that are not inside a region."""
     start, end = next(regions, (0, 0))
     for cut in cuts:
         while end and end <= cut:
@@ -193,7 +193,7 @@ def _html(nodes: Nodes | None) -> str | None:
 
 
 def _shown(element: HtmlElement) -> HtmlElement | None:
-    """Return an element as readers get it; `None` where WordPress would make paragraphs in it that are hard to tell."""
+    """Return an element as readers see it; `None` if WordPress would add paragraphs in it that are hard to predict."""
     if element.name == "pre":
         return element
     children: list[HtmlElement | str] = []
@@ -220,7 +220,7 @@ def _part(part: HtmlElement | Nodes, holder: str) -> Nodes | None:
 
 
 def _parts(nodes: Nodes) -> Iterator[HtmlElement | Nodes]:
-    """Yield the block-level elements, and what is between them."""
+    """Yield the block-level elements, and the runs of nodes between them."""
     run: list[HtmlElement | str] = []
     for node in nodes:
         if isinstance(node, HtmlElement) and node.name not in INLINE:
@@ -243,7 +243,7 @@ def _paragraphs(nodes: Nodes, attributes: Mapping[str, str]) -> Sequence[HtmlEle
 
 
 def _runs(nodes: Nodes) -> list[list[HtmlElement | str]] | None:
-    """Return text cut at its blank lines and double line breaks, without the white space around each part."""
+    """Split text at blank lines and double line breaks, and strip the white space around each part."""
     runs: list[list[HtmlElement | str]] = [[]]
     for node in nodes:
         if isinstance(node, str):
@@ -279,7 +279,7 @@ def _trimmed(run: list[HtmlElement | str]) -> list[HtmlElement | str]:
 
 
 def _broken(run: Nodes) -> list[HtmlElement | str] | None:
-    """Return text with an element for each line break, `None` where there are blank lines in its elements."""
+    """Return text with a `br` element for each line break; `None` if its elements contain blank lines."""
     made: list[HtmlElement | str] = []
     for node in run:
         if isinstance(node, HtmlElement):

@@ -1,4 +1,4 @@
-"""Requests to one WordPress site: where its REST API is (developer.wordpress.org/rest-api), and what it lets us do."""
+"""A client for one WordPress site: discovery of its REST API (developer.wordpress.org/rest-api), and requests to it."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ _POSTS: Final = "/wp/v2/posts"
 class WordPressClient:
     """Sends requests with an application password.
 
-    The API is looked for where most sites have it, by the first request itself. Only if that fails is the site asked
-    where its API is.
+    The first request tries the usual location of the API. Discovery runs only if that fails.
     """
 
     def __init__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> None:
@@ -43,17 +42,17 @@ class WordPressClient:
         self._root = ""
         self._keys: Mapping[str, tuple[str, ...]] | None = None
         self.skew = 0.0
-        """Seconds by which the site's clock is ahead, as of its last answer."""
+        """Seconds by which the site's clock is ahead, according to its last response."""
 
     async def discovered(self) -> DiscoveredSite:
-        """Return what the site says of itself. Raises `SiteUnavailable` or `SiteRefused`."""
+        """Return the site's self-description. Raises `SiteUnavailable` or `SiteRefused`."""
         if self._discovered is None:
             self._discovered = await discover(self.url, self.fetcher)
             self._root, self.skew = self._discovered.root, self._discovered.skew
         return self._discovered
 
     async def get(self, path: str, query: Mapping[str, Any] | None = None) -> SiteResponse:
-        """Ask for something. Raises `SiteError`, but never `UnknownOutcome`."""
+        """Send a GET request. Raises `SiteError`, but never `UnknownOutcome`."""
         return await self._ask("GET", path, query)
 
     async def send(
@@ -66,20 +65,20 @@ class WordPressClient:
         content: bytes = b"",
         headers: Mapping[str, str] | None = None,
     ) -> SiteResponse:
-        """Change something. Raises `SiteError`."""
+        """Send a request that changes something. Raises `SiteError`."""
         api = await self.api()
         return self._noted(
             await api.send(method, path, query=query, document=document, content=content, headers=headers)
         )
 
     async def api(self) -> SiteApi:
-        """Return the site's API, which was found before it is returned."""
+        """Return the site's API, discovering it if necessary."""
         if not self._root:
             await self.discovered()
         return self._at(self._root)
 
     async def meta_keys(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the keys of meta that can be written for posts, by field."""
+        """Return the writable meta keys of posts, by field."""
         if self._keys is None:
             self._keys = reading.writable((await self._ask("OPTIONS", _POSTS)).body)
         return self._keys
@@ -92,7 +91,7 @@ class WordPressClient:
             answer = await self._at(usual).send(method, path, query=query)
         except (SiteGone, SiteUnavailable) as error:
             if isinstance(error, SiteUnavailable) and error.retry_after is not None:
-                raise  # the site wants to be left alone
+                raise  # the site asked to wait
             if (await self.discovered()).root == usual:
                 raise
             return await self._ask(method, path, query)
@@ -112,17 +111,17 @@ _SECONDS: Final = 20.0
 HOSTED: Final = ".wordpress.com"
 PRETTY: Final = "/wp-json"
 _PLAIN: Final = "/?rest_route="
-"""The second form works on sites without permalinks, and on those whose server hides the first one."""
+"""This form works on sites without permalinks, and on those whose server blocks the first one."""
 
 _BUSY, _FAILED = 429, 500
 
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredSite:
-    """A WordPress site. `root` is what routes such as `/wp/v2/posts` are added to; `skew` is in seconds.
+    """A WordPress site. `root` is the prefix of routes such as `/wp/v2/posts`; `skew` is in seconds.
 
-    `home` is the URL that the site names as its own, nothing where another host said so. `hosted` tells that it is on
-    WordPress.com.
+    `home` is the URL that the site reports as its own, empty if the response came after a redirect. `hosted` is whether
+    it is on WordPress.com.
     """
 
     root: str
@@ -136,11 +135,11 @@ class DiscoveredSite:
 
 
 async def discover(url: str, fetcher: Fetcher) -> DiscoveredSite:
-    """Return what a site says of itself.
+    """Return the self-description of a site.
 
     Raises:
-        SiteUnavailable: it cannot be reached, or fails as a whole, as during its own updates.
-        SiteRefused: it is not a WordPress site, its API is switched off, or its URL is not allowed.
+        SiteUnavailable: it cannot be reached, or is temporarily failing, as during its own updates.
+        SiteRefused: it is not a WordPress site, its API is disabled, or its URL is not allowed.
     """
     problem = ""
     for form in (PRETTY, _PLAIN):
@@ -203,11 +202,11 @@ _PARTS_OF_HOURS: Final[Mapping[float, str]] = {
     8.75: "Australia/Eucla",
     9.5: "Australia/Darwin",
 }
-"""Time zones with a constant offset of these hours: the names of the database for offsets are of whole hours only."""
+"""Time zones with these constant offsets in hours: the database has names only for offsets of whole hours."""
 
 
 def _timezone(document: Mapping[str, Any]) -> str:
-    """Return the name of a site's time zone; a site may have an offset from UTC instead, in hours."""
+    """Return the name of a site's time zone, from its name or its offset from UTC in hours."""
     name, offset = document.get("timezone_string"), document.get("gmt_offset")
     try:
         hours = float(offset) if not name and offset is not None else 0.0
@@ -220,7 +219,7 @@ def _timezone(document: Mapping[str, Any]) -> str:
 
 
 def language_tag(locale: object) -> str:
-    """Return a locale of WordPress such as `de_CH_informal` as a language tag; an empty one is American English."""
+    """Return the language tag of a WordPress locale such as `de_CH_informal`. An empty locale is American English."""
     if not isinstance(locale, str):
         return ""
     parts = (locale or "en_US").split("_")
@@ -228,7 +227,7 @@ def language_tag(locale: object) -> str:
 
 
 def skew_of(date: str, *, otherwise: float = 0.0) -> float:
-    """Return by how many seconds a clock is ahead that shows this date, as HTTP writes dates."""
+    """Return the seconds by which a clock that shows this HTTP date is ahead."""
     try:
         return (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds()
     except (ValueError, TypeError, OverflowError):
@@ -236,6 +235,6 @@ def skew_of(date: str, *, otherwise: float = 0.0) -> float:
 
 
 def _is_hosted(url: str, headers: Mapping[str, str]) -> bool:
-    """Tell whether a site is on WordPress.com, which names itself in its answers."""
+    """Check whether a site is on WordPress.com, which identifies itself in response headers."""
     host = urlsplit(url).hostname or ""
     return host.endswith(HOSTED) or headers.get("host-header", "").lower() == "wordpress.com" or "x-ac" in headers

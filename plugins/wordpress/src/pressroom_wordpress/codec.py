@@ -1,4 +1,4 @@
-"""The bodies of WordPress posts: what takes them apart and puts them together."""
+"""The codec for bodies of WordPress posts, with blocks and classic."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from pressroom_wordpress.blocks import OPENING, is_classic, split, without_delim
 from pressroom_wordpress.gutenberg import encode
 
 _PARAGRAPH: Final = re.compile(r"<p>([^\s](?:(?!</?p\b|<!--)[^\n])*)</p>")
-"""One paragraph in one line. WordPress would make line breaks of those in it, if it had no tags."""
+"""A paragraph on a single line. Without tags, WordPress would turn inner line breaks into visible ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordPressCodec:
-    """Implements `pressroom_content.contract.BodyCodec` for bodies with blocks, and for classic ones."""
+    """Implements `pressroom_content.contract.BodyCodec` for bodies with blocks and for classic ones."""
 
     def split(self, raw: str) -> Sequence[BodyBlock]:
-        """Return the blocks of a body; their sources together are the body."""
+        """Return the blocks of a body. Concatenated, their sources are the body."""
         return split(raw)
 
     def join(self, sources: Sequence[str], original: str = "") -> str:
-        """Return a body of these blocks.
+        """Join blocks to a body.
 
-        New blocks are put into a classic body without the comments of the block editor: with them WordPress would stop
-        making paragraphs of all the text beside them.
+        New blocks are inserted into a classic body without the comments of the block editor: those would stop WordPress
+        from adding paragraphs to the rest of the text.
         """
         whole = "".join(sources)
         if whole == original:
@@ -46,7 +46,7 @@ class WordPressCodec:
         return "".join(parts)
 
     def encode(self, html: str, markdown: str) -> Sequence[str]:
-        """Return the sources of the blocks that show sanitised HTML; the markdown says the same."""
+        """Return the sources of the blocks that show sanitised HTML. The equivalent Markdown is not used."""
         del markdown
         return encode(html)
 
@@ -55,8 +55,8 @@ class WordPressCodec:
 class _Gaps:
     """The white space between the blocks of a body.
 
-    `neighbours` are blocks that follow one another in it, with what white space they have. `closed` are those whose
-    next block was replaced by another, and `opened` the white space before those whose previous one was.
+    `neighbours` are adjacent blocks, which keep the white space they have. `closed` are blocks whose next block was
+    replaced, and `opened` maps blocks whose previous block was replaced to the white space before them.
     """
 
     neighbours: Collection[tuple[str, str]]
@@ -65,14 +65,14 @@ class _Gaps:
 
     @classmethod
     def of(cls, there: Sequence[str], sources: Sequence[str]) -> Self:
-        """Return the white space of a body that has these sources now, for one that is to have others."""
+        """Return the white space of a body that has the sources `there` and is to have `sources`."""
         pairs, kept = list(pairwise(there)), set(sources)
         closed = {left for left, right in pairs if right not in kept}
         opened = {right: _ending(left) for left, right in pairs if left not in kept}
         return cls(set(pairs), closed, opened)
 
     def between(self, left: str, right: str) -> str:
-        """Return what to put between two blocks: a blank line, where they are new neighbours without one."""
+        """Return the separator of two blocks: a blank line if they are new neighbours without one."""
         if not left or not right or (left, right) in self.neighbours or left in self.closed:
             return ""
         if right in self.opened and not _ending(left):
@@ -88,7 +88,7 @@ def _ending(source: str) -> str:
 
 
 def _classic(source: str, *, bare: bool) -> str:
-    """Return new blocks for a classic body. `bare` writes a paragraph as the classic editor does, without its tags."""
+    """Convert new blocks for a classic body. `bare` writes a paragraph without its tags, as the classic editor does."""
     html = without_delimiters(source).rstrip()
     match = _PARAGRAPH.fullmatch(html) if bare else None
     return (match[1] if match else html) + _ending(source)

@@ -1,7 +1,8 @@
-"""HTML as the block editor of WordPress writes it, so that people can continue to edit it there.
+"""Converting HTML to blocks of the WordPress block editor, so that users can continue to edit it there.
 
-What a block cannot say becomes a block of HTML, which shows the same. No line of a text ends in a line break that the
-author did not set, and nothing in it runs: WordPress looks for shortcodes everywhere, in code and in attributes too.
+Content that no other block can express becomes an HTML block, which looks the same. Texts get no line breaks that the
+author did not set, and nothing in them is executed: WordPress looks for shortcodes everywhere, even in code and
+attributes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pressroom_wordpress.markup import INLINE, VOID, HtmlElement, parse, player_
 
 _SHORTCODE = re.compile(r"\[(?=[^<>&\[\]\x00-\x20=])")
 _LONELY_URL = re.compile(r"^([^\S\n]*+https?:)//(?=[^\s<>\"]++[^\S\n]*+$)", re.MULTILINE | re.IGNORECASE)
-"""WordPress shows a player or a card where a URL has a line of its own."""
+"""A URL on a line of its own, which WordPress replaces with a player or a card."""
 
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _LANGUAGE = re.compile(r"language-[\w+#-]+", re.ASCII)
@@ -42,7 +43,7 @@ def encode(html: str) -> Sequence[str]:
 
 
 def still(text: str) -> str:
-    """Return the text of HTML so that WordPress finds nothing in it to run or to embed; readers see the same."""
+    """Escape text of HTML so that WordPress does not find shortcodes or embeds in it; readers see the same."""
     return _LONELY_URL.sub(r"\1&#47;&#47;", _SHORTCODE.sub("&#91;", text))
 
 
@@ -81,7 +82,7 @@ def _block(name: str, attributes: Mapping[str, Any], html: str) -> str:
 
 
 def _inline(nodes: Nodes) -> str | None:
-    """Return text with its elements on one line; `None` where there is more than text in it."""
+    """Return inline content on one line; `None` if it contains block-level elements."""
     parts: list[str] = []
     if not _write_inline(nodes, parts):
         return None
@@ -156,7 +157,7 @@ def _list(element: HtmlElement) -> str | None:
 
 
 def _item(element: HtmlElement) -> str | None:
-    """Return a list item: a text, and the lists below it. A text in a paragraph is as good as one without."""
+    """Return a list item: a text, and the lists below it. A text in a paragraph is equivalent to one without."""
     if element.attributes:
         return None
     children = [one for one in element.children if isinstance(one, HtmlElement) or one.strip()]
@@ -196,7 +197,7 @@ def _quote(element: HtmlElement) -> str | None:
 
 
 def _preformatted(element: HtmlElement) -> str | None:
-    """Return a block of code, or of text whose lines stay. The language is a class, as highlighters look for it."""
+    """Return a code block, or preformatted text. The language becomes a class, as highlighters expect it."""
     inner = element.elements()
     is_code = len(inner) == 1 and inner[0].name == "code" and element.only("code")
     if not _has_only(element, ("id", "class")):
@@ -222,7 +223,7 @@ def _preformatted(element: HtmlElement) -> str | None:
 
 
 def _lines(nodes: Nodes) -> str | None:
-    """Return text with its line breaks."""
+    """Return text with its line breaks; `None` if it contains block-level elements."""
     for node in nodes:
         if isinstance(node, HtmlElement) and (node.name not in INLINE or _lines(node.children) is None):
             return None
@@ -258,7 +259,7 @@ def _figure(element: HtmlElement) -> str | None:
 
 
 def _captioned(element: HtmlElement) -> tuple[HtmlElement, str] | None:
-    """Return the content of a figure that is one element, and its caption as HTML."""
+    """Return the only element of a figure, and its caption as HTML; `None` for other figures."""
     inner = element.elements()
     if not element.only(*(one.name for one in inner)) or not 1 <= len(inner) <= 2:
         return None

@@ -1,8 +1,7 @@
-"""HTML as tags and text, read in linear time, and which of it an article can hold.
+"""A linear-time HTML parser, and a filter for the HTML that articles can express.
 
-What is not well formed is told, and nothing is repaired. Players of other sites are the page that WordPress embeds by
-its URL, and the frame that readers get. An article holds the elements and attributes that sanitising keeps, and nothing
-more.
+Malformed HTML is reported, not repaired. Players of other sites are represented by the page URL that WordPress embeds,
+and by the frame that readers see. An article can express only the elements and attributes that sanitising keeps.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from urllib.parse import urlsplit
 
 VOID: Final = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"})
 MAX_DEPTH: Final = 80
-"""How many elements may be open at once; what is deeper counts as not well formed."""
+"""The maximum number of open elements. Anything deeper counts as malformed."""
 
 _SPACE = re.compile(r"\s*+")
-# A quotation mark without its other half ends at the next tag, so that looking for it never takes long.
+# An unmatched quotation mark ends at the next tag, so that matching stays linear.
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*+)((?>(?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*))>")
 _ATTRIBUTE = re.compile(r"([^\s=/<>\"']++)(?>(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++)))?)")
 
@@ -40,7 +39,7 @@ _FRAME_HOSTS: Final = frozenset(
 
 
 class HtmlToken(NamedTuple):
-    """A piece of HTML from `start` to `end`. `name` is that of its element in lower case, `inside` its attributes."""
+    """A token of HTML from `start` to `end`. `name` is its element in lower case, `inside` holds its attributes."""
 
     kind: TokenKind
     start: int
@@ -50,7 +49,7 @@ class HtmlToken(NamedTuple):
 
     @property
     def attributes(self) -> Mapping[str, str]:
-        """The attributes with their values as text, without character references."""
+        """The attributes, with character references in their values decoded."""
         found: dict[str, str] = {}
         for match in _ATTRIBUTE.finditer(self.inside):
             value = next((one for one in match.groups()[1:] if one is not None), "")
@@ -59,13 +58,13 @@ class HtmlToken(NamedTuple):
 
 
 def after_space(text: str, at: int) -> int:
-    """Return where the white space ends that begins at a place in a text."""
+    """Return the end of the white space that begins at a position."""
     match = _SPACE.match(text, at)
     return match.end() if match else at
 
 
 def tokens(html: str) -> Iterator[HtmlToken]:
-    """Yield the pieces of HTML; together they are all of it. A `<` that begins nothing is text."""
+    """Yield the tokens of HTML, which cover all of it. A `<` that does not begin a token is text."""
     at = written = 0
     comments = True
     while (at := html.find("<", at)) >= 0:
@@ -93,27 +92,27 @@ def tokens(html: str) -> Iterator[HtmlToken]:
 
 @dataclass(slots=True)
 class HtmlElement:
-    """An element of HTML. Texts among its children are HTML, with character references."""
+    """An element of HTML. Strings among its children are HTML text with character references."""
 
     name: str
     attributes: Mapping[str, str] = field(default_factory=dict)
     children: list[HtmlElement | str] = field(default_factory=list)
 
     def elements(self) -> Sequence[HtmlElement]:
-        """Return the elements among the children."""
+        """Return the children that are elements."""
         return [child for child in self.children if isinstance(child, HtmlElement)]
 
     def only(self, *names: str) -> bool:
-        """Tell whether all children are elements with these names, apart from white space."""
+        """Check whether all children are elements with these names, ignoring white space."""
         return all(
             child.name in names if isinstance(child, HtmlElement) else not child.strip() for child in self.children
         )
 
 
 def parse(html: str) -> Sequence[HtmlElement | str] | None:
-    """Return HTML as trees; `None` if it is not well formed: an element without its end, or a `<` that begins no tag.
+    """Parse HTML to trees; return `None` if it is malformed: an unclosed element, or a `<` that does not begin a tag.
 
-    Comments are left out.
+    Comments are removed.
     """
     root = HtmlElement("")
     stack = [root]
@@ -138,9 +137,9 @@ def parse(html: str) -> Sequence[HtmlElement | str] | None:
 
 
 def attribute(name: str, value: str) -> str:
-    """Return an attribute as HTML, with a space before it; one without a value is written without it.
+    """Return an attribute as HTML, preceded by a space. Empty boolean attributes are written as a name only.
 
-    Brackets are character references: WordPress runs shortcodes in attributes too.
+    Brackets become character references: WordPress runs shortcodes in attributes too.
     """
     if not value and name in ("allowfullscreen", "open", "reversed"):
         return f" {name}"
@@ -154,7 +153,7 @@ def tag(name: str, attributes: Mapping[str, str]) -> str:
 
 
 def serialised(nodes: Sequence[HtmlElement | str]) -> str:
-    """Return trees as HTML."""
+    """Serialise trees to HTML."""
     parts: list[str] = []
     _write(nodes, parts)
     return "".join(parts)
@@ -173,7 +172,7 @@ def _write(nodes: Sequence[HtmlElement | str], parts: list[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """A video. `url` is its page, `frame` what its player is loaded from."""
+    """A video. `url` is its page, `frame` the URL of its player."""
 
     provider: str
     url: str
@@ -187,9 +186,9 @@ class Player:
 
 
 def player_of(url: str) -> Player | None:
-    """Return the video that a URL of its page or of its player is of; `None` for any other URL.
+    """Return the video of a page or player URL; `None` for any other URL.
 
-    URLs with further parameters, such as the second to begin at, are other URLs: they would be lost.
+    URLs with further parameters, such as a start time, do not match: the parameters would be lost.
     """
     if match := _YOUTUBE.fullmatch(url.strip()):
         identifier = match[1]
@@ -204,7 +203,7 @@ def player_of(url: str) -> Player | None:
 
 
 def is_known_frame(url: str) -> bool:
-    """Tell whether an article may have a frame with this page."""
+    """Check whether an article can embed this page in an iframe."""
     try:
         parts = urlsplit(url.strip())
         port = parts.port
@@ -249,13 +248,13 @@ _IGNORED: Final[Mapping[str, frozenset[str]]] = {
     "td": frozenset({"data-align"}),
     "th": frozenset({"data-align"}),
 }
-"""What editors note for themselves: readers see nothing of it."""
+"""Editor metadata that readers do not see."""
 
 _KEPT_CLASS = re.compile(r"(?:language-|footnote|align|wp-image-)[\w+#-]*", re.ASCII)
 _OWN_CLASS = re.compile(
     r"wp-block-[\w-]+|wp-element-[\w-]+|size-[\w-]+|is-resized|has-fixed-layout|has-alpha-channel-opacity"
 )
-"""Classes that WordPress writes itself, and again when the block is made anew."""
+"""Classes that WordPress generates, and generates again when the block is recreated."""
 
 _ALIGNED_TEXT = re.compile(r"has-text-align-(left|center|right)")
 _ID = re.compile(r"[^\W_][\w:.-]{0,99}")
@@ -265,9 +264,9 @@ _NUMBER = re.compile(r"\d{1,5}(?:px|%)?", re.ASCII)
 
 
 def said(nodes: Sequence[HtmlElement | str]) -> list[HtmlElement | str] | None:
-    """Return trees without what only WordPress has a use for; `None` where readers would miss something.
+    """Return trees without WordPress's internal attributes; `None` if readers would miss something.
 
-    Readers would miss an element, an attribute or a class that sanitising takes away, such as a colour.
+    This is the case for an element, an attribute or a class that sanitising removes, such as a colour.
     """
     made: list[HtmlElement | str] = []
     for node in nodes:
@@ -302,7 +301,7 @@ def _attributes(element: HtmlElement) -> Mapping[str, str] | None:
 
 
 def _classes(name: str, value: str, kept: dict[str, str]) -> bool:
-    """Add what classes say to `kept`; tell whether all of them are known."""
+    """Add the relevant classes to `kept`. Return whether all of them are known."""
     names: list[str] = []
     for one in value.split():
         aligned = _ALIGNED_TEXT.fullmatch(one)

@@ -1,4 +1,4 @@
-"""The plugin: the connector for WordPress."""
+"""The plugin with the connector for WordPress."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLUGIN = Plugin(
 
 @hookimpl
 def pressroom_site_connectors() -> Iterable[Any]:
-    """Offer the platform."""
-    from pressroom_wordpress.connector import CONNECTOR  # noqa: PLC0415 - loads once a website is asked for
+    """Register the platform."""
+    from pressroom_wordpress.connector import CONNECTOR  # noqa: PLC0415 - loads only when a website needs it
 
     return [CONNECTOR]

@@ -1,4 +1,4 @@
-"""The posts and pages of one WordPress site, and which of them a URL leads to."""
+"""Reading and writing posts and pages of one WordPress site, and finding the one at a URL."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ _SECONDS: Final = 20.0
 _MAX_PAGE_BYTES: Final = 4_194_304
 _MAX_DIGITS: Final = 18
 _FRESH_SECONDS: Final = 2.0
-"""How long what was read counts as what is there, so that writing it again need not read it again."""
+"""How long a post that was read counts as current, in seconds, so that an update need not read it again."""
 
 
 @dataclass(frozen=True, slots=True)
 class PostUrl:
-    """What a URL says: the number of a post or page, or the path of its page, with the slug at its end."""
+    """The parts of a post's URL: its numeric ID, or its path and the slug at the end."""
 
     number: str = ""
     path: str = ""
@@ -67,7 +67,7 @@ class PostUrl:
 
 
 def read_url(url: str) -> PostUrl:
-    """Return what a URL of a post says. Links to previews, to the editor and to short forms have its number."""
+    """Parse a URL of a post. URLs of previews, of the editor and short links contain its numeric ID."""
     try:
         parts = urlsplit(url)
         query = parse_qs(parts.query, max_num_fields=50)
@@ -84,12 +84,12 @@ def read_url(url: str) -> PostUrl:
 
 
 def _is_page_number(segments: list[str]) -> bool:
-    """Tell whether a URL ends in the number of a page of comments, such as `/comment-page-2`."""
+    """Check whether a URL ends in a comment page, such as `/comment-page-2`."""
     return segments[-1].startswith("comment-page-") and bool(_PAGE_NUMBER.fullmatch(segments[-1]))
 
 
 def is_at(row: Mapping[str, Any], path: str) -> bool:
-    """Tell whether a post's own link has this path."""
+    """Check whether a post's own link has this path."""
     shown = str(row.get("link") or "")
     if len(shown) > _MAX_URL_LENGTH:
         return False
@@ -101,9 +101,9 @@ def is_at(row: Mapping[str, Any], path: str) -> bool:
 
 
 def routes_in_links(header: str) -> Iterator[tuple[str, str]]:
-    """Yield the routes, `posts` or `pages`, and numbers in the header `Link` with which WordPress shows a page.
+    """Yield the routes (`posts` or `pages`) and numeric IDs in the `Link` header of a WordPress page.
 
-    A short link says the number alone: then the route is empty.
+    A short link has only the ID: then the route is empty.
     """
     for url, relation in _IN_LINK.findall(header[:10_000]):
         route = _ROUTE.search(unquote(url))
@@ -114,7 +114,7 @@ def routes_in_links(header: str) -> Iterator[tuple[str, str]]:
 
 
 def is_of(url: str, *sites: str) -> bool:
-    """Tell whether a URL is of one of these sites, whatever its scheme and with or without `www.`."""
+    """Check whether a URL belongs to one of these sites, ignoring scheme and `www.`."""
     try:
         host, wanted = _host(url), {_host(site) for site in sites if site}
     except ValueError:
@@ -127,7 +127,7 @@ def _host(url: str) -> str:
 
 
 class WordPressPosts:
-    """Reads and writes posts, and pages too, whose ids begin with `page-`."""
+    """Reads and writes posts, and also pages, whose IDs begin with `page-`."""
 
     def __init__(self, client: WordPressClient) -> None:
         self.workers: Workers | None = None
@@ -135,7 +135,7 @@ class WordPressPosts:
         self._read: tuple[float, Mapping[str, Any], RemotePost] | None = None
 
     async def find(self, marker: str) -> RemotePost | None:
-        """Return the post with a marker, whatever its state."""
+        """Return the post with a marker, in any state."""
         query = {**_WHOLE, "search": marker, "status": _STATUSES, "per_page": 20}
         for row in (await self._client.get(POSTS, query)).rows(with_ids=True):
             if marker_of(row) == marker:
@@ -143,7 +143,7 @@ class WordPressPosts:
         return None
 
     async def create(self, post: Post) -> RemotePost:
-        """Make a post as a draft."""
+        """Create a post as a draft."""
         document = await self._document(post, reading.EVERY_KEY, tail="")
         answer = await self._client.send("POST", POSTS, query=_WHOLE, document={**document, "status": "draft"})
         return await self._post(answer.row(written=True))
@@ -156,7 +156,7 @@ class WordPressPosts:
         return post
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
-        """Write a post again. Raises `RemoteChanged` where it is no longer of that revision."""
+        """Update a post. Raises `RemoteChanged` if its revision has changed."""
         tail, keys = "", reading.EVERY_KEY
         if revision:
             row, there = await self._fresh(post_id)
@@ -182,13 +182,13 @@ class WordPressPosts:
         self._read = None
         row = (await self._client.send("POST", _path(post_id), query=_WHOLE, document=document)).row(written=True)
         if state == "live" and row.get("status") == "future":
-            # A draft keeps the date for which it was scheduled, and WordPress waits for that one.
+            # A draft keeps the date for which it was scheduled, and WordPress would wait for it.
             document["date_gmt"] = _moment(datetime.now(UTC) + timedelta(seconds=self._client.skew))
             row = (await self._client.send("POST", _path(post_id), query=_WHOLE, document=document)).row(written=True)
         return await self._post(row)
 
     async def listed(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
-        """Yield what is published, posts and pages, the last changed first."""
+        """Yield published posts and pages, most recently changed first."""
         streams = [self._listed(route, since, most) for route in (POSTS, PAGES)]
         heads = [await anext(stream, None) for stream in streams]
         for _ in range(most):
@@ -204,7 +204,7 @@ class WordPressPosts:
                 yield head
 
     async def locate(self, url: str, *sites: str) -> RemotePost | None:
-        """Return the post or page at a URL of a site with one of these URLs."""
+        """Return the post or page at a URL, which must belong to one of these sites."""
         if not is_of(url, *sites):
             return None
         said = read_url(url)
@@ -217,7 +217,7 @@ class WordPressPosts:
         return await self._shown_at(url)
 
     async def _shown_at(self, url: str) -> RemotePost | None:
-        """Return what a page is of, by the links to its API with which WordPress shows it."""
+        """Return the post of a page, using the API links in its response headers."""
         try:
             page = await self._client.fetcher.request(
                 "GET", url, max_bytes=_MAX_PAGE_BYTES, seconds=_SECONDS, redirects=3
@@ -251,14 +251,14 @@ class WordPressPosts:
         )
 
     async def _fresh(self, post_id: str) -> tuple[Mapping[str, Any], RemotePost]:
-        """Return a post as it is there, or as it was read a moment ago."""
+        """Return a post, from the last read if that was a moment ago."""
         if self._read is not None and self._read[2].id == post_id and monotonic() - self._read[0] < _FRESH_SECONDS:
             return self._read[1:]
         row = await self._row(post_id)
         return row, await self._post(row)
 
     async def _edited(self, route: str, query: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return posts as editors get them, or what anybody gets where this user may edit none of them."""
+        """Return posts in the edit context, or the public ones if this user cannot edit them."""
         try:
             return (await self._client.get(route, {**query, **_WHOLE})).rows(with_ids=True)
         except SiteRejected:
@@ -285,20 +285,20 @@ class WordPressPosts:
                 return
 
     async def _post(self, row: Mapping[str, Any]) -> RemotePost:
-        """Return a post whose tags and categories are names instead of numbers."""
+        """Return a post with the names of its tags and categories instead of their IDs."""
         post = await work_beside(self.workers, post_of, row) if is_long(row) else post_of(row)
         known = names_sent_along(row)
         fields = dict(post.fields)
         kinds: tuple[tuple[TermKind, str], ...] = (("tag", "tags"), ("category", "categories"))
         for kind, field in kinds:
             ids = [str(one) for one in fields.get(field, ())]
-            # WordPress sends ten names along.
+            # WordPress embeds only ten names.
             names = known if known.keys() >= set(ids) else await term_names(self._client, kind, ids)
             fields[field] = tuple(names[one] for one in ids if one in names)
         return replace(post, fields=fields)
 
     async def _document(self, post: Post, keys: Mapping[str, tuple[str, ...]], *, tail: str) -> dict[str, Any]:
-        """Return what is sent of a post; `tail` is the comment that a post has which others marked."""
+        """Return the request body for a post. `tail` is the comment of a post that was marked by someone else."""
         body = post.raw
         if not body:
             body = await work_beside(self.workers, _encoded, post) if len(post.html) > LONG else _encoded(post)
@@ -311,7 +311,7 @@ class WordPressPosts:
         if "tags" not in post.kept:
             document["tags"] = _numbers(post.term_ids.get("tag", ()))
         categories = _numbers(post.term_ids.get("category", ()))
-        if categories and "categories" not in post.kept:  # an empty list would take away the site's default category
+        if categories and "categories" not in post.kept:  # an empty list would remove the site's default category
             document["categories"] = categories
         author = _numbers(post.term_ids.get("author", ()))
         if author and "author" not in post.kept:
@@ -331,7 +331,7 @@ class WordPressPosts:
 
 
 def _numbers(ids: Sequence[str]) -> list[int]:
-    """Return the ids that WordPress gave as numbers; others are of no object of its."""
+    """Return the IDs that are numbers, as WordPress assigns them. Others are ignored."""
     return [int(one) for one in ids if one.isascii() and one.isdecimal() and len(one) <= _MAX_DIGITS]
 
 

@@ -1,7 +1,7 @@
-"""Posts and pages as WordPress shows them with `context=edit`, and what its SEO plugins keep of each.
+"""Parsing posts and pages in the context `edit`, and the metadata that SEO plugins store with them.
 
-Those are the meta title, description, keyphrase and canonical URL. WordPress drops what is not registered for its REST
-API and says nothing: what it kept is read back.
+The metadata are meta title, description, keyphrase and canonical URL. WordPress silently drops keys that are not
+registered for its REST API: what it stored is read back.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pressroom_content.contract import Post, PostState, RemotePost, field_text
 from pressroom_wordpress.blocks import shown_html
 
 EMBED: Final = "author,wp:term,wp:featuredmedia"
-"""What WordPress is asked to send along with a post: the names of its author and terms, and its image."""
+"""The resources to embed in posts: the names of author and terms, and the featured image."""
 
 PAGE: Final = "page-"
-"""What the ids of pages begin with here; posts and pages have different routes."""
+"""The prefix of page IDs: posts and pages have different routes."""
 
 _STATES: Final[Mapping[str, PostState]] = {
     "publish": "live",
@@ -38,35 +38,35 @@ _LONGEST_TAIL: Final = 400
 _TAG = re.compile(r"<[^<>]*+>")
 
 LONG: Final = 50_000
-"""Characters of a body from which on it is not worked on in the event loop."""
+"""Bodies that are longer than this, in characters, are processed in a worker."""
 
 
 def with_marker(raw: str, marker: str) -> str:
-    """Return the body with the marker as a comment at its end, where WordPress keeps it and nobody sees it."""
+    """Return the body with the marker as a comment at its end, where WordPress keeps it and readers do not see it."""
     comment = f"<!-- pressroom:{marker} -->"
     return raw if not marker or comment in raw else f"{raw}\n{comment}"
 
 
 def marker_of(row: Mapping[str, Any]) -> str:
-    """Return the marker of a post; empty where it has none."""
+    """Return the marker of a post; empty if absent."""
     match = _MARKER.search(_raw(row.get("content")))
     return match[1] if match else ""
 
 
 def tail_of(row: Mapping[str, Any]) -> str:
-    """Return the comment with a marker that a body ends with, and the white space around it."""
+    """Return the marker comment at the end of a body, with the surrounding white space."""
     end = _raw(row.get("content"))[-_LONGEST_TAIL:]
     match = _LAST_MARKER.search(end)
     return match[0] if match else ""
 
 
 def id_of(row: Mapping[str, Any]) -> str:
-    """Return the id that a post or a page has here."""
+    """Return the ID of a post or a page as used here."""
     return f"{PAGE if row.get('type') == 'page' else ''}{row['id']}"
 
 
 def post_of(row: Mapping[str, Any]) -> RemotePost:
-    """Return a post or a page. Tags and categories are still ids."""
+    """Convert a row to a post or a page. Tags and categories remain IDs."""
     state = _STATES.get(str(row.get("status")), "draft")
     fields: dict[str, Any] = {
         "title": unescape(field_text(_raw(row.get("title")))),
@@ -79,9 +79,9 @@ def post_of(row: Mapping[str, Any]) -> RemotePost:
         **_texts_of_image(row),
         **from_meta(row.get("meta"), listed(row)),
     }
-    if not fields["slug"]:  # a draft without one has it only in `generated_slug`
+    if not fields["slug"]:  # a draft without a slug has it only in `generated_slug`
         fields["slug"] = field_text(row.get("generated_slug"))
-    if state == "trashed":  # WordPress gives the slug back when the post leaves the trash
+    if state == "trashed":  # WordPress restores the slug when the post leaves the trash
         fields["slug"] = _TRASHED.sub("", fields["slug"])
     content = _raw(row.get("content"))
     return RemotePost(
@@ -102,7 +102,7 @@ def post_of(row: Mapping[str, Any]) -> RemotePost:
 
 
 def names_sent_along(row: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the names of tags and categories that came with a post, by their ids."""
+    """Return the names of embedded tags and categories, by ID."""
     found: dict[str, str] = {}
     groups = _sent_along(row, "wp:term")
     for group in groups:
@@ -129,14 +129,14 @@ def _author_of(row: Mapping[str, Any]) -> str:
 
 
 def _image_of(row: Mapping[str, Any]) -> str:
-    """Return the URL of the featured image, its id where the URL is not for us; empty if there is no image."""
+    """Return the URL of the featured image, or its ID if the URL is not accessible; empty if there is no image."""
     first = next(iter(_sent_along(row, "wp:featuredmedia")), None)
     url = first.get("source_url") if isinstance(first, dict) else ""
     return str(url or row.get("featured_media") or "")
 
 
 def _texts_of_image(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the alternative text and the caption of the featured image, where they came with the post."""
+    """Return the alternative text and the caption of the featured image, if they are embedded."""
     first = next(iter(_sent_along(row, "wp:featuredmedia")), None)
     if not isinstance(first, dict) or "alt_text" not in first:
         return {}
@@ -145,7 +145,7 @@ def _texts_of_image(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def is_long(row: Mapping[str, Any]) -> bool:
-    """Tell whether the body of a post is too long to be worked on in the event loop."""
+    """Check whether the body of a post is too long to be processed on the event loop."""
     return len(_raw(row.get("content"))) > LONG
 
 
@@ -154,14 +154,14 @@ def _ids(value: Any) -> tuple[Any, ...]:
 
 
 def _revision(row: Mapping[str, Any]) -> str:
-    """Return the time of the last change, in seconds, with a digest: two changes may fall into one second."""
+    """Return the time of the last change, in seconds, with a digest: two changes may occur within one second."""
     shown = [_raw(row.get(name)) for name in ("title", "slug", "content", "excerpt", "status", "featured_media")]
     digest = hashlib.sha256("\0".join(shown).encode(errors="surrogatepass")).hexdigest()
     return f"{row.get('modified_gmt') or ''} {digest[:16]}"
 
 
 def _raw(value: Any) -> str:
-    """Return a text as it was written, or as it is shown where we may not edit it."""
+    """Return the raw text, or the rendered one if this user cannot edit it."""
     if isinstance(value, dict):
         return str(value.get("raw", value.get("rendered", "")) or "")
     return str(value or "")
@@ -192,17 +192,17 @@ KEYS: Final[Mapping[str, tuple[str, str, str, str]]] = {
     ),
     "The SEO Framework": ("_genesis_title", "_genesis_description", "", "_genesis_canonical_uri"),
 }
-"""The keys of each plugin, for the fields of a post in their order."""
+"""The keys of each plugin, in the order of `FIELDS`."""
 
 
 EVERY_KEY: Final[Mapping[str, tuple[str, ...]]] = {
     field: tuple(keys[position] for keys in KEYS.values() if keys[position]) for position, field in enumerate(FIELDS)
 }
-"""All keys by field. WordPress takes those that are registered, and drops the others in silence."""
+"""All keys by field. WordPress stores those that are registered, and silently drops the others."""
 
 
 def writable(schema: Any) -> Mapping[str, tuple[str, ...]]:
-    """Return the keys that a site lets us write, by field, from the schema that `OPTIONS wp/v2/posts` shows."""
+    """Return the keys that the site allows to write, by field, from the schema of `OPTIONS wp/v2/posts`."""
     properties: Any = schema
     for name in ("schema", "properties", "meta", "properties"):
         properties = properties.get(name) if isinstance(properties, dict) else None
@@ -210,7 +210,7 @@ def writable(schema: Any) -> Mapping[str, tuple[str, ...]]:
 
 
 def listed(row: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
-    """Return the same from a post as editors get it: its `meta` has all keys that can be written, empty ones too."""
+    """Return the same from a post in the edit context: its `meta` has all writable keys, even empty ones."""
     return _by_field(row.get("meta"))
 
 
@@ -225,18 +225,18 @@ def _by_field(names: Any) -> Mapping[str, tuple[str, ...]]:
 
 
 def plugins_of(keys: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the names of the WordPress plugins whose keys can be written."""
+    """Return the names of the WordPress plugins whose keys are writable."""
     known = {key for names in keys.values() for key in names}
     return tuple(name for name, own in KEYS.items() if known & set(own))
 
 
 def to_meta(post: Post, keys: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """Return what is sent as `meta`, without what stays as it is on the site."""
+    """Return the `meta` to send, without the fields that stay unchanged on the site."""
     kept = post.kept if post.keyphrase or not post.kept else post.kept | {"keyphrase"}
     return {key: getattr(post, field) for field, names in keys.items() if field not in kept for key in names}
 
 
 def from_meta(meta: Any, keys: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """Return the fields of a post that its `meta` shows; a field that the site cannot hold is left out."""
+    """Return the fields in a post's `meta`. Fields that the site does not support are left out."""
     values = meta if isinstance(meta, dict) else {}
     return {field: str(values.get(names[0]) or "") for field, names in keys.items() if field != "keyphrase"}

@@ -1,4 +1,4 @@
-"""One WordPress site, and what checking a connection says of it, each with what to do about it."""
+"""The WordPress platform: one site, and the checks of its connection with instructions."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from pressroom_wordpress.posts import WordPressPosts
 from pressroom_wordpress.terms import NAMESPACE, Redirection, author_ids, list_terms, not_there, term_ids
 
 _SKEW: Final = 60.0
-"""Seconds by which the site's clock may differ before scheduling is off."""
+"""The maximum clock skew of the site for accurate scheduling, in seconds."""
 
 
 def check_encryption(url: str) -> ConnectionCheck:
-    """Tell whether a site's URL is asked over TLS."""
+    """Check that a site's URL uses TLS."""
     if url.startswith("https://"):
         return ConnectionCheck("encrypted", "ok", "the connection is encrypted")
     return ConnectionCheck(
@@ -52,9 +52,9 @@ def check_encryption(url: str) -> ConnectionCheck:
 
 
 def check_kind(*, hosted: bool, settings: Mapping[str, Any]) -> list[ConnectionCheck]:
-    """Name a site of WordPress.com, and one of a network of sites.
+    """Report whether a site is on WordPress.com or part of a multisite network.
 
-    WordPress shows its administrators the settings `url` and `email` unless the site is one of a network.
+    WordPress shows administrators the settings `url` and `email`, except on a multisite network.
     """
     found = []
     if hosted:
@@ -66,7 +66,7 @@ def check_kind(*, hosted: bool, settings: Mapping[str, Any]) -> list[ConnectionC
 
 
 def check_role(able: Mapping[str, Any]) -> ConnectionCheck:
-    """Tell whether a user with these capabilities may publish, or at least write."""
+    """Check whether a user with these capabilities may publish, or at least write."""
     if able.get("publish_posts"):
         return ConnectionCheck("publish", "ok", "this user may publish")
     fix = "Give the user the role Author or Editor in WordPress, or publish as drafts."
@@ -76,7 +76,7 @@ def check_role(able: Mapping[str, Any]) -> ConnectionCheck:
 
 
 def check_upload(able: Mapping[str, Any]) -> ConnectionCheck:
-    """Tell whether a user with these capabilities may upload images."""
+    """Check whether a user with these capabilities may upload images."""
     if able.get("upload_files"):
         return ConnectionCheck("upload", "ok", "this user may upload images")
     return ConnectionCheck(
@@ -85,7 +85,7 @@ def check_upload(able: Mapping[str, Any]) -> ConnectionCheck:
 
 
 def check_seo(keys: Mapping[str, tuple[str, ...]]) -> ConnectionCheck:
-    """Tell which SEO plugins have their meta keys writable."""
+    """Check which SEO plugins have writable meta keys."""
     if keys:
         names = ", ".join(reading.plugins_of(keys))
         return ConnectionCheck("seo_meta", "ok", f"meta title and description are writable ({names})")
@@ -94,7 +94,7 @@ def check_seo(keys: Mapping[str, tuple[str, ...]]) -> ConnectionCheck:
 
 
 def check_clock(skew: float) -> ConnectionCheck:
-    """Tell whether a clock that is this many seconds ahead is close enough."""
+    """Check whether a clock that is this many seconds ahead is accurate enough."""
     if abs(skew) <= _SKEW:
         return ConnectionCheck("clock", "ok", "the clocks agree")
     message = f"the site's clock is {abs(skew):.0f} s {'ahead' if skew > 0 else 'behind'}"
@@ -106,7 +106,7 @@ def check_clock(skew: float) -> ConnectionCheck:
 class WordPressSite:
     """One WordPress site with an application password.
 
-    It implements `Site` and `BlockSite` of `pressroom_content.contract`.
+    Implements `Site` and `BlockSite` of `pressroom_content.contract`.
     """
 
     def __init__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> None:
@@ -116,7 +116,7 @@ class WordPressSite:
 
     @property
     def workers(self) -> Workers | None:
-        """The server's worker processes, in which long posts are worked on."""
+        """The server's worker processes, which process long posts."""
         return self._posts.workers
 
     @workers.setter
@@ -125,11 +125,11 @@ class WordPressSite:
 
     @property
     def codec(self) -> BodyCodec:
-        """What takes bodies apart and puts them together."""
+        """The codec for bodies."""
         return WordPressCodec()
 
     async def check(self) -> ConnectionReport:
-        """Look at the API, the credential, the role, uploads, SEO meta and the clock."""
+        """Check the API, the credential, the role, uploads, SEO meta and the clock."""
         found = await self._client.discovered()
         checks = [ConnectionCheck("reachable", "ok", f"WordPress answers at {found.root}")]
         checks.append(check_encryption(self._address.url))
@@ -168,7 +168,7 @@ class WordPressSite:
             authors=True,
             featured_caption=True,
         )
-        # Authors and subscribers of somebody's site get passwords too; only its administrators speak for its URL.
+        # Authors and subscribers can create passwords too; only administrators speak for the site's URL.
         site_url = found.home if able.get("manage_options") is True else ""
         return ConnectionReport(
             tuple(checks),
@@ -180,7 +180,7 @@ class WordPressSite:
         )
 
     async def _settings(self) -> Mapping[str, Any]:
-        """Return the site's settings, which WordPress tells its administrators only."""
+        """Return the site's settings, which only administrators can read; empty if they are not available."""
         try:
             settings = (await self._client.get("/wp/v2/settings")).body
         except SiteError:
@@ -192,7 +192,7 @@ class WordPressSite:
         return await list_terms(self._client, kind, query, limit)
 
     async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
-        """Return the ids of tags and categories; what the role may not make is left out, and reported afterwards."""
+        """Return the IDs of tags and categories. Those that the role cannot create are left out, and reported later."""
         ids: dict[TermKind, tuple[str, ...]] = {}
         wanted: tuple[tuple[TermKind, Sequence[str]], ...] = (("tag", post.tags), ("category", post.categories))
         for kind, names in wanted:
@@ -203,14 +203,14 @@ class WordPressSite:
         return ids
 
     async def find_media(self, marker: str) -> RemoteMedia | None:
-        """Return the file whose name holds the marker."""
+        """Return the file whose name contains the marker."""
         for row in (await self._client.get("/wp/v2/media", {"search": marker, "context": "edit"})).rows():
             if marker in str(row.get("source_url", "")):
                 return RemoteMedia(str(row.get("id", "")), str(row["source_url"]))
         return None
 
     async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
-        """Upload a file with its texts in one request, so that there is no half of it."""
+        """Upload a file and its texts in one request, so that it is never incomplete."""
         stem, _, extension = file.filename.rpartition(".")
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-")[:60]
         name = f"{stem}-{marker}.{extension}" if stem else f"{marker}.{extension}"
@@ -229,7 +229,7 @@ class WordPressSite:
         return RemoteMedia(str(row["id"]), str(row.get("source_url", "")))
 
     async def remove_media(self, media: RemoteMedia) -> None:
-        """Delete a file of the media library for good: WordPress has no trash for them."""
+        """Permanently delete a file of the media library: WordPress has no trash for them."""
         if media.id.isascii() and media.id.isdecimal():
             with suppress(SiteGone):
                 await self._client.send("DELETE", f"/wp/v2/media/{media.id}", query={"force": "true"})
@@ -239,7 +239,7 @@ class WordPressSite:
         return await self._posts.find(post.marker) if post.marker else None
 
     async def create(self, post: Post) -> RemotePost:
-        """Make the post as a draft."""
+        """Create the post as a draft."""
         return await self._posts.create(post)
 
     async def read(self, post_id: str) -> RemotePost:
@@ -247,7 +247,7 @@ class WordPressSite:
         return await self._posts.read(post_id)
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
-        """Write the post again; its status stays, and so do its date and the fields that `post.kept` names."""
+        """Update the post. Its status, its date and the fields in `post.kept` are unchanged."""
         return await self._posts.update(post_id, post, revision)
 
     async def set_state(
@@ -257,23 +257,23 @@ class WordPressSite:
         return await self._posts.set_state(post_id, state, at)
 
     async def locate(self, url: str) -> RemotePost | None:
-        """Return the post or page at a URL: its page, a preview, its place in the editor, or a former slug."""
+        """Return the post or page at a URL: its page, a preview, its editor, or a former slug."""
         return await self._posts.locate(url, self._address.url, (await self._client.discovered()).home)
 
     def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
-        """Yield published posts and pages, the last changed first."""
+        """Yield published posts and pages, most recently changed first."""
         return self._posts.listed(since, most)
 
     async def redirects(self) -> Sequence[RemoteRedirect]:
-        """Return those of the plugin Redirection."""
+        """Return the redirects of the plugin Redirection."""
         return await (await self._redirection()).all()
 
     async def add_redirect(self, source: str, target: str, *, permanent: bool) -> RemoteRedirect:
-        """Add one to the plugin Redirection."""
+        """Add a redirect to the plugin Redirection."""
         return await (await self._redirection()).add(source, target, permanent=permanent)
 
     async def remove_redirect(self, redirect_id: str) -> None:
-        """Remove one from the plugin Redirection."""
+        """Remove a redirect from the plugin Redirection."""
         await (await self._redirection()).remove(redirect_id)
 
     async def _redirection(self) -> Redirection:
@@ -284,11 +284,11 @@ class WordPressSite:
     async def _has_redirects(self) -> bool:
         try:
             await self.redirects()
-        except (SiteRefused, SiteRejected, SiteGone):  # it is not there, or not for this user
+        except (SiteRefused, SiteRejected, SiteGone):  # the plugin is not installed, or not available to this user
             return False
         return True
 
 
 def _caption(file: MediaFile) -> str:
-    """Return what WordPress shows below an image: its caption, then its credit."""
+    """Return the text that WordPress shows below an image: its caption, then its credit."""
     return " ".join(filter(None, [escape(file.caption, quote=False), file.credit_html]))

@@ -1,6 +1,6 @@
-"""What a WordPress site has besides posts: tags, categories, authors, and redirects of the plugin Redirection.
+"""Tags, categories and authors of a WordPress site, and the redirects of the plugin Redirection.
 
-WordPress itself redirects the old slug of a live post to the new one, and nothing else; there is no list of that.
+WordPress itself only redirects the old slug of a live post to the new one, and does not list these redirects.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ async def list_terms(client: WordPressClient, kind: TermKind, query: str, limit:
 
 
 async def _authors(client: WordPressClient, query: str, limit: int) -> Sequence[Term]:
-    """Return those whom this user may see: all, or those with published posts, and always this user."""
+    """Return the authors that this user can see: all, or those with published posts, and always this user."""
     rows = await _listed(client, _USERS, query, limit)
     me = (await client.get(f"{_USERS}/me")).row(written=False)
     if query.casefold() in str(me.get("name", "")).casefold() and me["id"] not in [row.get("id") for row in rows]:
@@ -65,14 +65,14 @@ def _term(row: Mapping[str, Any]) -> Term:
 
 
 async def term_ids(client: WordPressClient, kind: TermKind, names: Sequence[str]) -> Mapping[str, str]:
-    """Return the ids of terms by their names, having made those that are missing.
+    """Return the IDs of terms by name, creating missing ones.
 
-    What the role may not make is left out.
+    Terms that the role cannot create are left out.
     """
     wanted = list(dict.fromkeys(names))
     known: dict[str, str] = {}
     for start in range(0, len(wanted), _AT_ONCE):
-        # WordPress makes slugs of these names as it does when it makes terms.
+        # WordPress derives slugs from these names as it does when it creates terms.
         query = {"slug[]": wanted[start : start + _AT_ONCE], "per_page": _PAGE}
         rows = (await client.get(TAXONOMIES[kind], query)).rows(with_ids=True)
         known |= {_name(row).casefold(): str(row.get("id", "")) for row in rows}
@@ -85,24 +85,24 @@ async def _made(client: WordPressClient, kind: TermKind, name: str) -> str:
     try:
         return str((await client.send("POST", path, document={"name": name})).row(written=True)["id"])
     except (SiteRefused, SiteRejected) as error:
-        # It may be there with another slug than its name comes to.
+        # It may exist with a slug that does not match its name.
         for row in (await client.get(path, {"search": name, "per_page": _PAGE})).rows(with_ids=True):
             if _name(row).casefold() == name.casefold():
                 return str(row.get("id", ""))
         if isinstance(error, SiteRejected):
             return ""
-    # Another name may come to the same slug: WordPress says `term_exists`, and has it under that slug.
+    # Another name may have the same slug: WordPress reports `term_exists`, and has the term under that slug.
     slug = re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")
     rows = (await client.get(path, {"slug": slug})).rows(with_ids=True)
     return str(rows[0].get("id", "")) if rows else ""
 
 
 async def author_ids(client: WordPressClient, name: str) -> tuple[str, ...]:
-    """Return the id of the author with a name, or with a slug such as `ada-lovelace`; nothing if absent."""
+    """Return the ID of the author with a name, or with a slug such as `ada-lovelace`; empty if absent."""
     try:
         rows = await _listed(client, _USERS, name, _AT_ONCE)
         found = _same(rows, name)
-        if not found:  # WordPress lists other roles than administrators only authors with published posts
+        if not found:  # WordPress shows users other than administrators only authors with published posts
             found = _same([(await client.get(f"{_USERS}/me")).row(written=False)], name)
     except SiteRejected:
         return ()
@@ -117,7 +117,7 @@ def _same(rows: Sequence[Mapping[str, Any]], name: str) -> tuple[str, ...]:
 
 
 async def term_names(client: WordPressClient, kind: TermKind, ids: Sequence[str]) -> Mapping[str, str]:
-    """Return the names of terms by their ids."""
+    """Return the names of terms, by ID."""
     found: dict[str, str] = {}
     for start in range(0, len(ids), _PAGE):
         query = {"include": ",".join(ids[start : start + _PAGE]), "per_page": _PAGE}
@@ -129,13 +129,13 @@ async def term_names(client: WordPressClient, kind: TermKind, ids: Sequence[str]
 async def pages_of(
     client: WordPressClient, path: str, query: Mapping[str, Any], size: int
 ) -> AsyncIterator[list[dict[str, Any]]]:
-    """Give the pages of a list, each of at most `size` rows with ids.
+    """Yield the pages of a list, each of at most `size` rows with IDs.
 
-    Where a proxy drops the header that says how many there are, the list ends with a page that is not full, or at one
-    that WordPress refuses since it is past the end.
+    If a proxy drops the header with the number of pages, the list ends at an incomplete page, or at one that WordPress
+    refuses because it is past the end.
 
     Raises:
-        SiteError: the site could not be asked, or answered with something else.
+        SiteError: the site could not be queried, or sent an invalid response.
     """
     counted = True
     for page in count(1):
@@ -154,7 +154,7 @@ async def pages_of(
 
 
 def number_of_pages(headers: Mapping[str, str]) -> int | None:
-    """Return how many pages a list has, or `None` where the site does not say."""
+    """Return the number of pages of a list, or `None` if the site does not report it."""
     total = headers.get("x-wp-totalpages", "")
     return int(total) if total.isascii() and total.isdecimal() and len(total) <= _MAX_DIGITS else None
 
@@ -172,20 +172,20 @@ _CODES: Final = frozenset({301, 302, 303, 307, 308})
 
 
 class Redirection:
-    """The plugin on one site."""
+    """The plugin Redirection on one site."""
 
     def __init__(self, api: SiteApi) -> None:
         self._api = api
 
     async def all(self) -> Sequence[RemoteRedirect]:
-        """Return the redirects from one path to one URL; rules with patterns and conditions are left out."""
+        """Return the redirects from one path to one URL. Rules with patterns or conditions are left out."""
         return [found for row in await self._rows() if (found := _read(row)) is not None]
 
     async def add(self, source: str, target: str, *, permanent: bool) -> RemoteRedirect:
-        """Add a redirect, or lead the one from that path elsewhere.
+        """Add a redirect, or change the target of the existing one for that path.
 
         Raises:
-            UnknownOutcome: the plugin does not show it afterwards.
+            UnknownOutcome: the plugin does not list it afterwards.
         """
         there = next((one for one in await self.all() if one.source == source), None)
         document = {
@@ -207,7 +207,7 @@ class Redirection:
         """Delete a redirect. Raises `SiteGone` if absent."""
         if redirect_id not in {one.id for one in await self.all()}:
             raise SiteGone("the site has no such redirect")
-        # A list of ids with commas: its versions before 5 take nothing else, and WordPress turns it into an array.
+        # IDs separated by commas: versions before 5 accept nothing else, and WordPress converts it to an array.
         await self._api.send("POST", f"/{NAMESPACE}/bulk/redirect/delete", document={"items": redirect_id})
 
     async def _rows(self) -> Sequence[Mapping[str, Any]]:
@@ -224,7 +224,7 @@ class Redirection:
         )
 
     async def _group(self) -> int:
-        """Return the group that new redirects go into: the first of those that redirect visitors of this site."""
+        """Return the group for new redirects: the first one that redirects visitors of this site."""
         rows = (await self._api.get(f"/{NAMESPACE}/group", {"per_page": _REDIRECTS_PAGE, "page": 0})).rows("items")
         ids: list[int] = [row["id"] for row in rows if isinstance(row.get("id"), int) and row.get("module_id", 1) == 1]
         if not ids:
@@ -233,7 +233,7 @@ class Redirection:
 
 
 def not_there() -> SiteRefused:
-    """Return what to raise on a site without the plugin."""
+    """Return the error for a site without the plugin."""
     return SiteRefused(
         "WordPress keeps no list of redirects: by itself it only leads the old slug of a live post to its new one. "
         "Install the WordPress plugin Redirection, and connect the site with a user who may manage it, an administrator"

@@ -1,1 +1,1 @@
-"""The built-in site: a platform on this server itself, which shows its posts at `/sites/<site>/<slug>`."""
+"""The built-in site: a platform hosted by this server, which serves its posts at `/sites/<site>/<slug>`."""

@@ -1,4 +1,4 @@
-"""The style sheet of a built-in site: its theme, its colours, light and dark."""
+"""The style sheet of a built-in site: theme, colours, and light and dark modes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Final
 from pressroom_content.websites.settings import WebsiteSettings
 
 AA_TEXT: Final = 4.5
-"""The contrast that text has to have (WCAG 2.2, success criterion 1.4.3)."""
+"""The minimum contrast of text (WCAG 2.2, success criterion 1.4.3)."""
 
 _WHITE, _BLACK = "#ffffff", "#000000"
 
@@ -68,7 +68,7 @@ _CODE_DARK: Final[_Tokens] = MappingProxyType(
 
 @lru_cache(maxsize=256)
 def style(theme: str, color_scheme: str, accent: str) -> tuple[bytes, str]:
-    """Return the style sheet for these settings, and its version."""
+    """Return the style sheet for these settings, and a hash of it as its version."""
     parts = [files(__package__).joinpath("static", "site.css").read_text("utf-8")]
     light, dark = _tokens(theme, accent, dark=False), _tokens(theme, accent, dark=True)
     if color_scheme == "auto":
@@ -85,7 +85,7 @@ def style_of(settings: WebsiteSettings) -> tuple[bytes, str]:
 
 
 def icon_of(name: str, settings: WebsiteSettings) -> tuple[bytes, str]:
-    """Return the icon of a site that has none of its own, as SVG, and its version: its first letter on its accent."""
+    """Return the default icon of a site as SVG, and its version: the site's initial on its accent colour."""
     letter = next((one for one in name if one.isalnum()), name.strip()[:1]).upper()[:1]
     ground = settings.accent_color or _LIGHT[settings.theme]["ink"]
     content = (
@@ -103,7 +103,7 @@ def theme_colors(theme: str) -> Mapping[str, str]:
 
 
 def grounds(settings: WebsiteSettings) -> tuple[str, str]:
-    """Return the colours that browsers may give to what is around the page: in light and in dark."""
+    """Return the colours that browsers may apply around the page, in light and in dark mode."""
     light, dark = _LIGHT[settings.theme]["paper"], _DARK[settings.theme]["paper"]
     match settings.color_scheme:
         case "light":
@@ -124,7 +124,7 @@ def _tokens(theme: str, accent: str, *, dark: bool) -> str:
 
 
 def _accent_tokens(accent: str, tokens: _Tokens) -> _Tokens:
-    """Return the accent as it can be read: on it, and as text, with a contrast of 4.5 at least."""
+    """Return the accent colours: as a background, and as text with a contrast of at least 4.5."""
     soft, hover = _mix(tokens["paper"], accent, 0.1), _mix(accent, tokens["ink"], 0.14)
     grounds = (tokens["paper"], tokens["surface"], tokens["sunken"], soft)
     return {
@@ -138,7 +138,7 @@ def _accent_tokens(accent: str, tokens: _Tokens) -> _Tokens:
 
 
 def contrast(one: str, other: str) -> float:
-    """Return the contrast ratio of two colours `#rrggbb`, from 1 to 21 (WCAG 2.2)."""
+    """Return the contrast ratio of two colours in the format `#rrggbb`, from 1 to 21 (WCAG 2.2)."""
     darker, lighter = sorted((_luminance(one), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 

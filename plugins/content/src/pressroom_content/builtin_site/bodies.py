@@ -1,6 +1,6 @@
-"""Bodies as readers get them: images with their sizes, and code highlighted as classes.
+"""Bodies as served to readers: image dimensions, `srcset`, and highlighted code.
 
-It runs in a worker process: lexers are regular expressions, and the code is anybody's.
+The work is done in a worker process: lexers are regular expressions, and the code is untrusted.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _TASK = re.compile(r"<li>(?=\s*(?:<p>)?[\u2610\u2611])")
 _SRC = re.compile(r'\ssrc="([^"<>]*)"')
 _SIZE = re.compile(r"\s(?:width|height)=")
 _MAX_KEPT: Final = 16_000_000
-"""Characters of bodies that are kept of each kind: highlighted ones, and ones as readers get them."""
+"""The size of each cache of bodies, in characters: one for highlighted bodies, one for rendered ones."""
 
 _QUICK_LENGTH: Final = 65_536
-"""Characters of a body that is worked on for a reader at once; a longer one takes up to a quarter of a second."""
+"""The maximum length of a body that is processed inline, in characters. A longer one takes up to 0.25 s."""
 
 _SECONDS: Final = 5.0
 log = structlog.get_logger()
 
 
 class _Kept:
-    """Bodies by the ids of their posts, those that were shown last. A body is made anew for another version."""
+    """An LRU cache of bodies by post ID. An entry is replaced if its version differs."""
 
     def __init__(self) -> None:
         self._bodies: OrderedDict[str, tuple[Hashable, str]] = OrderedDict()
@@ -67,7 +67,7 @@ _highlighted, _shown = _Kept(), _Kept()
 
 
 async def body_of(plugin: PluginContext, row: BuiltinPostRow, owner: str) -> str:
-    """Return the body of a post with its code highlighted; as it is where that takes too long."""
+    """Return the body of a post with its code highlighted, or unchanged if that takes too long."""
     if not has_code(row.html):
         return row.html
     return await _made(plugin, _highlighted, row, row.revision, owner, highlighted, row.html)
@@ -81,7 +81,7 @@ async def shown_body(
     root: str,
     table_label: str,
 ) -> str:
-    """Return the body of a post as readers get it; see `for_readers`. A long one is worked on in a worker process."""
+    """Return the body of a post as served to readers; see `for_readers`. Long bodies are processed in a worker."""
     owner = website.user_id
     html = await body_of(plugin, row, owner)
     urls = (website.url, website.server_url)
@@ -101,7 +101,7 @@ async def _made(
     html: str,
     *more: Any,
 ) -> str:
-    """Return what a worker process makes of a body: kept, or made now; the body itself where that takes too long."""
+    """Return a body processed by a worker, from the cache if possible, or unchanged if that fails or takes too long."""
     if (known := kept.get(row.id, version)) is not None:
         return known
     run = plugin.services.workers.run
@@ -119,10 +119,10 @@ async def _made(
 def for_readers(
     html: str, images: Mapping[str, SiteImage], root: str, table_label: str, urls: tuple[str, str] = ("", "")
 ) -> str:
-    """Return a body whose images have sizes and smaller copies and load when near, and whose wide parts can scroll.
+    """Return a body with image dimensions, `srcset` and lazy loading, and with wide elements that scroll.
 
-    `root` is the path of the site's files, `table_label` what screen readers call a table that scrolls. `urls` are the
-    site's own and the one that it has on this server: links lead to the first.
+    `root` is the path of the site's files, `table_label` the accessible name of a scrollable table. `urls` are the
+    site's own URL and its URL on this server: links are rewritten to the first.
     """
     html = with_current_links(html, *urls)
 
@@ -145,10 +145,10 @@ def for_readers(
 
 
 MAX_BLOCK: Final = 50_000
-"""Characters of one block; a longer one is shown plain."""
+"""The maximum length of one highlighted block, in characters. Longer ones are shown plain."""
 
 MAX_CODE: Final = 200_000
-"""Characters of all blocks of one post; those after them are shown plain."""
+"""The maximum length of all highlighted blocks of one post, in characters. Later ones are shown plain."""
 
 _BLOCK = re.compile(
     r"(?P<head><pre(?=[\s>])[^<>]*+>\s*+<code(?=\s)[^<>]*?\bclass=\"[^\"<>]*?\blanguage-(?P<name>[\w+#-]+)[^<>]*+>)"
@@ -158,14 +158,14 @@ _PLAIN: Final = frozenset({"console-output", "none", "output", "plain", "plainte
 
 
 def has_code(html: str) -> bool:
-    """Tell whether a body has a block of code that names a language."""
+    """Check whether a body has a code block with a language."""
     return any(match["name"].lower() not in _PLAIN for match in _BLOCK.finditer(html))
 
 
 def highlighted(html: str) -> str:
-    """Return a sanitised body with its code highlighted; the text of each block stays as it is.
+    """Return a sanitised body with its code highlighted; the text of each block is unchanged.
 
-    Blocks in languages that Pygments does not know, and those beyond the bounds, are returned unchanged.
+    Blocks in languages that Pygments does not support, and those beyond the limits, are returned unchanged.
     """
     room = MAX_CODE
 
@@ -181,7 +181,7 @@ def highlighted(html: str) -> str:
 
 
 def _lexer(name: str) -> Lexer | None:
-    from pygments.lexers import get_lexer_by_name  # noqa: PLC0415 - Pygments loads in the worker
+    from pygments.lexers import get_lexer_by_name  # noqa: PLC0415 - Pygments is loaded only in the worker
     from pygments.util import ClassNotFound  # noqa: PLC0415
 
     try:
@@ -191,7 +191,7 @@ def _lexer(name: str) -> Lexer | None:
 
 
 def _spans(lexer: Lexer, code: str) -> Iterator[str]:
-    """Yield the code as HTML, with one span for all that follows each other in one role."""
+    """Yield the code as HTML, with one span for consecutive tokens of the same role."""
     role, text = "", ""
     for token, value in lexer.get_tokens(code):
         own = _role(str(token)) if value.strip() else role

@@ -1,4 +1,4 @@
-"""Card images: what link previews show of a page that has no image of its own."""
+"""Card images: the link previews of pages without an image of their own."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _ASK_AGAIN: Final = 300.0
 _MAX_SHOWN: Final = 10
 _NAMES: Final = {"subtitle": "excerpt", "siteName": "name of the site", "author": "author", "eyebrow": "category"}
 _AT_ONCE: Final = 2
-"""Images that are drawn at once: readers of a site with many posts must not keep the callers of generators waiting."""
+"""The number of images drawn concurrently: readers of a large site must not delay the callers of generators."""
 
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 _known: dict[int, tuple[float, bool]] = {}
 
 
 async def available(plugin: PluginContext) -> bool:
-    """Tell whether the image generator can be used. The answer is remembered for five minutes."""
+    """Check whether the image generator can be used. The result is cached for five minutes."""
     key = id(plugin.services)
     asked, answer = _known.get(key, (float("-inf"), False))
     if time.monotonic() - asked < _ASK_AGAIN:
@@ -39,18 +39,19 @@ async def available(plugin: PluginContext) -> bool:
     except NotFound:
         answer = False
     except CallError:
-        answer = True  # it is there, and wants parameters
+        answer = True  # it exists and rejects the empty parameters
     except RuntimeError:
-        return False  # the server still starts
+        return False  # the server is still starting
     _known[key] = (time.monotonic(), answer)
     return answer
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What the image of a post shows, and what it leaves out.
+    """The content of a post's image, and a warning about omitted parts.
 
-    `props` are those of the template; there is no image where they are empty. `warning` says what no font can draw.
+    `props` are the parameters of the template; if empty, there is no image. `warning` names the characters that no font
+    has.
     """
 
     props: Mapping[str, str]
@@ -58,7 +59,7 @@ class Card:
 
 
 async def compose(*, title: str, subtitle: str, site_name: str, author: str, eyebrow: str) -> Card:
-    """Return the card of a post. A text with characters that no font has is left out, never drawn as boxes."""
+    """Return the card of a post. A text with characters that no font has is left out instead of drawn as boxes."""
     texts = {
         "title": _cut(title, 200),
         "subtitle": _cut(subtitle, 300),
@@ -70,7 +71,7 @@ async def compose(*, title: str, subtitle: str, site_name: str, author: str, eye
 
 
 async def draw(plugin: PluginContext, card: Card) -> tuple[bytes, str]:
-    """Return the image and its media type; the generator keeps it for the next time. Raises `NotFound`."""
+    """Return the image and its media type; the generator caches it. Raises `NotFound`."""
     if not card.props:
         raise NotFound("there is no image of this post: no font of the server has the characters of its title")
     turns = _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(_AT_ONCE))
@@ -99,10 +100,10 @@ def _composed(texts: Mapping[str, str]) -> Card:
 
 
 def _not_in_any_font(text: str) -> str:
-    """Return the characters that would be boxes; nothing where the server has no fonts, and so no generator."""
+    """Return the characters that no font has; empty without the text shaping library, as there is no generator then."""
     if find_spec("uharfbuzz") is None:
         return ""
-    from pressroom.graphics.text import TextStyle, default_library, shape  # noqa: PLC0415 - it comes with an extra
+    from pressroom.graphics.text import TextStyle, default_library, shape  # noqa: PLC0415 - needs an extra
 
     return "".join(shape(text, TextStyle(16), default_library()).missing)
 

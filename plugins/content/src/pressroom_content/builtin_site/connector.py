@@ -1,4 +1,4 @@
-"""The built-in site as a platform: posts are rows of this server's own database, and every change is a transaction."""
+"""The built-in site as a platform: posts are rows of this server's database, and every change is a transaction."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def builtin_connector(plugin: PluginContext) -> SiteConnector:
 
 
 class _BuiltinSite:
-    """Implements `pressroom_content.contract.Site`. An outage of the database is the site's being away."""
+    """Implements `pressroom_content.contract.Site`. A database outage counts as an outage of the site."""
 
     def __init__(self, plugin: PluginContext, address: SiteAddress) -> None:
         self._database = plugin.services.database
@@ -102,7 +102,7 @@ class _BuiltinSite:
         self._base_url = plugin.base_url
 
     async def check(self) -> ConnectionReport:
-        """Look whether the database can be reached."""
+        """Check that the database can be reached."""
         try:
             async with self._database.reading() as session:
                 await session.scalar(select(BuiltinPostRow.id).limit(1))
@@ -128,25 +128,25 @@ class _BuiltinSite:
         return [Term(name, name, slugify(name), counts[name]) for name in found[:limit]]
 
     async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
-        """Return the names themselves: terms are made with the posts that have them."""
+        """Return the names themselves: terms are created together with their posts."""
         return {"tag": post.tags, "category": post.categories}
 
     async def find_media(self, marker: str) -> RemoteMedia | None:
-        """Return the file that was uploaded under a marker and is in no post yet."""
+        """Return the file that was uploaded under a marker and is not in a post yet."""
         async with self._database.reading() as session:
             return await (await self._files(session)).marked(marker)
 
     async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
-        """Keep a file for a post that is about to be written. One that is there already is kept once."""
+        """Store a file for a post that is about to be written. Files with the same content are stored once."""
         try:
             made = await self._upload(file, marker)
         except IntegrityError:
-            made = await self._upload(file, marker)  # somebody else uploaded the same at the same moment
+            made = await self._upload(file, marker)  # the same file was uploaded concurrently
         await self._add_copies(file, next(iter(names_in(made.url))))
         return made
 
     async def _add_copies(self, file: MediaFile, name: str) -> None:
-        """Make smaller copies of an image, unless it has some. Without them pages show the image itself."""
+        """Create smaller copies of an image, unless it has some. Without them, pages show the image itself."""
         async with self._database.reading() as session:
             if file.media_type == "image/svg+xml" or await (await self._files(session)).has_copies(name):
                 return
@@ -172,24 +172,24 @@ class _BuiltinSite:
             return found
 
     async def _files(self, session: AsyncSession) -> SiteFiles:
-        """Return the files. Their URLs are stored as those on this server, whether the site has a domain or not."""
+        """Return the site's files. Their stored URLs are those on this server, with or without a domain."""
         key = await session.scalar(select(WebsiteRow.site_key).where(WebsiteRow.id == self._address.id))
         return SiteFiles(session, self._address.id, urlsplit(server_url(key, self._base_url)).path)
 
     async def _reserve(self, session: Any, size: int) -> None:
-        """Refuse a write for which the website's account has no room. Raises `QuotaExceeded`."""
+        """Reserve storage of the website's account. Raises `QuotaExceeded` if there is not enough."""
         user_id = await session.scalar(select(WebsiteRow.user_id).where(WebsiteRow.id == self._address.id))
         if size and user_id is not None:
             await self._storage.reserve(session, user_id, size)
 
     async def find(self, post: Post) -> RemotePost | None:
-        """Return the post of a marker."""
+        """Return the post with the marker."""
         async with self._database.reading() as session:
             row = await self._marked(session, post.marker)
             return None if row is None else remote_post(row, self._address.url)
 
     async def create(self, post: Post) -> RemotePost:
-        """Make the post as a draft; one with this marker that is there already is returned."""
+        """Create the post as a draft, or return the existing one with the same marker."""
         now = datetime.now(UTC)
         row = BuiltinPostRow(
             id=new_id("b"), website_id=self._address.id, marker=post.marker, state="draft", created_at=now, revision=0
@@ -217,7 +217,7 @@ class _BuiltinSite:
             return remote_post(await self._row(session, post_id), self._address.url)
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
-        """Write a post again. Where its URL changes, the old one leads to the new one."""
+        """Update a post. If its URL changes, the old one redirects to the new one."""
         now, slug = datetime.now(UTC), slug_of_post(post)
         try:
             async with self._database.writing() as session:
@@ -245,7 +245,7 @@ class _BuiltinSite:
     async def set_state(
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
     ) -> RemotePost:
-        """Move the post to a state. A page that visitors could see until now is gone for them, not merely missing."""
+        """Move the post to a state. A page that was public before responds with 410 Gone afterwards, not with 404."""
         now, site = datetime.now(UTC), self._address.id
         async with self._database.writing() as session:
             await self._touch(session, now)
@@ -277,14 +277,14 @@ class _BuiltinSite:
             return remote_post(row, self._address.url)
 
     async def _was_public(self, session: AsyncSession, row: BuiltinPostRow) -> bool:
-        """Tell whether visitors could see a post under its slug, now or before."""
+        """Check whether a post is or was public under its slug."""
         if state_of(row) == "live" or (row.state != "scheduled" and row.published_at is not None):
             return True
         rule = await store.rule_at(session, self._address.id, f"/{row.slug}")
         return rule is not None and rule.target == store.GONE
 
     async def _touch(self, session: AsyncSession, now: datetime) -> None:
-        """Note that the site changed: lists and neighbours of a post change with it."""
+        """Update the site's time of change: lists and neighbouring posts change with each post."""
         mine = update(WebsiteRow).where(WebsiteRow.id == self._address.id)
         await session.execute(mine.values(updated_at=now).execution_options(synchronize_session=False))
 
@@ -300,7 +300,7 @@ class _BuiltinSite:
             yield post
 
     async def redirects(self) -> Sequence[RemoteRedirect]:
-        """Return the redirects, by their source."""
+        """Return the redirects, ordered by source."""
         wanted = select(BuiltinRedirectRow).where(
             BuiltinRedirectRow.website_id == self._address.id, BuiltinRedirectRow.target != store.GONE
         )
@@ -308,7 +308,7 @@ class _BuiltinSite:
             return [_redirect(row) for row in await session.scalars(wanted.order_by(BuiltinRedirectRow.source))]
 
     async def add_redirect(self, source: str, target: str, *, permanent: bool) -> RemoteRedirect:
-        """Add a redirect, or give the one that is there another target."""
+        """Add a redirect, or change the target of an existing one."""
         if not _PATH.fullmatch(source) or source.count("/") > 1:
             raise SiteRefused(f"{source[:80]!r} is not a path of this site; give one such as /old-path")
         async with self._database.writing() as session:
@@ -373,4 +373,4 @@ FIDELITY: Final[Mapping[str, str]] = MappingProxyType(
         "task_lists": "converted: boxes are characters",
     }
 )
-"""What readers on built-in sites do not get as it was written. The tests of fidelity write it."""
+"""The constructs that readers on built-in sites do not see as written. Generated by the fidelity tests."""

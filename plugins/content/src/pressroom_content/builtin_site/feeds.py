@@ -35,7 +35,7 @@ _LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class FeedSite:
-    """What a feed says of its site."""
+    """The metadata of a feed's site."""
 
     name: str
     url: str
@@ -46,7 +46,7 @@ class FeedSite:
 
 @dataclass(frozen=True, slots=True)
 class FeedItem:
-    """A post in a feed. `html` is empty for posts beyond a feed's bound; `image` is a full URL."""
+    """A post in a feed. `html` is empty for posts beyond the feed's size limit; `image` is a full URL."""
 
     id: str
     title: str
@@ -162,7 +162,7 @@ def _html(item: FeedItem, site: FeedSite) -> str:
 
 
 def absolute_links(html: str, site_url: str) -> str:
-    """Return HTML whose links to paths of this server are full URLs, for readers elsewhere."""
+    """Return HTML with absolute URLs instead of paths of this server, for readers on other sites."""
     parts = urlsplit(site_url)
     return _OWN_PATH.sub(rf"\1{parts.scheme}://{parts.netloc}\2", html)
 
@@ -177,7 +177,7 @@ def _cdata(text: str) -> str:
 
 _MAX_ITEMS: Final = 20
 _MAX_TEXT: Final = 4 * 2**20
-"""Characters that the bodies in one feed may have together; older posts are there with their excerpts."""
+"""The maximum total length of the bodies in one feed, in characters. Older posts are included with their excerpts."""
 
 _MAX_KEPT_BYTES: Final = 32 * 2**20
 
@@ -197,7 +197,7 @@ class _Feed:
 
 
 class Feeds:
-    """The feeds of all sites of one server. One is made at a time: many readers cannot have the same work done."""
+    """The feeds of all sites of one server. They are built one at a time, so that concurrent requests share work."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
@@ -258,7 +258,7 @@ class Feeds:
 
 
 def _state(website: Website, rows: Sequence[BuiltinPostRow]) -> str:
-    """Return what changes whenever the feed does."""
+    """Return a hash that changes whenever the feed does."""
     posts = [(row.id, row.slug, row.revision, row.updated_at, row.published_at, row.publish_at) for row in rows]
     seen = (website.name, website.url, website.settings, posts)
     return hashlib.sha256(repr(seen).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,6 +1,6 @@
-"""The files of a built-in site: each is kept once, however many posts show it, and goes with the last of them.
+"""The files of a built-in site: each is stored once, shared by posts, and deleted with its last use.
 
-An image has smaller copies as WebP, for `srcset`: made once with the upload, removed with the image.
+An image has smaller WebP copies for `srcset`, created with the upload and deleted with the image.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pressroom_content.builtin_site.tables import BuiltinFileRow, BuiltinPostRow
 from pressroom_content.contract import MediaFile, RemoteMedia, SiteRefused
 
 WIDTHS: Final = (480, 720, 960, 1600)
-"""How wide the copies are, in pixels: for phones with fewer or more of them, a column of text, a large screen."""
+"""The widths of the copies in pixels: for phones of two pixel densities, a column of text, and a large screen."""
 
 MEDIA_TYPE: Final = "image/webp"
 _FORMATS: Final = ("AVIF", "JPEG", "PNG", "WEBP")
@@ -31,7 +31,7 @@ _MAX_PIXELS: Final = 50_000_000
 _QUALITY: Final = 80
 _MAX_NAMES: Final = 100
 _WORTH_IT: Final = 0.9
-"""A copy is kept if it has at most this part of the original's bytes."""
+"""A copy is kept if it has at most this fraction of the original's bytes."""
 
 MEDIA_TYPES: Final[Mapping[str, str]] = {
     "image/avif": "avif",
@@ -42,7 +42,7 @@ MEDIA_TYPES: Final[Mapping[str, str]] = {
     "image/webp": "webp",
 }
 _RESERVED: Final = timedelta(days=1)
-"""For how long a file is kept for a post that was to be written with it, and was not."""
+"""How long a file is kept for a post that was not written."""
 
 _NAME = re.compile(r"/files/([^\s\"'<>()?#/\\]{1,600})")
 
@@ -53,15 +53,15 @@ def variant_name(name: str, width: int) -> str:
 
 
 def make_variants(content: bytes) -> Sequence[tuple[int, int, bytes]]:
-    """Return width, height and bytes of the copies of an image; nothing where it moves or has none worth it.
+    """Return width, height and bytes of an image's copies; empty if it is animated, too large, or none is worthwhile.
 
-    Decoding is for a worker process.
+    Decode images only in a worker process.
 
     Raises:
-        PIL.UnidentifiedImageError: it is no such image.
+        PIL.UnidentifiedImageError: it is not an image of a supported format.
         OSError: it is damaged.
     """
-    from PIL import Image, ImageOps  # noqa: PLC0415 - Pillow loads in the worker
+    from PIL import Image, ImageOps  # noqa: PLC0415 - Pillow is loaded only in the worker
 
     with Image.open(io.BytesIO(content), formats=_FORMATS) as opened:
         if getattr(opened, "is_animated", False) or opened.width * opened.height > _MAX_PIXELS:
@@ -85,7 +85,7 @@ def make_variants(content: bytes) -> Sequence[tuple[int, int, bytes]]:
 
 @dataclass(frozen=True, slots=True)
 class SiteImage:
-    """An image of a site: its size, and the widths that there are copies of, each with its file's name."""
+    """An image of a site: its size, and the file name of each copy by width."""
 
     name: str
     width: int
@@ -93,12 +93,12 @@ class SiteImage:
     copies: Mapping[int, str] = field(default_factory=dict)
 
     def srcset(self, root: str) -> str:
-        """Return the value of `srcset` for files below a path such as `/sites/ada/files`; empty without copies."""
+        """Return the `srcset` for files below a path such as `/sites/ada/files`; empty without copies."""
         return ", ".join(f"{root}/{quote(name)} {width}w" for width, name in sorted(self.copies.items()))
 
 
 async def images_of(session: Any, website_id: str, names: Collection[str]) -> Mapping[str, SiteImage]:
-    """Return those of these files whose size is known, by their names."""
+    """Return the images among these files, by name. Only files of known size are included."""
     some = sorted(names)[:_MAX_NAMES]
     if not some:
         return {}
@@ -119,7 +119,7 @@ async def images_of(session: Any, website_id: str, names: Collection[str]) -> Ma
 
 
 def names_in(*texts: str) -> frozenset[str]:
-    """Return the names of the files of built-in sites that texts show or link to."""
+    """Return the names of the built-in sites' files that the texts show or link to."""
     return frozenset(unquote(name) for text in texts for name in _NAME.findall(text))
 
 
@@ -129,10 +129,10 @@ def names_of(post: BuiltinPostRow) -> frozenset[str]:
 
 
 class SiteFiles:
-    """The files of one site, in the transaction of whoever asks.
+    """The files of one site, accessed within the caller's transaction.
 
-    A file is a row with its content. Between the upload and the writing of the post that shows the file, a second row
-    without content reserves it under the marker of the upload: nobody else's deletion takes it away meanwhile.
+    A file is a row with its content. Between an upload and the writing of its post, a second row without content
+    reserves the file under the upload's marker, so that deleting another post does not remove it.
     """
 
     def __init__(self, session: AsyncSession, website_id: str, root: str) -> None:
@@ -153,7 +153,7 @@ class SiteFiles:
         return None if row is None else self._remote(row.id, row.name)
 
     def add(self, file: MediaFile) -> RemoteMedia:
-        """Add a file. Raises `SiteRefused` where it is empty, or not an image."""
+        """Add a file. Raises `SiteRefused` if it is empty or not an image."""
         extension = MEDIA_TYPES.get(file.media_type)
         if extension is None:
             raise SiteRefused(f"files of the type {file.media_type} cannot be shown; images can")
@@ -177,14 +177,14 @@ class SiteFiles:
         return self._remote(row.id, row.name)
 
     async def has_copies(self, name: str) -> bool:
-        """Tell whether a file has smaller copies."""
+        """Check whether a file has smaller copies."""
         found = select(BuiltinFileRow.id).where(
             BuiltinFileRow.website_id == self._website_id, BuiltinFileRow.parent == name
         )
         return await self._session.scalar(found.limit(1)) is not None
 
     def add_copies(self, name: str, copies: Iterable[tuple[int, int, bytes]]) -> None:
-        """Add smaller copies of a file: their width, height and bytes."""
+        """Add smaller copies of a file, given by width, height and bytes."""
         for width, height, content in copies:
             self._session.add(
                 BuiltinFileRow(
@@ -203,7 +203,7 @@ class SiteFiles:
             )
 
     async def reserve(self, media: RemoteMedia, marker: str) -> None:
-        """Keep a file for a post that is about to be written."""
+        """Reserve a file for a post that is about to be written."""
         name = next(iter(names_in(media.url)))
         of_marker = delete(BuiltinFileRow).where(
             BuiltinFileRow.website_id == self._website_id, BuiltinFileRow.marker == marker, BuiltinFileRow.size == 0
@@ -222,7 +222,7 @@ class SiteFiles:
         )
 
     async def written(self, names: Collection[str]) -> None:
-        """Note that a post with these files was written: for each of them, the oldest reservation has done its work."""
+        """Release the oldest reservation of each of these files, after a post that uses them was written."""
         if not names:
             return
         reserved = select(BuiltinFileRow.id, BuiltinFileRow.name).where(
@@ -234,7 +234,7 @@ class SiteFiles:
         await self._session.execute(delete(BuiltinFileRow).where(BuiltinFileRow.id.in_(list(oldest.values()))))
 
     async def release(self, names: Iterable[str]) -> None:
-        """Remove those of these files that no post uses any more, and none is about to."""
+        """Delete those of these files that are neither used nor reserved."""
         since = datetime.now(UTC) - _RESERVED
         for name in names:
             reserved = select(BuiltinFileRow.id).where(
@@ -276,5 +276,5 @@ class SiteFiles:
         return RemoteMedia(file_id, f"{self._root}/files/{quote(name)}")
 
     def _id_of(self, file: MediaFile) -> str:
-        """Return the id of a file: it follows from the content, so that two uploads at once make one row."""
+        """Return the ID of a file. It is derived from the content, so that concurrent uploads create one row."""
         return f"f_{hashlib.sha256(self._website_id.encode() + b'/' + file.content).hexdigest()[:30]}"

@@ -1,6 +1,6 @@
-"""What all pages of a built-in site have in common.
+"""The common parts of all pages of a built-in site.
 
-The template around them, posts as lists show them, and the images that link previews show.
+These are the surrounding template, posts in lists, and the images of link previews.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from pressroom_content.websites.store import Websites
 
 _WORDS_A_MINUTE: Final = 230
 _CHARACTERS_A_MINUTE: Final = 500
-"""For texts without spaces between the words."""
+"""For texts without spaces between words."""
 
 _TAG = re.compile(r"<[^<>]++>")
 _SPACELESS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _EXCERPT_WIDTH: Final = 220.0
 _HTML: Final = "text/html; charset=utf-8"
 ASK_AGAIN: Final = {"Cache-Control": "no-cache"}
-"""Whoever keeps such an answer asks each time: what is not there today may be there tomorrow."""
+"""Caches have to revalidate these responses: a missing page may appear at any time."""
 
 _POLICY: Final = "; ".join(
     [
@@ -47,7 +47,7 @@ _POLICY: Final = "; ".join(
         "style-src 'self'",
         "img-src 'self' https: data:",
         "font-src 'self'",
-        # No script may run here, but tools that rate pages ask for `robots.txt` in their name.
+        # Scripts cannot run, but page auditing tools fetch `robots.txt` from within the page.
         "connect-src 'self'",
         f"frame-src {' '.join(f'https://{host}' for host in sorted(FRAME_HOSTS))}",
         "base-uri 'none'",
@@ -63,12 +63,12 @@ _PAGE_HEADERS: Final = {
 
 
 PER_PAGE: Final = 12
-"""Posts on a page of a list."""
+"""Posts per page of a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlogImage:
-    """An image with what a browser needs to make room for it and to choose the best of its sizes."""
+    """An image with the attributes that browsers need to reserve space and to select a size."""
 
     url: str
     alt: str = ""
@@ -80,7 +80,7 @@ class BlogImage:
 
 @dataclass(frozen=True, slots=True)
 class ShownPost:
-    """A post in a list, or at the head of its page. Where `updated` is not empty, it changed on a later day.
+    """A post in a list or at the top of its page. `updated` is empty unless it changed on a later day.
 
     `excerpt_html` is the excerpt for pages.
     """
@@ -99,14 +99,14 @@ class ShownPost:
 
 
 class SiteFrame:
-    """Makes pages of built-in sites."""
+    """Renders pages of built-in sites."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
         self._root = urlsplit(plugin.base_url).path.rstrip("/")
 
     def current(self, website: Website, url: str) -> str:
-        """Return a URL that was stored with a site or a post, as it is now; see `current_url`."""
+        """Return the current form of a URL that was stored with a site or a post; see `current_url`."""
         return current_url(url, website.url, website.server_url)
 
     async def website(self, site_key: str) -> Website:
@@ -117,7 +117,7 @@ class SiteFrame:
         return website
 
     async def missing(self, website: Website, status: int = 404) -> HttpResponse:
-        """Return the page that says that a page is not there (404), or not any more (410)."""
+        """Return the error page for a page that does not exist (404) or was taken down (410)."""
         words = words_of(website)
         heading = words["missing"] if status == 404 else words["gone"]
         note = words["missing_note"] if status == 404 else words["gone_note"]
@@ -128,14 +128,14 @@ class SiteFrame:
     async def page(
         self, website: Website, template: str, *, status: int = 200, language: str = "", **values: Any
     ) -> HttpResponse:
-        """Return a page in a language (empty: the site's)."""
+        """Render a page in a language; empty means the site's language."""
         settings = site_settings.read(website.settings)
         language = language or settings.language or "en"
         settings = settings.model_copy(
             update={name: self.current(website, getattr(settings, name)) for name in ("logo", "logo_dark", "favicon")}
         )
         light, dark = grounds(settings)
-        # The home of a small site lists all of its posts already.
+        # The home page of a small site lists all of its posts already.
         has_archive = await PostLists(self._plugin, website).count() > PER_PAGE
         given = {
             "site": {"name": website.name, "url": website.url, "description": settings.description},
@@ -163,7 +163,7 @@ class SiteFrame:
     async def _menu(
         self, website: Website, settings: WebsiteSettings, words: Wording, *, has_archive: bool
     ) -> Sequence[tuple[str, str]]:
-        """Return the links of the header: those that the owner chose, or the pages and the archive."""
+        """Return the links of the header: the owner's menu, or the pages and the archive."""
         if settings.menu:
             return [(item.label, _menu_url(website, item.url)) for item in settings.menu]
         pages = await PostLists(self._plugin, website).pages()
@@ -171,7 +171,7 @@ class SiteFrame:
         return [*own, (words["archive"], f"{website.url}/archive")] if has_archive else own
 
     async def listed(self, website: Website, posts: Sequence[ListedPost], language: str = "") -> Sequence[ShownPost]:
-        """Return posts as lists show them, with excerpts and covers, on a page in a language (empty: the site's)."""
+        """Return posts with excerpts and covers, for a list in a language; empty means the site's language."""
         names = names_in(*(str(one.row.featured.get("url", "")) for one in posts))
         images = await self.images(website, names)
         return [
@@ -183,7 +183,7 @@ class SiteFrame:
         ]
 
     async def images(self, website: Website, names: frozenset[str]) -> Mapping[str, SiteImage]:
-        """Return what is known of images of a site, by their names."""
+        """Return the stored images of a site, by name."""
         async with self._plugin.services.database.reading() as session:
             return await images_of(session, website.id, names)
 
@@ -201,7 +201,7 @@ class SiteFrame:
     def shown(
         self, website: Website, row: BuiltinPostRow, *, beginning: str = "", html: str = "", language: str = ""
     ) -> ShownPost:
-        """Return a post as it is shown; `html` is its whole body, for how long it takes to read."""
+        """Return a post for display. `html` is its whole body, from which the reading time is estimated."""
         settings = site_settings.read(website.settings)
         at, zone = date_of(row), ZoneInfo(settings.timezone)
         words = wording(language or settings.language)
@@ -226,7 +226,7 @@ class SiteFrame:
 
 
 def words_of(website: Website) -> Wording:
-    """Return the words of a site's own pages."""
+    """Return the wording of a site's own pages."""
     return wording(site_settings.read(website.settings).language)
 
 
@@ -236,7 +236,7 @@ def url_of(website: Website, row: BuiltinPostRow) -> str:
 
 
 def date_of(row: BuiltinPostRow) -> datetime:
-    """Return when a post came out."""
+    """Return the publication date of a post."""
     return row.published_at or row.publish_at or row.created_at
 
 
@@ -266,7 +266,7 @@ class LinkPreviews:
         self._plugin = plugin
 
     async def of_post(self, website: Website, row: BuiltinPostRow, cover: BlogImage | None) -> BlogImage | None:
-        """Return the image of a post: its cover, or a card that is drawn for it."""
+        """Return the preview image of a post: its cover, or a card."""
         if cover is not None:
             parts = urlsplit(website.url)
             url = f"{parts.scheme}://{parts.netloc}{cover.url}" if cover.url.startswith("/") else cover.url
@@ -278,7 +278,7 @@ class LinkPreviews:
         return _preview(card, url)
 
     async def of_site(self, website: Website) -> BlogImage | None:
-        """Return the image of the list of posts."""
+        """Return the preview image of the list of posts."""
         if not await cards.available(self._plugin):
             return None
         card = await self.card(website)
@@ -292,7 +292,7 @@ class LinkPreviews:
         return HttpResponse(content, media_type=media_type, headers=headers)
 
     async def card(self, website: Website, row: BuiltinPostRow | None = None) -> cards.Card:
-        """Return what the card of a post says, or that of the site itself."""
+        """Return the card of a post, or that of the site itself."""
         if row is None:
             subtitle = site_settings.read(website.settings).description
             return await cards.compose(title=website.name, subtitle=subtitle, site_name="", author="", eyebrow="")

@@ -1,4 +1,4 @@
-"""Pages that list posts, and site maps (sitemaps.org) that list pages."""
+"""Pages that list posts, and sitemaps (sitemaps.org)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pressroom_content.records import Website
 from pressroom_content.websites import settings as site_settings
 
 PER_ARCHIVE_PAGE: Final = 100
-"""Posts on a page of the archive."""
+"""Posts per page of the archive."""
 
 _MAX_PAGES: Final = 10_000
 _MAX_QUERY: Final = 200
@@ -34,7 +34,7 @@ def term_url(website: Website, kind: BlogTermKind, slug: str) -> str:
 
 
 class ListPages(SiteFrame):
-    """Answers requests for lists of posts."""
+    """Serves lists of posts."""
 
     async def home(self, site_key: str, page: int = 1) -> HttpResponse:
         """Return a page of the list of all posts. Raises `NotFound`."""
@@ -86,7 +86,7 @@ class ListPages(SiteFrame):
         url = term_url(website, kind, slug)
         heading = name if page == 1 else words.say("page", name=name, n=page)
         shown = await self.listed(website, found[:PER_PAGE])
-        # A list of all that the site has says nothing that its home does not say.
+        # A list of all posts duplicates the home page.
         is_all = await lists.count() == await lists.count((kind, slug))
         return await self.page(
             website,
@@ -116,7 +116,7 @@ class ListPages(SiteFrame):
             at = date_of(row)
             entry = {"title": row.title, "url": url_of(website, row), "iso": at.isoformat(timespec="seconds")}
             months[-1][1].append(entry | {"date": words.date(at, zone)})
-        # A short list of titles says nothing that the first page of the home does not say.
+        # A short list of titles duplicates the first home page.
         is_all = page == 1 and len(rows) <= PER_PAGE
         url = f"{website.url}/archive"
         heading = words["archive"] if page == 1 else words.say("page", name=words["archive"], n=page)
@@ -132,7 +132,7 @@ class ListPages(SiteFrame):
     async def _described(
         self, website: Website, heading: str, about: str, posts: Sequence[tuple[str, str]]
     ) -> dict[str, Any]:
-        """Return what a list of posts says of itself to search engines and in link previews."""
+        """Return the metadata of a list of posts for search engines and link previews."""
         settings = site_settings.read(website.settings)
         title = f"{heading} · {website.name}"
         description = list_description(f"{about}.", posts)
@@ -154,7 +154,7 @@ class ListPages(SiteFrame):
         }
 
     async def search(self, site_key: str, query: str, page: int = 1) -> HttpResponse:
-        """Return a page of the posts that have every word of a query. Raises `NotFound`."""
+        """Return a page of the posts that contain every word of a query. Raises `NotFound`."""
         website = await self.website(site_key)
         words, query = words_of(website), " ".join(query[:_MAX_QUERY].split())
         if not 1 <= page <= _MAX_PAGES:
@@ -180,12 +180,12 @@ class ListPages(SiteFrame):
 
 
 def _contents(posts: Sequence[ShownPost]) -> Sequence[tuple[str, str]]:
-    """Return what a description of a list is made of: titles and excerpts."""
+    """Return the titles and excerpts from which the description of a list is made."""
     return [(post.title, post.excerpt) for post in posts]
 
 
 def _pager(url: str, page: int, *, more: bool) -> dict[str, Any]:
-    """Return the URLs of the neighbours of a page of a list; empty at either end."""
+    """Return the URLs of the previous and next page of a list; empty at either end."""
     return {
         "newer": "" if page == 1 else _numbered(url, page - 1),
         "older": _numbered(url, page + 1) if more else "",
@@ -197,31 +197,31 @@ def _numbered(url: str, page: int) -> str:
 
 
 def further_pages(url: str, posts: int, per_page: int = PER_PAGE) -> Sequence[str]:
-    """Return the URLs of the pages of a list of posts after its first one."""
+    """Return the URLs of the pages of a list of posts after the first one."""
     return [_numbered(url, page) for page in range(2, -(-posts // per_page) + 1)]
 
 
 MAX_POSTS: Final = 2_000
-"""Posts and pages in one site map: it is made on the event loop, within some hundredths of a second."""
+"""The maximum number of posts and pages in one sitemap: building it takes some 10 ms of the event loop."""
 
 _MAX_URLS: Final = 50_000
-"""The bound of the protocol, on URLs and on parts."""
+"""The protocol's limit on URLs and on sitemaps of an index."""
 
 _LISTS: Final = "lists"
-"""The part that has no posts but everything else."""
+"""The part of the sitemap that has everything except posts."""
 
 _HEAD: Final = '<?xml version="1.0" encoding="utf-8"?>'
 _NAMESPACE: Final = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 
 class SiteMaps(SiteFrame):
-    """Answers requests for site maps."""
+    """Serves sitemaps."""
 
     async def answer(self, site_key: str, part: str) -> HttpResponse:
-        """Return the site map of a site, or one part of it: a number from 1, or `lists`.
+        """Return the sitemap of a site, or one part of it: a number from 1, or `lists`.
 
         Raises:
-            NotFound: there is no such site, or no such part.
+            NotFound: the site or the part does not exist.
         """
         website = await self.website(site_key)
         shown = (BuiltinPostRow.website_id == website.id, is_live(datetime.now(UTC)))
@@ -236,7 +236,7 @@ class SiteMaps(SiteFrame):
         if part:
             if not (part.isascii() and part.isdecimal() and 1 <= int(part[:6]) <= parts):
                 raise NotFound("the site map has no such part")
-            # The oldest first, so that a new post changes the last part alone.
+            # Oldest first, so that a new post changes only the last part.
             return _urls(await self._posts(website, shown, newest_first=False, offset=(int(part) - 1) * MAX_POSTS))
         if parts <= 1:
             own = await self._posts(website, shown, newest_first=True)
@@ -247,7 +247,7 @@ class SiteMaps(SiteFrame):
     async def _posts(
         self, website: Website, shown: Sequence[Any], *, newest_first: bool, offset: int = 0
     ) -> Sequence[tuple[str, datetime]]:
-        """Return posts and pages: URL and last change. One whose original is elsewhere is not one of the site's."""
+        """Return URL and last change of posts and pages, without those whose canonical URL is elsewhere."""
         row = BuiltinPostRow
         came_out = func.coalesce(row.published_at, row.publish_at, row.created_at)
         order = (row.published_at.desc(), row.id.desc()) if newest_first else (row.kind, row.published_at, row.id)
@@ -264,13 +264,13 @@ class SiteMaps(SiteFrame):
         return [(url, at) for url, at, original in found if self.current(website, original or "") in ("", url)]
 
     async def _lists(self, website: Website, posts: int, newest: datetime) -> Sequence[tuple[str, datetime]]:
-        """Return the lists of posts with their further pages, the archive, and those of terms."""
+        """Return the lists of posts including further pages, the archive, and the lists of terms."""
         urls = [(url, newest) for url in further_pages(website.url, posts)]
         if posts > PER_PAGE:
             archive = f"{website.url}/archive"
             urls += [(url, newest) for url in (archive, *further_pages(archive, posts, PER_ARCHIVE_PAGE))]
         terms = await PostLists(self._plugin, website).terms(MAX_POSTS)
-        # A list of all posts has the site's home as its canonical URL.
+        # A list of all posts has the home page as its canonical URL.
         for one in terms:
             if one.posts < posts:
                 url = term_url(website, one.kind, one.slug)
@@ -279,7 +279,7 @@ class SiteMaps(SiteFrame):
 
 
 def _urls(pages: Iterable[tuple[str, datetime]]) -> HttpResponse:
-    """Return a site map of pairs of URL and time of the last change."""
+    """Return a sitemap of pairs of URL and time of the last change."""
     lines = (
         f"<url><loc>{escape(url)}</loc><lastmod>{changed.isoformat(timespec='seconds')}</lastmod></url>"
         for url, changed in pages

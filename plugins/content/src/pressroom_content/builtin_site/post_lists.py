@@ -1,4 +1,4 @@
-"""Lists of a site's posts: of a tag, a category or an author, around a post, by month, for a search."""
+"""Lists of a site's posts: by term, by month, related or adjacent to a post, and search results."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from pressroom_content.text_index.corpus import counted_stems, language_of, vari
 BlogTermKind = Literal["tag", "category", "author"]
 
 _BEGINNING: Final = 8_000
-"""Characters of a body that an excerpt is made from."""
+"""The number of characters of a body from which an excerpt is made."""
 
 _MAX_QUERY_WORDS: Final = 8
 _MAX_FOUND: Final = 200
 _TITLE_WEIGHT: Final = 5
 _SEARCHES_AT_ONCE: Final = 2
 MAX_SEARCHES: Final = 8
-"""Searches of one site, under way and waiting: searches of other sites do not wait for them."""
+"""The maximum number of running and waiting searches per site. Sites do not wait for each other."""
 
 _MAX_RELATED_FROM: Final = 2_000
-"""How many of the newest posts are looked at for related ones: tags may be on all posts of a large site."""
+"""The number of newest posts considered as related: a tag may be on all posts of a large site."""
 
 _MAX_CHANGED: Final = 20
 _MAX_TEXT: Final = 20_000
@@ -45,12 +45,12 @@ log = structlog.get_logger()
 
 
 def term_slug(name: str) -> str:
-    """Return the segment of URLs for a tag, a category or an author; empty where the name has no letters."""
+    """Return the URL segment for a tag, a category or an author; empty if the name has no letters."""
     return slug_of(name, 200)
 
 
 def terms_of(fields: Mapping[str, Any]) -> Iterator[tuple[BlogTermKind, str, str]]:
-    """Yield kind, slug and name of the terms in a post's fields, each slug of a kind once."""
+    """Yield kind, slug and name of the terms in a post's fields, without duplicate slugs of a kind."""
     seen: set[tuple[str, str]] = set()
     author = str(fields.get("author") or "").strip()
     named: list[tuple[BlogTermKind, str]] = [
@@ -67,7 +67,7 @@ def terms_of(fields: Mapping[str, Any]) -> Iterator[tuple[BlogTermKind, str, str
 
 
 async def note_terms(session: AsyncSession, row: BuiltinPostRow) -> None:
-    """Keep the terms of a post that was just written."""
+    """Store the terms of a post that was just written."""
     await session.execute(delete(BuiltinTermRow).where(BuiltinTermRow.post_id == row.id))
     session.add_all(
         BuiltinTermRow(post_id=row.id, kind=kind, slug=slug, website_id=row.website_id, name=name)
@@ -85,7 +85,7 @@ class ListedPost:
 
 @dataclass(frozen=True, slots=True)
 class ListedTerm:
-    """A tag, a category or an author of posts. `changed` is when one of its posts changed last."""
+    """A tag, a category or an author of posts. `changed` is the latest change of its posts."""
 
     kind: BlogTermKind
     slug: str
@@ -94,7 +94,7 @@ class ListedTerm:
 
 
 def matching(texts: Sequence[tuple[str, str, str]], groups: Sequence[frozenset[str]]) -> Sequence[str]:
-    """Return the ids of those of these texts (id, text, language) that have a stem of every group."""
+    """Return the IDs of the texts (ID, text, language) that contain a stem of every group."""
     found = []
     for id_, text, language in texts:
         stems = counted_stems(text, language_of(language)).keys()
@@ -104,7 +104,7 @@ def matching(texts: Sequence[tuple[str, str, str]], groups: Sequence[frozenset[s
 
 
 class PostLists:
-    """The lists of one built-in site. All of them hold live posts only, newest first unless they say otherwise."""
+    """The lists of one built-in site. They contain live posts only, newest first unless stated otherwise."""
 
     def __init__(self, plugin: PluginContext, website: Website) -> None:
         self._database = plugin.services.database
@@ -114,14 +114,14 @@ class PostLists:
     async def page(
         self, *, limit: int, offset: int = 0, term: tuple[BlogTermKind, str] | None = None
     ) -> Sequence[ListedPost]:
-        """Return posts, those of a term (kind and slug) where one is given."""
+        """Return posts, optionally only those with a term (kind and slug)."""
         wanted = self._posts().order_by(BuiltinPostRow.published_at.desc(), BuiltinPostRow.id.desc())
         if term is not None:
             wanted = wanted.where(BuiltinPostRow.id.in_(self._of_term(*term)))
         return await self._listed(wanted.limit(limit).offset(offset))
 
     async def count(self, term: tuple[BlogTermKind, str] | None = None) -> int:
-        """Return how many posts there are, or how many have a term."""
+        """Return the number of posts, or of those with a term."""
         wanted = select(func.count()).select_from(BuiltinPostRow).where(self._is_listed())
         if term is not None:
             wanted = wanted.where(BuiltinPostRow.id.in_(self._of_term(*term)))
@@ -129,7 +129,7 @@ class PostLists:
             return int(await session.scalar(wanted) or 0)
 
     async def terms(self, limit: int) -> Sequence[ListedTerm]:
-        """Return the terms of posts, those of most posts first."""
+        """Return the terms of posts, most used first."""
         posts = func.count(BuiltinTermRow.post_id)
         wanted = (
             select(BuiltinTermRow.kind, BuiltinTermRow.slug, posts, func.max(BuiltinPostRow.updated_at))
@@ -143,7 +143,7 @@ class PostLists:
         return [ListedTerm(kind, slug, number, changed) for kind, slug, number, changed in rows]
 
     async def term_name(self, kind: BlogTermKind, slug: str) -> str:
-        """Return the name of a term as its newest post writes it; empty where no live post has it."""
+        """Return the name of a term as its newest post spells it; empty if no live post has it."""
         wanted = (
             select(BuiltinTermRow.name)
             .join(BuiltinPostRow, BuiltinPostRow.id == BuiltinTermRow.post_id)
@@ -154,11 +154,11 @@ class PostLists:
             return await session.scalar(wanted.limit(1)) or ""
 
     async def months(self, *, limit: int, offset: int = 0) -> Sequence[BuiltinPostRow]:
-        """Return posts for an archive: rows that have no texts."""
+        """Return the rows of posts for an archive, without their texts."""
         return [one.row for one in await self._listed(self._newest(limit, offset), beginnings=False)]
 
     async def pages(self) -> Sequence[tuple[str, str]]:
-        """Return title and slug of the site's pages, by title."""
+        """Return title and slug of up to 12 of the site's pages, ordered by title."""
         wanted = select(BuiltinPostRow.title, BuiltinPostRow.slug).where(
             BuiltinPostRow.website_id == self._website.id, is_live(datetime.now(UTC)), BuiltinPostRow.kind == "page"
         )
@@ -167,7 +167,7 @@ class PostLists:
             return [(row.title, row.slug) for row in rows]
 
     async def neighbours(self, row: BuiltinPostRow) -> tuple[BuiltinPostRow | None, BuiltinPostRow | None]:
-        """Return the post before this one, and the one after it."""
+        """Return the previous and the next post, or `None`."""
         if row.published_at is None:
             return None, None
         at, id_ = BuiltinPostRow.published_at, BuiltinPostRow.id
@@ -180,7 +180,7 @@ class PostLists:
         return (older[0].row if older else None), (newer[0].row if newer else None)
 
     async def related(self, row: BuiltinPostRow, limit: int, without: Collection[str] = ()) -> Sequence[ListedPost]:
-        """Return some of the newest posts that share tags or categories with a post, those that share most first."""
+        """Return recent posts that share tags or categories with a post, those with the most in common first."""
         own = select(BuiltinTermRow.kind, BuiltinTermRow.slug).where(
             BuiltinTermRow.post_id == row.id, BuiltinTermRow.kind.in_(("tag", "category"))
         )
@@ -208,9 +208,10 @@ class PostLists:
         return await self._listed(wanted.limit(limit))
 
     async def search(self, query: str, *, limit: int, offset: int = 0) -> tuple[int, Sequence[ListedPost]]:
-        """Return how many posts have every word of a query in any of its forms, and some of them, best first.
+        """Return the number of posts with every word of a query in any inflection, and a page of them, best first.
 
-        Raises `Overloaded` where many search the site already: a common word takes time in line with its posts.
+        Raises `Overloaded` if too many searches of the site are running: common words take time in proportion to the
+        number of posts.
         """
         async with turn_to_search(self._website.id):
             return await self._search(query, limit, offset)
@@ -233,7 +234,7 @@ class PostLists:
         return len(found), [by_id[id_] for id_ in shown if id_ in by_id]
 
     def _candidates(self, groups: Sequence[frozenset[str]]) -> Select[str]:
-        """Return the query for the ids of posts that the index knows as readers see them, best first."""
+        """Return the query for the IDs of matching posts whose indexed version is the published one, best first."""
         score = func.sum(WordRow.count) + _TITLE_WEIGHT * func.sum(case((WordRow.in_title, 1), else_=0))
         has_all = [func.sum(case((WordRow.stem.in_(group), 1), else_=0)) > 0 for group in groups]
         return (
@@ -251,7 +252,7 @@ class PostLists:
         )
 
     def _changed(self) -> Select[Any]:
-        """Return the query for posts whose articles were changed since: the index knows what readers cannot read."""
+        """Return the query for posts whose articles changed after publication: the index has unpublished text."""
         text = func.substr(BuiltinPostRow.markdown, 1, _MAX_TEXT)
         return (
             self._published(BuiltinPostRow.id, BuiltinPostRow.title, text, BuiltinPostRow.fields)
@@ -269,7 +270,7 @@ class PostLists:
         )
 
     async def _that_have(self, posts: Sequence[Any], groups: Sequence[frozenset[str]]) -> Sequence[str]:
-        """Return the ids of those of these posts (id, title, text, fields) that have a stem of every group."""
+        """Return the IDs of the posts (ID, title, text, fields) that contain a stem of every group."""
         if not posts:
             return []
         texts = [(id_, f"{title}\n{text}", fields.get("language") or "") for id_, title, text, fields in posts]
@@ -312,7 +313,7 @@ class PostLists:
 
 @dataclass(slots=True)
 class _Searches:
-    """The searches of a site that are under way, and those of them that wait."""
+    """The searches of a site: the number of running and waiting ones."""
 
     places: asyncio.Semaphore
     number: int = 0
@@ -323,7 +324,7 @@ _searches: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Searches]] = 
 
 @asynccontextmanager
 async def turn_to_search(website_id: str) -> AsyncIterator[None]:
-    """Wait for a place among those who search a site. Raises `Overloaded` where too many wait."""
+    """Wait for a free search slot of a site. Raises `Overloaded` if too many are waiting."""
     of_sites = _searches.setdefault(asyncio.get_running_loop(), {})
     own = of_sites.setdefault(website_id, _Searches(asyncio.Semaphore(_SEARCHES_AT_ONCE)))
     if own.number >= MAX_SEARCHES:

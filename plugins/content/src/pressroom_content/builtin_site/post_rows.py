@@ -1,4 +1,4 @@
-"""What a post of a built-in site is as a row, and what the row is as a post of a website."""
+"""Conversion between posts of websites and the rows of built-in sites."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _FIELDS: Final = (
 
 
 def state_of(row: BuiltinPostRow) -> PostState:
-    """Return the state of a post: one whose time has come is live."""
+    """Return the state of a post. A scheduled one whose time has come is live."""
     due = row.state == "scheduled" and row.publish_at is not None and row.publish_at <= datetime.now(UTC)
     return "live" if due else cast("PostState", row.state)
 
 
 def remote_post(row: BuiltinPostRow, site_url: str) -> RemotePost:
-    """Return a row as the post of a website."""
+    """Convert a row to the post of a website."""
     fields = dict(row.fields)
     return RemotePost(
         id=row.id,
@@ -51,12 +51,12 @@ def remote_post(row: BuiltinPostRow, site_url: str) -> RemotePost:
 
 
 def slug_of_post(post: Post) -> str:
-    """Return the slug that a post has by what was sent, which may be taken."""
+    """Return the slug of a post, given or derived from its title. It may be taken."""
     return (post.slug or slugify(post.title, max_length=100) or post.marker)[:200]
 
 
 def _kind_of(post: Post) -> str:
-    """Return what a post is to be. Raises `SiteRefused` for what a site does not have."""
+    """Return the requested kind of a post. Raises `SiteRefused` if it is not supported."""
     kind = post.options.get("kind", "post")
     if kind not in _KINDS:
         raise SiteRefused(
@@ -66,7 +66,7 @@ def _kind_of(post: Post) -> str:
 
 
 def fill(row: BuiltinPostRow, post: Post, slug: str, now: datetime) -> None:
-    """Put a post into its row, as its next revision. Raises `SiteRefused` for a kind that a site does not have."""
+    """Fill a row from a post as its next revision. Raises `SiteRefused` for an unsupported kind."""
     row.slug, row.title, row.html, row.markdown = slug, post.title, post.html, post.markdown
     row.kind = _kind_of(post)
     row.fields = {
@@ -85,7 +85,7 @@ def fill(row: BuiltinPostRow, post: Post, slug: str, now: datetime) -> None:
 
 
 def is_past(at: datetime | None, now: datetime) -> bool:
-    """Tell whether a time has come."""
+    """Check whether a time is set and has passed."""
     return at is not None and at <= now
 
 

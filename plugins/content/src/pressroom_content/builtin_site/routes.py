@@ -1,6 +1,6 @@
-"""The URLs of built-in sites, at `/sites/<site>` and under domains of their own.
+"""The routes of built-in sites, at `/sites/<site>` and under their own domains.
 
-A domain is proven before anything is answered under it.
+Nothing is served under a domain before it is proven.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pressroom_content.websites.domains import PROOF_PATH, PROVEN_CHANGES, Domai
 _KINDS: Final[dict[str, BlogTermKind]] = {"tags": "tag", "categories": "category", "authors": "author"}
 _FEEDS: Final = ("feed.xml", "atom.xml", "feed.json")
 _UNMOVED: Final = ("card.png", "icon.svg", "style.css")
-"""What pages load, and is served at its old URL as well."""
+"""Resources of pages that are still served at their old URLs."""
 
 _PLAIN: Final = "text/plain; charset=utf-8"
 _NO_STORE: Final = {"Cache-Control": "no-store"}
@@ -36,7 +36,7 @@ _LISTS: Final = ("tags", "categories", "authors")
 
 
 def routes(plugin: PluginContext[ContentConfig]) -> Sequence[Route]:
-    """Return the pages, feeds, site maps, twins and files of all built-in sites, and the server's robots.txt."""
+    """Return the routes of all built-in sites (pages, feeds, sitemaps, twins, files), and the server's robots.txt."""
     site = SiteRoutes(plugin)
     own = [
         Route("/sites/<site>", site.home),
@@ -50,10 +50,10 @@ def routes(plugin: PluginContext[ContentConfig]) -> Sequence[Route]:
 
 
 class SiteRoutes:
-    """Answers requests for built-in sites.
+    """Serves built-in sites.
 
-    Pages of a site that has a domain of its own are there: at their URLs on the server they redirect to it, once it is
-    known that there is such a page. What pages load stays, for pages of others that show it.
+    Pages of a site with its own domain redirect from their URLs on the server to the domain, but only if they exist.
+    Resources of pages are served at both, for other websites that embed them.
     """
 
     def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
@@ -72,11 +72,11 @@ class SiteRoutes:
         return await self._revalidated(request, website, answer)
 
     async def term(self, name: str, request: HttpRequest) -> HttpResponse:
-        """Return the posts of a tag, a category or an author; `name` is the segment before the term."""
+        """Return the posts of a tag, a category or an author. `name` is the segment before the term."""
         site, term = _part(request, "site"), _part(request, "name")
         pages = BuiltinPages(self._plugin)
         website = await pages.website(site)
-        if term == "llms.txt":  # of a post with a slug such as tags
+        if term == "llms.txt":  # of a post whose slug is a word such as tags
             return await self._twin(request, website, name, "text")
         answer = await pages.term(site, _KINDS[name], term, _page(request))
         if answer.status == 200 and _has_moved(request, website):
@@ -84,7 +84,7 @@ class SiteRoutes:
         return await self._revalidated(request, website, answer)
 
     async def post(self, request: HttpRequest) -> HttpResponse:
-        """Return what is at a path of one segment: a post, a feed, the site map, and so on."""
+        """Return the resource at a path of one segment: a post, a feed, the sitemap, and so on."""
         site, slug = _part(request, "site"), _part(request, "slug")
         pages = BuiltinPages(self._plugin)
         website = await pages.website(site)
@@ -112,14 +112,14 @@ class SiteRoutes:
         return await self._revalidated(request, website, answer)
 
     async def _moved_page(self, request: HttpRequest, website: Website, slug: str) -> HttpResponse:
-        """Lead to a page of the domain; what never was there, is gone or leads elsewhere, is told at once."""
+        """Redirect to a page of the domain. Missing, removed and redirected pages are answered directly."""
         fixed = (*_FEEDS, "robots.txt", "sitemap.xml", "llms.txt", "archive", "search")
         if slug in fixed or await BuiltinSite(self._plugin, website.id).post(slug) is not None:
             return _moved(website, quote(slug), request)
         return await BuiltinPages(self._plugin).instead(website, slug)
 
     async def _list(self, request: HttpRequest, website: Website, site: str, name: str) -> HttpResponse:
-        """Return the archive or the search of a site; the post that has had that slug for longer, if there is one."""
+        """Return the archive or the search of a site, unless an existing post has that slug."""
         pages = BuiltinPages(self._plugin)
         if await BuiltinSite(self._plugin, website.id).post(name) is not None:
             return await pages.post(site, name)
@@ -138,7 +138,7 @@ class SiteRoutes:
         return conditional(request, await pages.file(_part(request, "site"), _part(request, "name")))
 
     async def card(self, request: HttpRequest) -> HttpResponse:
-        """Return the image of a post for link previews."""
+        """Return the link preview image of a post."""
         pages = BuiltinPages(self._plugin)
         return conditional(request, await pages.card(_part(request, "site"), _part(request, "name")))
 
@@ -147,16 +147,16 @@ class SiteRoutes:
         return conditional(request, _kept_briefly(await BuiltinPages(self._plugin).root_robots()))
 
     async def missing(self, site: str) -> HttpResponse:
-        """Return the site's page that says that there is no such page."""
+        """Return the site's 404 page."""
         pages = BuiltinPages(self._plugin)
         return await pages.missing(await pages.website(site))
 
     async def moved(self, request: HttpRequest, site: str, path: str) -> HttpResponse:
-        """Lead from a path that the site had on the server to the one that it has on its domain."""
+        """Redirect from a path of the site on the server to the same path on its domain."""
         return _moved(await BuiltinPages(self._plugin).website(site), path, request)
 
     async def _twin(self, request: HttpRequest, website: Website, slug: str, kind: Twin) -> HttpResponse:
-        """Return a page as text. What visitors see of the page decides whether it has one."""
+        """Return a page as text. It exists only if the page is public."""
         pages, ending = BuiltinPages(self._plugin), ".md" if kind == "markdown" else "/llms.txt"
         if await BuiltinSite(self._plugin, website.id).post(slug) is None:
             return await pages.instead(website, slug, after=ending)
@@ -165,7 +165,7 @@ class SiteRoutes:
         return await self._twins.answer(request, request.path.removesuffix(ending), kind)
 
     async def _revalidated(self, request: HttpRequest, website: Website, answer: HttpResponse) -> HttpResponse:
-        """Return an answer that browsers may keep, and ask about each time."""
+        """Add `Cache-Control: no-cache` to a successful response, and handle conditional requests."""
         if answer.status != 200:
             return answer
         changed = await BuiltinSite(self._plugin, website.id).changed_at()
@@ -173,24 +173,24 @@ class SiteRoutes:
 
 
 def _has_moved(request: HttpRequest, website: Website) -> bool:
-    """Tell whether a request came for the server while the site is at a domain of its own."""
+    """Check whether a request for a site with its own domain came to its URL on the server."""
     return website.url != website.server_url and not request.virtual_host
 
 
 def _moved(website: Website, path: str, request: HttpRequest) -> HttpResponse:
-    """Return the redirect to a path of the site as it is now; the domain may change, so it is asked for each time."""
+    """Return the redirect to a path of the site. Caches must revalidate it, because the domain may change."""
     target = f"{website.url}/{path}" if path else website.url
     query = f"?{urlencode(request.query)}" if request.query else ""
     return HttpResponse(b"", 301, headers={"Location": f"{target}{query}", **ASK_AGAIN})
 
 
 def _part(request: HttpRequest, name: str) -> str:
-    """Return a segment of the path; slugs may be in any script, which URLs hold coded (RFC 3986, section 2.1)."""
+    """Return a decoded path segment: slugs can be in any script, percent-encoded in URLs (RFC 3986, section 2.1)."""
     return unquote(request.path_params[name])
 
 
 def _page(request: HttpRequest) -> int:
-    """Return the number of the page of a list that is asked for; 0 for anything else."""
+    """Return the requested page number of a list; 0 if it is invalid."""
     page = request.query.get("page", "1")
     return int(page) if page.isascii() and page.isdecimal() and len(page) <= 6 else 0
 
@@ -205,12 +205,12 @@ def _with(answer: HttpResponse, caching: str) -> HttpResponse:
 
 
 def domain_hosts(plugin: PluginContext[ContentConfig]) -> Sequence[VirtualHosts]:
-    """Return what serves sites under their domains."""
+    """Return the virtual hosts that serve sites under their domains."""
     return [VirtualHosts("sites", lambda: Domains(plugin).proven(), DomainSites(plugin).answer, PROVEN_CHANGES)]
 
 
 def domain_routes(plugin: PluginContext[ContentConfig]) -> Sequence[Route]:
-    """Return the URLs that prove domains, and the one that proxies ask about them."""
+    """Return the route of the domain challenge, and the one that proxies query about domains."""
 
     async def proof(request: HttpRequest) -> HttpResponse:
         token = await Domains(plugin).answer(request.host, request.path_params["website"])
@@ -231,14 +231,14 @@ def domain_routes(plugin: PluginContext[ContentConfig]) -> Sequence[Route]:
 
 
 class DomainSites:
-    """Answers requests under the domains of sites, as the domain_routes at `/sites/<site>` do for the same site."""
+    """Serves sites under their domains, with the same responses as `routes` at `/sites/<site>`."""
 
     def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
         self._site = SiteRoutes(plugin)
 
     async def answer(self, request: HttpRequest) -> HttpResponse:
-        """Return what is at a path of a domain. Raises `NotFound`."""
+        """Return the response for a path of a domain. Raises `NotFound`."""
         key = await Domains(self._plugin).key_of(request.virtual_host)
         if key is None:
             raise NotFound("no site has this domain any longer")
@@ -264,6 +264,6 @@ class DomainSites:
 
 
 def _within(request: HttpRequest, key: str, **parts: str) -> HttpRequest:
-    """Return the request as it would be at the site's URL on the server."""
+    """Rewrite a request to the site's URL on the server."""
     path = f"/sites/{quote(key)}{request.path if request.path != '/' else ''}"
     return replace(request, path=path.removesuffix("/"), path_params={"site": quote(key), **parts})

@@ -1,4 +1,4 @@
-"""The pages of built-in sites: what is answered at each URL."""
+"""The pages of built-in sites: the responses for posts, files, cards and assets."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _INERT: Final = {"Content-Security-Policy": "default-src 'none'; style-src 'unsa
 
 
 class BuiltinPages(ListPages):
-    """Answers requests for the pages of built-in sites."""
+    """Serves the pages of built-in sites."""
 
     async def post(self, site_key: str, slug: str) -> HttpResponse:
-        """Return the page of a post, the redirect from an old URL, or a page that says that it is gone or not there.
+        """Return the page of a post, the redirect from an old URL, or the error page for 404 or 410.
 
-        Raises `NotFound` where there is no such site.
+        Raises `NotFound` if the site does not exist.
         """
         website = await self.website(site_key)
         row = await BuiltinSite(self._plugin, website.id).post(slug)
@@ -77,7 +77,7 @@ class BuiltinPages(ListPages):
         )
 
     async def _around(self, website: Website, row: BuiltinPostRow) -> Mapping[str, Any]:
-        """Return the posts that a post leads to: the one before, the one after, and others."""
+        """Return the posts that a post links to: the previous one, the next one, and others."""
         lists = PostLists(self._plugin, website)
         older, newer = await lists.neighbours(row)
         near = {one.id for one in (older, newer) if one is not None}
@@ -94,18 +94,18 @@ class BuiltinPages(ListPages):
         }
 
     async def robots(self, site_key: str) -> HttpResponse:
-        """Return the robots.txt of a site: all of it may be read. Raises `NotFound`."""
+        """Return the robots.txt of a site, which allows everything. Raises `NotFound`."""
         website = await self.website(site_key)
         return HttpResponse(robots_txt([f"{website.url}/sitemap.xml"]), media_type=_PLAIN)
 
     async def root_robots(self) -> HttpResponse:
-        """Return the robots.txt of the server, which names its own sitemap and those of all sites that show a post."""
+        """Return the robots.txt of the server, with its own sitemap and those of all sites with a live post."""
         sites = await public_sites(self._plugin)
         sitemaps = [f"{self._plugin.base_url}/sitemap.xml", *(f"{site.url}/sitemap.xml" for site in sites)]
         return HttpResponse(robots_txt(sitemaps), media_type=_PLAIN)
 
     async def contents(self, site_key: str) -> HttpResponse:
-        """Return the list of posts as Markdown, after the llms.txt convention. Raises `NotFound`."""
+        """Return the list of posts as Markdown, following the llms.txt convention. Raises `NotFound`."""
         website = await self.website(site_key)
         settings = site_settings.read(website.settings)
         rows = await BuiltinSite(self._plugin, website.id).live(limit=_MAX_CONTENTS)
@@ -122,10 +122,10 @@ class BuiltinPages(ListPages):
         return HttpResponse(text.encode("utf-8", "replace"), media_type=_MARKDOWN, headers=headers)
 
     async def instead(self, website: Website, slug: str, *, before: str = "", after: str = "") -> HttpResponse:
-        """Return what is answered at a slug that no live post has.
+        """Return the response for a slug without a live post.
 
-        `before` and `after` are what the path of a thing that belongs to a page has around the slug, such as `.md`: it
-        leads to the same thing of another page, and is gone with its page.
+        `before` and `after` surround the slug in the paths of a page's related resources, such as `.md`: they redirect
+        to the same resource of another page, and are gone if their page is.
         """
         detour = await BuiltinSite(self._plugin, website.id).detour(slug, website.url, website.server_url)
         if detour is not None and not detour.gone:
@@ -146,7 +146,7 @@ class BuiltinPages(ListPages):
         return HttpResponse(found.content, media_type=found.media_type, headers=headers)
 
     async def card(self, site_key: str, name: str) -> HttpResponse:
-        """Return the image of a post for link previews. Raises `NotFound`."""
+        """Return the link preview image of a post. Raises `NotFound`."""
         website = await self.website(site_key)
         if not name.endswith(".png"):
             raise NotFound("there is no image of this post")
@@ -157,12 +157,12 @@ class BuiltinPages(ListPages):
         return await previews.drawn(await previews.card(website, row))
 
     async def site_card(self, site_key: str) -> HttpResponse:
-        """Return the image of the list of posts for link previews. Raises `NotFound`."""
+        """Return the link preview image of the list of posts. Raises `NotFound`."""
         previews = LinkPreviews(self._plugin)
         return await previews.drawn(await previews.card(await self.website(site_key)))
 
     async def asset(self, site_key: str, name: str, version: str) -> HttpResponse:
-        """Return the style sheet of a site (`style.css`) or the icon of one that has chosen none (`icon.svg`).
+        """Return the style sheet of a site (`style.css`) or its default icon (`icon.svg`).
 
         Raises `NotFound`.
         """
@@ -177,7 +177,7 @@ class BuiltinPages(ListPages):
         return HttpResponse(content, media_type="image/svg+xml", headers={**headers, **_INERT})
 
     async def fetched(self, url: str) -> Fetched:
-        """Return a page of this server's own as a visitor would get it, with up to one redirect."""
+        """Return a post or home page of this server as a visitor would get it, following at most one redirect."""
         redirects: tuple[str, ...] = ()
         answer = await self._answer(url)
         if "Location" in answer.headers:
@@ -199,7 +199,7 @@ class BuiltinPages(ListPages):
 
 
 def _redirect(website: Website, detour: Detour, before: str, after: str) -> HttpResponse:
-    """Return the one redirect to where a URL leads in the end."""
+    """Return a single redirect to the final target of a URL."""
     target = detour.target
     if (before or after) and detour.slug:
         target = f"{website.url}/{before}{quote(detour.slug)}{after}"
@@ -221,7 +221,7 @@ def _term(website: Website, kind: BlogTermKind, name: str) -> Mapping[str, str] 
 def _linked_data(
     website: Website, row: BuiltinPostRow, shown: ShownPost, image: BlogImage | None, description: str
 ) -> Mapping[str, Any]:
-    """Return the post as schema.org's BlogPosting."""
+    """Return the post as a schema.org `BlogPosting`."""
     fields = row.fields
     author: Mapping[str, str] = (
         {"@type": "Person", "name": fields["author"]}

@@ -1,6 +1,6 @@
-"""The rows of built-in sites, and what their URLs answer that show no post.
+"""The rows of built-in sites, and the responses for URLs without a post.
 
-A rule is a row of the table of redirects. One without a target says that its page was taken down (410 Gone).
+A rule is a row of the redirect table. A rule without a target means that its page was taken down (410 Gone).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from pressroom_content.tables import ArticleRow, PublicationRow, WebsiteRow
 from pressroom_content.websites.domain_names import current_url, site_url
 
 _MAX_HOPS: Final = 20
-"""How many redirects that lead to each other are followed; visitors see one."""
+"""The maximum number of chained redirects that are followed. Visitors see one."""
 
 _MAX_SITES: Final = 5_000
-"""How many sites robots.txt and the text index name."""
+"""The maximum number of sites in robots.txt and the text index."""
 
 _IN_URLS: Final = "/?#%&=+,;:@!$'()*~"
-"""What targets of redirects hold as it is: they are URLs already, or slugs in any script."""
+"""Characters of redirect targets that are not quoted: targets are URLs already, or slugs in any script."""
 
 
 Kind = Literal["post", "page"]
@@ -38,9 +38,9 @@ Kind = Literal["post", "page"]
 
 @dataclass(frozen=True, slots=True)
 class Detour:
-    """What is at a URL of a site that shows no post: it leads to `target`, or is `gone`.
+    """The response for a URL of a site without a post: a redirect to `target`, or `gone`.
 
-    Where it leads to a post, `slug` is that post's, so that what belongs to a page leads to what belongs to the other.
+    If the target is a post, `slug` is its slug, so that a page's related resources can redirect to the other's.
     """
 
     gone: bool = False
@@ -50,7 +50,7 @@ class Detour:
 
 
 def is_live(now: datetime) -> ColumnElement[bool]:
-    """Return the condition for posts that visitors see: a scheduled one is live at its time, to the second."""
+    """Return the condition for public posts. A scheduled one is live from its time on, to the second."""
     return or_(
         BuiltinPostRow.state == "live",
         and_(BuiltinPostRow.state == "scheduled", BuiltinPostRow.publish_at <= now),
@@ -58,9 +58,9 @@ def is_live(now: datetime) -> ColumnElement[bool]:
 
 
 async def may_lead_to(session: AsyncSession, website_id: str, target: str) -> bool:
-    """Return whether a redirect of a site may lead somewhere: to its own paths, and to URLs that its account controls.
+    """Return whether a redirect of a site may lead to a target: its own paths, and URLs that its account controls.
 
-    Any other would make this server lend its name to whatever an account wants to send people to.
+    Open redirects would lend this server's reputation to any URL.
     """
     if target.startswith("/") and not target.startswith("//"):
         return True
@@ -72,7 +72,7 @@ async def may_lead_to(session: AsyncSession, website_id: str, target: str) -> bo
 
 
 async def delete_site(session: AsyncSession, website_id: str) -> None:
-    """Delete posts, files and redirects of a built-in site. Articles that were online nowhere else become drafts."""
+    """Delete posts, files and redirects of a built-in site. Articles that are not live elsewhere become drafts."""
     mine = PublicationRow.website_id == website_id
     elsewhere = select(PublicationRow.article_id).where(
         not_(mine), PublicationRow.status.in_(("published", "scheduled"))
@@ -96,7 +96,7 @@ async def delete_site(session: AsyncSession, website_id: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PublicSite:
-    """A built-in site that shows a post."""
+    """A built-in site with a live post."""
 
     key: str
     name: str
@@ -106,7 +106,7 @@ class PublicSite:
 
 
 async def public_sites(plugin: PluginContext) -> Sequence[PublicSite]:
-    """Return the sites that show a post, those that changed last first."""
+    """Return the sites with a live post, most recently changed first."""
     shows = select(BuiltinPostRow.id).where(BuiltinPostRow.website_id == WebsiteRow.id, is_live(datetime.now(UTC)))
     wanted = select(WebsiteRow.site_key, WebsiteRow.name, WebsiteRow.settings, WebsiteRow.proven_domain).where(
         WebsiteRow.platform == "builtin", WebsiteRow.site_key.is_not(None), shows.exists()
@@ -126,7 +126,7 @@ async def public_sites(plugin: PluginContext) -> Sequence[PublicSite]:
 
 
 class BuiltinSite:
-    """What visitors of one built-in site see."""
+    """The public content of one built-in site."""
 
     def __init__(self, plugin: PluginContext, website_id: str) -> None:
         self._database = plugin.services.database
@@ -135,7 +135,7 @@ class BuiltinSite:
     async def live(
         self, *, limit: int, offset: int = 0, bodies: bool = False, kind: Kind | None = "post"
     ) -> Sequence[BuiltinPostRow]:
-        """Return live posts or pages (`None`: both), newest first; their texts only where `bodies` asks for them."""
+        """Return live posts or pages (`None`: both), newest first, with their texts only if `bodies` is set."""
         wanted = self._live(datetime.now(UTC)).limit(limit).offset(offset)
         if kind is not None:
             wanted = wanted.where(BuiltinPostRow.kind == kind)
@@ -152,9 +152,9 @@ class BuiltinSite:
             return found
 
     async def post_id(self, slug: str, site_url: str, server_site_url: str = "") -> str:
-        """Return the id of the post that visitors of a slug get, else of the one that has it but is not live.
+        """Return the ID of the post that visitors of a slug get, or else of the post that has the slug but is not live.
 
-        It is empty where no post has the slug. The URLs are those of `detour`.
+        It is empty if no post has the slug. The URLs are those of `detour`.
         """
         live = await self.post(slug)
         if live is None and (led := await self.detour(slug, site_url, server_site_url)) is not None and led.slug:
@@ -168,7 +168,7 @@ class BuiltinSite:
             return str(await session.scalar(of_slug.limit(1)) or "")
 
     async def changed_at(self) -> datetime:
-        """Return when anything that visitors see last changed: a post, a setting, or that a post's time had come."""
+        """Return the time of the last visible change: of a post, a setting, or a scheduled post going live."""
         due = select(func.max(BuiltinPostRow.published_at)).where(
             BuiltinPostRow.website_id == self._website_id,
             BuiltinPostRow.state == "scheduled",
@@ -189,11 +189,11 @@ class BuiltinSite:
             return found
 
     async def detour(self, slug: str, site_url: str, server_site_url: str = "") -> Detour | None:
-        """Return what is at a slug that no live post has, `None` where nothing ever was.
+        """Return the response for a slug without a live post; `None` if there never was one.
 
-        However many redirects lead to each other, this is where they end. One that leads to a site of others counts as
-        none. `server_site_url` is where a site with a domain of its own is on this server: what leads there leads to
-        the domain at once.
+        Chained redirects are resolved to their final target. A redirect that may not lead to its target is ignored.
+        `server_site_url` is the URL on this server of a site with its own domain: targets below it are rewritten to the
+        domain.
         """
         path, seen, found, permanent = f"/{slug}", set[str](), Detour(), True
         async with self._database.reading() as session:
@@ -221,7 +221,7 @@ class BuiltinSite:
         return None
 
     async def _was_there(self, session: AsyncSession, path: str) -> bool:
-        """Tell whether the post that has this slug, and is not live, once was."""
+        """Check whether the post with this slug, which is not live, was public before."""
         wanted = select(BuiltinPostRow.id).where(
             BuiltinPostRow.website_id == self._website_id,
             BuiltinPostRow.slug == path.removeprefix("/")[:200],
@@ -235,7 +235,7 @@ class BuiltinSite:
 
 
 def _inside(target: str, site_url: str) -> str | None:
-    """Return the path of a target, with what follows it, where that is a URL of the site; `None` elsewhere."""
+    """Return the path and query of a target on the site; `None` for one elsewhere."""
     if target.startswith("/"):
         return target
     rest = target.removeprefix(site_url)
@@ -248,7 +248,7 @@ def _url_inside(path: str, site_url: str) -> str:
 
 MAX_REDIRECTS: Final = 10_000
 MAX_GONE: Final = 10_000
-"""How many pages that were taken down a site remembers; those before answer 404."""
+"""The maximum number of removed pages that a site remembers. Older ones respond with 404."""
 
 GONE: Final = ""
 """The target of a page that was taken down."""
@@ -267,7 +267,7 @@ async def rule_at(session: AsyncSession, website_id: str, source: str) -> Builti
 async def redirect(
     session: AsyncSession, website_id: str, source: str, target: str, *, permanent: bool
 ) -> BuiltinRedirectRow:
-    """Make a path lead to a target, whatever its rule was. Raises `SiteRefused` where the site has too many."""
+    """Redirect a path to a target, replacing any rule. Raises `SiteRefused` if the site has too many redirects."""
     row = await rule_at(session, website_id, source)
     if row is None or row.target == GONE:
         await _make_room(session, website_id)
@@ -275,7 +275,7 @@ async def redirect(
 
 
 async def mark_gone(session: AsyncSession, website_id: str, slug: str) -> None:
-    """Remember that there was a post at a slug. Where the site remembers too many, it forgets the oldest."""
+    """Record that a post at a slug was removed. Beyond the limit, the oldest records are deleted."""
     source = f"/{slug}"
     row = await rule_at(session, website_id, source)
     if row is None:
@@ -290,7 +290,7 @@ async def mark_gone(session: AsyncSession, website_id: str, slug: str) -> None:
 
 
 async def forget(session: AsyncSession, website_id: str, slug: str) -> None:
-    """Remove the rule of a slug: there is a post."""
+    """Remove the rule of a slug, because a post has it."""
     await session.execute(
         delete(BuiltinRedirectRow).where(
             BuiltinRedirectRow.website_id == website_id, BuiltinRedirectRow.source == f"/{slug}"
@@ -299,11 +299,11 @@ async def forget(session: AsyncSession, website_id: str, slug: str) -> None:
 
 
 async def move(session: AsyncSession, website_id: str, old: str, new: str) -> None:
-    """Make the old slug of a post lead to its new one, and whatever led to the old one lead there at once.
+    """Redirect the old slug of a post to its new one, and update redirects to the old one.
 
-    Raises `SiteRefused` where the site has too many redirects.
+    Raises `SiteRefused` if the site has too many redirects.
     """
-    await forget(session, website_id, new)  # it may have been an old slug once, and must not lead away from itself
+    await forget(session, website_id, new)  # an earlier redirect away from the new slug would hide the post
     await session.execute(
         update(BuiltinRedirectRow)
         .where(BuiltinRedirectRow.website_id == website_id, BuiltinRedirectRow.target == f"/{old}")

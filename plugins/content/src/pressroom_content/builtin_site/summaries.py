@@ -1,4 +1,4 @@
-"""What pages of built-in sites say of themselves and around their texts, to people and to programs."""
+"""Metadata and interface texts of built-in sites: descriptions, titles, wording, robots.txt and linked data."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ from selectolax.lexbor import LexborHTMLParser
 from pressroom_content.language import primary_subtag
 
 MAX_WIDTH: Final = 145.0
-"""How wide a description may be, in small Latin letters: search results show about as much, and cut what is wider."""
+"""The maximum width of a description, in small Latin letters: search results truncate what is wider."""
 
 ENOUGH: Final = 90.0
-"""From this width on nothing more is added to a description."""
+"""The width from which on a description is not extended."""
 
 MAX_TITLE_WIDTH: Final = 58.0
-"""How wide a title with the site's name behind it may be; beyond that it goes without the name."""
+"""The maximum width of a title with the site's name appended. Otherwise the name is omitted."""
 
 _WIDE: Final = 2.2
 _CAPITAL: Final = 1.4
 _OTHER_SCRIPT: Final = 1.08
-"""Letters of other alphabets are wider on average, such as those of Russian and Arabic."""
+"""Letters of other alphabets, such as Cyrillic and Arabic, are wider on average."""
 
 _LATIN_ENDS: Final = "\u0250"
 _MAX_HTML: Final = 60_000
-"""The beginning of a body that is looked at."""
+"""The number of characters of a body that are read."""
 
 _LEFT_OUT: Final = "pre, table, sup, figcaption, iframe, section.footnotes, script, style"
 _CLOSING: Final = "\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f"
-"""Punctuation after which a text without spaces can be cut: commas, full stops and the like, full-width."""
+"""Full-width punctuation after which a text without spaces can be cut."""
 
 _LOOSE: Final = " ,;:-\u2013\u2014\u3001\uff0c\uff1a\uff1b"
-"""What is left out before an ellipsis, together with the marks that end sentences."""
+"""Characters that are removed before an ellipsis, together with those that end sentences."""
 
 _STOPS: Final = ".…\u3002\uff0e"
 
 _CODE: Final = "code, kbd, samp"
 _ISOLATED, _END_ISOLATED = "\ufdd0", "\ufdd1"
-"""What is around code while a text is shortened: noncharacters, which no text should have, and which have no width."""
+"""Delimiters around code while a text is shortened: noncharacters of no width, which texts should not contain."""
 
 _ISOLATES: Final = re.compile(f"([{_ISOLATED}{_END_ISOLATED}])")
 
 
 def width(text: str) -> float:
-    """Return about how wide a text is, in small Latin letters."""
+    """Return the approximate width of a text, in small Latin letters."""
     return sum(map(_width, text))
 
 
@@ -69,7 +69,7 @@ def _width(character: str) -> float:
 
 
 def shortened(text: str, longest: float = MAX_WIDTH) -> str:
-    """Return a text on one line, cut between words so that it is at most this wide."""
+    """Return a text on one line, cut between words to at most this width."""
     line = " ".join(text[: int(longest) * 20].split())
     if width(line) <= longest:
         return line
@@ -82,7 +82,7 @@ def shortened(text: str, longest: float = MAX_WIDTH) -> str:
     head = line[:end]
     if not line[end].isspace():
         place = max(head.rfind(" "), *(head.rfind(mark) + 1 for mark in _CLOSING))
-        # A word that is longer than half of the line is cut, but not between a letter and its marks.
+        # A word longer than half of the line is cut, but not between a letter and its combining marks.
         if place > end // 2:
             head = head[:place]
         elif unicodedata.combining(line[end]):
@@ -91,17 +91,17 @@ def shortened(text: str, longest: float = MAX_WIDTH) -> str:
 
 
 def summary(html: str) -> str:
-    """Return the beginning of a body as a description: its first paragraphs, or what else there is to read.
+    """Return the beginning of a body as a description: its first paragraphs, or any other text.
 
-    It is empty where the body has no text.
+    It is empty if the body has no text.
     """
     return _summary(_readable(html))
 
 
 def excerpt_of(html: str, longest: float) -> tuple[str, Markup]:
-    """Return the beginning of a body for a list of posts: as text, and as HTML.
+    """Return the beginning of a body for a list of posts, as text and as HTML.
 
-    In the HTML, code is isolated: between words that run from right to left, `print()` would be shown as `()print`.
+    In the HTML, code is isolated: in right-to-left text, `print()` would be shown as `()print`.
     """
     text = shortened(summary(html), longest)
     if "<code" not in html and "<kbd" not in html and "<samp" not in html:
@@ -114,7 +114,7 @@ def excerpt_of(html: str, longest: float) -> tuple[str, Markup]:
 
 
 def _isolating(marked: str) -> Markup:
-    """Return a text as HTML, in which code is in elements that isolate it. What was cut off inside one is closed."""
+    """Return marked text as HTML, with code in `bdi` elements. An element that was cut off is closed."""
     text, ellipsis = (marked[:-1], "…") if marked.endswith("…") else (marked, "")
     found, depth = [], 0
     for part in _ISOLATES.split(text):
@@ -130,7 +130,7 @@ def _isolating(marked: str) -> Markup:
 
 
 def _readable(html: str) -> LexborHTMLParser:
-    """Return the beginning of a body, without what is not read as part of its text."""
+    """Return the beginning of a body, without elements that are not part of the running text."""
     tree = LexborHTMLParser(html[:_MAX_HTML])
     for node in tree.css(_LEFT_OUT):
         node.decompose()
@@ -147,14 +147,14 @@ def _summary(tree: LexborHTMLParser) -> str:
 
 
 def description_of(fields: Mapping[str, Any], html: str) -> str:
-    """Return the description of a post: what its author wrote for it, the excerpt, or the beginning of the body."""
+    """Return the description of a post: its meta description, its excerpt, or the beginning of the body."""
     return fields.get("meta_description") or shortened(fields.get("excerpt") or "") or summary(html)
 
 
 def list_description(about: str, posts: Sequence[tuple[str, str]]) -> str:
-    """Return the description of a page that lists posts: what it is about, and what is on it.
+    """Return the description of a page that lists posts, from its subject and its contents.
 
-    `posts` are titles and excerpts. Where the titles say too little, the excerpts say more.
+    `posts` are titles and excerpts. The excerpts are used only if the titles are too short.
     """
     titles = " · ".join(title for title, _ in posts if title)
     if width(f"{about} {titles}") >= ENOUGH:
@@ -163,19 +163,19 @@ def list_description(about: str, posts: Sequence[tuple[str, str]]) -> str:
 
 
 def list_title(name: str, *parts: str) -> str:
-    """Return the title of a list of posts: its name, and the first of these parts that there is room for."""
+    """Return the title of a list of posts: its name, and the first of these parts that fits."""
     titles = [f"{name} · {part.strip()}" for part in parts if part.strip()]
     return next((title for title in titles if width(title) <= MAX_TITLE_WIDTH), name)
 
 
 def page_title(title: str, site_name: str) -> str:
-    """Return the title of a page for search results: with the name of the site where there is room for it."""
+    """Return the title of a page for search results, with the name of the site if it fits."""
     whole = f"{title} · {site_name}"
     return whole if width(whole) <= MAX_TITLE_WIDTH else title
 
 
 def _joined(parts: Iterable[str]) -> str:
-    """Return the first of these texts, and more of them where it is short."""
+    """Return the first of these texts, extended by the next ones until it is long enough."""
     found = ""
     for part in parts:
         line = " ".join(part[:5000].split())
@@ -204,10 +204,10 @@ _RTL: Final = frozenset({"ar", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
 
 
 class Wording:
-    """The words of one language.
+    """The interface texts of one language.
 
-    `language` is the one that they are in: English for tags without words of their own. Dates are in
-    the language of that tag even so.
+    `language` is the language of the texts: English for tags that have none. Dates are formatted for the tag itself
+    even then.
     """
 
     def __init__(self, tag: str) -> None:
@@ -226,43 +226,43 @@ class Wording:
         return str(_message(self._words[name], self.language).format({**values}))
 
     def date(self, at: datetime, zone: ZoneInfo) -> str:
-        """Return a day in words, such as 3 March 2026."""
+        """Return a localised day, such as 3 March 2026."""
         return self._formatted("{at, date, long}", at, zone)
 
     def month(self, at: datetime, zone: ZoneInfo) -> str:
-        """Return a month in words, such as March 2026."""
+        """Return a localised month, such as March 2026."""
         return self._formatted("{at, date, ::yMMMM}", at, zone)
 
     def _formatted(self, pattern: str, at: datetime, zone: ZoneInfo) -> str:
-        # A MessageFormat has no time zone of its own: it gets the wall time of the site's, as if it were UTC.
+        # MessageFormat has no time zone: it gets the site's local time as if it were UTC.
         wall = at.astimezone(zone).replace(hour=12, tzinfo=ZoneInfo("UTC"))
         return str(_message(pattern, self.tag).format({"at": wall}))
 
 
 @lru_cache(maxsize=256)
 def wording(tag: str) -> Wording:
-    """Return the words for a language tag (BCP 47)."""
+    """Return the wording for a language tag (BCP 47)."""
     return Wording(tag)
 
 
 def languages() -> frozenset[str]:
-    """Return the languages that there are words for."""
+    """Return the languages with a translation."""
     return frozenset(_tables())
 
 
 def spoken_languages() -> dict[str, str]:
-    """Return the languages that there are words for: their English names, by the tag."""
+    """Return the English names of the languages with a translation, by tag."""
     return {tag: _NAMES.get(tag, tag) for tag in _tables()}
 
 
 def is_rtl(tag: str) -> bool:
-    """Tell whether a language is written from right to left."""
+    """Check whether a language is written from right to left."""
     return primary_subtag(tag) in _RTL
 
 
 @lru_cache(maxsize=1)
 def _tables() -> Mapping[str, Mapping[str, str]]:
-    """Return the texts of all languages. Raises `ValueError` where one of them lacks a text."""
+    """Return the texts of all languages. Raises `ValueError` if any of them differs in its keys."""
     text = files(__package__).joinpath("wording.toml").read_text("utf-8")
     tables: dict[str, dict[str, str]] = tomllib.loads(text)
     for language, words in tables.items():
@@ -277,11 +277,11 @@ def _message(pattern: str, language: str) -> MessageFormat:
 
 
 MAX_ROBOTS_BYTES: Final = 500_000
-"""How much of a robots.txt crawlers have to read (RFC 9309, section 2.5: 500 KiB)."""
+"""The part of a robots.txt that crawlers must be able to parse (RFC 9309, section 2.5: 500 KiB), rounded down."""
 
 
 def robots_txt(sitemaps: Sequence[str]) -> bytes:
-    """Return a robots.txt (RFC 9309) that allows everything and names sitemaps, as many as crawlers read."""
+    """Return a robots.txt (RFC 9309) that allows everything and lists sitemaps up to the size limit."""
     lines, room = ["User-agent: *", "Allow: /", ""], MAX_ROBOTS_BYTES - 100
     for url in sitemaps:
         line = f"Sitemap: {url}"
@@ -293,7 +293,7 @@ def robots_txt(sitemaps: Sequence[str]) -> bytes:
 
 
 def json_script(value: Any) -> Markup:
-    """Return JSON that may stand inside a script element: it can neither end it nor open a comment."""
+    """Return JSON that is safe inside a script element: it can neither close it nor open a comment."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")

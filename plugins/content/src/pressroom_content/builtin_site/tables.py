@@ -12,10 +12,10 @@ from pressroom_content.tables import ID, ContentBase
 
 
 class BuiltinPostRow(ContentBase):
-    """A post of a built-in site, which this server shows itself at `/sites/<site>/<slug>`.
+    """A post of a built-in site, which this server serves at `/sites/<site>/<slug>`.
 
-    `html` is sanitised. `state` is `draft`, `scheduled`, `live` or `trashed`; `kind` is `post`, or `page` for what is
-    in no list and no feed, such as an imprint.
+    `html` is sanitised. `state` is `draft`, `scheduled`, `live` or `trashed`. `kind` is `post`, or `page` for content
+    outside of lists and feeds, such as an imprint.
     """
 
     __tablename__ = "content_builtin_posts"
@@ -42,13 +42,13 @@ class BuiltinPostRow(ContentBase):
         Index(None, "website_id", "slug", unique=True),
         Index(None, "website_id", "state", "published_at"),
         Index(None, "website_id", "size"),
-        # In the order of lists, with all that decides whether visitors see a post: counting reads nothing else.
+        # A covering index in the order of lists: counting public posts reads nothing else.
         Index("ix_content_builtin_posts_listed", "website_id", "kind", "published_at", "id", "state", "publish_at"),
     )
 
 
 class BuiltinTermRow(ContentBase):
-    """A `tag`, `category` or `author` of a post of a built-in site. `slug` is its segment in URLs."""
+    """A `tag`, `category` or `author` of a post of a built-in site. `slug` is its URL segment."""
 
     __tablename__ = "content_builtin_terms"
 
@@ -62,7 +62,7 @@ class BuiltinTermRow(ContentBase):
 
 
 class BuiltinFileRow(ContentBase):
-    """A file of a built-in site, under `name`: one that was uploaded, or a smaller copy of the one named `parent`."""
+    """A file of a built-in site: an upload, or a smaller copy of the file named `parent`."""
 
     __tablename__ = "content_builtin_files"
     __table_args__ = (
@@ -85,7 +85,7 @@ class BuiltinFileRow(ContentBase):
 
 
 class BuiltinRedirectRow(ContentBase):
-    """A redirect of a built-in site."""
+    """A redirect of a built-in site, or the record of a removed page if `target` is empty."""
 
     __tablename__ = "content_builtin_redirects"
 

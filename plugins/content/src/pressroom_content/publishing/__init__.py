@@ -1,1 +1,1 @@
-"""Bringing articles to websites, step by step, so that nothing is lost and nothing is there twice."""
+"""Publishing articles to websites in repeatable steps, without losing content or creating duplicate posts."""

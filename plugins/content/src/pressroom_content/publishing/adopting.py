@@ -1,6 +1,6 @@
-"""Taking over a post that a website has already: an article that is bound to it, so that publishing updates it.
+"""Adopting existing posts: binding an article to a post that is already on a website, so that publishing updates it.
 
-It also finds the publication of an account that a URL of a website belongs to.
+Also finds the publication of an account that a URL of a website belongs to.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _MAX_TERM_LENGTH: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class AdoptedPost:
-    """The article that is bound to a post. `kept` names the blocks of it that only the website understands.
+    """An article that is bound to a post.
 
-    `made` is `None` where the account had the article already. `mergeable` tells that edits on the website can be
-    merged into it.
+    `kept` lists the names of its blocks that only the website understands. `made` is `None` if the account already had
+    the article. `mergeable` is true if edits on the website can be merged into it.
     """
 
     article: Article
@@ -57,21 +57,21 @@ class AdoptedPost:
 async def adopt(
     plugin: PluginContext, user_id: str, website_id: str, url: str, *, origin: str = ""
 ) -> AdoptedPost | None:
-    """Bind a new article to the post at a URL of a website; `None` where its API shows no post there that can be bound.
+    """Bind a new article to the post at a URL of a website; return `None` if its API shows no bindable post there.
 
-    A post that an article is bound to already, or that was published from here, is not taken over again: its article
-    is returned, on every platform.
+    A post that is already bound to an article, or that was published from here, is not adopted again: its article is
+    returned, on every platform.
 
     Raises:
         NotFound: the account has no such website.
-        InvalidInput: the post is in the trash, or cannot be kept.
+        InvalidInput: the post is in the trash, its body cannot be stored, or its article is in the trash.
         QuotaExceeded: the account's storage is full.
-        SiteUnavailable: the website could not be asked at the moment.
+        SiteUnavailable: the website could not be reached.
     """
     website = await Websites(plugin).get(user_id, website_id)
     _, site = await Websites(plugin).open(user_id, website_id)
     remote = await _located(site, url) if isinstance(site, BlockSite) else None
-    # Another post may be at the URL of ours by now: a website that can be asked knows better.
+    # Another post may have taken over the URL of ours. Trust the website if it can be queried.
     own = await (publication_at(plugin, website, url) if remote is None else _of_remote(plugin, website, remote))
     if own is not None:
         return await _known(plugin, website, own, mergeable=isinstance(site, BlockSite))
@@ -104,7 +104,7 @@ async def adopt(
 async def _located(site: BlockSite, url: str) -> RemotePost | None:
     try:
         return await site.locate(url)
-    except (SiteRefused, SiteRejected, SiteGone):  # its API is switched off, or not for this account
+    except (SiteRefused, SiteRejected, SiteGone):  # the API is disabled, or not available to this account
         return None
 
 
@@ -221,26 +221,27 @@ async def _bind(
 
 
 _TWINS: Final = (".md", "/llms.txt")
-"""What follows the URL of a post in those of its text twins."""
+"""The suffixes that turn the URL of a post into those of its text twins."""
 
 
 def of_website(website: Website) -> Select[Any]:
-    """Return the query for the publications of a website's owner on it."""
+    """Return the query for the publications on a website that belong to the website's owner."""
     return select(PublicationRow).where(
         PublicationRow.website_id == website.id, PublicationRow.user_id == website.user_id
     )
 
 
 def of_post(website: Website, external_id: str) -> Select[Any]:
-    """Return the query for the publication of a post, which the website knows by that id."""
+    """Return the query for the publication of a post, given the post's ID on the website."""
     return of_website(website).where(PublicationRow.external_id == external_id)
 
 
 async def publication_at(plugin: PluginContext, website: Website, url: str) -> PublicationRow | None:
-    """Return the publication of the post at a URL of a website; `None` where none was published there from here.
+    """Return the publication of the post at a URL of a website; `None` if nothing was published there from here.
 
-    On built-in sites that is the post that visitors see there, or are led to, or the one that was there before it was
-    taken down. On others it is the one with this URL: a post that was taken down may have left it to another.
+    On built-in sites, the URL matches the post that it shows or redirects to, or the post that was there before it was
+    taken down. On other platforms it matches the publication's stored URL, without unpublished ones: another post may
+    have taken over their URL.
     """
     if website.platform == BUILTIN:
         post_id = await _builtin_post(plugin, website, url)
@@ -257,7 +258,7 @@ async def publication_at(plugin: PluginContext, website: Website, url: str) -> P
 
 
 async def _builtin_post(plugin: PluginContext, website: Website, url: str) -> str:
-    """Return the id of the post at a URL of a built-in site, on its domain or this server; empty if absent."""
+    """Return the ID of the post at a URL of a built-in site, on its domain or this server; empty if absent."""
     home = next((one for one in (website.url, website.server_url) if one and is_below(url, one)), None)
     if home is None:
         return ""
@@ -268,6 +269,6 @@ async def _builtin_post(plugin: PluginContext, website: Website, url: str) -> st
 
 
 def _spellings(url: str) -> list[str]:
-    """Return the ways in which a website may have written a URL: with a slash at its end, and without."""
+    """Return the URL without its fragment, with and without a trailing slash: websites use either spelling."""
     plain = urldefrag(url).url.rstrip("/")
     return [plain, f"{plain}/"]

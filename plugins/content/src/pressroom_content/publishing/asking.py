@@ -1,4 +1,4 @@
-"""What is asked for when an article is published, and when the work on it runs."""
+"""Publish requests: how they are resolved against an existing publication, when it runs and when it is retried."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ UNDER_WAY: Final = ("queued", "publishing", "unknown")
 
 @dataclass(frozen=True, slots=True)
 class PublishRequest:
-    """What somebody asks for.
+    """A request to publish an article.
 
-    What is `None` stays as it is on the website; where nothing is there yet, `mode` is the website's own, `schedule`
-    with a `publish_at`. `force` writes over edits made on the site. `again` sends what is there already.
+    A field that is `None` keeps its value from the existing publication. Without one, `mode` defaults to the website's
+    default, or to `schedule` if `publish_at` is set. `force` overwrites edits made on the site. `again` resends even if
+    nothing changed.
     """
 
     mode: Mode | None = None
@@ -39,7 +40,10 @@ class PublishRequest:
 
 @dataclass(frozen=True, slots=True)
 class BegunPublication:
-    """A publication; whether work on it `begun` now, and whether it is `new`. `repeated`: this request made it."""
+    """A publication, whether work on it has `begun`, and whether it is `new`.
+
+    `repeated` is true if an earlier call with the same request ID made it.
+    """
 
     publication: Publication
     begun: bool
@@ -48,12 +52,12 @@ class BegunPublication:
 
 
 def resolved(row: PublicationRow | None, request: PublishRequest, version: int, default_mode: Mode) -> dict[str, Any]:
-    """Return the columns of the publication that is asked for, given the one that is there."""
+    """Return the columns that a publication gets from a request, given its current row."""
     mode, at = request.mode, request.publish_at
     if mode is None and at is not None:
         mode = "schedule"
     elif row is not None and row.status == "published" and mode in (None, "publish"):
-        # It is live: when that was planned for stays known.
+        # It is live already: keep the time that it was scheduled for.
         mode, at = (row.mode, row.publish_at) if row.mode == "schedule" else ("publish", None)  # type: ignore[assignment]
     elif mode is None and row is not None and row.status != "unpublished":
         mode, at = row.mode, row.publish_at  # type: ignore[assignment]
@@ -72,21 +76,21 @@ def resolved(row: PublicationRow | None, request: PublishRequest, version: int, 
 
 
 def is_same(row: PublicationRow, asked: Mapping[str, Any]) -> bool:
-    """Tell whether a publication is what is asked for."""
+    """Check whether a publication already has the requested columns."""
     there = {name: getattr(row, name) for name in asked}
     there["options"] = {name: value for name, value in (row.options or {}).items() if name != "force"}
     return there == dict(asked)
 
 
 def is_repeated(row: PublicationRow, request: PublishRequest) -> bool:
-    """Tell whether this very request was made before, so that only its outcome is owed."""
+    """Check whether a request with the same ID was made before, so that only its outcome has to be returned."""
     stalled = row.status == "failed" or (row.status == "unknown" and row.due_at is None)
     same = request.request_id is not None and row.request_id == request.request_id
     return same and not stalled and not request.force and not request.again
 
 
 def is_news(row: PublicationRow, asked: Mapping[str, Any], request: PublishRequest) -> bool:
-    """Tell whether there is something to do for a request. Raises `InvalidInput` where it cannot be done."""
+    """Check whether a request requires any work. Raises `InvalidInput` if it cannot be fulfilled."""
     same = is_same(row, asked) and not request.force and not request.again
     if same and row.status in ("published", "draft", "scheduled") and not row.error:
         return False
@@ -108,7 +112,7 @@ def is_news(row: PublicationRow, asked: Mapping[str, Any], request: PublishReque
 
 
 def busy(publication_id: str, status: str) -> InvalidInput:
-    """Return the error for a publication that is under way, so that nothing else can be asked of it."""
+    """Return the error for a publication that is in progress and cannot take another request."""
     return InvalidInput(
         "content_id",
         f"its publication {publication_id} is {status}; repeat this call in a few seconds "
@@ -117,17 +121,17 @@ def busy(publication_id: str, status: str) -> InvalidInput:
 
 
 LATEST: Final = timedelta(days=5 * 366)
-"""How far ahead something may be scheduled."""
+"""The maximum time that a post can be scheduled ahead."""
 
 
 def moment(text: str, zone: ZoneInfo, *, now: datetime, name: str = "publish_at") -> datetime:
-    """Return a moment in UTC.
+    """Parse a date and time and return it in UTC.
 
-    `text` is in the form of ISO 8601 (RFC 3339). Without an offset it is a time of day in `zone`; one that comes twice,
-    when clocks go back, is the first of the two.
+    `text` is in ISO 8601 format (RFC 3339). Without an offset it is local time in `zone`. A local time that occurs
+    twice, when clocks go back, means the first occurrence.
 
     Raises:
-        InvalidInput: it is not a time, is skipped where clocks go forward, or is in the past or too far ahead.
+        InvalidInput: it is not a time, is skipped when clocks go forward, or is in the past or too far ahead.
     """
     try:
         read = datetime.fromisoformat(text)
@@ -158,19 +162,19 @@ def _local(read: datetime, zone: ZoneInfo, name: str) -> datetime:
 
 
 PATIENCE: Final = (5.0, 30.0, 120.0, 600.0, 1800.0)
-"""The pauses between tries of a site, in seconds; after the last one it is not tried again."""
+"""The delays between attempts, in seconds. After the last delay there is one more attempt."""
 
 MAX_RETRY_AFTER_SECONDS: Final = 3600.0
-"""The longest `Retry-After` of a site that is heeded, in seconds."""
+"""The maximum `Retry-After` of a site that is honoured, in seconds."""
 
 SPREAD: Final = 0.25
-"""The share of a pause that is added at random, so that what failed together does not retry together."""
+"""The jitter, as a share of the delay, that keeps simultaneous failures from retrying simultaneously."""
 
 
 def pause(tries: int, chance: float) -> float | None:
-    """Return the seconds to wait after this number of earlier tries, or `None` if this one was the last.
+    """Return the seconds to wait after this number of earlier attempts, or `None` if this one was the last.
 
-    `chance` is from 0 to 1.
+    `chance`, from 0 to 1, scales the jitter.
     """
     if tries >= len(PATIENCE):
         return None
@@ -181,24 +185,24 @@ CLASH: Final = timedelta(hours=1)
 """Publications of one website that are closer together than this compete for readers."""
 
 GAP_DAYS: Final = 7
-"""The shortest gap: this many days without a post."""
+"""The minimum number of days without a post that counts as a gap."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Days on which nothing goes out; both ends belong to it."""
+    """A range of days, both inclusive, on which nothing is published."""
 
     begin: date
     end: date
 
     @property
     def days(self) -> int:
-        """How many days it has."""
+        """The number of days."""
         return (self.end - self.begin).days + 1
 
 
 def clashes(publications: Sequence[Publication]) -> dict[str, list[str]]:
-    """Return, by id, the publications of the same website that go out within an hour of it."""
+    """Return, by ID, the preceding and following publication on the same website if it goes out within an hour."""
     found: dict[str, list[str]] = defaultdict(list)
     by_site: dict[str, list[tuple[datetime, str]]] = defaultdict(list)
     for one in publications:
@@ -214,7 +218,7 @@ def clashes(publications: Sequence[Publication]) -> dict[str, list[str]]:
 
 
 def gaps(days: Sequence[date], begin: date, end: date) -> list[Gap]:
-    """Return the stretches of a week and more, between two days, on which nothing goes out."""
+    """Return the stretches of `GAP_DAYS` or more days from `begin` to `end`, inclusive, without a publication."""
     found: list[Gap] = []
     free_from = begin
     for day in [*sorted(set(days)), end + timedelta(days=1)]:

@@ -1,4 +1,4 @@
-"""The body of a post on its website beside the article's: what nobody changed is sent as the website keeps it."""
+"""Reconciling an article's body with its post's: unchanged blocks are sent exactly as the website has them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from pressroom_content.rendering.from_html import to_markdown
 from pressroom_content.rendering.pieces import BodyPiece, pieces_of, placeholder
 
 MAX_RAW_LENGTH: Final = 5_000_000
-"""Characters of a body that is taken apart."""
+"""The maximum length of a body that is parsed, in characters."""
 
 _APART: Final = "<!-- -->"
-"""What keeps lists apart that would be one list without it."""
+"""A separator between adjacent lists, which Markdown would merge otherwise."""
 
 _SPACE: Final = " \t\r\n"
 _MAX_ALIGNED: Final = 4_000_000
@@ -30,9 +30,9 @@ _KEY_LENGTH: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class BodySegment:
-    """What is the same on both sides: `sources` of the website's blocks, and the `text` of the article.
+    """A part of a body in both forms: `sources` are the website's blocks, `text` is the article's Markdown.
 
-    `key` and `name` are those of a block that only its website understands; its text is a placeholder then.
+    `key` and `name` are set for a block that only its website understands. Its text is a placeholder then.
     """
 
     sources: tuple[str, ...]
@@ -43,7 +43,7 @@ class BodySegment:
 
 @dataclass(frozen=True, slots=True)
 class SiteBody:
-    """A body as its website keeps it, and its segments, whose sources together are all of it."""
+    """A body as its website has it, and its segments, whose sources together make up the whole body."""
 
     raw: str
     segments: tuple[BodySegment, ...]
@@ -56,27 +56,27 @@ class SiteBody:
 
     @classmethod
     def of(cls, raw: str, stored: Sequence[Mapping[str, Any]]) -> SiteBody:
-        """Return what `stored` returned."""
+        """Return the body whose segments were serialised by `stored`."""
         segments = (BodySegment(tuple(one["sources"]), one["text"], one["key"], one["name"]) for one in stored)
         return cls(raw, tuple(segments))
 
 
 @dataclass(frozen=True, slots=True)
 class ComposedBody:
-    """A body for a website. `lost` names the website's own blocks for which the article has no place any more."""
+    """A body for a website. `lost` lists the names of the website's own blocks that the article does not contain."""
 
     body: SiteBody
     lost: tuple[str, ...] = ()
 
 
 def read_body(raw: str, codec: BodyCodec) -> SiteBody:
-    """Return a body of a website with its text as markdown. It may take seconds: call it in a worker."""
+    """Parse a body of a website into segments of Markdown. It can take seconds: call it in a worker."""
     segments = _segments(codec.split(raw))
     for attempt in range(3):
         swallowed = _swallowed([one.text for one in segments])
         if not swallowed:
             break
-        # What reaches into the next block cannot be edited apart from it.
+        # A segment whose Markdown runs into its neighbour cannot be edited separately.
         doubtful = swallowed | {at - 1 for at in swallowed} if attempt < 2 else set(range(len(segments)))
         segments = _numbered(
             [_opaque(one) if at in doubtful and not one.key else one for at, one in enumerate(segments)]
@@ -85,7 +85,7 @@ def read_body(raw: str, codec: BodyCodec) -> SiteBody:
 
 
 def joined_text(texts: Sequence[str]) -> str:
-    """Return texts of segments as one markdown text, in which each stays by itself."""
+    """Join texts of segments to one Markdown text in which each remains a separate block."""
     body, _ = _written(texts, _touching(texts))
     return body
 
@@ -97,14 +97,14 @@ def compose(
     own: frozenset[int] = frozenset(),
     as_markdown: bool = False,
 ) -> ComposedBody:
-    """Return an article's body as a website keeps it. It may take seconds: call it in a worker.
+    """Return an article's body in the website's format. It can take seconds: call it in a worker.
 
     Args:
-        known: the body as it was last read or written; its segments are sent as they are where the article has them.
+        known: the body as it was last read or written. Its segments are sent verbatim if the article still has them.
         pieces: the article's body.
-        codec: the website's.
-        own: numbers of pieces that are always written anew, such as those with images of the library.
-        as_markdown: whether the website keeps markdown, in which the section of footnotes is not written again.
+        codec: the website's codec.
+        own: numbers of the pieces that are always encoded anew, such as those with images of the library.
+        as_markdown: whether the website stores Markdown, in which case the section of footnotes is not written again.
     """
     segments = known.segments if known is not None else ()
     kept = dict(unchanged(segments, pieces, own))
@@ -140,10 +140,10 @@ def compose(
 
 @dataclass(frozen=True, slots=True)
 class _Edited:
-    """What is around the words of segments that were edited: blocks without text and white space, which both stay.
+    """What surrounds the words of edited segments: blocks without text, and white space. Both are preserved.
 
-    `before` and `after` are the sources by the numbers of the pieces that now are between them. `endings` is the white
-    space at the end of a piece.
+    `before` and `after` map the number of a piece to the sources around it. `endings` maps it to its trailing white
+    space.
     """
 
     before: Mapping[int, tuple[str, ...]]
@@ -158,7 +158,7 @@ class _Edited:
         kept: Mapping[int, tuple[BodySegment, int]],
         codec: BodyCodec,
     ) -> Self:
-        """Return what is around the segments that `kept` does not have, where pieces were written in their places."""
+        """Return the surroundings of the segments that are not in `kept` and that new pieces replace."""
         heads: dict[int, BodySegment] = {}
         tails: dict[int, BodySegment] = {}
         for numbers, gone in _edited_places(known.segments if known is not None else (), pieces, kept):
@@ -188,7 +188,7 @@ class _Edited:
         return cls(before, after, endings)
 
     def surrounded(self, number: int, encoded: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the sources of a piece with what is around it."""
+        """Return the sources of a piece together with its surroundings."""
         if number in self.endings:
             encoded = (*encoded[:-1], encoded[-1].rstrip(_SPACE) + self.endings[number])
         return (*self.before.get(number, ()), *encoded, *self.after.get(number, ()))
@@ -197,7 +197,7 @@ class _Edited:
 def _edited_places(
     segments: Sequence[BodySegment], pieces: Sequence[BodyPiece], kept: Mapping[int, tuple[BodySegment, int]]
 ) -> Iterator[tuple[Sequence[int], Sequence[BodySegment]]]:
-    """Yield the numbers of pieces between those that are kept, and the segments that had that place."""
+    """Yield the numbers of the pieces between kept ones, and the segments that they replace."""
     places = {id(segment): at for at, segment in enumerate(segments)}
     stops = [(number, number + count, places[id(segment)]) for number, (segment, count) in sorted(kept.items())]
     first = begin = 0
@@ -210,9 +210,9 @@ def _edited_places(
 
 
 def remembered(sent: SiteBody, raw: str, codec: BodyCodec) -> SiteBody:
-    """Return a body as its website keeps it after it was `sent`: platforms rewrite some of what they get.
+    """Return the stored form of a body after it was `sent`: platforms rewrite parts of what they receive.
 
-    Its sources are those that the codec reads, which have the white space between blocks.
+    Its sources are those that the codec reads, including the white space between blocks.
     """
     blocks = codec.split(raw)
     before = [source.strip() for one in sent.segments for source in one.sources]
@@ -237,9 +237,9 @@ def remembered(sent: SiteBody, raw: str, codec: BodyCodec) -> SiteBody:
 
 
 def with_known_texts(known: SiteBody, now: SiteBody) -> SiteBody:
-    """Return a body as it is on its website with the article's own words for the segments that are as they were.
+    """Return a body as it is on its website, with the article's own text for unchanged segments.
 
-    A segment of several blocks, such as the section of footnotes, is one again.
+    A segment of several blocks, such as the section of footnotes, is joined again.
     """
     same = {one.sources: one for one in known.segments if not one.key}
     longest: dict[str, int] = {}
@@ -263,7 +263,7 @@ def with_known_texts(known: SiteBody, now: SiteBody) -> SiteBody:
 
 
 def ranges_of(before: Sequence[str], now: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield ranges of two lists that belong together; those of the same items are as long as each other."""
+    """Yield corresponding ranges of two lists as (begin, end, first, last). Ranges of equal items have equal length."""
     most = min(len(before), len(now))
     head = next((at for at in range(most) if before[at] != now[at]), most)
     tail = next((at for at in range(most - head) if before[-1 - at] != now[-1 - at]), most - head)
@@ -281,14 +281,14 @@ def ranges_of(before: Sequence[str], now: Sequence[str]) -> Iterator[tuple[int, 
 
 
 def _markdown(piece: BodyPiece) -> str:
-    """Return a piece as markdown: as it was written, unless sanitising took something away from it."""
+    """Return a piece as Markdown: its original text, unless sanitising removed something from it."""
     if not piece.text:
         return ""
     return to_markdown(piece.html) if piece.lossy or piece.text.startswith("<") else piece.text
 
 
 def _segments(blocks: Sequence[BodyBlock]) -> list[BodySegment]:
-    """Return blocks as segments; those without text join the one before."""
+    """Convert blocks to segments. Blocks without text join the preceding segment."""
     found: list[BodySegment] = []
     waiting: list[str] = []
     for block in blocks:
@@ -307,7 +307,7 @@ def _segments(blocks: Sequence[BodyBlock]) -> list[BodySegment]:
 
 
 def _text(block: BodyBlock) -> str | None:
-    """Return the text of a block as markdown, `None` for one that cannot be edited."""
+    """Return the text of a block as Markdown, or `None` if it cannot be edited."""
     if not block.source.strip():
         return ""
     if block.markdown is None and block.html is None:
@@ -320,7 +320,7 @@ def _text(block: BodyBlock) -> str | None:
 
 
 def _numbered(segments: Sequence[BodySegment]) -> list[BodySegment]:
-    """Return segments in which each block that cannot be edited has a key, and its placeholder as the text."""
+    """Assign each block that cannot be edited a key, and its placeholder as the text."""
     times = Counter[str]()
     found = []
     for one in segments:
@@ -339,12 +339,12 @@ def _opaque(segment: BodySegment) -> BodySegment:
 
 
 def _swallowed(texts: Sequence[str]) -> set[int]:
-    """Return the numbers of the texts that have no piece of their own among the others."""
+    """Return the indices of the texts that do not begin a piece of their own when joined."""
     return _without_pieces(texts, _touching(texts))
 
 
 def _touching(texts: Sequence[str]) -> set[int]:
-    """Return the numbers of the texts that would become part of the one before, such as a list after a list."""
+    """Return the indices of the texts that would merge with the one before, such as a list after a list."""
     return _without_pieces(texts, set())
 
 
@@ -359,7 +359,7 @@ def _without_pieces(texts: Sequence[str], apart: set[int]) -> set[int]:
 
 
 def _written(texts: Sequence[str], apart: set[int]) -> tuple[str, list[int]]:
-    """Return texts as one text, and the line at which each begins."""
+    """Return texts joined to one text, and the line at which each begins."""
     lines: list[str] = []
     starts = []
     for at, text in enumerate(texts):
@@ -373,7 +373,7 @@ def _written(texts: Sequence[str], apart: set[int]) -> tuple[str, list[int]]:
 def unchanged(
     segments: Sequence[BodySegment], pieces: Sequence[BodyPiece], own: frozenset[int] = frozenset()
 ) -> Iterator[tuple[int, tuple[BodySegment, int]]]:
-    """Yield the numbers of pieces at which an unchanged segment begins, and how many pieces it has."""
+    """Yield each piece number at which an unchanged segment begins, with the segment and how many pieces it spans."""
     if not segments:
         return
     texts = [one.text for one in segments]

@@ -1,4 +1,4 @@
-"""Bringing an article to a website, and changing or taking down what is there or scheduled for it."""
+"""Publishing an article to a website, and changing, cancelling or taking down its post."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LOOKED_AT: Final = ("published", "draft", "scheduled")
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What a website would get. `known` is the post that is there; `warnings` are in words."""
+    """What a website would receive. `known` is the existing publication; `warnings` are messages for the user."""
 
     manuscript: Manuscript
     article: Article
@@ -49,7 +49,7 @@ class DryRun:
 async def dry_run(
     plugin: PluginContext, user_id: str, content_id: str, website_id: str, request: PublishRequest
 ) -> DryRun:
-    """Return what `bring` would send. Nothing changes. Raises what `bring` does."""
+    """Return what `bring` would send, without changing anything. Raises the same exceptions as `bring`."""
     publications = Publications(plugin)
     known = await publications.of_pair(user_id, content_id, website_id)
     options = request.options
@@ -69,9 +69,9 @@ async def dry_run(
 async def look_again(
     plugin: PluginContext, user_id: str, found: BegunPublication, request: PublishRequest
 ) -> tuple[BegunPublication, RemoteState | None]:
-    """Look at a post for which nothing was to be done: it may have been edited or removed on its site.
+    """Check a post for which there was nothing to do: it may have been edited or removed on its site.
 
-    One that no longer exists, or is not live, is brought back. Nothing else is sent.
+    A post that no longer exists or is not live is published again. Nothing else is sent.
     """
     known = found.publication
     if found.begun or found.repeated or known.status not in _LOOKED_AT:
@@ -86,13 +86,13 @@ async def look_again(
 async def bring(
     plugin: PluginContext, user_id: str, content_id: str, website_id: str, request: PublishRequest
 ) -> BegunPublication:
-    """Begin what is asked for. A scheduled post that is to be a draft is cancelled on its site before anything else.
+    """Start a publish request. If a scheduled post is to become a draft, its schedule on the site is cancelled first.
 
     Raises:
         NotFound: the account has no such article, website or original.
-        InvalidInput: it cannot be done so; the message says why.
-        ControlNotProven: the website of the original is not proven to control its URL.
-        SiteError: the site, which was to publish it at a time, did not cancel that.
+        InvalidInput: the request cannot be fulfilled; the message says why.
+        ControlNotProven: the original's website is not proven to control its URL.
+        SiteError: the site was to publish the post at a set time and did not cancel that.
     """
     publications = Publications(plugin)
     if request.canonical_of is not None:
@@ -103,7 +103,7 @@ async def bring(
             known = await cancel(plugin, user_id, known.id)
             newest = (await Articles(plugin).get(user_id, content_id)).version
             as_it_was = request.options is None and request.canonical_of is None
-            if known.status == "unpublished" and known.external_id:  # somebody deleted it there: it is made anew
+            if known.status == "unpublished" and known.external_id:  # somebody deleted it on the site: create it again
                 request = replace(request, again=True)
             elif not known.external_id or (newest == known.article_version and as_it_was):
                 return BegunPublication(known, begun=True, new=False)
@@ -113,7 +113,7 @@ async def bring(
 async def original_url(
     plugin: PluginContext, user_id: str, content_id: str, website_id: str, publication_id: str
 ) -> str:
-    """Return the URL of the publication that a copy is to name as its original. Raises what `bring` does."""
+    """Return the URL of the publication that a copy declares as its original. Raises the same exceptions as `bring`."""
     original = await Publications(plugin).get(user_id, publication_id)
     if original.status != "published" or not original.url:
         raise InvalidInput(
@@ -144,7 +144,7 @@ _BUSY_SECONDS: Final = 8.0
 
 @dataclass(frozen=True, slots=True)
 class TakenDown:
-    """A publication that was taken down, and what its site has of it: `gone` where it has no post."""
+    """A publication that was taken down, and the state of its post on the site: `gone` if the site has no post."""
 
     publication: Publication
     state: DownState
@@ -153,13 +153,13 @@ class TakenDown:
 async def unpublish(
     plugin: PluginContext[ContentConfig], user_id: str, publication_id: str, mode: DownMode
 ) -> TakenDown:
-    """Take a post down, or cancel one that waits. Safe to repeat: where the site has no post, there is nothing to do.
+    """Take a post down, or cancel a pending one. Safe to repeat: if the site has no post, nothing is done.
 
-    Where the site has another post under its id, that one stays as it is: the publication's `error` says so.
+    If the site has a different post under its ID, that post is left unchanged and the publication's `error` says so.
 
     Raises:
         NotFound: the account has no such publication.
-        InvalidInput: it is being worked on, or nobody knows yet what is on the site.
+        InvalidInput: it is being processed, or it is unknown whether the site has the post.
         SiteError: the site did not do it.
     """
     async with changing(plugin, user_id, publication_id) as held:
@@ -178,7 +178,7 @@ async def unpublish(
                 "repeat this",
             )
         forgets = mode == "delete" or "error" in done_there
-        if forgets and row.external_id:  # else the revision is the last event of a site that cannot be asked
+        if forgets and row.external_id:  # otherwise the revision is the last event of a site that cannot be read back
             values |= {"external_id": "", "url": "", "revision": "", "sent_hash": b""}
         values |= done_there
         unused: Sequence[str] = ()
@@ -207,15 +207,15 @@ async def unpublish(
 
 
 async def cancel(plugin: PluginContext[ContentConfig], user_id: str, publication_id: str) -> Publication:
-    """Cancel a scheduled publication: what the site has of it stays there as a draft.
+    """Cancel a scheduled publication. Its post remains on the site as a draft.
 
-    Where the site has the post no more, the publication is `unpublished`. A site that cannot be asked at the moment
-    counts as having it, unless it was to publish the post itself.
+    If the site no longer has the post, the publication becomes `unpublished`. A site that cannot be reached counts as
+    having it, unless the site was to publish the post itself.
 
     Raises:
         NotFound: the account has no such publication.
-        InvalidInput: it is not scheduled, or is being worked on.
-        SiteError: the site, which was to publish it, did not do it.
+        InvalidInput: it is not scheduled, or is being processed.
+        SiteError: the site was to publish the post itself and did not cancel that.
     """
     async with changing(plugin, user_id, publication_id) as held:
         row = held.row
@@ -243,9 +243,10 @@ async def cancel(plugin: PluginContext[ContentConfig], user_id: str, publication
 async def changing(
     plugin: PluginContext[ContentConfig], user_id: str, publication_id: str
 ) -> AsyncIterator[LeasedPublication]:
-    """Give a publication under its lock; where the block fails, it is as it was.
+    """Yield a publication under its lock.
 
-    It waits a little for anybody who works on it. Raises `NotFound`, and `InvalidInput` if they are not done then.
+    It waits a few seconds for another holder of the lock. Raises `NotFound`, or `InvalidInput` if the lock is still
+    taken then.
     """
     await Publications(plugin).get(user_id, publication_id)
     database, seconds = plugin.services.database, float(plugin.config.lease_seconds)
@@ -272,7 +273,7 @@ async def _site(plugin: PluginContext[ContentConfig], held: LeasedPublication) -
 async def _take_down(
     plugin: PluginContext[ContentConfig], site: Site, held: LeasedPublication, mode: DownMode
 ) -> tuple[DownState, dict[str, Any]]:
-    """Move the post of a publication on its site, unless it is another one; return its state and what is kept of it."""
+    """Move a publication's post to its new state, unless it is another post. Return the state and columns to set."""
     other = await _another(plugin, site, held)
     if other is not None:
         return "gone", {"error": left_alone(other)}
@@ -284,7 +285,7 @@ async def _take_down(
 
 
 async def _another(plugin: PluginContext[ContentConfig], site: Site, held: LeasedPublication) -> RemotePost | None:
-    """Return the post of somebody else that the site has under the id of ours."""
+    """Return the post on the site if it has the ID of ours but is a different one."""
     seen = held.steps["read_back"].detail.get("seen") if "read_back" in held.steps else None
     if not seen:
         return None
@@ -296,7 +297,7 @@ async def _another(plugin: PluginContext[ContentConfig], site: Site, held: Lease
 
 
 async def _is_there(plugin: PluginContext[ContentConfig], held: LeasedPublication) -> bool:
-    """Tell whether the site has the post of a publication, as far as it says."""
+    """Check whether the site has the post of a publication. A site that cannot answer counts as having it."""
     try:
         site = await _site(plugin, held)
         await site.read(held.row.external_id)
@@ -308,11 +309,11 @@ async def _is_there(plugin: PluginContext[ContentConfig], held: LeasedPublicatio
 
 
 async def _set_state(site: Site, post_id: str, state: Literal["draft", "trashed", "gone"]) -> RemotePost | None:
-    """Move a post to a state, and return it; `None` where the site has it no more."""
+    """Move a post to a state and return it; `None` if the site no longer has it."""
     try:
         return await site.set_state(post_id, state)
     except SiteGone:
-        return None  # somebody was faster
+        return None  # somebody else removed it first
     except UnknownOutcome:
         try:
             remote: RemotePost | None = await site.read(post_id)

@@ -1,4 +1,4 @@
-"""Blocks of code on web pages: their text, without what pages put into it, and the language that they name."""
+"""Code blocks on web pages: their text, without line numbers and buttons, and their language."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NUMBERS: Final = re.compile(r"(?:^|[\s_-])(?:ln|lnt|lnlinks|lineno|linenos|line
 
 
 def code_of(block: LexborNode) -> str:
-    """Return the text of a block of code, without the numbers of lines and buttons that pages put into it."""
+    """Return the text of a code block, without the line numbers and buttons that pages add to it."""
     parts: list[str] = []
     stack = [block]
     while stack:
@@ -37,7 +37,7 @@ def code_of(block: LexborNode) -> str:
 
 
 def language_of(block: LexborNode) -> str:
-    """Return the language that a block of code says it is in."""
+    """Return the declared language of a code block; empty if it does not declare one."""
     around: list[LexborNode] = [block]
     inner = block.css_first("code")
     if inner is not None:

@@ -1,6 +1,6 @@
-"""Comparing what a site shows with what it was sent: platforms drop things silently.
+"""Comparing a post on a site with what was sent: platforms drop content silently.
 
-A post is compared in a worker process, so that a long one keeps nobody else waiting.
+Long posts are compared in a worker process so that they do not block the event loop.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _BLOCK: Final = re.compile(
 )
 _IMAGE: Final = re.compile(r"<img\s[^<>]*+>", re.IGNORECASE)
 _SIZE: Final = re.compile(r"(?:-scaled|-\d{1,5}x\d{1,5})?(\.[a-zA-Z]{3,4})$")
-"""What WordPress puts into the names of smaller copies of an image."""
+"""The suffixes that WordPress adds to the file names of resized images."""
 
 _SOURCE: Final = re.compile(r"\ssrc=[\"']([^\"']++)", re.IGNORECASE)
 _TOLD_BEFORE: Final = frozenset(
     {"title", "slug", "excerpt", "tags", "categories", "meta_title", "meta_description", "canonical_url", "keyphrase"}
 )
-"""The fields that connectors told before they told authors and images."""
+"""The fields that connectors reported before they reported authors and images."""
 
 _IMAGE_TEXTS: Final = frozenset({"featured_alt", "featured_caption"})
 _TOLD_LATER: Final = (frozenset({"featured"}), _IMAGE_TEXTS)
-"""What some connectors told of images from later on than of authors."""
+"""Fields of images that some connectors began to report later than authors."""
 
 _PLURALS: Final = ("tags", "categories")
 _MAX_PASSAGES: Final = 2000
@@ -73,25 +73,25 @@ _ELEMENTS: Final[Mapping[str, str]] = {
 
 T = TypeVar("T")
 _LONG: Final = 50_000
-"""Characters of a body from which on it is not compared on the event loop."""
+"""Bodies that are longer than this, in characters, are not compared on the event loop."""
 
 
 def differences(post: Post, remote: RemotePost) -> list[str]:
-    """Return how the post on the site differs from what was sent, a sentence each."""
+    """Return the differences between the post on the site and what was sent, one sentence each."""
     return [*_in_body(post, remote), *_in_fields(post, remote), *_in_lists(post, remote)]
 
 
 def is_ours(post: Post, remote: RemotePost) -> bool:
-    """Tell whether what the site shows is what was sent, as far as platforms leave it as it is."""
+    """Check whether the post on the site is the one that was sent, allowing for the changes that platforms make."""
     return not any(_in_body(post, remote)) and not any(
         plain(getattr(post, name)) != plain(remote.fields[name]) for name in ("title",) if name in remote.fields
     )
 
 
 def has_arrived(seen: Mapping[str, Any], post: Post, remote: RemotePost) -> bool:
-    """Tell whether a change of a post's text is on its site. `seen` is a `snapshot` from before it was sent.
+    """Check whether a change of a post's text has reached its site. `seen` is a `snapshot` from before it was sent.
 
-    `is_ours` does not notice that a few words are missing.
+    `is_ours` does not notice a few missing words.
     """
     known = set(seen.get("passages", ()))
     mine, there = (_passages(html)[:_MAX_PASSAGES] for html in (post.html, remote.html))
@@ -106,12 +106,12 @@ def has_arrived(seen: Mapping[str, Any], post: Post, remote: RemotePost) -> bool
 
 
 def fingerprint(remote: RemotePost) -> bytes:
-    """Return a hash of what people can edit in a post, to notice when they do."""
+    """Return a hash of the editable content of a post, to detect edits."""
     return _hash_of(remote, sorted(remote.fields))
 
 
 def is_as_it_was(remote: RemotePost, before: bytes) -> bool:
-    """Tell whether a post is as it was when its fingerprint was taken, also by a connector that told fewer fields."""
+    """Check whether a post still matches its fingerprint, even one from a connector that reported fewer fields."""
     told = frozenset(remote.fields)
     earlier = (told, *(told - names for names in _TOLD_LATER), told & _TOLD_BEFORE)
     return any(before == _hash_of(remote, sorted(names)) for names in earlier)
@@ -124,9 +124,9 @@ def _hash_of(remote: RemotePost, names: Sequence[str]) -> bytes:
 
 
 def snapshot(remote: RemotePost) -> dict[str, Any]:
-    """Return what is kept of a post on its site, to say later what people edited there: `edits` reads it.
+    """Return a summary of a post on its site from which `edits` can later tell what was changed there.
 
-    Of the body a hash of each passage is enough: what is new is read on the site.
+    For the body, a hash of each passage is enough: new text is read from the site.
     """
     return {
         "fields": {name: _short(value) for name, value in remote.fields.items()},
@@ -136,19 +136,19 @@ def snapshot(remote: RemotePost) -> dict[str, Any]:
 
 
 def seen_of(remote: RemotePost) -> tuple[dict[str, Any], bytes]:
-    """Return what is kept of a post on its site: its `snapshot` and its `fingerprint`."""
+    """Return the `snapshot` and the `fingerprint` of a post on its site."""
     return snapshot(remote), fingerprint(remote)
 
 
 def copy_of(remote: RemotePost) -> dict[str, Any]:
-    """Return a copy of a post that is about to be written over: not every platform keeps revisions."""
+    """Return a backup of a post that is about to be overwritten: not every platform keeps revisions."""
     fields = {name: storable(str(value)[:_MAX_COPIED]) for name, value in remote.fields.items()}
     text = text_of(remote.html)[:_MAX_COPIED] if len(remote.html) > _MAX_COPIED else remote.html
     return {"at": datetime.now(UTC).isoformat(timespec="seconds"), "fields": fields, "body": storable(text)}
 
 
 def edits(seen: Mapping[str, Any], remote: RemotePost) -> list[str]:
-    """Return what differs from a `snapshot`, a sentence each, with short excerpts of what is on the site now."""
+    """Return the differences from a `snapshot`, one sentence each, with short excerpts of the current content."""
     found = []
     before = seen.get("fields", {})
     for name, value in remote.fields.items():
@@ -173,14 +173,14 @@ def edits(seen: Mapping[str, Any], remote: RemotePost) -> list[str]:
 
 
 def _image(remote: RemotePost) -> str:
-    """Return which featured image a post has, as its platform says it; empty where it does not say."""
+    """Return the identifier of a post's featured image as its platform reports it; empty if it does not."""
     return _short(remote.fields.get("featured"))
 
 
 def is_another(seen: Mapping[str, Any], remote: RemotePost, marker: str) -> bool:
-    """Tell whether a post has nothing in common with a `snapshot` of it: sites give ids anew, as from a backup.
+    """Check whether a post has nothing in common with its `snapshot`: sites reuse IDs, for example after a restore.
 
-    One that carries the marker of ours is ours, whatever was made of it.
+    A post that carries our marker is always ours.
     """
     if marker and remote.marker == marker:
         return False
@@ -191,7 +191,7 @@ def is_another(seen: Mapping[str, Any], remote: RemotePost, marker: str) -> bool
 
 
 def left_alone(remote: RemotePost) -> str:
-    """Return that the site has another post under the id of ours; no full stop."""
+    """Return the message that the site has another post under the ID of ours, without a full stop."""
     title = str(remote.fields.get("title", ""))[:120]
     return (
         f"the post with the id {remote.id} on the site is another one by now ({title!r}), as after a backup was "
@@ -200,7 +200,7 @@ def left_alone(remote: RemotePost) -> str:
 
 
 def edits_in_words(seen: Mapping[str, Any] | None, remote: RemotePost) -> str:
-    """Return that a post was edited on its site, and what of it, as far as that is known; no full stop."""
+    """Return the message that a post was edited on its site, with the known edits, without a full stop."""
     found = edits(seen, remote)[:_MAX_EDITS] if seen else []
     what = f": {'; '.join(found)}" if found else ""
     return f"the post was edited on the site since it was last written from here{what}"
@@ -227,9 +227,9 @@ def _short(value: Any) -> str:
 
 
 def text_of(html: str) -> str:
-    """Return the words of HTML, with spaces between elements.
+    """Return the text of HTML, with spaces between elements.
 
-    Tags are cut out as text, without a parser: a response may be crafted to keep a parser busy for minutes.
+    Tags are removed with regular expressions: a crafted response could keep a parser busy for minutes.
     """
     return html_module.unescape(_TAG.sub(" ", "".join(_without_comments(html))))
 
@@ -255,7 +255,7 @@ def _in_body(post: Post, remote: RemotePost) -> Iterator[str]:
         return
     total, missing = sum(sent.values()), sum((sent - kept).values())
     if missing > max(2, total * _TOLERATED):
-        # In the code of a Markdown body, `a < b` is not a tag: what is between such signs may be words of the text.
+        # In Markdown code, `a < b` is not a tag: the text between such signs may be words of the body.
         missing = sum((sent - Counter(_words(html_module.unescape(remote.html)))).values())
     if missing > max(2, total * _TOLERATED):
         yield f"the site does not show {missing} of the {total} words of the body"
@@ -264,7 +264,7 @@ def _in_body(post: Post, remote: RemotePost) -> Iterator[str]:
         if tag == "img":
             lost -= len(_MARKDOWN_IMAGE.findall(remote.html))
         elif "```" in remote.html or "\n|" in remote.html:
-            continue  # kept as markdown
+            continue  # stored as Markdown
         if lost > 0:
             yield f"the site dropped {lost} {name}{'s' if lost > 1 else ''} of the body"
 
@@ -291,7 +291,7 @@ def _in_fields(post: Post, remote: RemotePost) -> Iterator[str]:
 
 
 def _is_same_image(shown: str, sent: RemoteMedia) -> bool:
-    """Tell whether a site names an image by its id, its URL, or a URL with another host or of another size."""
+    """Check whether a site refers to an image by its ID, its URL, or a URL with another host or size."""
     names = (re.split(r"[?#]", url, maxsplit=1)[0].rpartition("/")[2] for url in (shown, sent.url))
     return shown in (sent.id, sent.url) or len({_SIZE.sub(r"\1", name) for name in names}) == 1
 
@@ -307,7 +307,7 @@ def _in_lists(post: Post, remote: RemotePost) -> Iterator[str]:
 
 
 def without_spaces(name: str) -> str:
-    """Return the name of a term as it is compared: some platforms take tags without spaces."""
+    """Return the name of a term in the form used for comparison: some platforms remove spaces from tags."""
     return plain(name).replace(" ", "")
 
 
@@ -320,7 +320,7 @@ def _words(text: str) -> Iterator[str]:
 
 
 def plain(value: Any) -> str:
-    """Return a field without what platforms do to it: entities, tags, white space, curled quotes, case."""
+    """Normalise a field for comparison: remove entities, tags, white space, punctuation and case."""
     text = html_module.unescape(_TAG.sub("", str(value)))
     return " ".join(_WORD.findall(text.lower()))
 
@@ -330,11 +330,11 @@ def _listed(value: Any) -> Any:
 
 
 async def compared(plugin: PluginContext, function: Callable[..., T], *arguments: Any) -> T:
-    """Return what a function of `comparing` makes of posts; those with a long body are sent to a worker process.
+    """Call a comparison function of this module, in a worker process if a post has a long body.
 
     Raises:
-        SiteRefused: it takes too long, or too much memory.
-        SiteUnavailable: too much work waits at the moment.
+        SiteRefused: it took too long or too much memory.
+        SiteUnavailable: the worker queue is full.
     """
     if not any(isinstance(one, Post | RemotePost) and len(one.html) > _LONG for one in arguments):
         return function(*arguments)

@@ -1,4 +1,4 @@
-"""The background work of publishing: one step after the other, from where the last process stopped."""
+"""The publishing engine: runs the steps of a publication, resuming where the last process stopped."""
 
 from __future__ import annotations
 
@@ -69,9 +69,10 @@ def utc_now() -> datetime:
 
 
 class Engine:
-    """Works on publications of one server.
+    """Processes the publications of one server.
 
-    `clock` decides when a site that is away or does not answer is tried again; `chance`, from 0 to 1, spreads retries.
+    `clock` determines the time of the next attempt if a site is unavailable or does not answer. `chance`, from 0 to 1,
+    adds jitter to retries.
     """
 
     def __init__(
@@ -86,13 +87,13 @@ class Engine:
         self._chance = chance
 
     async def run(self, publication_id: str, lease: Lease, *, job_id: str = "") -> Reschedule | None:
-        """Continue a publication, if there is something to do; return when to run again, if there is more to do.
+        """Continue a publication if it is due. Return when to run again, or `None` if it has finished.
 
-        `lease` is that of its lock. With `job_id` nothing is done where another job is in charge of it.
+        `lease` is that of the publication's lock. With `job_id`, nothing is done if another job is in charge.
 
         Raises:
-            LeaseLost: somebody else works on it by now.
-            BackendError: the database failed. Where it was is noted, so that this can be repeated.
+            LeaseLost: another process has taken over the publication.
+            BackendError: the database failed. Progress is stored, so the call can be repeated.
         """
         begun = await self._begin(publication_id, lease, job_id)
         if isinstance(begun, Publication):
@@ -108,11 +109,11 @@ class Engine:
         return Reschedule(held.row.due_at) if held.row.due_at is not None else None
 
     async def _look_again(self, publication: Publication) -> Reschedule | None:
-        """Look at a page that was being built or out of reach, and say when to do so once more. Nothing is sent."""
+        """Recheck a live page that was being built or unreachable. Return when to check next. Nothing is sent."""
         await look(self._plugin, publication, PATIENT_SECONDS)
         later = await Publications(self._plugin).look_later(publication, LATER_LOOKS)
         if later is None and publication.due_at is not None:
-            # Nothing is built any more: what the page lacks now is said as it is.
+            # That was the last check: report what the page still lacks.
             found = await Publications(self._plugin).get(publication.user_id, publication.id)
             await look(self._plugin, found, PATIENT_SECONDS)
         return Reschedule(later) if later is not None else None
@@ -194,7 +195,7 @@ class Engine:
         )
 
     async def _canonical(self, row: PublicationRow) -> str:
-        """Return the URL of the original, where this is a copy of it. Raises what `check_original` does."""
+        """Return the canonical URL if this is a copy, otherwise "". Raises the same exceptions as `check_original`."""
         original = await original_of(self._plugin, row.user_id, row.canonical_of)
         if original is None:
             return ""
@@ -230,11 +231,11 @@ class Engine:
         await Articles(self._plugin).rescored(newest)
 
     async def _remove_unused(self, work: PublicationWork) -> None:
-        """Remove images that no post of the website shows any more, while nobody else works on this post."""
+        """Remove images that no post of the website shows, while this process holds the publication's lock."""
         step = work.held.steps["media"]
         uploaded = step.detail.get("uploaded", {})
         if not uploaded:
-            return  # and no need to render the article for it
+            return  # avoids rendering the article
         shown = {image.file.id for image in (await work.manuscript()).uploads}
         if uploaded.keys() <= shown:
             return
@@ -250,7 +251,7 @@ class Engine:
         await remove_unused(work.site, unused)
 
     async def _unknown(self, held: LeasedPublication, work: PublicationWork | None, error: UnknownOutcome) -> None:
-        """Check the outcome of a request soon, then ever less often. Give up in the end, and say what to do."""
+        """Schedule a check of the outcome, at growing intervals. After the last one, fail with instructions."""
         if work is not None:
             work.note("unknown")
         tries = held.row.tries or 0
@@ -265,7 +266,7 @@ class Engine:
         await self._release(held, status="unknown", due_at=due_at, error=told, tries=tries + 1)
 
     async def _away(self, held: LeasedPublication, work: PublicationWork | None, error: SiteUnavailable) -> None:
-        """Try again later, at growing intervals. The outcome of an unanswered request stays unknown meanwhile."""
+        """Schedule a retry, at growing intervals. The outcome of an unanswered request stays unknown meanwhile."""
         tries = held.row.tries or 0
         seconds = pause(tries, self._chance())
         if seconds is None:
@@ -291,7 +292,7 @@ class Engine:
         await self._release(held, *also, error=_told(error), **values)
 
     async def _release(self, held: LeasedPublication, *also: Write, **values: Any) -> None:
-        """End the attempt: write the publication's status, and when work on it continues."""
+        """End the attempt: store the publication's status and the time when work continues."""
         warnings: list[str] = []
         for step in held.steps.values():
             warnings += step.detail.get("warnings", [])
@@ -300,9 +301,10 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What a publication is made from: the website with its credential as it is stored, and the article.
+    """The input of a publication: the website with its sealed credential, and the article.
 
-    `known` is the body that is on the website, `media_there` are the article's images that are.
+    `known` is the stored body of the post. `media_there` holds the IDs of the article's images that were uploaded to
+    the website.
     """
 
     website: Website
@@ -314,18 +316,18 @@ class _Source:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A publication on which work begins, and what it is made from, or why it cannot be."""
+    """A publication whose processing has begun, with its input or the error that prevents it."""
 
     held: LeasedPublication
     source: _Source | CallError
 
 
 def _as_on_site(held: LeasedPublication) -> dict[str, Any]:
-    """Return what is true of a post that was edited on its site, so that nothing was written there."""
+    """Return the columns of a publication whose post was edited on its site and therefore not overwritten."""
     row, detail = held.row, held.steps["draft"].detail
     values: dict[str, Any] = {"article_version": detail.get("version", row.article_version)}
     state, at = detail.get("remote_state"), detail.get("remote_at")
-    if state == "scheduled" and at:  # the site publishes it then, whatever was asked for since
+    if state == "scheduled" and at:  # the site publishes it at that time, whatever was requested since
         at = datetime.fromisoformat(at)
         return values | {"status": "scheduled", "mode": "schedule", "publish_at": at, "due_at": at}
     if state != "live" and row.mode == "schedule" and row.publish_at and row.publish_at > datetime.now(UTC):
@@ -339,7 +341,7 @@ def _noting_error(held: LeasedPublication, error: CallError) -> Write:
 
 
 def _internal_error(error: Exception, own_id: str, publication_id: str) -> str:
-    """Return what people are told of an error that is not theirs. `own_id` is the id of the content plugin."""
+    """Return the error message for an internal error. `own_id` is the ID of the content plugin."""
     plugin = error.plugin if isinstance(error, PluginError) else ""
     what = "publishing failed with an internal error"
     if plugin not in ("", own_id):
@@ -348,12 +350,12 @@ def _internal_error(error: Exception, own_id: str, publication_id: str) -> str:
 
 
 def _is_unknown(held: LeasedPublication) -> bool:
-    """Tell whether a request that makes a post went out, and its outcome is unknown."""
+    """Check whether a request that creates the post was sent and its outcome is unknown."""
     return "post" in held.steps["draft"].detail.get("sent", {}) if "draft" in held.steps else False
 
 
 def _never_answered(error: UnknownOutcome, times: int, *, lost: bool) -> UnknownOutcome:
-    """Return the final error for a request that the site never answered in this number of tries."""
+    """Return the final error for a request that the site did not answer in this number of attempts."""
     what = "it is unknown whether the post is there" if lost else "it is unknown what it did"
     return UnknownOutcome(
         f"{error.message.rstrip('.')}; that happened {times} times in a row, and {what}",
@@ -363,7 +365,7 @@ def _never_answered(error: UnknownOutcome, times: int, *, lost: bool) -> Unknown
 
 
 def _told(error: CallError) -> str:
-    """Return what went wrong as whole sentences, after which others may come."""
+    """Return an error's message and hint as complete sentences."""
     parts = (part.strip().rstrip(".") for part in (error.message, error.hint or ""))
     return " ".join(f"{part}." for part in parts if part)
 
@@ -375,14 +377,14 @@ _MIN_LEASE_SECONDS: Final = 1.0
 
 
 def jobs(plugin: PluginContext[ContentConfig]) -> Sequence[Job]:
-    """Return the job that works on one publication until nothing is left to do without the user."""
+    """Return the job that processes one publication until it finishes or needs the user."""
 
     async def publish(run: JobRun) -> Mapping[str, Any] | Pause | Reschedule:
         publication_id = str(run.payload["publication_id"])
         try:
             later = await Engine(plugin).run(publication_id, run, job_id=run.id)
         except (BackendError, LeaseLost) as error:
-            # Neither is a failure of the publication, which somebody may expect at a certain time: it is not put off.
+            # The publication did not fail, and may be due at a certain time: retry without the usual backoff.
             log.warning("publishing was interrupted", publication=publication_id, error=str(error))
             return Pause(_INTERRUPTED_SECONDS)
         return later or {"publication_id": publication_id}
@@ -391,5 +393,5 @@ def jobs(plugin: PluginContext[ContentConfig]) -> Sequence[Job]:
         return lock_of(str(payload["publication_id"]))
 
     lease = max(_MIN_LEASE_SECONDS, float(plugin.config.lease_seconds))
-    # A process that is killed costs an attempt; the publication itself knows how often it was tried.
+    # A killed process costs an attempt of the job. The publication counts its own attempts.
     return [Job(JOB, publish, attempts=_MANY, lease=lease, timeout=_SECONDS, urgent=True, lock=lock)]

@@ -1,4 +1,4 @@
-"""The images of an article on their way to a website: which ones it has, where they may be hosted, whom to credit."""
+"""The images of an article on their way to a website: their IDs, hosting, captions and credits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pressroom.sdk import BackendError, NotFound, PluginContext
 from pressroom_content.contract import Article, MediaFile, MediaLibrary, RemoteMedia, SiteUnavailable, media_libraries
 
 MAX_IMAGES: Final = 100
-"""The maximum of images sent for one article."""
+"""The maximum number of images that are sent with one article."""
 
 _ID = re.compile(r"(?<![0-9A-Za-z])m_[0-9A-Za-z]{22}(?![0-9A-Za-z])", re.ASCII)
 _IMG = re.compile(r'<img\b(?>(?:[^<>"]++|"[^"<>]*+")*)>')
@@ -22,13 +22,13 @@ _IMG = re.compile(r'<img\b(?>(?:[^<>"]++|"[^"<>]*+")*)>')
 
 _MARKDOWN_IMAGE = re.compile(r"!\[(?>(?:[^\[\]\n]++|(?<!!)\[)*)\]\([^()\n]*+\)")
 _NO_URL: Final = frozenset("()\"'<>")
-"""What ends a URL in HTML and in Markdown, besides white space."""
+"""Characters that end a URL in HTML and in Markdown, besides white space."""
 
 _REST_OF_URL = re.compile(r"[^\s()\"'<>]*+")
 _ALONE = re.compile(
     r'<p>\s*+((?>(?:<a\b(?>(?:[^<>"]++|"[^"<>]*+")*)>)?)<img\b(?>(?:[^<>"]++|"[^"<>]*+")*)>(?>(?:</a>)?))\s*+</p>'
 )
-"""A paragraph that holds an image, or a link with an image, and nothing else."""
+"""A paragraph that consists of one image, or a link around one image."""
 
 _CAPTION_FOLLOWS = re.compile(r"\s*+(?>(?:</a>)?)\s*+<figcaption\b")
 _END_OF_LINK = re.compile(r"\s*+</a>")
@@ -42,19 +42,19 @@ Way = Literal["upload", "link", "leave_out"]
 
 @dataclass(frozen=True, slots=True)
 class PostImage:
-    """An image of the account's library, and how it gets to the website."""
+    """An image of the account's library, and how it reaches the website."""
 
     file: MediaFile
     way: Way
 
     @property
     def credit_html(self) -> str:
-        """The credit line that has to accompany it, made safe."""
+        """The image's required credit line, sanitised."""
         return nh3.clean(self.file.credit_html, tags=_CREDIT_TAGS) if self.file.credit_html else ""
 
     @property
     def caption(self) -> str:
-        """The line below it, plain text."""
+        """The caption as plain text on one line."""
         return " ".join(self.file.caption.split())
 
     @property
@@ -63,29 +63,29 @@ class PostImage:
         return PostImage(replace(self.file, content=b""), self.way)
 
     def at(self, uploaded: Mapping[str, RemoteMedia]) -> RemoteMedia | None:
-        """Return where it is hosted, or `None` if it is nowhere."""
+        """Return where the image is hosted, or `None` if it is not available."""
         if self.way == "upload":
             return uploaded.get(self.file.id)
         return RemoteMedia("", self.file.url) if self.way == "link" else None
 
 
 def inline_ids(html: str) -> Sequence[str]:
-    """Return the ids of the library's images that a text contains, each once, in their order."""
+    """Return the IDs of the library images in a text, without duplicates, in order of appearance."""
     found = (identifier for tag in _IMG.findall(html) for identifier in _ID.findall(tag))
     return list(dict.fromkeys(found))
 
 
 def ids_of(article: Article) -> frozenset[str]:
-    """Return the ids that may be of images which an article shows."""
+    """Return the IDs that may refer to images of an article."""
     return frozenset(filter(None, [article.featured_media_id, *_ID.findall(article.body)]))
 
 
 async def read_images(
     plugin: PluginContext, user_id: str, ids: Iterable[str], *, policy: Policy, can_upload: bool
 ) -> tuple[Mapping[str, PostImage], Sequence[str]]:
-    """Return the images by id, and what is wrong with others, in words.
+    """Return the images by ID, and warnings about the images that were left out.
 
-    Raises `SiteUnavailable` where an image cannot be read at the moment.
+    Raises `SiteUnavailable` if an image cannot be read at the moment.
     """
     libraries = [library for _, library in media_libraries(plugin)]
     found: dict[str, PostImage] = {}
@@ -113,9 +113,9 @@ def placed(
     *,
     figures: bool = True,
 ) -> tuple[str, str]:
-    """Return a text, in both its forms, with the images' current URLs, and their captions and credits below them.
+    """Return a text, in both formats, with the current URLs of its images and their captions and credits below them.
 
-    `figures` tells whether HTML may have figures.
+    `figures` is whether the HTML may contain figures.
     """
     same = markdown == html
     found = inline_ids(html)
@@ -136,7 +136,7 @@ def placed(
 
 
 def with_featured_credit(html: str, markdown: str, image: PostImage | None) -> tuple[str, str]:
-    """Return a text with the featured image's credit at its end."""
+    """Return a text with the credit of the featured image appended."""
     if image is None or not image.credit_html:
         return html, markdown
     same, text = markdown == html, image.file.credit_text
@@ -161,7 +161,7 @@ async def _read(
 
 
 def _way(file: MediaFile, policy: Policy, *, can_upload: bool) -> Way:
-    """Return how an image gets to a site. One that may only be hotlinked is never copied."""
+    """Return how an image reaches a site. Hotlink-only images are never copied."""
     linkable = bool(file.url)
     if policy == "none":
         return "leave_out"
@@ -173,7 +173,7 @@ def _way(file: MediaFile, policy: Policy, *, can_upload: bool) -> Way:
 
 
 def _moved(text: str, urls: Mapping[str, str]) -> Iterator[str]:
-    """Yield the parts of a text in which every URL that contains an id is replaced by the id's new one."""
+    """Yield the parts of a text in which each URL that contains an ID is replaced by the new URL for that ID."""
     end = 0
     for match in _ID.finditer(text):
         start = match.start()
@@ -189,7 +189,7 @@ def _moved(text: str, urls: Mapping[str, str]) -> Iterator[str]:
 
 
 def _with_lines(markdown: str, images: Mapping[str, PostImage]) -> str:
-    """Put captions and credits below images, plain text, each where the text does not say it yet."""
+    """Insert captions and credits as plain text below their images, unless the text contains them already."""
     lines: dict[str, list[str]] = {}
     for identifier, image in images.items():
         caption, credit = _as_markdown(image.caption), image.file.credit_text
@@ -213,17 +213,17 @@ def _says(markdown: str, line: str) -> bool:
 
 
 def _as_markdown(text: str) -> str:
-    """Return plain text as Markdown that shows it literally."""
+    """Escape plain text so that Markdown shows it literally."""
     return _MARKED.sub(r"\\\1", escape(text, quote=False))
 
 
 def _without(images: re.Pattern[str], text: str, lacking: frozenset[str]) -> str:
-    """Return a text without the images that have one of these ids."""
+    """Return a text without the images that have one of these IDs."""
     return images.sub(lambda match: match[0] if lacking.isdisjoint(_ID.findall(match[0])) else "", text)
 
 
 def _credited(html: str, images: Mapping[str, PostImage]) -> str:
-    """Put each credit after its image: into its caption if it has one, and after the link that encloses it.
+    """Insert each credit after its image: in the caption if there is one, otherwise after an enclosing link.
 
     Links cannot be nested.
     """
@@ -254,14 +254,14 @@ def _is_link_open(html: str, start: int, end: int, before: bool) -> bool:
 
 
 def _end_of_image(html: str, end: int, *, in_link: bool) -> int:
-    """Return where the credit of an image belongs that ends there."""
+    """Return the position at which to insert the credit of an image that ends at `end`."""
     if _CAPTION_FOLLOWS.match(html, end):
         return max(end, html.find("</figcaption>", end))
     return max(end, html.find("</a>", end) + len("</a>")) if in_link else end
 
 
 def _captioned(html: str, images: Mapping[str, PostImage], *, figures: bool) -> str:
-    """Put a caption below each occurrence of an image without one: in a figure if the image is alone in a paragraph."""
+    """Insert missing captions below images, in a figure if the image is alone in its paragraph."""
     captions = {one: escape(image.caption, quote=False) for one, image in images.items()}
     captions = {one: caption for one, caption in captions.items() if caption and f">{caption}<" not in html}
     if not captions:
@@ -269,7 +269,7 @@ def _captioned(html: str, images: Mapping[str, PostImage], *, figures: bool) -> 
     shown_by: dict[str, str] = {}
 
     def caption_of(image: str) -> str:
-        """Return the caption of an image, empty where another image shows the same one."""
+        """Return the caption of an image; empty if another image already shows the same caption."""
         identifier = next((one for one in _ID.findall(image) if one in captions), "")
         caption = captions.get(identifier, "")
         return caption if caption and shown_by.setdefault(caption, identifier) == identifier else ""

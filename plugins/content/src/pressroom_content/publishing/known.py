@@ -1,4 +1,4 @@
-"""What is known of posts on their websites, and which of them copies may name as their original."""
+"""The stored state of posts on their websites, and which posts copies can declare as their original."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from pressroom_content.tables import PublicationRow, SiteBodyRow
 
 _MAX_FIELD_LENGTH: Final = 10_000
 _KEPT: Final = "kept"
-"""Where the names of kept fields are among those of fields that were sent."""
+"""The key under which the names of kept fields are stored with the sent fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownBody:
-    """A body as its website had it, and what was sent of the post's other fields.
+    """A body as its website had it, and the other fields of the post as they were sent.
 
-    `bound` tells that the post was there before its article. `fields` are those of the post as its website showed them,
-    with its `audience` where not everybody may read it. `kept` are the names of fields of a post of ours that stay as
-    the website's owner made them, for as long as the article's are what `sent` says.
+    `bound` is true if the post existed before its article. `fields` are the fields as the website showed them, with
+    `audience` if the post is not public. `kept` lists the fields of a post of ours that retain the site owner's values
+    as long as the article's values equal those in `sent`.
     """
 
     body: SiteBody
@@ -38,14 +38,14 @@ class KnownBody:
 
 
 def can_be_kept(raw: str) -> bool:
-    """Tell whether a body can be kept: it is not too long, and every database can hold its characters."""
+    """Check whether a body can be stored: it is not too long and every database can store its characters."""
     return len(raw) <= MAX_RAW_LENGTH and storable(raw) == raw
 
 
 def shown_fields(post: RemotePost) -> dict[str, Any]:
-    """Return the fields of a post as its website shows them, as JSON; `audience` where not everybody may read it.
+    """Return the fields of a post as its website shows them, as JSON, with `audience` if the post is not public.
 
-    `featured` is its featured image, or whether it has one where the platform tells no more.
+    `featured` is the featured image, or a boolean if the platform only reports whether there is one.
     """
     shown = {
         name: [storable(str(one)) for one in value] if isinstance(value, list | tuple) else _text(value)
@@ -56,7 +56,7 @@ def shown_fields(post: RemotePost) -> dict[str, Any]:
 
 
 async def known_body(session: AsyncSession, publication_id: str) -> KnownBody | None:
-    """Return what is known of a publication's body, if anything is."""
+    """Return the stored body of a publication, or `None`."""
     row = await session.get(SiteBodyRow, publication_id)
     if row is None:
         return None
@@ -73,9 +73,9 @@ async def remember_body(
     sent: Mapping[str, Any],
     kept: frozenset[str] = frozenset(),
 ) -> None:
-    """Keep the body of a post that was just read or written, what was sent of its fields, and which are `kept`.
+    """Store the body of a post that was just read or written, its sent fields and the names of `kept` ones.
 
-    One that cannot be kept is forgotten, unless its post is bound.
+    If the body cannot be stored, the previous one is deleted, unless the post is bound.
     """
     row = await session.get(SiteBodyRow, publication_id)
     if not can_be_kept(body.raw):
@@ -91,13 +91,13 @@ async def remember_body(
 
 
 async def unbind(session: AsyncSession, publication_id: str) -> None:
-    """Forget that a post was there before its article: it is made anew."""
+    """Mark a post as one of ours, because it is created again."""
     mine = SiteBodyRow.publication_id == publication_id
     await session.execute(update(SiteBodyRow).where(mine).values(bound=None))
 
 
 async def forget_body(session: AsyncSession, publication_id: str) -> None:
-    """Forget a body: its post is no longer on its website."""
+    """Delete the stored body of a post that is no longer on its website."""
     await session.execute(delete(SiteBodyRow).where(SiteBodyRow.publication_id == publication_id))
 
 
@@ -106,7 +106,7 @@ def _text(value: Any) -> Any:
 
 
 async def original_of(plugin: PluginContext, user_id: str, canonical_of: str | None) -> tuple[str, str] | None:
-    """Return the URL and the website of the publication that a copy names as its original, if there is one."""
+    """Return the URL and website ID of the publication that a copy declares as its original, or `None`."""
     if canonical_of is None:
         return None
     wanted = select(PublicationRow.url, PublicationRow.website_id).where(
@@ -118,9 +118,9 @@ async def original_of(plugin: PluginContext, user_id: str, canonical_of: str | N
 
 
 async def check_original(plugin: PluginContext, user_id: str, website_id: str, url: str) -> None:
-    """Let a URL be the canonical URL of copies: only one that the original's website was proven to control.
+    """Check that a URL can be the canonical URL of copies: the original's website must be proven to control it.
 
-    Otherwise a site could send what search engines credit for the copies to whatever URL it names.
+    Otherwise a site could pass the search ranking of the copies to any URL it reports.
 
     Raises `NotFound` and `ControlNotProven`.
     """

@@ -1,4 +1,4 @@
-"""What of an article readers do not get on its page: each loss in words, with a short excerpt."""
+"""Content of an article that its page does not show: one sentence per loss, with a short excerpt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pressroom_content.publishing.structure import Passage, Structure, words_of
 from pressroom_content.publishing.structure_reading import MAX_PAGE_RUNS, structure_of
 
 MAX_TOLD: Final = 12
-"""Losses that are named; of more than these only the number is said."""
+"""The maximum number of losses that are listed. The others are only counted."""
 
 _MAX_OF_A_KIND: Final = 3
 _FEW: Final = 0.3
@@ -31,26 +31,26 @@ _MARKS: Final = {
 
 
 def read_losses(page: bytes, article: str, url: str) -> list[str]:
-    """Return what of an article, as HTML, is not on a page in UTF-8 at a URL; see `losses`.
+    """Return what of an article, as HTML, is missing from a UTF-8 page at a URL; see `losses`.
 
     Raises:
-        InvalidInput: one of them is nested too deep, or has too many tags.
+        InvalidInput: one of them is nested too deeply, or has too many tags.
     """
     return losses(structure_of(article, url), structure_of(page.decode("utf-8", "replace"), url, MAX_PAGE_RUNS))
 
 
 def losses(article: Structure, page: Structure) -> list[str]:
-    """Return what of an article is not on a page, a sentence each, in the article's order; at most a dozen."""
+    """Return the content that the page lost, one sentence each, in the article's order. At most a dozen are listed."""
     return told(all_losses(article, page))
 
 
 def all_losses(article: Structure, page: Structure) -> list[Loss]:
-    """Return everything of an article that is not on a page, in the article's order."""
+    """Return all content of an article that is not on its page, in the article's order."""
     return sorted(_Comparison(article, page).losses(), key=lambda loss: loss.at)
 
 
 def told(found: Sequence[Loss]) -> list[str]:
-    """Return what is said of losses: some of each kind, and how many more there are."""
+    """Return the messages of losses: a few of each kind, and the number of the others."""
     shown: list[str] = []
     left, of_kind = 0, Counter[str]()
     for loss in found:
@@ -63,14 +63,14 @@ def told(found: Sequence[Loss]) -> list[str]:
 
 
 class _Comparison:
-    """An article beside its page."""
+    """Compares an article with its page."""
 
     def __init__(self, article: Structure, page: Structure) -> None:
         self._article, self._page = article, page
         self._matches = PassageMatches(article, page)
 
     def losses(self) -> Iterator[Loss]:
-        """Yield what is lost, in no order."""
+        """Yield the losses, in no particular order."""
         matches = self._matches
         wanted = matches.wanted
         shown = sum(matches[number] is not None for number, _ in wanted)
@@ -130,7 +130,7 @@ class _Comparison:
             yield Loss(run.at, "order", f"the {name} is shown in another place; in the article it is {place}")
 
     def _levels(self, wanted: Iterable[tuple[int, Passage]]) -> Iterator[Loss]:
-        """Yield the headings whose level is another than those of the others tell: themes may move all of them."""
+        """Yield headings whose level deviates from the usual shift: themes may move all levels."""
         found = []
         for number, run in wanted:
             match = self._matches[number]
@@ -150,7 +150,7 @@ class _Comparison:
                 )
 
     def _marks(self) -> Iterator[Loss]:
-        """Yield the words that are not set apart as they were."""
+        """Yield the words that lost their formatting."""
         shown: dict[str, list[str]] = defaultdict(list)
         for mark in self._page.marks:
             shown[mark.kind].append(mark.text if mark.kind == "code" else words_of(mark.text))

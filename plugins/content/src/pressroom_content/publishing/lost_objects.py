@@ -1,4 +1,4 @@
-"""What of an article's images, tables, footnotes and embedded pages is not on its page."""
+"""Images, tables, footnotes and embedded pages of an article that its page does not show."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SOURCE: Final = re.compile(r"[\s,]")
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Something that is not on a page as it was written. `at` is where it is in the article."""
+    """Content that is not on a page as it was written. `at` is its position in the article."""
 
     at: int
     kind: str
@@ -39,16 +39,16 @@ def excerpt(text: str, longest: int = 60) -> str:
 
 
 def is_part(words: str, others: str) -> bool:
-    """Tell whether one of two texts is part of the other. Of very long ones nobody knows: they count as such."""
+    """Check whether either text contains the other. Very long texts are not compared and count as contained."""
     if max(len(words), len(others)) > _MAX_WORDS:
         return True
     return f" {words} " in f" {others} " or (bool(others) and f" {others} " in f" {words} ")
 
 
 def lost_images(article: Structure, page: Structure, begin: int, end: int) -> Iterator[Loss]:
-    """Yield the images that are not on the page, or lost their alternative text. `begin` and `end` are its main part.
+    """Yield images missing from the page, or without their alternative text. `begin` and `end` delimit its main part.
 
-    Platforms rename, resize and move images: where as many others are in their place, nothing is said of them.
+    Platforms rename, resize and move images. A missing image is not reported if an unrelated one can stand in for it.
     """
     there = _ImagesOfPage(page, {stem for image in article.images if len(stem := _stem(image)) >= _MIN_STEM})
     waiting: list[ShownImage] = []
@@ -77,9 +77,9 @@ def lost_images(article: Structure, page: Structure, begin: int, end: int) -> It
 
 
 class _ImagesOfPage:
-    """The images of a page, by their numbers, to look up by the names of their files and their alternative texts.
+    """The images of a page, looked up by file name or alternative text. Values are indices.
 
-    `claimed` are those that an image of the article was found in.
+    `claimed` holds the indices of images that match one of the article.
     """
 
     def __init__(self, page: Structure, stems: Collection[str]) -> None:
@@ -100,7 +100,7 @@ class _ImagesOfPage:
                     self.claimed.add(number)
 
     def of_stem(self, stem: str) -> Sequence[int]:
-        """Return the images whose file has a name, or else the first one that has it somewhere in its URLs."""
+        """Return the images with this file name, or else the first one whose URLs contain it."""
         if len(stem) < _MIN_STEM:
             return ()
         if stem not in self._by_stem:
@@ -111,13 +111,13 @@ class _ImagesOfPage:
         return self._by_stem[stem]
 
     def is_known(self, number: int) -> bool:
-        """Tell whether the URLs of an image have the name of one of the article."""
+        """Check whether the URLs of an image contain the file name of one of the article's images."""
         few = len(self._stems) <= _MAX_STEMS
         return number in self.claimed or (few and any(stem in self._sources[number] for stem in self._stems))
 
 
 def _lost_alt(image: ShownImage, there: Sequence[ShownImage], *, renamed: bool = False) -> Iterator[Loss]:
-    """Yield that an image has no alternative text, or another one. One that was `renamed` may be another image."""
+    """Yield the loss of an image's alternative text. A `renamed` image may be a different one."""
     alt = words_of(image.alt)
     if not image.alt.strip():
         return
@@ -136,7 +136,7 @@ def _stem(image: ShownImage) -> str:
 
 
 def _stem_of(source: str) -> str:
-    """Return the name of an image's file without what platforms put behind it."""
+    """Return the file name of an image without the suffixes that platforms append."""
     try:
         path = unquote(urlsplit(source).path)
     except ValueError:
@@ -146,7 +146,7 @@ def _stem_of(source: str) -> str:
 
 
 def lost_tables(article: Structure, page: Structure, is_on_page: Callable[[str], bool]) -> Iterator[Loss]:
-    """Yield the tables that are not on the page, and what they lost. `is_on_page` tells it of a text."""
+    """Yield tables missing from the page, and lost parts of the others. `is_on_page` looks up a text."""
     by_words: dict[str, deque[int]] = defaultdict(deque)
     for number, table in enumerate(page.tables):
         for words in {cell.words for row in table.rows for cell in row if cell.words}:
@@ -195,7 +195,7 @@ def _of_table(table: Table, there: Table, name: str) -> Iterator[Loss]:
 
 
 def _lost_cells(cells: Sequence[TableCell], others: Sequence[TableCell]) -> list[TableCell]:
-    """Return the cells that are not there, or not as often: the last ones of equal ones."""
+    """Return the cells that are missing or occur less often than in the article: of equal ones, the last."""
     free = Counter(cell.words for cell in others)
     left = []
     for cell in cells:
@@ -208,9 +208,9 @@ def _lost_cells(cells: Sequence[TableCell], others: Sequence[TableCell]) -> list
 
 
 def _moved_cells(table: Table, there: Table) -> list[TableCell]:
-    """Return the cells that are in another row or column. Nothing is said of a table with other cells or rows.
+    """Return the cells that moved to another row or column; empty if the tables do not have the same cells and rows.
 
-    Columns may be put before all others, as for the numbers of rows, and merged cells may be taken apart.
+    Columns may be inserted before all others, such as row numbers, and merged cells may be split.
     """
     rows, others = ([row for row in one.rows if any(cell.words for cell in row)] for one in (table, there))
     if len(rows) != len(others):
@@ -248,7 +248,7 @@ _MAX_CELLS: Final = 1_000
 
 
 def lost_notes(article: Structure, page: Structure, is_shown: Callable[[int], bool]) -> Iterator[Loss]:
-    """Yield the references to footnotes that lead nowhere on the page."""
+    """Yield references to footnotes that do not lead to an element of the page."""
     by_label: dict[str, list[str]] = defaultdict(list)
     for note in page.notes:
         by_label[words_of(note.label)].append(note.target)
@@ -265,7 +265,7 @@ def lost_notes(article: Structure, page: Structure, is_shown: Callable[[int], bo
 
 
 def lost_frames(article: Structure, page: Structure) -> Iterator[Loss]:
-    """Yield the embedded pages, such as videos, that are not on the page."""
+    """Yield embedded pages, such as videos, that are not on the page."""
     linked = " ".join(link.target for link in page.links)[:_MAX_SOURCES]
     for at, source in article.frames:
         host, known = _frame_id(source)
@@ -276,7 +276,7 @@ def lost_frames(article: Structure, page: Structure) -> Iterator[Loss]:
 
 
 def _frame_id(source: str) -> tuple[str, str]:
-    """Return the host of an embedded page, and what names it there."""
+    """Return the host of an embedded page, and its ID there."""
     try:
         parts = urlsplit(source)
         last = parts.path.rstrip("/").rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""What of an article's links and blocks of code is not on its page."""
+"""Links and code blocks of an article that its page does not show."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ _LANGUAGES: Final = (
     "yaml yml",
     "zig",
 )
-"""Names of languages that highlighters take for the same, or use for each other."""
+"""Aliases of languages that highlighters treat as equal or substitute for each other."""
 
 _KNOWN: Final[Mapping[str, str]] = {name: names.split()[0] for names in _LANGUAGES for name in names.split()}
 _PLAIN: Final = frozenset({"text", "plaintext", "plain", "txt", "none", "nohighlight", "no-highlight"})
 
 
 def lost_code(article: Structure, page: Structure, is_on_page: Callable[[str], bool]) -> Iterator[Loss]:
-    """Yield the blocks of code that are not on the page as they were written, or lost their language."""
+    """Yield code blocks that are not on the page as written, or that lost their language."""
     wanted = {number: text for number, block in enumerate(article.code) if (text := _lines(block.text)).strip()}
     same = _same(article, page, wanted)
     taken = set(same.values())
@@ -101,9 +101,9 @@ def lost_code(article: Structure, page: Structure, is_on_page: Callable[[str], b
 
 
 def _same(article: Structure, page: Structure, wanted: Mapping[int, str]) -> dict[int, int]:
-    """Return the numbers of blocks of the article with those of the page that show them, each for one.
+    """Return a one-to-one mapping from the article's blocks to the blocks of the page with the same text.
 
-    Where texts are equal, those in the same language go first.
+    Of blocks with equal text, those in the same language are paired first.
     """
     free: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number in reversed(range(len(page.code))):
@@ -122,7 +122,7 @@ def _same(article: Structure, page: Structure, wanted: Mapping[int, str]) -> dic
 
 
 def _lost_language(block: CodeBlock, there: str, name: str) -> Iterator[Loss]:
-    """Yield that a block is in no language or in another one. Languages that are not known here may get lost."""
+    """Yield the loss or change of a block's language. Languages without a known alias may be shown as plain text."""
     wanted, shown = _family(block.language), _family(there)
     if not block.language or wanted == shown or wanted in _PLAIN:
         return
@@ -158,7 +158,7 @@ _Place = tuple[str, str, str]
 
 
 class _Key(NamedTuple):
-    """What is compared of a link: its place, the parameters of its URL that it has at least, and its words."""
+    """The compared properties of a link: place, minimum query parameters and words."""
 
     place: _Place
     query: frozenset[tuple[str, str]]
@@ -166,9 +166,9 @@ class _Key(NamedTuple):
 
 
 def lost_links(article: Structure, page: Structure, matches: PassageMatches) -> Iterator[Loss]:
-    """Yield the links that are not in the article's part of the page, lead elsewhere, or lost their titles.
+    """Yield links missing from the article's part of the page, with another target, or without their titles.
 
-    What else is on the page, such as its menu, may lead to the same places.
+    Links elsewhere on the page, such as in its menu, may have the same targets and are ignored.
     """
     shown = [link for link in page.links if matches.is_inside(link.at, link.run)]
     by_words: dict[str, list[ShownLink]] = defaultdict(list)
@@ -197,7 +197,7 @@ def _lost_place(link: ShownLink, there: Sequence[ShownLink], page: Structure) ->
 
 
 class _LinkComparison:
-    """The links of an article, by what is compared of them, beside those of its part of the page."""
+    """Compares the links of an article, grouped by key, with those in its part of the page."""
 
     def __init__(
         self,
@@ -218,7 +218,7 @@ class _LinkComparison:
                 self._at_place[key.place].append((key, link))
 
     def losses(self) -> Iterator[Loss]:
-        """Yield what is lost, in no order. Of what is left after a lot of comparing nothing is said."""
+        """Yield the losses, in no particular order. Links beyond the comparison limit are not reported."""
         for key, links in self._wanted.items():
             there = list(self._same.get(key, ()))
             if len(there) < len(links) or any(link.title for link in links):
@@ -236,9 +236,9 @@ class _LinkComparison:
         return None if match is None else match.run
 
     def _others(self, key: _Key, links: Sequence[ShownLink]) -> list[ShownLink]:
-        """Return links of the page that may be these: platforms put things into them, split them, and add parameters.
+        """Return page links that may be equivalent: platforms insert text into links, split them and add parameters.
 
-        In a passage that was changed the text of a link may be another one.
+        In a passage that was changed, the text of the link may differ too.
         """
         found = (self._matches[link.run] for link in links)
         runs = {match.run for match in found if match is not None and not match.exact}
@@ -251,7 +251,7 @@ class _LinkComparison:
         ]
 
     def _missing(self, links: Sequence[ShownLink], there: Sequence[ShownLink]) -> Sequence[ShownLink]:
-        """Return as many of equal links as are lost, those first whose passage has no such link."""
+        """Return as many of equal links as are missing, beginning with those whose passage has no such link."""
         count = len(links) - len(there)
         if count <= 0:
             return ()

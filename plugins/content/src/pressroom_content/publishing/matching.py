@@ -1,4 +1,4 @@
-"""Where the passages of an article are on its page: each on a passage of its own, equal ones in their order."""
+"""Matching the passages of an article with those of its page, one to one, in order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COST_OF_A_FIND: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class PassageMatch:
-    """Where a passage of the article is on the page. `run` is `None` where it is spread over several passages."""
+    """The position of an article's passage on the page. `run` is `None` if it is spread over several passages."""
 
     run: int | None
     exact: bool = False
@@ -29,10 +29,10 @@ class PassageMatch:
 
 
 class PassageMatches:
-    """The passages of an article beside those of its page, without the cells of tables.
+    """Matches the passages of an article, without table cells, with those of its page.
 
-    `begin` and `end` are the main part of the page. What is elsewhere counts only where it is the same kind of passage
-    and not in a menu. `wanted` are the article's passages that are looked for, with their numbers.
+    `begin` and `end` delimit the main part of the page. Passages outside of it match only if they are of the same kind
+    and not in a menu. `wanted` holds the passages of the article to look for, with their indices.
     """
 
     def __init__(self, article: Structure, page: Structure) -> None:
@@ -55,31 +55,31 @@ class PassageMatches:
         self._shown_runs = {match.run for match in self._matches.values() if match is not None}
 
     def __getitem__(self, number: int) -> PassageMatch | None:
-        """Return where a passage of the article is, by its number; `None` where it is not on the page."""
+        """Return the match of a passage of the article, by its index; `None` if it is not on the page."""
         return self._matches.get(number)
 
     def is_shown(self, number: int) -> bool:
-        """Tell whether a passage of the article is on the page, so that what is in it is worth a look."""
+        """Check whether a passage of the article is on the page, so that its contents can be compared."""
         return self._matches.get(number, PassageMatch(None)) is not None
 
     def is_inside(self, at: int, run: int = -1) -> bool:
-        """Tell whether an element of the page is part of the article: in the main part, or in a passage of it."""
+        """Check whether an element of the page is part of the article: in the main part, or in a matched passage."""
         return self.begin <= at < self.end or run in self._shown_runs
 
     def is_on_page(self, text: str) -> bool:
-        """Tell whether a text is anywhere on the page."""
+        """Check whether a text is anywhere on the page."""
         words = words_of(text)
         return not words or words in self._exact or self.occurs(words, self._text)
 
     def occurs(self, words: str, text: str) -> bool:
-        """Tell whether words are in a text. What is left open after a lot of searching counts as found."""
+        """Check whether a text contains these words. Beyond the search limit, they count as found."""
         self._searched += len(text)
         return self._searched > _MAX_SEARCHED or f" {words} " in text
 
     def moved(self) -> Iterator[tuple[int, int | None]]:
-        """Yield the paragraphs and headings that are not in their place, each with the one before it in the article.
+        """Yield the paragraphs and headings that moved, each with the one that precedes it in the article.
 
-        Only what is there once is looked at. The fewest that can have been moved are taken for it.
+        Only passages that occur once are considered. The smallest possible number of them is reported as moved.
         """
         there: list[tuple[int, int]] = []
         for number, run in self.wanted:
@@ -98,7 +98,7 @@ class PassageMatches:
                 before = number
 
     def _index(self) -> str:
-        """Note what passages of the page begin and end with, and which words they have. Return its text."""
+        """Index the passages of the page by their edges and words. Return its text."""
         parts, length = [" "], 1
         for number, run in enumerate(self._page.runs):
             if not run.words:
@@ -138,7 +138,7 @@ class PassageMatches:
             self._match_inexact(words, numbers)
 
     def _without_cells(self, numbers: Sequence[int], cells: int) -> Iterator[int]:
-        """Yield passages of the page without as many cells of tables as the article has itself."""
+        """Yield passages of the page, omitting as many table cells as the article has itself."""
         for number in numbers:
             if cells and self._page.runs[number].kind == "cell":
                 cells -= 1
@@ -146,7 +146,7 @@ class PassageMatches:
                 yield number
 
     def _take(self, numbers: Sequence[int], there: Sequence[int], key: Callable[[Passage], Hashable]) -> list[int]:
-        """Put passages of the article on passages of the page with the same key, and return those that are left."""
+        """Match passages of the article with passages of the page that have the same key. Return the unmatched ones."""
         if not numbers:
             return []
         free: dict[Hashable, deque[int]] = defaultdict(deque)
@@ -163,7 +163,7 @@ class PassageMatches:
         return left
 
     def _match_inexact(self, words: str, numbers: Sequence[int]) -> None:
-        """Find equal passages of the article in longer ones of the page, over several of them, or changed a little."""
+        """Find equal passages of the article inside longer ones, spread over several ones, or slightly changed."""
         count = words.count(" ") + 1
         edges = iter(()) if count > _EDGE else (one for one in self._edges.get(words, ()) if one not in self._taken)
         found = self._occurrences(words) if count >= _SHORT_WORDS or len(words) >= _SHORT else iter(())
@@ -176,7 +176,7 @@ class PassageMatches:
                 self._matches[number] = next(found, None) or next(similar, None)
 
     def _occurrences(self, words: str) -> Iterator[PassageMatch]:
-        """Yield where words are in the text of the page, but for the passages that have their place in the article."""
+        """Yield the occurrences of words in the text of the page, except in passages that are already matched."""
         at, wanted = 0, f" {words} "
         while self._searched <= _MAX_SEARCHED:
             begin, at = at, self._text.find(wanted, at)
@@ -194,7 +194,7 @@ class PassageMatches:
             at += len(words) + 1
 
     def _similar(self, text: str) -> Iterator[PassageMatch]:
-        """Yield the passages of the page that have most of a text's words, the one with the most of them first."""
+        """Yield the passages of the page that share most of a text's words, the best match first."""
         words = Counter(text.split(" "))
         total = sum(words.values())
         if total < _EDGE:
@@ -220,7 +220,7 @@ def _kind_of(run: Passage) -> Hashable:
 
 
 def _longest_rising(numbers: Sequence[int]) -> Iterator[int]:
-    """Yield the positions of a longest rising selection of different numbers, the last first."""
+    """Yield the positions of a longest increasing subsequence of distinct numbers, in reverse order."""
     ends: list[int] = []
     positions: list[int] = []
     before: list[int] = []

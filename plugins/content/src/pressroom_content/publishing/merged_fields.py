@@ -1,4 +1,4 @@
-"""Bringing the fields that were edited in a post on its website into the article, beside its body."""
+"""Merging edits that were made to a post's fields on its website into the article."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.connectors import connector_of
 
 Side = Literal["article", "site", "both"]
-"""Whose text is taken; `both` has the website's, then the article's."""
+"""The version to use. `both` combines the website's, then the article's."""
 
 _FIELDS: Final = (
     "title", "slug", "excerpt", "meta_title", "meta_description", "keyphrase", "canonical_url", "author", "tags",
     "categories", "featured_alt",
 )  # fmt: skip
 _ONLY_THERE: Final = ("featured", "featured_caption")
-"""Fields that an article cannot take over: its featured image is one of the account's library, with its caption."""
+"""Fields that an article cannot take over: its featured image and caption come from the account's library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class FieldConflict:
 
 @dataclass(frozen=True, slots=True)
 class FieldMerge:
-    """What merging came to: `changes` of the article, all that was `edited` on the website, and `conflicts`."""
+    """The result of a merge: `changes` to the article, all fields `edited` on the website, and `conflicts`."""
 
     changes: Mapping[str, Any]
     edited: Mapping[str, Any]
@@ -48,7 +48,7 @@ class FieldMerge:
 def merged_fields(
     known: KnownBody, remote: RemotePost, mine: Mapping[str, Any], choices: Mapping[str, Side]
 ) -> FieldMerge:
-    """Merge the fields that a website shows with `mine`, what would be sent of an article."""
+    """Merge the fields that a website shows with `mine`, the fields that would be sent from the article."""
     changes: dict[str, Any] = {}
     edited: dict[str, Any] = {}
     conflicts = []
@@ -75,7 +75,7 @@ def _left_to_owner(known: KnownBody, shown: Mapping[str, Any], mine: Mapping[str
     has_another = known.fields.get("featured", shown["featured"]) != shown["featured"]
     if has_another or "featured" in known.kept or not mine["featured"]:
         left.add("featured_alt")
-    if not mine["author"]:  # the post is by the account that publishes: nobody was sent
+    if not mine["author"]:  # no author was sent, so the post shows the publishing account
         left.add("author")
     return frozenset(left)
 
@@ -90,10 +90,10 @@ def _changed_here(name: str, known: KnownBody, mine: Mapping[str, Any]) -> bool:
 def settled(
     known: KnownBody, fields: FieldMerge, mine: Mapping[str, Any], choices: Mapping[str, Side]
 ) -> tuple[dict[str, Any], frozenset[str]]:
-    """Return what counts as sent from now on, and the names of the fields that are left to the site's owner.
+    """Return the fields that count as sent from here on, and the names of those left to the site's owner.
 
-    These are what an article cannot hold, and what would be sent otherwise than it is on the site, such as the category
-    that the website's settings name for articles without one.
+    Left to the owner are fields that an article cannot hold, and those that would be sent with another value than the
+    site has, such as the default category from the website's settings.
     """
     sent, kept = dict(known.sent), set(known.kept)
     for name, shown in fields.edited.items():
@@ -110,7 +110,7 @@ def settled(
 
 
 def sent_of(plugin: PluginContext, website: Website, article: Article, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what would be sent of an article's fields; of its featured image, the id alone."""
+    """Return the fields that would be sent from an article. Of its featured image, only the ID is included."""
     able = capabilities_of(website, connector_of(plugin, website.platform))
     post = fields_of(article, site_settings.read(website.settings), able, options)
     featured = [article.featured_media_id] if article.featured_media_id and able.featured_image else []

@@ -1,4 +1,4 @@
-"""Where articles are, and what goes out when: for lists and calendars, read in few queries."""
+"""Placements of articles and publishing schedules for lists and calendars, read in few queries."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pressroom_content.records import PublicationStatus
 from pressroom_content.tables import ArticleRow, PublicationRow
 
 MAX_ENTRIES: Final = 400
-"""The maximum of entries in a calendar or a list; others are left out."""
+"""The maximum number of entries in a calendar or a list. Others are left out."""
 
 _AHEAD: Final = ("queued", "publishing", "draft", "scheduled", "failed", "unknown")
 _WAITING: Final = ("queued", "scheduled")
 _SLACK: Final = timedelta(days=1)
-"""By how much a row's time of change may precede its time of publication, where clocks differ."""
+"""By how much a row's time of change may precede its time of publication if clocks differ."""
 
 
 _Entries = Select[str, str, str, str, datetime, str]
@@ -29,7 +29,7 @@ _Entries = Select[str, str, str, str, datetime, str]
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """An article on a website. `url` is empty before it has one."""
+    """An article on a website. `url` is empty until the post has one."""
 
     website_id: str
     status: str
@@ -37,13 +37,13 @@ class Placement:
 
     @property
     def link(self) -> str:
-        """The URL that people can open, empty if it has none."""
+        """The URL that people can open; empty if there is not one."""
         return self.url if self.status == "published" and self.url.startswith(("https://", "http://")) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleEntry:
-    """What goes out, or went out, at `at`."""
+    """A publication that is or was published at `at`."""
 
     publication_id: str
     article_id: str
@@ -56,7 +56,7 @@ class ScheduleEntry:
 async def placements(
     session: AsyncSession, user_id: str, article_ids: Sequence[str]
 ) -> Mapping[str, Sequence[Placement]]:
-    """Return where articles of an account are or are to be, by the article's id."""
+    """Return the current and planned placements of an account's articles, by article ID."""
     wanted = (
         select(PublicationRow.article_id, PublicationRow.website_id, PublicationRow.status, PublicationRow.url)
         .where(PublicationRow.article_id.in_(article_ids), PublicationRow.user_id == user_id)
@@ -70,7 +70,7 @@ async def placements(
 
 
 async def heads(session: AsyncSession, user_id: str, article_ids: Sequence[str]) -> Mapping[str, tuple[str, int]]:
-    """Return the titles and newest versions of articles of an account, by id."""
+    """Return the title and newest version of each article of an account, by ID."""
     wanted = select(ArticleRow.id, ArticleRow.title, ArticleRow.version).where(
         ArticleRow.id.in_(set(article_ids)), ArticleRow.user_id == user_id
     )
@@ -80,9 +80,9 @@ async def heads(session: AsyncSession, user_id: str, article_ids: Sequence[str])
 async def entries(
     session: AsyncSession, user_id: str, begin: datetime, end: datetime, website_id: str | None = None
 ) -> Sequence[ScheduleEntry]:
-    """Return what an account published, or is to publish at a named time, from `begin` until before `end`, in order.
+    """Return an account's posts that were published, or are scheduled, from `begin` until before `end`, in order.
 
-    If there are more than `MAX_ENTRIES`, these are the first of them.
+    At most the first `MAX_ENTRIES` are returned.
     """
     branches = [
         wanted.order_by(at, PublicationRow.id).limit(MAX_ENTRIES)
@@ -93,7 +93,7 @@ async def entries(
     ]
     if website_id is not None:
         branches = [branch.where(PublicationRow.website_id == as_id(website_id)) for branch in branches]
-    # SQLite takes a limit within a union in a subquery only.
+    # SQLite allows a limit within a union only in a subquery.
     rows = await session.execute(union_all(*(select(branch.subquery()) for branch in branches)))
     found = sorted((_entry(*row) for row in rows), key=lambda entry: (entry.at, entry.publication_id))
     return found[:MAX_ENTRIES]
@@ -102,7 +102,7 @@ async def entries(
 async def upcoming(
     session: AsyncSession, user_id: str, begin: datetime, end: datetime, limit: int
 ) -> tuple[Sequence[ScheduleEntry], int]:
-    """Return the first that an account is to publish from `begin` until before `end`, and how many there are."""
+    """Return the first scheduled publications from `begin` until before `end`, and their total number."""
     at = PublicationRow.publish_at
     wanted = _wanted(user_id, _ahead(begin, end, _WAITING), at).order_by(at, PublicationRow.id)
     return await _first(session, wanted, limit)
@@ -111,7 +111,7 @@ async def upcoming(
 async def latest(
     session: AsyncSession, user_id: str, begin: datetime, end: datetime, limit: int
 ) -> tuple[Sequence[ScheduleEntry], int]:
-    """Return the last that an account published from `begin` until before `end`, the newest first, and their number."""
+    """Return the latest posts from `begin` until before `end`, newest first, and their total number."""
     at = PublicationRow.published_at
     wanted = _wanted(user_id, _live(begin, end), at).order_by(at.desc(), PublicationRow.id.desc())
     return await _first(session, wanted, limit)

@@ -1,4 +1,4 @@
-"""What an article comes to on a website: its body in the platform's form, the post, and what cannot be in it."""
+"""Preparing an article for a website: the rendered body, the post, and the parts that the platform does not support."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.settings import WebsiteSettings
 
 _HARMLESS: Final = frozenset({COMMENTS})
-"""What Markdown may keep: generators have comments such as `<!--more-->`."""
+"""What Markdown may retain: site generators use comments such as `<!--more-->`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedBody:
-    """A body as sanitised HTML and as markdown, and what sanitising took away, in words.
+    """A body as sanitised HTML and as Markdown, and descriptions of the parts that sanitising removed.
 
-    Markdown holds nothing that was taken away from the HTML: programs that build sites show raw HTML as it is.
+    The Markdown is free of those parts too: site generators output raw HTML unchanged.
     """
 
     html: str
@@ -44,13 +44,13 @@ class RenderedBody:
 
 
 def rendered_in_pieces(article: Article, sanitiser: Sanitiser) -> RenderedBody:
-    """Do what `rendered` does, and give the pieces besides. Raises `InvalidInput`."""
+    """Do the same as `rendered`, and add the pieces. Raises `InvalidInput`."""
     pieces = tuple(pieces_of(article.body, article.body_format, sanitiser))
     return replace(rendered(article, sanitiser), pieces=pieces)
 
 
 def rendered(article: Article, sanitiser: Sanitiser) -> RenderedBody:
-    """Return the body of an article. It may take a second: call it in a worker. Raises `InvalidInput`."""
+    """Render the body of an article. It can take a second: call it in a worker. Raises `InvalidInput`."""
     body = without_placeholders(article.body)
     made = render(body, article.body_format, sanitiser)
     if article.body_format == "html":
@@ -63,12 +63,12 @@ def rendered(article: Article, sanitiser: Sanitiser) -> RenderedBody:
 
 
 OVERRIDES: Final = ("slug", "author", "excerpt", "canonical_url", "tags", "categories")
-"""Options of a publication that stand in for the article's own field; all others are the connector's."""
+"""Options of a publication that override the article's own field. All others belong to the connector."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manuscript:
-    """An article, made ready for a website: everything but what the site itself gives back, such as ids."""
+    """An article prepared for a website, except for the data that the site returns, such as IDs."""
 
     post: Post
     images: Mapping[str, PostImage]
@@ -90,7 +90,7 @@ class Manuscript:
         return replace(self, images={name: image.without_content for name, image in self.images.items()})
 
     def completed(self, term_ids: Mapping[TermKind, tuple[str, ...]], uploaded: Mapping[str, RemoteMedia]) -> Post:
-        """Return the post with the terms and images that are on the site by now. Call it in a worker."""
+        """Return the post with its term IDs and uploaded images. Call it in a worker."""
         html, markdown = placed(self.post.html, self.post.markdown, self.images, uploaded, figures=self.figures)
         featured = self.images.get(self.featured_id)
         target = featured.at(uploaded) if featured else None
@@ -99,7 +99,7 @@ class Manuscript:
         return replace(self.post, html=html, markdown=markdown, term_ids=dict(term_ids), featured=target)
 
     def placed_pieces(self, uploaded: Mapping[str, RemoteMedia]) -> tuple[Sequence[BodyPiece], frozenset[int]]:
-        """Return the body in pieces with the images that are on the site by now, and which pieces have any.
+        """Return the body in pieces with the uploaded images, and the indices of the pieces that contain any.
 
         Call it in a worker.
         """
@@ -124,7 +124,7 @@ class Manuscript:
         return pieces, frozenset(with_images)
 
     def sent_fields(self) -> dict[str, Any]:
-        """Return what the fields of the post are, to tell later which of them changed."""
+        """Return the fields of the post, to detect later changes."""
         return sent_fields(self.post, self.featured_id)
 
 
@@ -139,7 +139,7 @@ async def manuscript(
     canonical_url: str = "",
     in_pieces: bool = False,
 ) -> Manuscript:
-    """Return an article as a website will get it, with its body `in_pieces` besides where that is asked for.
+    """Prepare an article for a website, with its body also `in_pieces` if requested.
 
     Raises:
         InvalidInput: its body cannot be rendered.
@@ -161,7 +161,7 @@ async def manuscript(
     if featured is not None:
         alt, caption = post.featured_alt or featured.file.alt, featured.caption if able.featured_caption else ""
         post = replace(post, featured_alt=alt, featured_caption=caption)
-        # Some platforms keep the alternative text of a featured image with the file, once for all posts.
+        # Some platforms store the alternative text of a featured image with the file, once for all posts.
         images = {**images, featured_id: replace(featured, file=replace(featured.file, alt=alt))}
     if website.platform == BUILTIN and featured is None and await cards.available(plugin):
         card = await cards.compose(
@@ -191,7 +191,7 @@ def fields_of(
     options: Mapping[str, Any],
     canonical_url: str = "",
 ) -> Post:
-    """Return an article as a post of a website, but for its body and images."""
+    """Return an article as a post of a website, without its body and images."""
     own = {name: value for name, value in options.items() if name in OVERRIDES and value}
     return Post(
         marker="",
@@ -224,7 +224,7 @@ _SENT: Final = (
 
 
 def sent_fields(post: Post, featured_id: str) -> dict[str, Any]:
-    """Return what the fields of a post are, as JSON, to tell later which of them changed."""
+    """Return the fields of a post as JSON, to detect later changes."""
     sent: dict[str, Any] = {name: getattr(post, name) for name in _SENT}
     lists = {name: list(sent[name]) for name in ("tags", "categories")}
     featured = [featured_id, post.featured_alt, post.featured_caption] if featured_id else []
@@ -232,7 +232,7 @@ def sent_fields(post: Post, featured_id: str) -> dict[str, Any]:
 
 
 def is_as_sent(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    """Tell whether a field is what was sent `before`. Of a featured image, an id alone stands for any text of it."""
+    """Check whether a field is what was sent `before`. A featured image given as an ID alone matches any texts."""
     if not name.startswith("featured"):
         return before.get(name) == now.get(name)
     old, new = before.get("featured"), now.get("featured")
@@ -242,17 +242,17 @@ def is_as_sent(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> 
 
 
 def canonical_url_of(article: Article, options: Mapping[str, Any], original_url: str) -> str:
-    """Return the canonical URL of an article's post: that of the original, else what the options or the article say."""
+    """Return the canonical URL of an article's post: the original's URL, else the option's, else the article's."""
     return original_url or options.get("canonical_url") or article.canonical_url
 
 
 def lacks_author(post: Post, able: Capabilities, term_ids: Mapping[Any, Sequence[str]]) -> bool:
-    """Tell whether a post names an author that its site does not have."""
+    """Check whether a post has an author that its site does not know."""
     return bool(post.author) and able.authors and not term_ids.get("author")
 
 
 def unknown_author(name: str) -> str:
-    """Return what people are told of an author that a site does not have."""
+    """Return the warning about an author that a site does not know."""
     return (
         f"the site has no author {name!r}, so the post is by the account that publishes; list_site_taxonomies with the "
         "kind author shows the ones it has"
@@ -260,23 +260,23 @@ def unknown_author(name: str) -> str:
 
 
 def capabilities_of(website: Website, connector: SiteConnector) -> Capabilities:
-    """Return what can be done on a website: what its live check found, else what its platform can."""
+    """Return the capabilities of a website: those its live check found, else those of its platform."""
     if not website.capabilities:
         return connector.capabilities
     known = asdict(connector.capabilities)
     found = {name: bool(website.capabilities.get(name, default)) for name, default in known.items()}
-    # What sites have by default, their platform may lack.
+    # Sites report these by default, but their platform may lack them.
     limited = {name: found[name] and known[name] for name in ("read_back", "trash")}
     return Capabilities(**found | limited)
 
 
 def removals(removed: Sequence[str]) -> list[str]:
-    """Return the warnings about what sanitising took away from a body."""
+    """Return the warnings about the parts of a body that sanitising removed."""
     return [f"removed from the body: {what}" for what in removed]
 
 
 def hash_of_post(post: Post) -> str:
-    """Return what changes with every change of what is sent."""
+    """Return a hash of everything that is sent of a post."""
     fields = asdict(replace(post, marker="", term_ids={}, kept=frozenset()))
     return hashlib.sha256(json.dumps(fields, sort_keys=True, default=str).encode()).hexdigest()
 
@@ -284,7 +284,7 @@ def hash_of_post(post: Post) -> str:
 def _unsupported(
     article: Article, post: Post, categories: Sequence[str], able: Capabilities, featured: PostImage | None
 ) -> Sequence[str]:
-    """Return the fields of an article that the website cannot hold."""
+    """Return the fields of an article that the website does not support."""
     wanted = {
         "tags": (bool(article.tags), able.tags),
         "categories": (bool(categories), able.categories),

@@ -1,4 +1,4 @@
-"""What people do with publications: publish, update and retry them, and ask for their status."""
+"""Operations on publications: publish, update, retry and query."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _POLL_SECONDS: Final = 0.5
 
 
 class Publications:
-    """The publications of accounts. What belongs to another account does not exist."""
+    """The publications of accounts. Those of another account are treated as nonexistent."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
@@ -71,9 +71,9 @@ class Publications:
     async def note_verified(
         self, seen: Publication, facts: Mapping[str, Any], warnings: Sequence[str], *, over: bool = True
     ) -> None:
-        """Replace earlier findings on the page by those of just now, unless work on it has continued meanwhile.
+        """Replace the findings about the page, unless the publication's status has changed meanwhile.
 
-        With `over` it is not looked at again by itself.
+        With `over`, no further automatic check of a live page follows.
         """
         async with self._database.writing() as session:
             row = await owned(session, seen.user_id, seen.id, lock=True)
@@ -88,9 +88,9 @@ class Publications:
                 row.due_at = None
 
     async def look_later(self, seen: Publication, pauses: Sequence[timedelta]) -> datetime | None:
-        """Have a page that may be there later looked at again; return when, `None` where it was looked at often enough.
+        """Schedule another check of a page that may appear later. Return its time, or `None` after the last check.
 
-        Nothing changes where work on the publication has continued meanwhile.
+        Nothing changes if work on the publication has continued meanwhile.
         """
         async with self._database.writing() as session:
             row = await owned(session, seen.user_id, seen.id, lock=True)
@@ -113,7 +113,7 @@ class Publications:
         limit: int = 20,
         cursor: str | None = None,
     ) -> tuple[Sequence[Publication], str | None]:
-        """Return publications, the last changed first, and the cursor of the next page. Raises `InvalidInput`."""
+        """Return publications, most recently changed first, and the cursor of the next page. Raises `InvalidInput`."""
         wanted = select(PublicationRow).where(PublicationRow.user_id == user_id)
         if website_id is not None:
             wanted = wanted.where(PublicationRow.website_id == as_id(website_id))
@@ -142,7 +142,7 @@ class Publications:
         status: str | None = None,
         limit: int = 400,
     ) -> Sequence[Publication]:
-        """Return what goes out, or went out, at a named time between two moments, in its order."""
+        """Return publications scheduled from `begin` until before `end`, in order, including already published ones."""
         wanted = select(PublicationRow).where(
             PublicationRow.user_id == user_id,
             PublicationRow.mode == "schedule",
@@ -162,7 +162,7 @@ class Publications:
     async def preview(
         self, user_id: str, article_id: str, website_id: str, options: Mapping[str, Any], canonical_url: str = ""
     ) -> tuple[Manuscript, Article, Website]:
-        """Return what a website would get of an article. Raises `NotFound`, `InvalidInput` or `SiteUnavailable`."""
+        """Return what a website would receive for an article. Raises `NotFound`, `InvalidInput`, `SiteUnavailable`."""
         article = await Articles(self._plugin).get(user_id, article_id)
         website = await Websites(self._plugin).get(user_id, website_id)
         connector = connector_of(self._plugin, website.platform)
@@ -183,18 +183,19 @@ class Publications:
         request_id: str | None = None,
         canonical_of: str | None = None,
     ) -> Publication:
-        """Begin to bring an article to a website, and return the publication; see `begin`, which raises the same."""
+        """Start publishing an article and return the publication. Raises the same exceptions as `begin`."""
         request = PublishRequest(mode, publish_at, options, canonical_of, request_id=request_id)
         return (await self.begin(user_id, article_id, website_id, request)).publication
 
     async def begin(self, user_id: str, article_id: str, website_id: str, request: PublishRequest) -> BegunPublication:
-        """Begin to bring an article's newest version to a website, and return its publication, one for the pair.
+        """Start publishing an article's newest version. Each pair of article and website has one publication.
 
-        What is there already, or on its way there, is not begun again. What failed continues at the failed step.
+        Publications that are already complete or in progress are not started again. Failed ones continue at the failed
+        step.
 
         Raises:
             NotFound: the account has no such article or website.
-            InvalidInput: it cannot be done so; the message says why.
+            InvalidInput: the request cannot be fulfilled; the message says why.
         """
         while True:
             try:
@@ -205,11 +206,11 @@ class Publications:
                     if found.begun and found.publication.mode == "schedule":
                         await note_status(session, user_id, article.id, "scheduled")
                     return found
-            except IntegrityError:  # somebody else began it at the same moment
+            except IntegrityError:  # created concurrently by another request
                 continue
 
     async def update(self, user_id: str, publication_id: str, *, force: bool = False) -> Publication:
-        """Begin to bring the newest version to the site. Raises `NotFound` and `InvalidInput`."""
+        """Start publishing the newest version to the site. Raises `NotFound` and `InvalidInput`."""
         known = await self.get(user_id, publication_id)
         if known.status == "unpublished":
             raise InvalidInput("publication_id", "was taken down; use publish_content to bring it back")
@@ -227,7 +228,7 @@ class Publications:
             return record(row)
 
     async def wait(self, publication: Publication, seconds: float) -> Publication:
-        """Return the publication once an attempt has ended, or the time is over."""
+        """Wait until an attempt has ended or the timeout has passed, and return the publication."""
         now = asyncio.get_running_loop().time
         deadline = now() + seconds
         latest = datetime.now(UTC) + timedelta(seconds=seconds)
@@ -235,18 +236,18 @@ class Publications:
             while True:
                 ended.clear()
                 found = await self.get(publication.user_id, publication.id)
-                # Where the site was away, work continues automatically, later than anybody waits.
+                # If the site was unavailable, the automatic retry is later than any caller waits.
                 away = found.status == "queued" and bool(found.error)
                 later = found.due_at is None or found.due_at > latest or away
                 over = found.status not in UNDER_WAY or (found.status != "publishing" and later)
                 if over or now() >= deadline:
                     return found
-                with suppress(TimeoutError):  # another process may work on it
+                with suppress(TimeoutError):  # another process may run the attempt
                     async with asyncio.timeout_at(min(deadline, now() + _POLL_SECONDS)):
                         await ended.wait()
 
     async def problem(self, publication: Publication) -> str:
-        """Return the code of the error that the current attempt ended with, or nothing."""
+        """Return the error code of the current attempt; empty if it did not fail."""
         if not publication.error:
             return ""
         codes = [step.detail.get("error_code", "") for step in await self.steps(publication.id)]
@@ -298,7 +299,7 @@ class Publications:
         return BegunPublication(record(row), begun=True, new=new)
 
     async def of_pair(self, user_id: str, article_id: str, website_id: str) -> Publication | None:
-        """Return the publication of an article on a website, if there is one."""
+        """Return the publication of an article on a website, or `None`."""
         async with self._database.reading() as session:
             row = await session.scalar(_of_pair(user_id, article_id, website_id))
             return record(row) if row is not None else None
@@ -311,7 +312,7 @@ class Publications:
         row.job_id = await work_on(self._plugin, session, row.id, row.user_id, now)
 
     async def others_live(self, publication: Publication) -> bool:
-        """Tell whether the article is live, or about to be, on another website."""
+        """Check whether the article is published or scheduled on another website."""
         wanted = select(PublicationRow.id).where(
             PublicationRow.article_id == publication.article_id,
             PublicationRow.id != publication.id,
@@ -322,7 +323,7 @@ class Publications:
 
 
 def _of_status(status: str) -> ColumnElement[bool]:
-    """Return the condition for a status; `queued` stands for all that is under way."""
+    """Return the condition for a status. `queued` includes all publications in progress."""
     return PublicationRow.status.in_(UNDER_WAY) if status == "queued" else PublicationRow.status == status
 
 

@@ -1,6 +1,6 @@
-"""Bringing what was edited in a post on its website into the article, so that publishing overwrites nothing.
+"""Merging edits made to a post on its website into the article, so that publishing does not overwrite them.
 
-Both sides are merged block by block, from what they began with.
+This is a three-way merge, block by block.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _DEFINITION: Final = re.compile(
     r"(?>(?:\n(?![ \t]*+$)(?! {0,3}\[[^\[\]\n]{1,200}\]:)[^\n]++|\n++(?= {4}\S)[^\n]++)*)",
     re.MULTILINE,
 )
-"""A footnote, or the target of links, in markdown: its lines, and indented paragraphs below them."""
+"""A footnote or link definition in Markdown, including continuation lines and indented paragraphs."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergeConflict:
-    """Blocks that were changed on both sides. `number` counts from 1; the texts are markdown."""
+    """Blocks that were changed on both sides. `number` counts from 1; the texts are Markdown."""
 
     number: int
     before: str
@@ -56,7 +56,7 @@ class MergeConflict:
 
 @dataclass(frozen=True, slots=True)
 class MergedBody:
-    """An article's body with the edits of its website, as markdown; `conflicts` nobody decided."""
+    """An article's body merged with the edits of its website, as Markdown. `conflicts` holds the undecided ones."""
 
     text: str
     conflicts: tuple[MergeConflict, ...]
@@ -64,7 +64,7 @@ class MergedBody:
 
 @dataclass(frozen=True, slots=True)
 class _Edit:
-    """What one side has in place of the segments from `begin` to `end`, of those with which both began."""
+    """The texts with which one side replaces the common segments from `begin` up to `end`."""
 
     begin: int
     end: int
@@ -73,13 +73,13 @@ class _Edit:
 
 
 def merge(known: SiteBody, site: SiteBody, pieces: Sequence[BodyPiece], choices: Mapping[int, Side]) -> MergedBody:
-    """Return the article's body with what was edited on the website. It may take seconds: call it in a worker.
+    """Merge the website's edits into the article's body. It can take seconds: call it in a worker.
 
     Args:
-        known: the body as it was last read or written from here.
-        site: the body as it is on the website now.
+        known: the common ancestor: the body as it was last read or written from here.
+        site: the body as it is on the website.
         pieces: the article's body.
-        choices: what is taken of conflicts, by their numbers.
+        choices: the side to use for each conflict, by its number.
     """
     stable, edits = _edits_of_article(known.segments, site.segments, pieces)
     edits += _edits_of_site(known.segments, site.segments)
@@ -108,7 +108,7 @@ def merge(known: SiteBody, site: SiteBody, pieces: Sequence[BodyPiece], choices:
 
 
 def diff_of(known: SiteBody, site: SiteBody) -> str:
-    """Return what was edited on the website, as a unified diff of markdown; empty where nothing readable was."""
+    """Return the edits on the website as a unified diff of Markdown; empty if no text was changed."""
     shown = ([_DEFINITION.sub("", one.text).rstrip() for one in body.segments] for body in (known, site))
     before, now = (joined_text([text for text in texts if text]) for texts in shown)
     lines = unified_diff(before.split("\n"), now.split("\n"), "before", "website", lineterm="", n=_CONTEXT)
@@ -116,9 +116,9 @@ def diff_of(known: SiteBody, site: SiteBody) -> str:
 
 
 def _with_definitions(text: str, pieces: Sequence[BodyPiece]) -> str:
-    """Return a text with the notes and the targets of links that it names and lost.
+    """Restore the footnotes and link definitions that a text refers to and lost.
 
-    Articles have them below a paragraph, which the website's own words replace where it was edited there.
+    Articles have them below a paragraph. Where the website's text replaces that paragraph, they are lost.
     """
     there = {match[1] for match in _DEFINITION.finditer(text)}
     found = {match[1]: match[0].rstrip() for piece in pieces for match in _DEFINITION.finditer(piece.text)}
@@ -129,7 +129,7 @@ def _with_definitions(text: str, pieces: Sequence[BodyPiece]) -> str:
 def _edits_of_article(
     before: Sequence[BodySegment], site: Sequence[BodySegment], pieces: Sequence[BodyPiece]
 ) -> tuple[Mapping[int, Sequence[str]], list[_Edit]]:
-    """Return the article's texts of the segments that it left as they were, by number, and its edits."""
+    """Return the article's texts of unchanged segments, by segment number, and its edits."""
     on_site = _on_site(before, site)
     keys = {one.key: site[on_site[at]].key for at, one in enumerate(before) if one.key and at in on_site}
     texts = [_merged_text(piece, site, keys) for piece in pieces]
@@ -158,7 +158,7 @@ def _edits_of_site(before: Sequence[BodySegment], site: Sequence[BodySegment]) -
 
 
 def _edits(begin: int, end: int, texts: Sequence[str], side: Literal["article", "site"]) -> Iterator[_Edit]:
-    """Yield the edits of a range: one for each segment where there are as many texts as segments."""
+    """Yield the edits of a range: one per segment if there are as many texts as segments."""
     if end - begin == len(texts):
         yield from (_Edit(begin + at, begin + at + 1, side, (text,)) for at, text in enumerate(texts))
     else:
@@ -166,7 +166,7 @@ def _edits(begin: int, end: int, texts: Sequence[str], side: Literal["article", 
 
 
 def _groups(edits: Sequence[_Edit]) -> Iterator[list[_Edit]]:
-    """Yield the edits, those together that touch the same segments, or insert at the same place."""
+    """Yield groups of edits that overlap or insert at the same place."""
     group: list[_Edit] = []
     end = 0
     for one in edits:
@@ -183,7 +183,7 @@ def _groups(edits: Sequence[_Edit]) -> Iterator[list[_Edit]]:
 def _applied(
     before: Sequence[str], begin: int, group: Sequence[_Edit], side: Literal["article", "site"]
 ) -> Sequence[str]:
-    """Return the texts of some segments with the edits of one side. `begin` is the number of the first."""
+    """Return the texts of some segments with the edits of one side. `begin` is the number of the first segment."""
     texts: list[str] = []
     at = begin
     for one in group:
@@ -194,7 +194,7 @@ def _applied(
 
 
 def _on_site(before: Sequence[BodySegment], now: Sequence[BodySegment]) -> dict[int, int]:
-    """Return at which number each segment is on the website now, of those that are as they were."""
+    """Map the number of each unchanged segment to its number on the website."""
     old, new = (["\0".join(one.sources) for one in segments] for segments in (before, now))
     found: dict[int, int] = {}
     for begin, end, first, last in ranges_of(old, new):
@@ -204,7 +204,7 @@ def _on_site(before: Sequence[BodySegment], now: Sequence[BodySegment]) -> dict[
 
 
 def _merged_text(piece: BodyPiece, site: Sequence[BodySegment], keys: Mapping[str, str]) -> str:
-    """Return the text of a piece; one that stands for a block has the key that the block has now."""
+    """Return the text of a piece. The placeholder of a block gets the block's current key."""
     key = keys.get(piece.block, "") if piece.block else ""
     if not key or key == piece.block:
         return piece.text
@@ -213,11 +213,11 @@ def _merged_text(piece: BodyPiece, site: Sequence[BodySegment], keys: Mapping[st
 
 @dataclass(frozen=True, slots=True)
 class SiteEdits:
-    """What was edited on a website, and the outcome.
+    """The edits made on a website, and the outcome of merging them.
 
-    `diff` is a unified diff of the body's markdown, `fields` the new values of other fields. `made` is the article's
-    new version; it is `None` while there are conflicts that nobody decided, for a dry run, and where nothing was edited
-    or the article has it already.
+    `diff` is a unified diff of the body's Markdown, `fields` holds the new values of other fields. `made` is the
+    article's new version. It is `None` if there are undecided conflicts, in a dry run, if nothing was edited, or if the
+    article has the edits already.
     """
 
     publication: Publication
@@ -238,15 +238,15 @@ async def merge_edits(
     dry_run: bool = False,
     origin: str = "",
 ) -> SiteEdits:
-    """Write a new version of an article with what was edited in its post on the website. Safe to repeat.
+    """Write a new version of an article that includes the edits made to its post on the website. Safe to repeat.
 
-    `choices` says whose text is taken of conflicts, by their numbers, and of fields, by their names. Nothing is
-    written while any is missing, and nothing is written to the website at all.
+    `choices` selects the side for conflicts, by number, and for fields, by name. Nothing is written while a choice is
+    missing. The website is never written to.
 
     Raises:
         NotFound: the account has no such publication.
-        InvalidInput: it is being worked on, is not on its website, or its platform's bodies cannot be merged.
-        SiteError: the website could not be asked.
+        InvalidInput: it is being processed, is not on its website, or its platform's bodies cannot be merged.
+        SiteError: the website could not be queried.
     """
     async with changing(plugin, user_id, publication_id) as held:
         row = held.row
@@ -289,7 +289,7 @@ async def merge_edits(
             await remember_body(session, row.id, now, remote, sent, kept)
 
         refused = [name for name in fields.edited if choices.get(name) == "article"]
-        left = refused if made.article.version == row.article_version else []  # else it is news without words for it
+        left = refused if made.article.version == row.article_version else []  # else it is sent anyway
         error = f"the site has {', '.join(left)} otherwise than the article; publish_content sends it" if left else ""
         await held.save(remember, revision=shortened(remote.revision), sent_hash=digest, error=error)
         return replace(found, made=made)

@@ -1,4 +1,4 @@
-"""What posts refer to on their website: images, uploaded once, and tags, categories and authors as ids."""
+"""Resources that posts refer to on their website: uploaded images, and the IDs of tags, categories and authors."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ _FIELDS: Final[Mapping[TermKind, str]] = {"tag": "tags", "category": "categories
 
 
 async def terms(work: PublicationWork) -> None:
-    """Make the tags and categories that are missing on the site. It is safe to repeat, so nothing is noted before.
+    """Create the tags and categories that are missing on the site. Safe to repeat, so nothing is recorded beforehand.
 
-    Ids from before are taken for the same names, where it is read back what the site made of them.
+    IDs from an earlier attempt are reused for the same names if the platform can be read back.
     """
     ids, names = (work.step.detail.get(name, {}) for name in ("term_ids", "term_names"))
     wanted = await _wanted(work)
@@ -65,9 +65,9 @@ async def terms(work: PublicationWork) -> None:
 
 
 async def send_with_terms(work: PublicationWork, send: Callable[[Post], Awaitable[Sent]]) -> Sent:
-    """Send the post. Where the site refuses it, once more if ids from before are no longer those of its terms.
+    """Send the post. If the site refuses it, look up its terms again and resend if their IDs have changed.
 
-    Raises what `send` does, and `InvalidInput` where the site no longer has the author.
+    Raises the same exceptions as `send`, and `InvalidInput` if the site no longer has the author.
     """
     try:
         return await send(await work.post())
@@ -79,7 +79,7 @@ async def send_with_terms(work: PublicationWork, send: Callable[[Post], Awaitabl
 
 
 async def with_lost_terms(work: PublicationWork, remote: RemotePost) -> RemotePost:
-    """Return a post that was written just now, written again if the site dropped terms that were deleted there."""
+    """Return a post that was just written, writing it again if the site dropped terms that were deleted there."""
     lost = list(_lost(await work.post(), remote, await _wanted(work)))
     if not lost or not await _renewed(work, lost):
         return remote
@@ -88,7 +88,7 @@ async def with_lost_terms(work: PublicationWork, remote: RemotePost) -> RemotePo
 
 
 async def _wanted(work: PublicationWork) -> dict[TermKind, list[str]]:
-    """Return the names that are sent of a post, by kind; those that stay as they are on the site are not."""
+    """Return the names of the terms to send, by kind, without those of fields that stay unchanged on the site."""
     post, kept = (await work.manuscript()).post, await work.kept()
     names: dict[TermKind, Sequence[str]] = {
         "tag": post.tags,
@@ -101,7 +101,7 @@ async def _wanted(work: PublicationWork) -> dict[TermKind, list[str]]:
 async def _looked_up(
     work: PublicationWork, wanted: Mapping[TermKind, list[str]], known: Mapping[TermKind, list[str]]
 ) -> dict[str, Any]:
-    """Return the detail of the step, with the ids of all that is wanted and not known."""
+    """Return the detail of the step, with the IDs of all wanted terms. Those that are not known are looked up."""
     missing = {kind: said for kind, said in wanted.items() if kind not in known}
     post = replace(
         (await work.manuscript()).post,
@@ -123,7 +123,7 @@ async def _looked_up(
 
 
 async def _renewed(work: PublicationWork, kinds: Collection[TermKind]) -> bool:
-    """Look up terms again whose ids are from before; tell whether they have other ids by now."""
+    """Look up earlier term IDs again. Return whether any of them changed."""
     step, wanted = work.held.steps["terms"], await _wanted(work)
     before = step.detail.get("term_ids", {})
     renewed = [kind for kind in kinds if kind in wanted and kind not in work.terms_looked_up]
@@ -135,7 +135,7 @@ async def _renewed(work: PublicationWork, kinds: Collection[TermKind]) -> bool:
 
 
 def _lost(post: Post, remote: RemotePost, wanted: Collection[TermKind]) -> Iterator[TermKind]:
-    """Yield the kinds of which the post on the site lacks some, or has others. What it does not tell is not lost."""
+    """Yield the kinds of terms of which the post on the site lacks some. Fields that it does not report are ignored."""
     for kind in ("tag", "category"):
         if kind in wanted and _FIELDS[kind] in remote.fields:
             there = {without_spaces(one) for one in remote.fields[_FIELDS[kind]] or ()}
@@ -153,13 +153,13 @@ _MAX_NAMED: Final = 20
 async def find_author(
     site: Site, connector: SiteConnector, able: Capabilities, post: Post
 ) -> tuple[Mapping[TermKind, tuple[str, ...]], list[str]]:
-    """Return the id of a post's author as `ensure_terms` does, and warnings. Nothing on the site changes.
+    """Return the ID of a post's author in the form of `ensure_terms`, and warnings. Nothing on the site changes.
 
-    Where the site does not list its authors, one that it does not have is a warning.
+    If the site does not list its authors, an unknown author is only a warning.
 
     Raises:
-        InvalidInput: the site has no such author; the message names those that it has.
-        SiteError: the site could not be asked.
+        InvalidInput: the site has no such author; the message lists the available ones.
+        SiteError: the site could not be queried.
     """
     if not post.author or "author" in post.kept:
         return {}, []
@@ -214,7 +214,7 @@ _GONE = frozenset({404, 410})
 
 
 def media_marker(website_id: str, media_id: str) -> str:
-    """Return the name of an image on a website: 25 characters that every platform takes, in slugs too."""
+    """Return the name of an image on a website: 25 characters that every platform accepts, even in slugs."""
     return f"m{sha256(f'{website_id}:{media_id}'.encode()).hexdigest()[:24]}"
 
 
@@ -227,9 +227,9 @@ async def media_on(session: AsyncSession, website_id: str, media_ids: Collection
 
 
 async def claim_media(database: Database, website_id: str, publication_id: str, media_id: str) -> RemoteMedia | None:
-    """Return where an image was uploaded to on a website, if it was, and note that a post shows it.
+    """Record that a post uses an image. Return where it was uploaded on the website, or `None`.
 
-    From then on nobody removes it.
+    The recorded use keeps the image from being removed.
     """
     async with database.writing() as session:
         row = await session.get(SiteMediaRow, (website_id, media_id), with_for_update=True)
@@ -240,7 +240,7 @@ async def claim_media(database: Database, website_id: str, publication_id: str, 
 
 
 async def is_there(site: Site, fetcher: Fetcher, known: RemoteMedia, marker: str) -> bool:
-    """Tell whether an image is on its website still: people tidy up there. Raises `SiteError`."""
+    """Check whether an image is still on its website, where people may delete it. Raises `SiteError`."""
     if await site.find_media(marker) is not None:
         return True
     try:
@@ -253,11 +253,11 @@ async def is_there(site: Site, fetcher: Fetcher, known: RemoteMedia, marker: str
 async def note_uses(
     session: AsyncSession, website_id: str, publication_id: str, uploaded: Mapping[str, RemoteMedia]
 ) -> None:
-    """Note that a post shows images, by their ids in the library."""
+    """Record that a post uses images, given by their IDs in the library."""
     for media_id, made in uploaded.items():
         values = {"remote_id": made.id[:2048], "url": made.url[:2048]}
         row = await session.get(SiteMediaRow, (website_id, media_id))
-        # Another post may upload the same image at the same moment: either copy will do.
+        # Another post may upload the same image concurrently: either copy will do.
         with suppress(IntegrityError):
             async with session.begin_nested():
                 if row is None:
@@ -275,9 +275,9 @@ async def _note_use(session: AsyncSession, website_id: str, publication_id: str,
 async def drop_uses(
     session: AsyncSession, site: Site, website_id: str, publication_id: str, shown: Collection[str] = ()
 ) -> Sequence[str]:
-    """Note that a post shows none but these images any more, and return the markers of those to be removed there.
+    """Drop a post's uses of all images except `shown`. Return the markers of the images to remove from the site.
 
-    Where the platform removes nothing, an image stays known there.
+    If the platform cannot remove images, the record of the upload is kept.
     """
     uses = select(SiteMediaUseRow).where(
         SiteMediaUseRow.publication_id == publication_id, SiteMediaUseRow.media_id.not_in(list(shown))
@@ -298,9 +298,9 @@ async def drop_uses(
 
 
 async def remove_unused(site: Site, markers: Sequence[str]) -> None:
-    """Remove images from a website, where its platform can. One that cannot be removed stays there.
+    """Remove images from a website if its platform supports it. Images that cannot be removed are left there.
 
-    They are looked up by their markers: after a backup of the site was restored, their ids may be other images'.
+    They are looked up by marker: after a restore of the site, their IDs may belong to other images.
     """
     if not isinstance(site, MediaSite):
         return

@@ -1,4 +1,4 @@
-"""The steps of a publication. Each can be repeated after it was interrupted at any point."""
+"""The steps of a publication. Each can be repeated after an interruption at any point."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from pressroom_content.publishing.verifying import LATER_LOOKS, ExpectedPage, ve
 from pressroom_content.publishing.work import Postponement, PublicationWork
 
 MIN_NOTICE: Final = timedelta(seconds=90)
-"""Platforms publish a post at once if its time is within a minute: then we wait ourselves."""
+"""The minimum notice for native scheduling: platforms publish at once if the time is within a minute."""
 
 _MAX_NAMED: Final = 20
-"""How many blocks of a site warnings name: a post may have thousands."""
+"""The maximum number of a site's blocks that warnings list: a post may have thousands."""
 
 _LATE: Final = timedelta(minutes=2)
 _LIVE_THERE: Final = "somebody published the post on the site, so it is live there; unpublish_content takes it down"
@@ -62,7 +62,7 @@ async def media(work: PublicationWork) -> Postponement | None:
     warnings = [*removals(manuscript.removed), *manuscript.warnings]
     for image in manuscript.uploads:
         uploaded = work.step.detail.get("uploaded", {})
-        # A built-in site keeps each file once and drops it with its last use: an earlier upload may be gone by now.
+        # A built-in site stores each file once and drops it with its last use: an earlier upload may be gone.
         if image.file.id in uploaded and work.website.platform != BUILTIN:
             continue
         try:
@@ -73,7 +73,7 @@ async def media(work: PublicationWork) -> Postponement | None:
             warnings.append(f"the site did not take the image {image.file.filename}: {error.message}")
             continue
         kept = {**uploaded, image.file.id: asdict(made)}
-        # Until it is written, the note that it was sent stays: then it is looked for at the site.
+        # Until this is written, the note that it was sent remains, so that a retry looks for it on the site.
         work.note("running", {**work.without_note(image.file.id), "uploaded": kept})
     work.done({**work.step.detail, "warnings": warnings})
     uploads = {image.file.id for image in manuscript.uploads}
@@ -98,7 +98,7 @@ async def _upload(work: PublicationWork, image: PostImage) -> RemoteMedia | Post
 
 
 async def draft(work: PublicationWork) -> Postponement | None:
-    """Make the post, or write it again. Whatever was sent before is looked for first."""
+    """Create or update the post. Anything sent in an earlier attempt is looked up first."""
     if not work.row.external_id:
         audience = _audience(work)
         sent = await send_with_terms(
@@ -128,9 +128,9 @@ async def draft(work: PublicationWork) -> Postponement | None:
 
 
 def _audience(work: PublicationWork) -> str:
-    """Return who could read the post that the new one takes the place of, as far as the site can keep to it.
+    """Return the audience of the post that the new one replaces.
 
-    Raises `SiteRefused` where it cannot: everybody could read what was for some.
+    Raises `SiteRefused` if the platform cannot restrict the audience: the new post would be public.
     """
     audience = work.audience
     if audience and not work.able.audience:
@@ -157,7 +157,7 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
             _note_trashed(work)
         as_it_was = work.step.detail.get("post_hash") == digest or await work.is_as_on_site()
         if as_it_was and not work.force:
-            # Only its state changes; edits made there are kept.
+            # Only its state changes; edits made on the site are kept.
             work.done({**work.without_note("update"), **_written(work, post)})
             return None
         remote = await with_lost_terms(work, await _write(work, remote))
@@ -174,7 +174,7 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
             revision="" if work.able.read_back else work.row.revision,
             sent_hash=b"",
         )
-        if await work.kept():  # the terms that it had on the site are sent from here now
+        if await work.kept():  # the terms that the post had on the site have to be sent from here
             work.held.note("terms", "pending", work.held.steps["terms"].detail)
         if work.bound:
             work.step.detail["warnings"] = [_MADE_ANEW]
@@ -184,7 +184,7 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
             work.current = "terms"
             await terms(work)
             work.current = "draft"
-        return await draft(work)  # somebody deleted it there: it is made anew
+        return await draft(work)  # it was deleted on the site: create it again
     work.done(
         {**work.without_note("update"), **_written(work, post)},
         revision=shortened(remote.revision),
@@ -195,7 +195,7 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
 
 
 def _note_trashed(work: PublicationWork) -> None:
-    """Warn that a post comes back that somebody moved to the trash there. Raises `SiteRefused` where it is theirs."""
+    """Warn that a post is restored from its site's trash. Raises `SiteRefused` if the post is bound."""
     if "taken_down" in work.held.steps["live"].detail:
         return
     if work.bound and not work.force:
@@ -207,7 +207,7 @@ def _note_trashed(work: PublicationWork) -> None:
 
 
 async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
-    """Overwrite a post, unless somebody else edited it. Writing the same twice never makes a second post."""
+    """Overwrite a post, unless it was edited on the site. Repeating this never creates a second post."""
     post, row, plugin = await work.post(), work.row, work.plugin
     edited = bool(row.sent_hash) and shortened(remote.revision) != row.revision
     edited = edited and not await compared(plugin, is_as_it_was, remote, row.sent_hash)
@@ -215,7 +215,7 @@ async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
         seen = work.held.steps["read_back"].detail.get("seen") or {}
         was_sent = "update" in work.step.detail.get("sent", {})
         if was_sent and await _has_arrived(work, seen, post, remote):
-            return remote  # it was our own request, whose answer never came
+            return remote  # this was our own request, whose response was lost
         at = remote.publish_at.isoformat() if remote.publish_at else None
         work.note("running", {**work.step.detail, "remote_state": remote.state, "remote_at": at})
         instead = "; ".join(await compared(plugin, differences, post, remote)) if not seen else ""
@@ -239,19 +239,19 @@ async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
 
 
 async def _has_arrived(work: PublicationWork, seen: Mapping[str, Any], post: Post, remote: RemotePost) -> bool:
-    """Tell whether the post on the site is what an earlier request of ours sent."""
+    """Check whether the post on the site contains what an earlier request of ours sent."""
     if not await compared(work.plugin, is_ours, post, remote):
         return False
     return work.connector.markdown or await compared(work.plugin, has_arrived, seen, post, remote)
 
 
 def _written(work: PublicationWork, post: Post) -> dict[str, Any]:
-    """Return what is noted of a version that is on the site."""
+    """Return the detail to record about a version that is on the site."""
     return {"post_hash": hash_of_post(post), "version": work.article.version}
 
 
 async def read_back(work: PublicationWork) -> None:
-    """Read the post as the site keeps it, and say what is not as it was sent."""
+    """Read the post back from the site, and record its differences from what was sent."""
     if not work.able.read_back:
         work.done({"warnings": []}, sent_hash=b"")
         return
@@ -277,7 +277,7 @@ def _left_out(names: Sequence[str]) -> Iterator[str]:
 
 
 async def live(work: PublicationWork) -> Postponement | None:
-    """Bring the post into the state that was asked for."""
+    """Move the post to the requested state."""
     if work.row.mode == "draft":
         await _unscheduled(work)
         return None
@@ -289,17 +289,17 @@ async def live(work: PublicationWork) -> Postponement | None:
         remote = found
     if remote.state != "live":
         work.held.lease.check()
-        # Without an answer it is read again, then set again if need be: the same state twice is one state.
+        # If there is no response, the post is read and set again if needed. Setting a state is idempotent.
         remote = await work.site.set_state(remote.id, "live")
         if remote.state != "live":
             raise SiteRefused(f"the site took the post, but it is {remote.state} there and not live")
     work.done(_up_again(work), **await _seen(work, remote))
-    await work.held.save()  # looking at the page may take a while
+    await work.held.save()  # checking the page may take a while
     return None
 
 
 async def _unscheduled(work: PublicationWork) -> None:
-    """Leave the post as a draft: it may be in the trash, or the site may have been told to publish it at a time."""
+    """Leave the post as a draft: it may be in the trash, or natively scheduled on the site."""
     state = work.held.steps["read_back"].detail.get("state", "draft")
     unknown = not work.able.read_back and "taken_down" in work.step.detail  # it may be in the trash
     if state == "draft" and not work.step.detail.get("native") and not unknown:
@@ -319,7 +319,7 @@ def _up_again(work: PublicationWork) -> dict[str, Any]:
 
 
 async def _until_its_time(work: PublicationWork, remote: RemotePost) -> Postponement | RemotePost:
-    """Return until when the post has to wait for its time; the post as it is once it is the time to publish."""
+    """Return a postponement until the post is due, or the current post if it is due."""
     at, now = work.row.publish_at, datetime.now(UTC)
     if at is None:
         return remote
@@ -332,7 +332,7 @@ async def _until_its_time(work: PublicationWork, remote: RemotePost) -> Postpone
         work.step.detail["warnings"] = ["the site did not publish the post at its time; it was published from here"]
         return remote
     native = work.able.schedule and at - now >= MIN_NOTICE
-    if remote.state in ("scheduled", "trashed") and not native:  # for another time, or in the trash until then
+    if remote.state in ("scheduled", "trashed") and not native:  # scheduled for another time, or trashed
         work.held.lease.check()
         remote = await work.site.set_state(remote.id, "draft")
     if native and not (remote.state == "scheduled" and remote.publish_at == at):
@@ -347,7 +347,7 @@ async def _until_its_time(work: PublicationWork, remote: RemotePost) -> Postpone
 
 
 async def verify_url(work: PublicationWork) -> None:
-    """Look at the live page as a visitor does."""
+    """Check the live page as a visitor would see it."""
     if work.row.mode == "draft":
         work.done(verified={})
         return
@@ -383,7 +383,7 @@ async def _seen(work: PublicationWork, remote: RemotePost) -> dict[str, Any]:
 
 
 def path_of(work: PublicationWork, url: str) -> str:
-    """Return the path of a page of a built-in site; empty for a page elsewhere, whatever URL its site names."""
+    """Return the server path of a built-in site's page; empty for a page elsewhere, whatever URL its site reports."""
     if work.website.platform != BUILTIN or not url.startswith(f"{work.website.url}/"):
         return ""
     return f"{work.website.server_url}{url.removeprefix(work.website.url)}".removeprefix(work.plugin.base_url)[:500]
@@ -397,4 +397,4 @@ ACTIONS: Final[Mapping[str, Callable[[PublicationWork], Awaitable[Postponement |
     "live": live,
     "verify": verify_url,
 }
-"""What is done in each step. Where it returns a postponement, the publication continues later at this step."""
+"""The action of each step. If it returns a postponement, the publication later continues at this step."""

@@ -1,7 +1,7 @@
-"""Publications as rows: every change is one short transaction, and counts only while who makes it holds the lock.
+"""Storage of publications: every change is one short transaction, and valid only while its author holds the lock.
 
-Who works on a publication holds its lock: the job that does, or whoever takes its post down. A process whose lease has
-passed to another changes nothing any more, and sends nothing.
+Whoever works on a publication holds its lock: the job that processes it, or the request that takes its post down. A
+process whose lease has passed to another one neither changes nor sends anything.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _waiting: dict[tuple[int, str], set[asyncio.Event]] = {}
 
 @contextmanager
 def listening(publication_id: str) -> Iterator[asyncio.Event]:
-    """Yield an event that is set whenever an attempt that this event loop runs has ended."""
+    """Yield an event that is set whenever an attempt that runs on this event loop ends."""
     key, ended = _key(publication_id), asyncio.Event()
     _waiting.setdefault(key, set()).add(ended)
     try:
@@ -39,7 +39,7 @@ def listening(publication_id: str) -> Iterator[asyncio.Event]:
 
 
 def tell(publication_id: str) -> None:
-    """Say that an attempt has ended."""
+    """Signal that an attempt has ended."""
     for ended in _waiting.get(_key(publication_id), ()):
         ended.set()
 
@@ -51,20 +51,20 @@ def _key(publication_id: str) -> tuple[int, str]:
 JOB: Final = "content.publish"
 
 MAX_EXTERNAL_ID_LENGTH: Final = 200
-"""Characters of what a site calls its post, and the post's revision."""
+"""The maximum length of a site's post ID and of a stored revision, in characters."""
 
 STEPS: Final = ("terms", "media", "draft", "read_back", "live", "verify")
-"""The steps of a publication, in their order."""
+"""The steps of a publication, in order."""
 
 StepState = Literal["pending", "running", "done", "failed", "unknown"]
 
 Write: TypeAlias = Callable[[AsyncSession], Awaitable[object]]
-"""What is written in a transaction of somebody else."""
+"""A write that runs within another caller's transaction."""
 
 
 @dataclass(slots=True)
 class PublicationStep:
-    """A step of the current attempt. `detail` is what it found out and did so far."""
+    """A step of the current attempt. `detail` holds its progress and results."""
 
     name: str
     state: StepState
@@ -73,9 +73,9 @@ class PublicationStep:
 
 @dataclass(slots=True)
 class LeasedPublication:
-    """A publication that this process works on alone, and what was noted of it and is not written yet.
+    """A publication under this process's lock, with the recorded changes that are not yet written.
 
-    `lease` is that of the job that works on it, or of the lock of whoever changes it.
+    `lease` is that of the job that processes it, or of another holder of the lock.
     """
 
     database: Database
@@ -87,21 +87,21 @@ class LeasedPublication:
     _later: list[Write] = field(default_factory=list)
 
     def note(self, name: str, state: StepState, detail: Mapping[str, Any] | None = None, **values: Any) -> None:
-        """Change a step, and what `values` says of the publication. It is written by the next `save`."""
+        """Change a step, and set the columns in `values`. The next `save` writes both."""
         step = self.steps[name]
         step.state, step.detail = state, dict(step.detail if detail is None else detail)
         self._noted.add(name)
         self._take(values)
 
     def later(self, write: Write) -> None:
-        """Do what `write` writes together with the next `save`."""
+        """Run `write` within the transaction of the next `save`."""
         self._later.append(write)
 
     async def save(self, *also: Write, **values: Any) -> None:
-        """Write what was noted, change the publication, and do what `also` writes, all together.
+        """Do the same as `save` in a given transaction, without the `later` writes. Raises `LeaseLost` and `NotFound`.
 
         Raises:
-            LeaseLost: somebody else works on the publication by now. Nothing is written.
+            LeaseLost: another process has taken over the publication. Nothing is written.
             NotFound: the publication no longer exists.
             BackendError: the database failed.
         """
@@ -114,7 +114,7 @@ class LeasedPublication:
         self._later.clear()
 
     async def write(self, session: AsyncSession, **values: Any) -> None:
-        """Do what `save` does in a transaction. Raises `LeaseLost` and `NotFound`."""
+        """Write the recorded changes in a given transaction. Raises `LeaseLost` and `NotFound`."""
         await self.lease.keep(session)
         self._take(values)
         now = await now_of(session)
@@ -137,21 +137,21 @@ class LeasedPublication:
 
 
 def shortened(revision: str) -> str:
-    """Return a revision as it is kept: itself, or a hash of one that is too long."""
+    """Return a revision in its stored form: unchanged, or hashed if it is too long."""
     if len(revision) <= MAX_EXTERNAL_ID_LENGTH:
         return revision
     return hashlib.sha256(revision.encode("utf-8", "replace")).hexdigest()
 
 
 def lock_of(publication_id: str) -> str:
-    """Return the key of the lock that whoever works on a publication holds."""
+    """Return the key of the lock on a publication."""
     return f"content:publication:{publication_id}"
 
 
 async def work_on(plugin: PluginContext, session: AsyncSession, publication_id: str, user_id: str, at: datetime) -> str:
-    """Have a job work on a publication at a time, if the transaction commits, and return the job's id.
+    """Enqueue the job for a publication as part of the transaction, and return the job's ID.
 
-    Keep it in the publication's row: of several jobs only that one is in charge.
+    Store the ID in the publication's row: of several jobs, only that one is in charge.
     """
     payload = {"publication_id": publication_id}
     return await plugin.services.jobs.enqueue(JOB, payload, subject=user_id, run_at=at, session=session)
@@ -160,7 +160,7 @@ async def work_on(plugin: PluginContext, session: AsyncSession, publication_id: 
 async def begin_attempt(session: AsyncSession, row: PublicationRow, *, resume: bool) -> None:
     """Set up the steps of an attempt. With `resume` it continues at the step where the last one ended.
 
-    What was uploaded is kept, and so is every mark of a request whose outcome is not known.
+    Uploads are kept, and so is every mark of a request whose outcome is unknown.
     """
     row.attempt = (row.attempt or 0) + 1
     row.tries = 0
@@ -182,11 +182,11 @@ _KEPT: Final = frozenset(
         *("uploaded", "sent", "post_hash", "version", "seen", "overwritten", "native", "native_at", "taken_down"),
     }
 )
-"""What the details of steps hand on to the next attempt: what is on the site, and how it was last seen there."""
+"""Keys of step details that carry over to the next attempt: what is on the site, and how it was last seen."""
 
 
 async def now_of(session: AsyncSession) -> datetime:
-    """Return the database's time where it is a server, so that the clocks of hosts need not agree."""
+    """Return the time of the database server, so that the clocks of hosts need not agree; local time for SQLite."""
     if session.get_bind().dialect.name == "sqlite":
         return datetime.now(UTC)
     return cast("datetime", await session.scalar(select(func.clock_timestamp()))).astimezone(UTC)
@@ -203,7 +203,7 @@ async def owned(session: AsyncSession, user_id: str, publication_id: str, *, loc
 
 
 def record(row: PublicationRow) -> Publication:
-    """Return what a row says."""
+    """Convert a row to a publication."""
     return Publication(
         id=row.id,
         user_id=row.user_id,
@@ -230,7 +230,7 @@ def record(row: PublicationRow) -> Publication:
 
 
 def _fitting(name: str, value: Any) -> Any:
-    """Return a value as its column can keep it: sites may say anything of any length, and no database keeps a NUL."""
+    """Fit a value to its column: sites may return text of any length, and databases do not store NUL characters."""
     if not isinstance(value, str):
         return value
     longest = getattr(PublicationRow.__table__.c[name].type, "length", None)
@@ -238,13 +238,13 @@ def _fitting(name: str, value: Any) -> Any:
 
 
 async def step_rows(session: AsyncSession, publication_id: str) -> list[StepRow]:
-    """Return the rows of the steps, in their order."""
+    """Return the rows of the steps, in order."""
     wanted = select(StepRow).where(StepRow.publication_id == publication_id).order_by(StepRow.position)
     return list(await session.scalars(wanted))
 
 
 async def steps_of(session: AsyncSession, publication_id: str) -> dict[str, PublicationStep]:
-    """Return the steps of the current attempt, by their names."""
+    """Return the steps of the current attempt, by name."""
     return {
         row.name: PublicationStep(row.name, cast("StepState", row.state), dict(row.detail or {}))
         for row in await step_rows(session, publication_id)

@@ -1,6 +1,6 @@
-"""The content of an article or a web page as a structure: what readers see, without how it looks.
+"""The structure of an article or a web page: the content that readers see, independent of its styling.
 
-Pages may be made to keep a parser busy: read them in a worker process.
+Pages can be crafted to keep a parser busy: parse them in a worker process.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Final, Literal
 RunKind = Literal["paragraph", "heading", "item", "term", "definition", "cell", "summary", "caption"]
 
 UNSEEN: Final = frozenset({"script", "style", "template", "head", "svg", "select", "button", "datalist", "dialog"})
-"""Elements whose text is not part of what readers see."""
+"""Elements whose text readers do not see as part of the content."""
 
 MAX_VALUE: Final = 2_000
-"""How many characters of an attribute or a label are read."""
+"""The maximum number of characters of an attribute or a label that are read."""
 
 _NOT_SHOWN: Final = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _TIMES: Final = re.compile("(?<=\\d)\\s*\N{MULTIPLICATION SIGN}\\s*(?=\\d)")
@@ -29,21 +29,21 @@ _WORD: Final = re.compile(r"\w+")
 
 
 def words_of(text: str) -> str:
-    """Return the words of a text, apart by spaces, without what platforms do to it: quotes, dashes, case, hyphens."""
+    """Return the words of a text, separated by spaces, normalised for quotes, dashes, case and soft hyphens."""
     plain = _BETWEEN_HAN.sub("", unicodedata.normalize("NFKC", _NOT_SHOWN.sub("", text)))
     found = _WORD.findall(_TIMES.sub("x", plain).casefold())
-    if not found:  # signs alone, such as an emoji
+    if not found:  # only symbols, such as an emoji
         found = [one for one in plain if unicodedata.category(one) in ("So", "Sm", "Sc")]
     return " ".join(found)
 
 
 @dataclass(slots=True)
 class Passage:
-    """A piece of text between two ends of blocks, and what holds of it.
+    """A piece of text between block boundaries, and its context.
 
-    `at` is the number of its element, `lists` are the tags of the lists that it is in, the outermost first. `breaks`
-    counts line breaks inside of it, `box` whether the box of a task is ticked, and `in_menu` whether it is one of the
-    ways through the site.
+    `at` is the number of its element, `lists` holds the tags of the enclosing lists, outermost first. `breaks` counts
+    the line breaks inside, `box` is whether its task is ticked, and `in_menu` is whether it is part of the site's
+    navigation.
     """
 
     at: int
@@ -62,7 +62,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class TextMark:
-    """Words that are set apart inside of a text, such as `em`. `run` is the number of the text."""
+    """A formatted range of words, such as `em`. `run` is the number of the text."""
 
     at: int
     run: int
@@ -72,7 +72,7 @@ class TextMark:
 
 @dataclass(frozen=True, slots=True)
 class ShownLink:
-    """A link; `target` is a full URL, or begins with # where it leads to a place of the page itself."""
+    """A link. `target` is a full URL, or begins with # if it leads to a place on the same page."""
 
     at: int
     run: int
@@ -83,7 +83,7 @@ class ShownLink:
 
 @dataclass(frozen=True, slots=True)
 class ShownImage:
-    """An image; `sources` are all URLs that it may be loaded from."""
+    """An image. `sources` holds all URLs that it may be loaded from."""
 
     at: int
     sources: tuple[str, ...]
@@ -102,7 +102,7 @@ class TableCell:
 
 @dataclass(slots=True)
 class Table:
-    """A table; `caption` may be empty. `merged` tells that cells of it are wider or higher than one."""
+    """A table. `caption` may be empty. `merged` is whether any cell spans several rows or columns."""
 
     at: int
     caption: str = ""
@@ -112,7 +112,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class CodeBlock:
-    """A block of code, as it is written; `language` may be empty."""
+    """A code block, verbatim. `language` may be empty."""
 
     at: int
     text: str
@@ -121,7 +121,7 @@ class CodeBlock:
 
 @dataclass(frozen=True, slots=True)
 class NoteReference:
-    """What refers to a footnote: its label, and the id that it leads to."""
+    """A reference to a footnote: its label, and the ID of its target."""
 
     at: int
     run: int
@@ -131,7 +131,7 @@ class NoteReference:
 
 @dataclass(frozen=True, slots=True)
 class NumberedList:
-    """A numbered list: the words that it begins with, and its first number."""
+    """A numbered list: the index of its first passage, and its first number."""
 
     at: int
     run: int
@@ -140,10 +140,10 @@ class NumberedList:
 
 @dataclass(slots=True)
 class Structure:
-    """What is in an article or on a page, each kind of thing in its order.
+    """The contents of an article or a page, each kind in document order.
 
-    Elements have numbers in the order in which they begin: `parents` has that of the element around each, `ends` the
-    number after the last one inside of it.
+    Elements are numbered in the order in which they begin. `parents` holds the number of each element's parent, `ends`
+    the number after its last descendant.
     """
 
     runs: list[Passage] = field(default_factory=list)
@@ -164,18 +164,19 @@ class Structure:
 
 
 def climb(structure: Structure, element: int) -> Iterator[int]:
-    """Yield an element and those around it, the innermost first."""
+    """Yield an element and its ancestors, innermost first."""
     while element >= 0:
         yield element
         element = structure.parents[element]
 
 
 def main_part(page: Structure, wanted: Sequence[str]) -> tuple[int, int]:
-    """Return the numbers of the first element, and the one after the last, of the part of a page that has an article.
+    """Return the range of element numbers, with an exclusive end, of the part of a page that contains an article.
 
-    `wanted` are the words of its pieces of text. It is the innermost element that has nearly all that the page has of
-    them, and what is around it as long as that has no text of its own: images, code and rules may follow a text. Where
-    many are not found as they are, they may be beside it, changed: then it has room for as many texts as are wanted.
+    `wanted` holds the words of its passages. The result is the innermost element with nearly all of them that are on
+    the page, extended to ancestors that add no other text: images, code and rules may follow a text. If many passages
+    are not found verbatim, changed ones may be next to it: then it is extended until it has as many passages as are
+    wanted.
     """
     places: dict[str, list[int]] = {words: [] for words in wanted if words}
     for run in page.runs:
@@ -194,9 +195,9 @@ def main_part(page: Structure, wanted: Sequence[str]) -> tuple[int, int]:
 
 
 def _innermost(page: Structure, places: Collection[Sequence[int]]) -> tuple[int, int]:
-    """Return the innermost element that has nearly all texts of a page, and how many it has.
+    """Return the innermost element that contains nearly all found texts, and how many it contains.
 
-    Each of them may be in several `places`.
+    Each text may occur in several `places`.
     """
     seen: Counter[int] = Counter()
     counted: dict[int, int] = {}

@@ -1,6 +1,6 @@
-"""Reading the structure of an article or a web page from HTML, in one walk.
+"""Reading the structure of an article or a web page from HTML, in a single pass.
 
-Pages may be made to keep a parser busy: read them in a worker process.
+Pages can be crafted to keep a parser busy: parse them in a worker process.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from pressroom_content.publishing.structure import (
 from pressroom_content.rendering.markdown import check_depth, check_html
 
 MAX_RUNS: Final = 40_000
-"""Pieces of text that are read of an article; what comes after them is left out."""
+"""The maximum number of passages that are read of an article. Later ones are ignored."""
 
 MAX_PAGE_RUNS: Final = 60_000
-"""Pieces of text that are read of a page, which has more around the article."""
+"""The maximum number of passages that are read of a page, which has text besides the article."""
 
 _INLINE: Final = frozenset(
     {
@@ -69,12 +69,12 @@ _MAX_ATTRIBUTES: Final = 500_000
 
 
 def structure_of(html: str, url: str = "", max_runs: int = MAX_RUNS) -> Structure:
-    """Return the structure of HTML, up to `max_runs` pieces of text.
+    """Return the structure of HTML, up to `max_runs` passages.
 
-    `url` is where it is from, without which links and images stay as they are.
+    `url` is the base URL. Without it, links and images are not resolved.
 
     Raises:
-        InvalidInput: it is nested too deep, or has too many tags.
+        InvalidInput: it is nested too deeply, or has too many tags.
     """
     check_html(html)
     try:
@@ -88,7 +88,7 @@ def structure_of(html: str, url: str = "", max_runs: int = MAX_RUNS) -> Structur
 
 
 class _State(NamedTuple):
-    """What holds of everything inside an element."""
+    """Properties that an element's descendants inherit."""
 
     element: int = -1
     kind: RunKind = "paragraph"
@@ -105,7 +105,7 @@ class _State(NamedTuple):
 
 
 class _End(NamedTuple):
-    """What is done behind an element: what held around it and inside of it, and where its text began."""
+    """The end of an element: the state outside and inside of it, and where its text began."""
 
     tag: str
     element: int
@@ -117,7 +117,7 @@ class _End(NamedTuple):
 
 
 class _Reader:
-    """Walks through a tree once, without recursion."""
+    """Walks a tree once, without recursion."""
 
     def __init__(self, url: str, max_runs: int) -> None:
         self._url = url
@@ -135,7 +135,7 @@ class _Reader:
         self._data_length = 0
 
     def read(self, root: LexborNode) -> Structure:
-        """Return what is in a tree."""
+        """Return the structure of a tree."""
         stack: list[tuple[LexborNode, _State] | _End] = [(root, self._state)]
         while stack and len(self._found.runs) < self._max_runs:
             item = stack.pop()
@@ -156,7 +156,7 @@ class _Reader:
         return found
 
     def _open(self, node: LexborNode, tag: str, outer: _State) -> Iterator[tuple[LexborNode, _State] | _End]:
-        """Note the beginning of an element, and yield its end and what is inside, the last first."""
+        """Record the start of an element, and yield its end and children in reverse order."""
         attributes = {name: value or "" for name, value in node.attributes.items()}
         if "hidden" in attributes or _HIDDEN.search(attributes.get("style", "")[:MAX_VALUE]):
             return
@@ -176,7 +176,7 @@ class _Reader:
         elif tag == "a" and self._is_of_note(node, state):
             state = state._replace(unread=True)
         elif tag == "a" and state.kind == "heading" and attributes.get("href", "").startswith("#"):
-            state = state._replace(spaced=True)  # what themes put beside headings to link to them
+            state = state._replace(spaced=True)  # anchor links that themes put beside headings
         yield _End(tag, element, outer, state, len(self._found.runs), len(self._parts), node)
         if tag == "pre":
             self._found.code.append(CodeBlock(element, code_of(node), language_of(node)))
@@ -189,7 +189,7 @@ class _Reader:
             yield child, state
 
     def _note(self, element: int, node: LexborNode, tag: str, attributes: Mapping[str, str]) -> None:
-        """Note an element that is more than a piece of text."""
+        """Record an element that is more than a passage."""
         match tag:
             case "img":
                 self._image(element, attributes)
@@ -255,7 +255,7 @@ class _Reader:
             self._found.links.append(ShownLink(end.element, run, target, text, title))
 
     def _is_of_note(self, link: LexborNode, state: _State) -> bool:
-        """Tell whether a link leads to a footnote or back from one: its text is not part of what is said."""
+        """Check whether a link leads to a footnote or back from one: its text is not part of the sentence."""
         is_near = self._target(link.attributes.get("href") or "").startswith("#")
         return is_near and (state.superscript or _NOTE.search(_marks_of(link)) is not None)
 
@@ -274,7 +274,7 @@ class _Reader:
         self._parts.append(text)
 
     def _flush(self) -> None:
-        """End a piece of text."""
+        """End the current passage."""
         state, text, breaks = self._state, " ".join("".join(self._parts).split()), self._breaks
         self._parts, self._breaks, self._pending = [], 0, 0
         box, self._box = self._box, None
@@ -325,7 +325,7 @@ class _Reader:
         return f"#{fragment}" if fragment and self._page and page.rstrip("/") == self._page else full
 
     def _note_data(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Keep what scripts make embedded pages of."""
+        """Keep the attributes from which scripts create embedded pages."""
         if self._data_length > _MAX_ATTRIBUTES:
             return
         every = tag in _FRAMES or "-" in tag
@@ -336,12 +336,12 @@ class _Reader:
 
 
 def _is_collapsible(tag: str, attributes: Mapping[str, str | None]) -> bool:
-    """Tell whether an element is a section that readers open and close: `details`, and what Ghost has for it."""
+    """Check whether an element is a collapsible section: `details`, or Ghost's equivalent."""
     return tag == "details" or _TOGGLE in (attributes.get("class") or "")[:MAX_VALUE].split()
 
 
 def _inside(tag: str, attributes: Mapping[str, str], state: _State, element: int) -> _State:
-    """Return what holds inside an element."""
+    """Return the state inside an element."""
     style, classes = attributes.get("style", "")[:MAX_VALUE], attributes.get("class", "")[:MAX_VALUE]
     changes: dict[str, object] = {"element": element}
     if tag in _KINDS:
@@ -369,7 +369,7 @@ def _inside(tag: str, attributes: Mapping[str, str], state: _State, element: int
 
 
 def _alignment(attribute: str, style: str, classes: str) -> str:
-    """Return where text is aligned to, empty where that is not said or is where it begins anyway."""
+    """Return the alignment of text; empty if it is not specified."""
     found = attribute.strip().lower()
     if match := _ALIGN.search(style):
         found = match[1].lower()
@@ -381,7 +381,7 @@ def _alignment(attribute: str, style: str, classes: str) -> str:
 
 
 def _marks_of(node: LexborNode) -> str:
-    """Return what a link and the element around it say of what they are."""
+    """Return the identifying attributes of a link and its parent, such as class and role."""
     around = [node] if node.parent is None else [node, node.parent]
     names = ("class", "role", "rel", "id", "epub:type", "data-fn")
     values = (one.attributes.get(name) or "" for one in around for name in names)

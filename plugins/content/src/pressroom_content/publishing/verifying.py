@@ -1,4 +1,4 @@
-"""How a publication is on its site at this moment: by the platform's API, and looked at as a visitor does."""
+"""Verifying a publication: the state that the platform's API reports, and the page that visitors see."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _READ_SECONDS: Final = 5.0
 _COMPARE_SECONDS: Final = 20.0
 _FORBIDDEN: Final = 403
 _NOT_THERE: Final = (_FORBIDDEN, 404, 410)
-"""What hosts of static files answer for a page that they do not have: buckets whose names are not listed forbid it."""
+"""Status codes of static hosts for a missing page: buckets that do not allow listing return 403."""
 
 _TOO_MANY: Final = 429
 _SERVER_ERROR: Final = 500
@@ -57,17 +57,17 @@ _NOT_SHOWN: Final = (
 )
 
 PATIENT_SECONDS: Final = 60.0
-"""How long a page may take when nobody waits: a site may need that for its first look at a long post."""
+"""The timeout for a page in background checks, in seconds: a site may be slow to render a long post at first."""
 
 LATER_LOOKS: Final = (timedelta(minutes=2), timedelta(minutes=5), timedelta(minutes=15))
-"""How long after a look at a page that may be there later the next one is; after the last of them there are no more."""
+"""The delays before the next checks of a page that may still appear. There is no further check after the last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was found at a URL: members for `verified`, and what is wrong, a sentence each.
+    """The result of a page check: entries for `verified`, and warnings of one sentence each.
 
-    With `in_trouble` the site did not show the page, and may do so later.
+    With `in_trouble` the site did not return the page, but may do so later.
     """
 
     facts: Mapping[str, Any]
@@ -76,21 +76,21 @@ class Verification:
 
     @property
     def being_built(self) -> bool:
-        """Whether the page is not there in this version so far, since its site has to be built first."""
+        """Whether this version of the page is missing because its site still has to be built."""
         return bool(self.facts.get("being_built"))
 
     @property
     def later(self) -> bool:
-        """Whether another look may find more."""
+        """Whether a later check may find more."""
         return self.being_built or self.in_trouble
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedPage:
-    """What a page is to show. `html` is the body; where it is empty only the head is looked at.
+    """The expected content of a page. `html` is the body; if it is empty, only the head is checked.
 
-    `built` tells that pages of the site appear some time after the post was taken, once it was built; `waiting` that it
-    is early enough for that, and `updated` that an older version may be there meanwhile.
+    `built` is true if the site has to be built before a page appears, `waiting` if the build may still be running, and
+    `updated` if an older version may be shown meanwhile.
     """
 
     url: str
@@ -103,7 +103,7 @@ class ExpectedPage:
 
 
 async def verify(plugin: PluginContext, expected: ExpectedPage, seconds: float = _SECONDS) -> Verification:
-    """Check a live page, which has these seconds to arrive. Nothing is raised: what cannot be checked is a warning."""
+    """Check a live page within this many seconds. Network failures are reported as warnings, not raised."""
     url = expected.url
     if not url:
         return Verification({}, ("the site gave no URL for the post, so its page was not checked",))
@@ -129,8 +129,8 @@ async def verify(plugin: PluginContext, expected: ExpectedPage, seconds: float =
 
 
 async def _own_page(plugin: PluginContext, url: str) -> Fetched:
-    """Return a page of a built-in site without the network, through which this server may not reach itself."""
-    from pressroom_content.builtin_site.serving import BuiltinPages  # noqa: PLC0415 - templates load with the first
+    """Return a page of a built-in site without a network request: this server may be unable to reach itself."""
+    from pressroom_content.builtin_site.serving import BuiltinPages  # noqa: PLC0415 - loads the templates
 
     return await BuiltinPages(plugin).fetched(url)
 
@@ -160,7 +160,7 @@ async def _judged(plugin: PluginContext, page: Fetched, expected: ExpectedPage) 
 
 
 async def _lost(plugin: PluginContext, page: Fetched, expected: ExpectedPage) -> tuple[str, ...]:
-    """Return what of the body the page does not show, a sentence each."""
+    """Return the content of the body that the page lost, one sentence each."""
     if not expected.html:
         return ()
     run = plugin.services.workers.run
@@ -192,10 +192,10 @@ def _now() -> str:
 
 @dataclass(frozen=True, slots=True)
 class RemoteState:
-    """What was found.
+    """The state of a post and its page.
 
-    `edits` says in words what somebody changed in the post on the site since, `edited` whether anybody did; `None`
-    where nobody knows. With `lost` the post no longer exists, or is not in the state that it is to be in.
+    `edited` is whether the post was edited on the site, `None` if that is unknown; `edits` describes the edits. With
+    `lost` the post no longer exists, or is not in its expected state.
     """
 
     verified: Mapping[str, Any]
@@ -206,9 +206,9 @@ class RemoteState:
 
 
 async def look(plugin: PluginContext, publication: Publication, seconds: float = _SECONDS) -> RemoteState:
-    """Read the post on its site, and its page as a visitor does. What cannot be looked at is part of the answer.
+    """Read the post from its site, and its page as a visitor would. What cannot be checked is reported in the result.
 
-    The page has these seconds to arrive.
+    The page is given this many seconds to load.
     """
     if not publication.external_id:
         return RemoteState({}, (), None)
@@ -258,7 +258,7 @@ async def look(plugin: PluginContext, publication: Publication, seconds: float =
     )
     found = await verify(plugin, expected, seconds)
     awaited = publication.due_at is not None or bool(publication.verified.get("being_built"))
-    if awaited or found.facts.get("http_status") is not None:  # what a page once showed outlasts an outage of its site
+    if awaited or found.facts.get("http_status") is not None:  # earlier results outlast an outage
         await Publications(plugin).note_verified(publication, found.facts, found.warnings, over=not found.later)
     return RemoteState(found.facts, (*drift, *found.warnings), edited, edits, lost)
 
@@ -266,7 +266,7 @@ async def look(plugin: PluginContext, publication: Publication, seconds: float =
 async def sent_body(
     plugin: PluginContext, publication: Publication, article: Article, website: Website, canonical_url: str
 ) -> str:
-    """Return the body as it was sent, or nothing where it can no longer be made."""
+    """Return the body as it was sent, or "" if it cannot be reproduced."""
     connector, steps = connector_of(plugin, website.platform), await Publications(plugin).steps(publication.id)
     uploaded: dict[str, dict[str, str]] = next(
         (step.detail.get("uploaded", {}) for step in steps if step.name == "media"), {}
@@ -284,6 +284,6 @@ async def sent_body(
 
 
 async def _was_there(plugin: PluginContext, publication: Publication) -> bool:
-    """Tell whether the page was there before the version that is expected now."""
+    """Check whether the page existed before the version that is expected."""
     steps = await Publications(plugin).steps(publication.id)
     return any(step.name == "verify" and step.detail.get("updated") for step in steps)

@@ -1,4 +1,4 @@
-"""What the steps of one publication work with, and how something is sent exactly once."""
+"""The state of a publication that its steps share, and sending exactly once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Made = TypeVar("Made")
 
 _WITHOUT_EFFECT: Final = (SiteUnavailable, SiteRejected, SiteRefused, SiteGone, RemoteChanged)
 _OF_FAILURES: Final = frozenset({"error_code", "remote_state", "remote_at"})
-"""What the detail of a step says of a failure, until the step is done."""
+"""Keys of a step's detail that describe a failure, until the step is done."""
 
 _MIN_POLL_SECONDS: Final = 0.2
 _MAX_POLL_SECONDS: Final = 10.0
@@ -49,7 +49,7 @@ _MAX_POLL_SECONDS: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Postponement:
-    """What a step returns where the publication continues at another time: it has `status` until `due_at`."""
+    """The result of a step that has to wait: the publication has `status` until `due_at`."""
 
     status: PublicationStatus
     due_at: datetime
@@ -58,10 +58,10 @@ class Postponement:
 
 @dataclass(slots=True)
 class PublicationWork:
-    """One publication that is being worked on.
+    """A publication that is being processed.
 
-    `remote` is the post as it was read back just now, `terms_looked_up` are the kinds of terms whose ids are of now,
-    `look_again_at` is when its page is to be looked at once more.
+    `remote` is the post as it was just read back. `terms_looked_up` holds the kinds of terms whose IDs are current.
+    `look_again_at` is when to check the page again.
     """
 
     plugin: PluginContext[ContentConfig]
@@ -83,46 +83,46 @@ class PublicationWork:
 
     @property
     def row(self) -> PublicationRow:
-        """The publication."""
+        """The publication's row."""
         return self.held.row
 
     @property
     def step(self) -> PublicationStep:
-        """The step that is being worked on."""
+        """The step in progress."""
         return self.held.steps[self.current]
 
     @property
     def force(self) -> bool:
-        """Whether edits made on the site are to be overwritten."""
+        """Whether to overwrite edits made on the site."""
         return bool((self.row.options or {}).get("force"))
 
     @property
     def codec(self) -> BodyCodec | None:
-        """What takes the site's bodies apart; `None` where the site does not keep them in blocks."""
+        """The parser of the site's bodies; `None` if the site does not store them in blocks."""
         return self.site.codec if isinstance(self.site, BlockSite) else None
 
     @property
     def bound(self) -> bool:
-        """Whether the post was on its site before the article was here."""
+        """Whether the post existed on its site before the article did."""
         return self.known is not None and self.known.bound
 
     @property
     def audience(self) -> str:
-        """Who may read the post, in the words of its platform, when it was last seen; empty for everybody."""
+        """The audience of the post when it was last read, as its platform names it; empty for everybody."""
         return str(self.known.fields.get("audience") or "") if self.known is not None else ""
 
     def uploaded(self) -> dict[str, RemoteMedia]:
-        """Return the images that are on the site by now."""
+        """Return the images that are on the site, by their IDs in the library."""
         kept = self.held.steps["media"].detail.get("uploaded", {})
         return {identifier: RemoteMedia(**values) for identifier, values in kept.items()}
 
     @property
     def canonical_url(self) -> str:
-        """The canonical URL of the post, empty where it is the post's own."""
+        """The canonical URL of the post; empty if it is the post's own."""
         return canonical_url_of(self.article, self.row.options or {}, self.original_url)
 
     async def manuscript(self) -> Manuscript:
-        """Return the article as the website will get it, made once. Raises what `posts.manuscript` does."""
+        """Return the manuscript, cached after the first call. Raises the same exceptions as `posts.manuscript`."""
         if self._manuscript is None:
             self._manuscript = await manuscript(
                 self.plugin,
@@ -137,7 +137,7 @@ class PublicationWork:
         return self._manuscript
 
     async def post(self) -> Post:
-        """Return the post with all that is known of the site by now. Raises what `manuscript` does."""
+        """Return the post with the IDs that the site has assigned. Raises the same exceptions as `manuscript`."""
         term_ids = self.held.steps["terms"].detail.get("term_ids", {})
         ids: dict[Any, tuple[str, ...]] = {kind: tuple(values) for kind, values in term_ids.items()}
         made, run = (await self.manuscript()).without_files, self.plugin.services.workers.run
@@ -147,18 +147,18 @@ class PublicationWork:
             return post
         kept = await self.kept()
         if self.connector.markdown and not self._has_foreign_blocks():
-            return replace(post, kept=kept)  # the connector writes the whole text as one
+            return replace(post, kept=kept)  # the connector writes the whole text as one block
         return replace(post, raw=(await self._in_blocks(codec)).body.raw, kept=kept)
 
     def _has_foreign_blocks(self) -> bool:
-        """Tell whether the post was there before, or has blocks that only its site understands."""
+        """Check whether the post existed before the article, or has blocks that only its site understands."""
         return self.known is not None and (self.bound or any(one.key for one in self.known.body.segments))
 
     async def kept(self) -> frozenset[str]:
-        """Return the names of the fields that stay as they are on the site.
+        """Return the names of the fields that stay unchanged on the site.
 
-        Of a post that was taken over, they are those that did not change here; of one of ours, those that the site's
-        owner changed and that `merge_edits` left to them, until they change here.
+        For an adopted post, these are the fields that did not change here. For one of ours, they are the fields that
+        the site's owner changed and `merge_edits` left to them, until they change here.
         """
         if self.known is None:
             return frozenset()
@@ -167,7 +167,7 @@ class PublicationWork:
         return frozenset(name for name in names if is_as_sent(name, self.known.sent, now))
 
     async def sent_fields(self) -> tuple[dict[str, Any], frozenset[str]]:
-        """Return what is kept of the fields that were sent, and the names of those left to the site's owner."""
+        """Return the fields to store as sent, and the names of those left to the site's owner."""
         now = (await self.manuscript()).sent_fields()
         if self.known is None or self.known.bound:
             return now, frozenset()
@@ -194,37 +194,37 @@ class PublicationWork:
         return self._composed[1]
 
     async def is_as_on_site(self) -> bool:
-        """Tell whether nothing of a post that was taken over has to be written."""
+        """Check whether an adopted post already equals the article, so that nothing has to be written."""
         if self.known is None or not self.bound:
             return False
         post = await self.post()
         return post.raw == self.known.body.raw and post.kept.issuperset((await self.manuscript()).sent_fields())
 
     def dropped(self) -> tuple[str, ...]:
-        """Return the names of the blocks that the site had, and the article has no place for."""
+        """Return the names of the site's blocks that are missing from the article."""
         return self._composed[1].lost if self._composed is not None else ()
 
     async def remembered(self, raw: str, codec: BodyCodec) -> SiteBody:
-        """Return the body that was sent as the site keeps it. Raises what `manuscript` does."""
+        """Return the sent body as the site stores it. Raises the same exceptions as `manuscript`."""
         sent = (await self._in_blocks(codec)).body
         run = self.plugin.services.workers.run
         return await run(remembered, sent, raw, codec, owner=self.row.user_id, what="the post")
 
     def unbind(self) -> None:
-        """Make the post anew, as one of ours."""
+        """Turn an adopted post into one of ours, which is created again."""
         if self.known is not None:
             self.known = replace(self.known, bound=False, kept=frozenset())
             self._manuscript = self._composed = None
 
     def note(self, state: StepState, detail: dict[str, Any] | None = None, **values: Any) -> None:
-        """Note the state of the current step. `values` are changes of the publication.
+        """Record the state of the current step. `values` are columns of the publication.
 
-        It is written together with what comes next: a step that is not written as done can be done again.
+        It is written with the next save: a step that is not stored as done can be repeated.
         """
         self.held.note(self.current, state, detail, **values)
 
     def done(self, detail: dict[str, Any] | None = None, **values: Any) -> None:
-        """Note that the current step has ended, and reset the tries for the next."""
+        """Mark the current step as done, and reset the number of attempts."""
         detail = self.step.detail if detail is None else detail
         self.note(
             "done", {name: value for name, value in detail.items() if name not in _OF_FAILURES}, tries=0, **values
@@ -233,17 +233,15 @@ class PublicationWork:
     async def once(
         self, key: str, *, look: Callable[[], Awaitable[Made | None]], send: Callable[[], Awaitable[Made]]
     ) -> tuple[Made, bool] | Postponement:
-        """Send something that must not be there twice; return the result, and whether it had been there before.
+        """Send something exactly once. Return the result, and whether it existed before.
 
-        A postponement is returned where it is not there, and the site may still be acting on an earlier request.
-
-        A note is written before it is sent. If there is a note already, an earlier request went out and its outcome is
-        unknown: then it is looked for at the site, and sent again only if it is not there although the site had enough
-        time to act. The note stays until the step's end is written together with what was made.
+        A note is stored before sending. If there is a note already, an earlier request has an unknown outcome: the
+        result is looked up on the site, and sent again only if it is missing after `settle_seconds`. Until then, a
+        postponement is returned. The note remains until the end of the step is stored together with the result.
 
         Raises:
-            LeaseLost: somebody else works on the publication by now; it was not sent.
-            UnknownOutcome: it was sent, and no whole answer came.
+            LeaseLost: another process has taken over the publication; nothing was sent.
+            UnknownOutcome: it was sent, but no complete response arrived.
             SiteError: it was not sent, or had no effect.
         """
         sent = dict(self.step.detail.get("sent", {}))
@@ -278,7 +276,7 @@ class PublicationWork:
         return {**self.step.detail, "sent": sent}
 
     def first_look(self) -> float:
-        """Return the seconds after which to look for what was sent just now."""
+        """Return the seconds to wait before looking for what was just sent."""
         settle = float(self.plugin.config.settle_seconds)
         return min(_MAX_POLL_SECONDS, max(_MIN_POLL_SECONDS, settle / 4))
 
@@ -297,6 +295,6 @@ def _composed(
     codec: BodyCodec,
     markdown: bool,
 ) -> ComposedBody:
-    """Return the body in the site's blocks with the images that are on the site by now."""
+    """Return the body in the site's blocks, with the uploaded images."""
     pieces, own = manuscript.placed_pieces(uploaded)
     return compose(known, pieces, codec, own, markdown)

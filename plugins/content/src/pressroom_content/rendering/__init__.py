@@ -1,1 +1,1 @@
-"""From one form of a text to another: markdown, HTML, plain text; what is safe to show; how many words there are."""
+"""Converting texts between Markdown, HTML and plain text, sanitising HTML, and counting words."""

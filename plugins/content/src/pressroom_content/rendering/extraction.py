@@ -1,4 +1,4 @@
-"""The article in a web page: its text without what stands around it, and what the page says of it."""
+"""Extracting the article of a web page: its text without the surroundings, and its metadata."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _AROUND: Final = (
     ".jp-relatedposts, .breadcrumbs, .breadcrumb, .newsletter, .advertisement, .cookie-banner, .post-navigation, "
     ".author-box, .toc"
 )
-"""What is not part of an article, wherever it is."""
+"""Elements that are never part of an article."""
 
 _MARKED: Final = (
     "[itemprop=articleBody]", ".e-content", ".entry-content", ".post-content", ".article-content", ".article-body",
     ".gh-content", ".post-body", "[role=article]", "article", "main", "[role=main]", "#content",
 )  # fmt: skip
-"""How pages mark their article, the surest mark first."""
+"""The selectors by which pages mark their article, most reliable first."""
 
 _MIN_LENGTH: Final = 200
-"""Characters that a marked article has at least; a teaser has fewer."""
+"""The minimum length of a marked article, in characters. Teasers are shorter."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractedArticle:
-    """An article from a page: its HTML, not sanitised, with full URLs, and what the page says of it."""
+    """An article from a page: its HTML, not sanitised but with absolute URLs, and the page's metadata."""
 
     html: str
     title: str
@@ -41,14 +41,14 @@ class ExtractedArticle:
     author: str = ""
     canonical_url: str = ""
     sure: bool = True
-    """Whether the page marks its article; otherwise the part with the most text was taken."""
+    """Whether the page marks its article. Otherwise it is the element with the most text."""
 
 
 def extract(html: str, url: str = "") -> ExtractedArticle:
-    """Return the article of a page. `url` is where the page is from.
+    """Return the article of a page. `url` is the URL of the page.
 
     Raises:
-        InvalidInput: the page is nested too deep, or has too many tags.
+        InvalidInput: the page is nested too deeply, or has too many tags.
     """
     check_html(html)
     tree = LexborHTMLParser(html)
@@ -95,7 +95,7 @@ def _main(tree: LexborHTMLParser) -> tuple[LexborNode | None, bool]:
 
 
 def _densest(body: LexborNode) -> LexborNode:
-    """Return the element that has the most text in paragraphs of its own: text in links counts against it."""
+    """Return the element with the most text in its paragraphs, in which link text counts negatively."""
     scores: dict[int, float] = {}
     nodes: dict[int, LexborNode] = {}
     for paragraph in body.css("p, pre, blockquote, li, td"):

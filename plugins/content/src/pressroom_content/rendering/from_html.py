@@ -1,4 +1,4 @@
-"""From HTML to other forms of text: markdown that says the same, and plain text."""
+"""Converting HTML to equivalent Markdown and to plain text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _INLINE_HTML: Final = frozenset(
     {"abbr", "cite", "ins", "kbd", "mark", "q", "samp", "small", "sub", "sup", "time", "u", "var"}
 )
 _LINK_HTML: Final = frozenset({"dir", "hreflang", "lang", "rel", "target"})
-"""What a link in markdown cannot say: `rel="sponsored"` is an obligation, a lost `target` a surprise."""
+"""Link attributes that Markdown cannot express: `rel="sponsored"` is an obligation, a lost `target` a surprise."""
 
 _MARKS: Final[Mapping[str, str]] = MappingProxyType(
     {"strong": "**", "b": "**", "em": "*", "i": "*", "del": "~~", "s": "~~"}
@@ -44,17 +44,17 @@ _SPACED: Final = _BLOCKS - {"ul", "ol"}
 
 
 def to_markdown(html: str) -> str:
-    """Return HTML as markdown, sanitised. Tables that markdown cannot hold, figures and frames stay HTML.
+    """Convert HTML to Markdown, sanitised. Tables that Markdown cannot express, figures and frames remain HTML.
 
     Raises:
-        InvalidInput: the HTML is nested too deep, or has too many tags.
+        InvalidInput: the HTML is nested too deeply, or has too many tags.
     """
     body = LexborHTMLParser(sanitise(html).html).body
     return "" if body is None else "\n\n".join(_blocks(body)).strip() + "\n"
 
 
 def _blocks(parent: LexborNode) -> Iterator[str]:
-    """Yield the blocks of an element; text between them is a paragraph."""
+    """Yield the blocks of an element. Text between them forms a paragraph."""
     waiting: list[LexborNode] = []
     for child in parent.iter(include_text=True):
         if child.tag not in _BLOCKS:
@@ -107,7 +107,7 @@ def _list(node: LexborNode) -> Iterator[str]:
     start = node.attributes.get("start") or "1"
     number = int(start) if ordered and start.isascii() and start.isdecimal() and len(start) < 9 else 1
     children = list(node.iter())
-    # A list without paragraphs in its items is shown without space between them.
+    # A list without paragraphs in its items is a tight list.
     gap = "\n\n" if any(part.tag in _SPACED for child in children for part in child.iter()) else "\n"
     items: list[str] = []
     for child in children:
@@ -119,7 +119,7 @@ def _list(node: LexborNode) -> Iterator[str]:
 
 
 def _table(node: LexborNode) -> str:
-    """Return a table, or nothing where it has cells that span or hold more than a line."""
+    """Return a table as Markdown; empty if its cells span rows or columns, or contain blocks."""
     rows = [[cell for cell in row.iter() if cell.tag in ("td", "th")] for row in node.css("tr")]
     cells = [cell for row in rows for cell in row]
     if not cells or node.css_first("caption, ul, ol, pre, blockquote, p + p, h1, h2, h3, h4, h5, h6"):
@@ -161,7 +161,7 @@ def _inline(node: LexborNode) -> str:
 
 
 def _marked(text: str, mark: str) -> str:
-    """Return text between marks, which must not be beside white space on their inner side."""
+    """Return text between marks, moving outer white space outside: Markdown does not allow it inside."""
     inner = text.strip()
     if not inner:
         return text
@@ -209,7 +209,7 @@ def _target(url: str) -> str:
 
 
 def _attributes(node: LexborNode) -> str:
-    """Return the attributes of an element as its tag has them, on one line."""
+    """Return the attributes of an element as written in its tag, on one line."""
     pairs = ((name, _SPACES.sub(" ", value or "")) for name, value in node.attributes.items())
     return "".join(f' {name}="{escape(value)}"' for name, value in pairs)
 
@@ -228,7 +228,7 @@ def _line(text: str) -> str:
 
 
 def _escaped_start(text: str) -> str:
-    """Escape what would begin another block at the beginning of a line."""
+    """Escape text that would start another block at the beginning of a line."""
     return _LINE_START.sub(
         lambda match: match[1] + (f"\\{match[2]}" if not match[2].isdigit() else f"{match[2]}\\"), text
     )
@@ -253,10 +253,10 @@ _BLANKS = re.compile(r"[ \t\r\f\n]+")
 
 
 def text_of(html: str) -> str:
-    """Return the text of HTML: blocks are apart by an empty line, line breaks are kept, other white space is not.
+    """Return the text of HTML: an empty line between blocks, line breaks kept, other white space collapsed.
 
     Raises:
-        InvalidInput: it has too many tags, or too many are open at once.
+        InvalidInput: it has too many tags, or too many of them are open at once.
     """
     check_html(html)
     body = LexborHTMLParser(html).body
@@ -291,7 +291,7 @@ def text_of_node(node: LexborNode) -> str:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Yield the lines of a text, with one empty line where there are several, and no indent behind it."""
+    """Yield the lines of a text, with multiple empty lines collapsed to one, and without an indent after it."""
     empty = False
     for line in text.strip().split("\n"):
         kept = line.rstrip()

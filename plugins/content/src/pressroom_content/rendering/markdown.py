@@ -1,4 +1,4 @@
-"""Markdown to HTML: CommonMark with tables, strikethrough, task lists and footnotes, within bounds."""
+"""Markdown to HTML: CommonMark with tables, strikethrough, task lists and footnotes, within complexity limits."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from pressroom.sdk import InvalidInput
 from selectolax.lexbor import LexborNode
 
 MAX_MARKS: Final = 400_000
-"""Characters with a meaning in markdown that a text may hold: parsing them takes about 5 µs each."""
+"""The maximum number of Markdown control characters in a text: parsing takes about 5 µs for each."""
 
 MAX_LINES: Final = 100_000
 MAX_FOOTNOTES: Final = 5_000
 MAX_BRACKET_WORK: Final = 400_000_000
-"""The sum over all paragraphs of their brackets squared: looking for the other half of a bracket takes that long."""
+"""The maximum sum over all paragraphs of their number of brackets squared: matching brackets takes quadratic time."""
 
 MAX_DEPTH: Final = 100
-"""How many elements of HTML may stand inside each other."""
+"""The maximum nesting depth of HTML elements."""
 
 MAX_OPEN_ELEMENTS: Final = 2_000
-"""How many tags may be open at once, as counted from tags alone: parsers take the square of it."""
+"""The maximum number of unclosed tags, counted without parsing: parsers take quadratic time for them."""
 
 MAX_TAGS: Final = 300_000
 
@@ -38,14 +38,14 @@ _WITHOUT_END: Final = frozenset(
         "p", "param", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr",
     }
 )  # fmt: skip
-"""Elements that have no end, or whose end may be left out, so that counting their beginnings says nothing.
+"""Elements without an end tag, or with an optional one, which are not counted as open.
 
-Those that parsers put into each other without a bound, such as `dd` beside `li`, or `rt`, are not among them.
+Elements that parsers nest without limit, such as `dd` in contrast to `li`, or `rt`, are not included.
 """
 
 
 def check_markdown(text: str) -> None:
-    """Refuse markdown that is too intricate. Raises `InvalidInput` for the body."""
+    """Reject Markdown that is too complex. Raises `InvalidInput` for the body."""
     if sum(map(text.count, _MARKS)) > MAX_MARKS:
         raise _too_much(f"it has more than {MAX_MARKS:,} characters with a meaning in markdown, such as * or [")
     if text.count("\n") > MAX_LINES:
@@ -59,9 +59,9 @@ def check_markdown(text: str) -> None:
 
 
 def check_html(text: str) -> None:
-    """Refuse HTML that parsers would take too long for. Raises `InvalidInput` for the body.
+    """Reject HTML that would take parsers too long. Raises `InvalidInput` for the body.
 
-    What is open is counted from tags alone, wherever they stand, which is never less than what a parser makes of them.
+    Open elements are counted from tags alone, wherever they are: this is never less than what a parser sees.
     """
     is_open = tags = 0
     for match in _TAG.finditer(text):
@@ -75,7 +75,7 @@ def check_html(text: str) -> None:
 
 
 def check_depth(root: LexborNode) -> None:
-    """Refuse a tree that is too deep. Raises `InvalidInput` for the body."""
+    """Reject a tree that is too deep. Raises `InvalidInput` for the body."""
     stack = [(root, 0)]
     while stack:
         node, depth = stack.pop()
@@ -93,7 +93,7 @@ def _too_much(what: str) -> InvalidInput:
 
 
 _NESTING: Final = 60
-"""How deep blocks may be nested; each level of a list counts twice."""
+"""The maximum nesting level of blocks. Each level of a list counts twice."""
 
 _ALIGNED = re.compile(r"text-align:(left|right|center)")
 _TASK = re.compile(r"\[([ xX])\](?=\s)")
@@ -101,10 +101,10 @@ _TO_DO, _DONE = "\N{BALLOT BOX}", "\N{BALLOT BOX WITH CHECK}"
 
 
 def html_of_markdown(text: str) -> str:
-    """Return markdown as HTML. HTML in it is passed on as it is: nobody may show the result before it is sanitised.
+    """Convert Markdown to HTML. HTML in it is passed through: sanitise the result before you show it.
 
     Raises:
-        InvalidInput: the text is nested too deep, or too intricate to be parsed in time.
+        InvalidInput: the text is nested too deeply, or too complex to be parsed in time.
     """
     parser, tokens, environment = parsed_markdown(text)
     html: str = parser.renderer.render(tokens, parser.options, environment)
@@ -112,7 +112,7 @@ def html_of_markdown(text: str) -> str:
 
 
 def parsed_markdown(text: str) -> tuple[MarkdownIt, Sequence[Token], dict[str, object]]:
-    """Return the parser, the tokens of markdown, and what its renderer needs besides. Raises `InvalidInput`."""
+    """Return the parser, the tokens of Markdown, and the environment of its renderer. Raises `InvalidInput`."""
     check_markdown(text)
     parser = _parser()
     environment: dict[str, object] = {}
@@ -125,14 +125,14 @@ def parsed_markdown(text: str) -> tuple[MarkdownIt, Sequence[Token], dict[str, o
 
 
 def _align_cells(tokens: Sequence[Token]) -> None:
-    """Give cells the attribute `align`, which is kept everywhere; styles are not."""
+    """Give cells the attribute `align`, which platforms keep, instead of a style, which they remove."""
     for token in tokens:
         if token.type in ("td_open", "th_open") and (match := _ALIGNED.fullmatch(str(token.attrGet("style") or ""))):
             token.attrs = {"align": match[1]}
 
 
 def _show_tasks(tokens: Sequence[Token]) -> None:
-    """Show `[ ]` and `[x]` at the beginning of list items as boxes: characters, for no platform keeps form fields."""
+    """Show `[ ]` and `[x]` at the beginning of list items as characters, because platforms remove form fields."""
     for item, paragraph, text in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if (item.type, paragraph.type) != ("list_item_open", "paragraph_open") or not text.children:
             continue
@@ -145,6 +145,6 @@ def _show_tasks(tokens: Sequence[Token]) -> None:
 def _parser() -> MarkdownIt:
     options = {"html": True, "linkify": False, "typographer": False, "maxNesting": _NESTING}
     parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"]).use(footnote_plugin)
-    # Links of any scheme are links, as they are to other parsers. The sanitiser takes unsafe ones away, and says so.
+    # Accept links of any scheme, as other parsers do. The sanitiser removes unsafe ones and reports them.
     parser.validateLink = lambda url: True  # type: ignore[method-assign]
     return parser

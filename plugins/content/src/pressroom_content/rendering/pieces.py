@@ -1,4 +1,4 @@
-"""An article's body in pieces, such as paragraphs and lists: each as it is written, and as readers see it."""
+"""Splitting an article's body into pieces, such as paragraphs and lists, as source text and as HTML."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _MAX_NAME_LENGTH: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class BodyPiece:
-    """A piece of a body, at its top level.
+    """A top-level piece of a body.
 
-    `text` is how it is written; it is empty for what other pieces say already, such as the section of footnotes.
-    `html` is sanitised. `block` is the key of the block of a website that the piece stands for; it has no HTML then.
-    `line` is where it begins, counted from 0.
+    `text` is its source; it is empty if other pieces contain it already, as for the section of footnotes. `html` is
+    sanitised. `block` is the key of a website's block for which the piece is a placeholder; it has no HTML then. `line`
+    is its first line, counted from 0.
     """
 
     text: str
@@ -37,30 +37,30 @@ class BodyPiece:
     block: str = ""
     line: int = 0
     lossy: bool = False
-    """Whether sanitising took something away from it."""
+    """Whether sanitising removed something from it."""
 
     @property
     def key(self) -> str:
-        """What two pieces have in common that are the same to readers."""
+        """A key that is equal for pieces that look the same to readers."""
         return f"block:{self.block}" if self.block else self.html
 
 
 def placeholder(key: str, name: str) -> str:
-    """Return the line that stands for a block of a website in an article's body: a comment, which nobody is shown."""
+    """Return the placeholder of a website's block in an article's body: a comment, which readers do not see."""
     shown = " ".join(_NAME.sub(" ", name).split())[:_MAX_NAME_LENGTH] or "block"
     return f"<!-- block:{key} {shown}; it stays as it is on the website, at the place of this line -->"
 
 
 def without_placeholders(body: str) -> str:
-    """Return a body without the lines that stand for blocks of a website."""
+    """Return a body without the placeholders of a website's blocks."""
     return _PLACEHOLDER.sub("", body)
 
 
 def pieces_of(body: str, body_format: BodyFormat, sanitiser: Sanitiser = "full") -> Sequence[BodyPiece]:
-    """Return the pieces of a body in their order. It may take a second for a megabyte: call it in a worker.
+    """Return the pieces of a body in order. It can take a second per megabyte: call it in a worker.
 
     Raises:
-        InvalidInput: the body is nested too deep, or too intricate to be parsed in time.
+        InvalidInput: the body is nested too deeply, or too complex to be parsed in time.
     """
     found = _of_markdown(body) if body_format == "markdown" else _of_html(body)
     return [piece for text, html, line in found if (piece := _piece(text, html, line, sanitiser)) is not None]
@@ -88,13 +88,13 @@ def _of_markdown(body: str) -> Iterator[tuple[str, str, int]]:
             yield "", html, len(lines)
             continue
         end = next((start for start in starts[number + 1 :][:1] if start is not None), len(lines))
-        # What no piece shows, such as the targets of links, belongs to the piece above it, or to the first.
+        # Lines without output, such as link definitions, belong to the piece above them, or to the first one.
         text = "\n".join(lines[0 if number == 0 else begin : end]).strip("\n").rstrip()
         yield text, html, begin
 
 
 def _groups(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Yield the tokens of each block at the top level."""
+    """Yield the tokens of each top-level block."""
     group: list[Token] = []
     depth = 0
     for token in tokens:
@@ -108,7 +108,7 @@ def _groups(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _joined(groups: Iterator[list[Token]]) -> Iterator[list[Token]]:
-    """Yield the groups, those together that are between the tags of one HTML element."""
+    """Yield the groups, joining those between the tags of one HTML element."""
     waiting: list[list[Token]] = []
     is_open = 0
     for group in groups:
@@ -117,7 +117,7 @@ def _joined(groups: Iterator[list[Token]]) -> Iterator[list[Token]]:
         if is_open <= 0:
             yield [token for one in waiting for token in one]
             waiting, is_open = [], 0
-    yield from waiting  # it is never closed
+    yield from waiting  # the element is never closed
 
 
 def _opened(html: str) -> int:
@@ -128,13 +128,13 @@ def _opened(html: str) -> int:
 
 
 def _first_line(group: Sequence[Token]) -> int | None:
-    if group[0].type == "footnote_block_open":  # the notes are written elsewhere
+    if group[0].type == "footnote_block_open":  # the source of the notes is elsewhere
         return None
     return next((token.map[0] for token in group if token.map is not None), None)
 
 
 def _of_html(body: str) -> Iterator[tuple[str, str, int]]:
-    """Yield the elements of HTML; text and inline elements between them are a piece together."""
+    """Yield the elements of HTML. Text and inline elements between block elements form one piece."""
     check_html(body)
     root = LexborHTMLParser(body).body
     if root is None:

@@ -1,4 +1,4 @@
-"""Making HTML safe to show by rules of what it may hold, and saying what that took away."""
+"""Sanitising HTML by an allowlist, and reporting what was removed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pressroom_content.records import BodyFormat
 from pressroom_content.rendering.markdown import check_depth, check_html, html_of_markdown
 
 Sanitiser = Literal["full", "basic"]
-"""How much is kept: `full` has figures, tables and iframes of known hosts, `basic` has none of them."""
+"""The level of sanitising: `full` keeps figures, tables and iframes of known hosts, `basic` removes them."""
 
 FRAME_HOSTS: Final = frozenset(
     {
@@ -28,7 +28,7 @@ FRAME_HOSTS: Final = frozenset(
         "www.youtube.com",
     }
 )  # fmt: skip
-"""The hosts whose pages may be in an article."""
+"""The hosts whose pages can be embedded in an article."""
 
 SCHEMES: Final = frozenset({"http", "https", "mailto", "tel"})
 
@@ -73,7 +73,7 @@ _LENGTH = re.compile(r"\d{1,5}(?:px|%)?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is kept. `attributes` are those of each element, `*` those of all."""
+    """The allowlist. `attributes` maps each element to its attributes, `*` to those of all elements."""
 
     tags: frozenset[str]
     attributes: Mapping[str, frozenset[str]]
@@ -88,7 +88,7 @@ RULES: Final[Mapping[Sanitiser, Rules]] = MappingProxyType({"full": _rules(_FULL
 
 
 def attribute_value(tag: str, attribute: str, value: str) -> str | None:
-    """Return the value to keep of an attribute that the rules allow by its name; `None` removes it."""
+    """Return the value to keep of an attribute whose name is allowed; `None` removes it."""
     match attribute:
         case "class":
             return " ".join(name for name in value.split() if _CLASS.fullmatch(name)) or None
@@ -109,7 +109,7 @@ def attribute_value(tag: str, attribute: str, value: str) -> str | None:
 
 
 def is_known_frame(url: str) -> bool:
-    """Tell whether a page may be in an iframe."""
+    """Check whether a page can be embedded in an iframe."""
     try:
         parts = urlsplit(url.strip())
         if parts.port not in (None, 443) or parts.username is not None:
@@ -122,7 +122,7 @@ def is_known_frame(url: str) -> bool:
 
 
 def _is_srcset(value: str) -> bool:
-    """Tell whether all candidates are http or https URLs or paths."""
+    """Check whether all candidates are http or https URLs or paths."""
     for candidate in value.split(","):
         url = candidate.split()[:1]
         try:
@@ -134,7 +134,7 @@ def _is_srcset(value: str) -> bool:
 
 
 _WITH_CONTENT: Final = frozenset({"script", "style", "template", "noscript", "object", "svg", "math", "xmp", "title"})
-"""Elements that go with everything inside them: none of it is meant to be read."""
+"""Elements that are removed together with their content, which is not meant to be read."""
 
 _EMPTY_FRAME = re.compile(
     r"<iframe(?>(?:\s(?:allowfullscreen|height|loading|title|width|class|dir|id|lang)=\"[^\"<>]*+\")*)></iframe>"
@@ -144,31 +144,31 @@ _MAX_REMOVED: Final = 50
 COMMENTS: Final = "comments"
 
 _Parts = Counter[tuple[str, str]]
-"""How often there is an element (with an empty second name), or an attribute of it."""
+"""The number of occurrences of each element (with an empty second name) and of each of its attributes."""
 
 
 @dataclass(frozen=True, slots=True)
 class SanitisedHtml:
-    """HTML that is safe to show, and what of the original is not in it, in words."""
+    """HTML that is safe to show, and descriptions of the removed parts."""
 
     html: str
     removed: tuple[str, ...] = ()
 
 
 def render(body: str, body_format: BodyFormat, sanitiser: Sanitiser = "full") -> SanitisedHtml:
-    """Return a body as sanitised HTML. It takes about a second for a megabyte: call it in a thread.
+    """Return a body as sanitised HTML. It takes about a second per megabyte: call it in a thread.
 
     Raises:
-        InvalidInput: the body is nested too deep, or too intricate to be parsed in time.
+        InvalidInput: the body is nested too deeply, or too complex to be parsed in time.
     """
     return sanitise(html_of_markdown(body) if body_format == "markdown" else body, sanitiser)
 
 
 def sanitise(html: str, sanitiser: Sanitiser = "full") -> SanitisedHtml:
-    """Return HTML without anything that could run, load or restyle the page that it is shown on.
+    """Remove everything from HTML that could run scripts, load resources or restyle the page that it is shown on.
 
     Raises:
-        InvalidInput: it is nested too deep, or has too many tags.
+        InvalidInput: it is nested too deeply, or has too many tags.
     """
     check_html(html)
     before = _counted(html)
@@ -183,10 +183,10 @@ def sanitise(html: str, sanitiser: Sanitiser = "full") -> SanitisedHtml:
 
 
 def _emptied(cleaned: str) -> Iterator[str]:
-    """Yield the parts of cleaned HTML without what stands inside of frames.
+    """Yield the parts of cleaned HTML without the content of frames.
 
-    A parser reads that as text, so the cleaner leaves tags in it as they are; they would come to life in a page that
-    goes without the frame.
+    Parsers treat that content as text, so the cleaner leaves tags in it unchanged. They would become active if the
+    frame was removed.
     """
     at = 0
     while (start := cleaned.find("<iframe", at)) >= 0:
@@ -214,14 +214,14 @@ def _cleaner(sanitiser: Sanitiser) -> nh3.Cleaner:
 
 
 def _removed(gone: _Parts, sanitiser: Sanitiser) -> Iterator[str]:
-    """Yield what is gone in words, the most frequent first."""
+    """Yield descriptions of the removed parts, most frequent first."""
     tags = RULES[sanitiser].tags
     shown = 0
     for (tag, attribute), count in gone.most_common():
         if tag in _FRAME_OF_THE_PARSER or (attribute and tag not in tags and tag != "iframe"):
             continue
         if attribute and gone[tag, ""] >= count:
-            continue  # it went with its element
+            continue  # it was removed with its element
         shown += 1
         if shown > _MAX_REMOVED:
             yield "and more"

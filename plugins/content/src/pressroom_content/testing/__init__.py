@@ -1,8 +1,8 @@
-"""For the authors of plugins that add to websites and articles: the contracts of their records, as checks that run.
+"""Contract checks for plugins that extend websites and articles.
 
-`check_connector(connector)` and its siblings return findings, each with the promise that is broken, what was seen, and
-the fix. `pressroom plugins check` and `assert_plugin_conforms` run them on every record that a plugin yields from the
-content plugin's hooks: a plugin that offers hooks has `CHECKS` in the package `testing` of its distribution.
+`check_connector(connector)` and its siblings return findings: the broken promise, what was observed, and the fix.
+`pressroom plugins check` and `assert_plugin_conforms` run them on every record that a plugin yields from the content
+plugin's hooks. A plugin that offers hooks defines `CHECKS` in the package `testing` of its distribution.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 SUITES: Final[tuple[ContractSuite[Any], ...]] = (CONNECTOR, CODEC, IMAGE_SOURCE, SEARCH_SOURCE, LANGUAGE)
-"""The contracts of what other plugins add to websites and articles."""
+"""The contracts of the records that other plugins add to websites and articles."""
 
 CHECKS: Final[Mapping[str, Callable[[RunningHost, Any], list[Finding]]]] = {
     "pressroom_site_connectors": lambda running, record: check_connector(record, running=running),
@@ -35,4 +35,4 @@ CHECKS: Final[Mapping[str, Callable[[RunningHost, Any], list[Finding]]]] = {
     "pressroom_search_sources": lambda running, record: check_search_source(record),
     "pressroom_languages": lambda running, record: check_language(record),
 }
-"""What checks a record that a plugin yields from one of our hooks, given the host that runs with it."""
+"""The check of each hook's records, called with the running host and a record."""

@@ -1,4 +1,4 @@
-"""The contract of a codec of bodies in blocks (`pressroom_content.contract.BodyCodec`)."""
+"""The contract of a codec for bodies in blocks (`pressroom_content.contract.BodyCodec`)."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ BODIES: Final[tuple[str, ...]] = (
     "{" * 3000,
     "x" * 200_000,
 )
-"""Bodies as they may come from somebody's site: well formed, broken, nested deep, and long."""
+"""Bodies as sites may return them: well formed, malformed, deeply nested, and long."""
 
 CODEC: Final = ContractSuite[BodyCodec]("body codec")
 
 
 def check_codec(codec: BodyCodec, *, where: str = "") -> list[Finding]:
-    """Check what takes the bodies of a platform apart against its contract, and return what it breaks."""
+    """Check a platform's codec against its contract, and return the broken promises."""
 
     @asynccontextmanager
     async def opening() -> AsyncIterator[BodyCodec]:
@@ -122,6 +122,6 @@ async def _replaces(codec: BodyCodec) -> None:
     "it can be pickled, since worker processes run it", fix="make it a frozen dataclass of plain values, in a module"
 )
 async def _pickles(codec: BodyCodec) -> None:
-    copy = pickle.loads(pickle.dumps(codec))  # noqa: S301 - made right here
+    copy = pickle.loads(pickle.dumps(codec))  # noqa: S301 - pickled on the same line
     body = "".join(_PIECES[:2])
     expect(list(copy.split(body)) == list(codec.split(body)), "the copy splits otherwise")

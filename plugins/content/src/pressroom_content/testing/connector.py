@@ -1,4 +1,4 @@
-"""The contract of a platform to publish to (`pressroom_content.contract.SiteConnector`), at a site in trouble."""
+"""The contract of a platform connector (`pressroom_content.contract.SiteConnector`), tested against a failing site."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _SECONDS: Final = 45.0
 
 @dataclass(frozen=True, slots=True)
 class ConnectorAtSite:
-    """A connector, a credential for it, and the site that whatever it fetches comes from."""
+    """A connector, a credential for it, and a fetcher whose requests all go to a fake site."""
 
     connector: SiteConnector
     credential: Mapping[str, str]
@@ -64,7 +64,7 @@ class ConnectorAtSite:
 
     @property
     def fake(self) -> FakeSite:
-        """The site."""
+        """The fake site."""
         return self.fetcher.site
 
     def open(self) -> Site:
@@ -78,17 +78,17 @@ class ConnectorAtSite:
         return site
 
     def opened(self) -> Site | None:
-        """Open the website, or return `None` where the connector refuses a credential that was made up."""
+        """Open the website, or return `None` if the connector refuses a made-up credential."""
         try:
             return self.open()
         except SiteError:
             return None
 
     async def asked(self, ask: Callable[[], Awaitable[Any]], trouble: Trouble) -> tuple[Any, SiteError | None]:
-        """Ask the site while it is in trouble; return the outcome, or the error.
+        """Call the site while it has a problem; return the result and `None`, or `None` and the error.
 
         Raises:
-            PromiseBroken: it raised something that is no `SiteError`.
+            PromiseBroken: the call raised anything but a `SiteError`.
         """
         self.fake.requests.clear()
         self.fake.trouble = trouble
@@ -108,16 +108,15 @@ CONNECTOR: Final = ContractSuite[ConnectorAtSite]("connector")
 def check_connector(
     connector: SiteConnector, credential: Mapping[str, str] | None = None, *, running: RunningHost | None = None
 ) -> list[Finding]:
-    """Check a connector against its contract, and return what it breaks. No request leaves this machine.
+    """Check a connector against its contract, and return the broken promises. No request leaves this machine.
 
-    Whatever the connector fetches comes from a fake site on 127.0.0.1 that is in trouble, so nothing of the platform
-    has to be there. A connector that makes no request keeps most promises without doing anything. If its sites are
-    written in blocks, their codec is checked too.
+    All requests go to a failing fake site on 127.0.0.1, so the platform itself is not needed. A connector that sends no
+    requests keeps most promises trivially. If its sites use blocks, their codec is checked too.
 
     Args:
-        connector: what the plugin yields.
-        credential: what a person would type into its fields. Left out, values are made up that their patterns take.
-        running: the host in whose event loop the connector works; needed by one that uses the host's database.
+        connector: the connector that the plugin yields.
+        credential: the values of its credential fields. By default, values are made up that match their patterns.
+        running: the host in whose event loop the connector runs; needed if it uses the host's database.
     """
     given = made_up_credential(connector.fields) if credential is None else dict(credential)
 
@@ -199,7 +198,7 @@ async def _reads_in_trouble(one: ConnectorAtSite) -> None:
         for trouble in (*_LOST, *_WRONG):
             value, error = await one.asked(ask, trouble)
             if not one.fake.requests or (trouble == "odd" and value is None):
-                continue  # nothing was asked, or nothing was found in the answer
+                continue  # no request was sent, or the response had no result
             expect(error is not None, f"{name} returned {value!r} from a site that {describe_trouble(trouble)}")
             paths = [request.path for request in one.fake.requests]
             expect(all(paths.count(path) <= 2 for path in paths), f"{name} asked {len(paths)} times: {paths[:3]}")
@@ -234,7 +233,7 @@ async def _lost(one: ConnectorAtSite) -> None:
 async def _answered_otherwise(one: ConnectorAtSite) -> None:
     site = one.opened()
     for name, ask in _writes(one, site) if site else ():
-        # Whoever only answers that it took something may do so in any form.
+        # A receiver that only acknowledges may do so in any format.
         for trouble in ("error",) if _is_recalling(site) else _WRONG:
             value, error = await one.asked(ask, trouble)
             if not one.fake.requests:
@@ -293,7 +292,7 @@ async def _capable(one: ConnectorAtSite) -> None:
     fix="raise SiteUnavailable with the seconds as retry_after, so that the server tries again at that time",
 )
 async def _busy(one: ConnectorAtSite) -> None:
-    # The last promise: a connector may send nothing more until the time that the site asked for.
+    # This promise is last: a connector may send nothing more until the time that the site asked for.
     site = one.opened()
     if site is None:
         return

@@ -33,7 +33,7 @@ LANGUAGE: Final = ContractSuite[Language]("language")
 
 
 def check_language(language: Language) -> list[Finding]:
-    """Check a language against its contract, and return what it breaks. Its rules were read when it was made."""
+    """Check a language against its contract, and return the broken promises. Its constructor validated its rules."""
 
     @asynccontextmanager
     async def opening() -> AsyncIterator[Language]:
@@ -63,7 +63,7 @@ async def _stems(language: Language) -> None:
 async def _fast(language: Language) -> None:
     if language.stemmer is None:
         return
-    # CPU time of this thread, not the clock: a busy machine must not fail a plugin.
+    # Measure CPU time of this thread, not wall time: a plugin must not fail on a busy machine.
     began = time.thread_time()
     for number in range(_MANY):
         language.stemmer(f"bread{number}s")
@@ -75,5 +75,5 @@ async def _fast(language: Language) -> None:
     "worker processes can use it", fix="let the stemmer be a function of a module that worker processes can import"
 )
 async def _pickles(language: Language) -> None:
-    copy = pickle.loads(pickle.dumps(language))  # noqa: S301 - made right here
+    copy = pickle.loads(pickle.dumps(language))  # noqa: S301 - pickled on the same line
     expect(copy == language, "the copy differs")

@@ -1,4 +1,4 @@
-"""The contracts of what is asked for images and for search figures, at a service in trouble."""
+"""The contracts of image sources and search sources, tested against a failing service."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ async def ask_in_trouble(
     ask: Callable[[], Awaitable[Any]],
     allowed: tuple[type[Exception], ...],
 ) -> tuple[Any, Exception | None]:
-    """Ask a source while the service behind it is in trouble, if any; return the outcome, or the error.
+    """Query a source while its service has a problem, if any; return the result and `None`, or `None` and the error.
 
     Raises:
-        PromiseBroken: it raised an error that is not allowed.
+        PromiseBroken: the source raised an error that is not allowed.
     """
     fetcher.site.requests.clear()
     fetcher.site.trouble = trouble
@@ -63,7 +63,7 @@ async def ask_in_trouble(
 async def expect_away(
     fetcher: RedirectedFetcher, ask: Callable[[], Awaitable[Any]], allowed: tuple[type[Exception], ...]
 ) -> None:
-    """Raise `PromiseBroken` where a source answers although the service behind it cannot be used."""
+    """Raise `PromiseBroken` if a source returns a result although its service is unavailable."""
     for trouble in TROUBLES:
         value, error = await ask_in_trouble(fetcher, trouble, ask, allowed)
         if fetcher.site.requests and trouble in _AWAY:
@@ -73,7 +73,7 @@ async def expect_away(
 
 @dataclass(frozen=True, slots=True)
 class ImageSourceInHost:
-    """A source of images, the context that it is asked with, and a fetcher that ends at a fake site."""
+    """An image source, the context to query it with, and a fetcher whose requests go to a fake site."""
 
     source: ImageSource
     context: PluginContext
@@ -81,7 +81,7 @@ class ImageSourceInHost:
     fetcher: RedirectedFetcher
 
     async def on_host(self, ask: Callable[[], Awaitable[Any]]) -> Any:
-        """Await something on the host's event loop, while all that plugins fetch comes from the fake site."""
+        """Await a call on the host's event loop while all plugins fetch from the fake site."""
         with _fetching_from(self.running, self.fetcher):
             return await ask()
 
@@ -91,7 +91,7 @@ _IMAGE_ERRORS: Final = (BackendError, CallError)
 
 
 def check_image_source(running: RunningHost, source: ImageSource) -> list[Finding]:
-    """Check a source of images in a running host, and return what it breaks. No request leaves this machine."""
+    """Check an image source in a running host, and return the broken promises. No request leaves this machine."""
     contexts = running.host.compiled.plugins.contexts
     context = contexts.get("images") or contexts["content"]
 
@@ -128,7 +128,7 @@ async def _get(one: ImageSourceInHost) -> None:
 
         await expect_away(one.fetcher, ask, _IMAGE_ERRORS)
         try:
-            found = await ask()  # now the site answers 404
+            found = await ask()  # the fake site responds with 404 here
         except _IMAGE_ERRORS:
             continue
         except Exception as error:
@@ -156,14 +156,14 @@ async def _pages(one: ImageSourceInHost) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SearchSourceAtService:
-    """A source of search figures, a made-up credential, and a fetcher that ends at a fake site."""
+    """A search source, a made-up credential, and a fetcher whose requests go to a fake site."""
 
     source: SearchSource
     credential: Mapping[str, str]
     fetcher: RedirectedFetcher
 
     async def rows(self) -> list[SearchRow]:
-        """Return the rows of a day in each grain."""
+        """Return the rows of one day in each grain."""
         found: list[SearchRow] = []
         for grain in self.source.grains:
             query = SearchQuery("https://site.example/", date(2024, 2, 29), grain=grain)
@@ -178,9 +178,9 @@ SEARCH_ERRORS: Final = (BackendError, Rejected, InvalidInput)
 
 
 def check_search_source(source: SearchSource, credential: Mapping[str, str] | None = None) -> list[Finding]:
-    """Check a source of search figures, and return what it breaks. No request leaves this machine.
+    """Check a search source, and return the broken promises. No request leaves this machine.
 
-    `credential` is as for `check_connector`.
+    `credential` is the same as for `check_connector`.
     """
     given = made_up_credential(source.fields) if credential is None else dict(credential)
 
@@ -238,7 +238,7 @@ async def expect_refused_in_words(
     fetcher: RedirectedFetcher,
     ask: Callable[[Mapping[str, str]], Awaitable[Any]],
 ) -> None:
-    """Ask with a made-up credential and with odd ones, and raise `PromiseBroken` for errors that are not for people."""
+    """Query with a made-up credential and with invalid ones. Raise `PromiseBroken` if an error reveals a secret."""
     for given in (credential, dict.fromkeys(credential, ""), dict.fromkeys(credential, "\u00fc {}:/\n")):
         for trouble in ("revoked", "html"):
             _, error = await ask_in_trouble(fetcher, trouble, lambda given=given: ask(given), SEARCH_ERRORS)  # type: ignore[misc]

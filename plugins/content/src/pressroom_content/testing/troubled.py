@@ -1,4 +1,4 @@
-"""A fetcher whose every request ends at a fake site, whatever its URL is."""
+"""A fetcher that sends every request to a fake site, whatever its URL."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from pressroom.testing.fake_site import fetcher_for
 from pressroom_content.contract import CredentialField
 
 WAIT_SECONDS: Final = 0.5
-"""How long requests wait for an answer that never comes, however patient their sender would be."""
+"""The timeout of requests that never get a response, in seconds, if the caller's own is longer."""
 
 _SAFE: Final = ("GET", "HEAD", "OPTIONS")
 
 
 @dataclass(frozen=True, slots=True)
 class RedirectedFetcher:
-    """Implements `pressroom.sdk.Fetcher`; all that is fetched comes from `site`."""
+    """Implements `pressroom.sdk.Fetcher` by fetching everything from `site`."""
 
     inner: Fetcher
     site: FakeSite
@@ -88,7 +88,7 @@ class RedirectedFetcher:
         return self.inner.connect(parts.hostname or "", parts.port or port, seconds=self._wait(seconds))
 
     def _wait(self, seconds: float) -> float:
-        # Only where nothing ever comes: elsewhere a slow machine would make an outage of every answer.
+        # Shorten the timeout only if no response ever comes: otherwise a slow machine would time out on every response.
         return min(seconds, WAIT_SECONDS) if self.site.trouble == "hang" else seconds
 
     def _there(self, url: str) -> str:
@@ -98,19 +98,19 @@ class RedirectedFetcher:
 
 @asynccontextmanager
 async def troubled_fetcher() -> AsyncIterator[RedirectedFetcher]:
-    """Run a fake site, and give a fetcher that ends there."""
+    """Run a fake site, and yield a fetcher that sends all requests to it."""
     with fake_site() as site:
         async with fetcher_for(site) as fetcher:
             yield RedirectedFetcher(fetcher, site)
 
 
 def writes(site: FakeSite) -> list[str]:
-    """Return the requests that a site received and that change something, as method and path."""
+    """Return the requests with an unsafe method that a site received, as method and path."""
     return [f"{one.method} {one.path}" for one in site.requests if one.method not in _SAFE]
 
 
 def expect_no_secret(text: str, credential: Mapping[str, str], fields: Sequence[CredentialField]) -> None:
-    """Raise `PromiseBroken` where a text holds a secret of a credential."""
+    """Raise `PromiseBroken` if a text contains a secret of a credential."""
     for field in fields:
         value = credential.get(field.name, "")
         if field.secret and len(value) >= _MIN_SECRET and value in text:
@@ -121,7 +121,7 @@ _MIN_SECRET: Final = 6
 
 
 def made_up_credential(fields: Sequence[CredentialField]) -> dict[str, str]:
-    """Return values that the form with these fields would take; a value that cannot be made up is left out."""
+    """Return values that are valid for these fields. Fields for which no value can be made up are left out."""
     found = {field.name: _made_up(field) for field in fields}
     return {name: value for name, value in found.items() if value}
 
@@ -139,7 +139,7 @@ def _made_up(field: CredentialField) -> str:
 
 
 def _text_of(node: tuple[Any, Any]) -> str:
-    """Return a text that a part of a pattern matches."""
+    """Return a text that matches a part of a parsed pattern."""
     kind, value = str(node[0]), node[1]
     match kind:
         case "LITERAL":

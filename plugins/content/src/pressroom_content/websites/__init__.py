@@ -1,1 +1,1 @@
-"""Websites that people have connected: their credentials, their health, and what is on them."""
+"""Connected websites: their credentials, health and content."""

@@ -1,4 +1,4 @@
-"""A way to a website whose every call ends: a connector may be of another plugin, and may wait for ever."""
+"""A proxy for sites that limits the time of each call: connectors are third-party plugins and may hang."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ T = TypeVar("T")
 
 
 OPEN_SECONDS: Final = 5.0
-"""How long a function of a connector may take that awaits nothing: nobody else is answered meanwhile."""
+"""The maximum time of a synchronous connector function, in seconds: it blocks the event loop."""
 
 CODEC_SECONDS: Final = 10.0
-"""How long one call of a connector's codec may take in a worker process, which has 20 s for a whole body."""
+"""The maximum time of one codec call in a worker process, in seconds. A whole body is limited to 20 s."""
 
 
 @contextmanager
 def opening(plugin: PluginContext[ContentConfig], connector: SiteConnector, *, private: bool = True) -> Iterator[None]:
-    """Interrupt a function of a connector that awaits nothing, once it has blocked the event loop for `OPEN_SECONDS`.
+    """Interrupt a synchronous function of a connector after it has blocked the event loop for `OPEN_SECONDS`.
 
-    With `private` it is given what may be a credential, so that neither messages nor frames are logged.
+    With `private`, neither messages nor frames are logged: the arguments may include a credential.
 
     Raises:
-        SiteUnavailable: it has. It counts as a failure of the connector's plugin.
+        SiteUnavailable: it was interrupted. This counts as a failure of the connector's plugin.
     """
     called, seconds = f"platform {connector.platform}", min(OPEN_SECONDS, plugin.config.connector_seconds)
     try:
@@ -69,7 +69,7 @@ def opening(plugin: PluginContext[ContentConfig], connector: SiteConnector, *, p
 def open_site(
     plugin: PluginContext[ContentConfig], connector: SiteConnector, address: SiteAddress, credential: Mapping[str, str]
 ) -> Site:
-    """Return what a connector opens for a site; see `opening` for what keeps it from blocking."""
+    """Open a site with its connector, interrupting it if it blocks; see `opening`."""
     with opening(plugin, connector):
         site = connector.open(address, credential, plugin.services.fetcher)
         if isinstance(site, WorkingSite):
@@ -78,13 +78,13 @@ def open_site(
 
 
 def bounded_site(plugin: PluginContext[ContentConfig], connector: SiteConnector, site: Site) -> Site:
-    """Return a site that does what another one does, with a bound on the time of each call.
+    """Return a proxy for a site that limits the time of each call.
 
-    A call that takes longer counts as a failure of the connector's plugin. It raises `UnknownOutcome` where it may have
-    changed something, else `SiteUnavailable`.
+    A timeout counts as a failure of the connector's plugin. It raises `UnknownOutcome` if the call may have changed
+    something, otherwise `SiteUnavailable`.
     """
     with opening(plugin, connector):
-        # Up to Python 3.11 this reads the site's properties.
+        # Up to Python 3.11, `isinstance` reads the site's properties.
         parts = tuple(part for protocol, part in _PARTS if isinstance(site, protocol))
     return cast("Site", _class(parts)(plugin, connector, site))
 
@@ -99,7 +99,7 @@ class _BoundedSite:
     def _bound(self, late: type[SiteUnavailable | UnknownOutcome]) -> Iterator[None]:
         called, seconds = f"platform {self._connector.platform}", self._plugin.config.connector_seconds
         try:
-            # What it raises is for those who called, who know what it means for them.
+            # The caller handles the connector's own exceptions.
             with self._plugin.extensions.calling(called, self._connector, passes=(Exception,), seconds=seconds):
                 yield
         except PluginError as error:
@@ -122,7 +122,7 @@ class _BoundedSite:
         return await self._asked(lambda: self._site.terms(kind, query, limit))
 
     async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
-        # It is safe to repeat.
+        # A read-style timeout is correct: the call is safe to repeat.
         return await self._asked(lambda: self._site.ensure_terms(post))
 
     async def find_media(self, marker: str) -> RemoteMedia | None:
@@ -146,7 +146,7 @@ class _BoundedSite:
     async def set_state(
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
     ) -> RemotePost:
-        # Connectors may have left out what is left out here.
+        # Connectors may not accept the optional argument.
         rest = () if at is None else (at,)
         return await self._told(lambda: self._site.set_state(post_id, state, *rest))
 
@@ -182,7 +182,7 @@ class _WithMedia(_BoundedSite):
 
 
 class _BoundedCodec:
-    """A codec whose every call ends in the worker process that it is pickled for; see `calling_in_worker`."""
+    """A codec that limits the time of each call in the worker process that unpickles it; see `calling_in_worker`."""
 
     def __init__(self, pickled: bytes, plugin: str, called: str, seconds: float) -> None:
         self._pickled = pickled

@@ -1,4 +1,4 @@
-"""Connecting a site: the links on which people do, and live checks of the site and its credential."""
+"""Connecting a site: the links that people open to do so, and live checks of the site and its credential."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _KEPT_AFTER = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Connect:
-    """A link to connect a site, as long as it works. `website_id` is the website whose credential it renews."""
+    """A temporary link to connect a site. `website_id` is the website whose credential it renews."""
 
     id: str
     user_id: str
@@ -54,7 +54,7 @@ class Connect:
 
 
 class ConnectionLinks:
-    """Makes links, and takes what people type behind them."""
+    """Creates links, and processes the forms submitted on them."""
 
     def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
@@ -63,10 +63,11 @@ class ConnectionLinks:
     async def begin(
         self, user_id: str, platform: str, *, url: str = "", name: str = "", website_id: str | None = None
     ) -> tuple[str, datetime]:
-        """Make a link, and return its URL and when it stops working.
+        """Create a link, and return its URL and expiry time.
 
         Raises:
-            InvalidInput: there is no such platform, or the account has as many websites or open links as it may have.
+            InvalidInput: the platform is unknown, the URL is invalid or this server's, or the account has reached its
+                limit of websites or open links.
         """
         connector = connector_of(self._plugin, platform)
         url = await self._website_url(url) if url and connector.needs_url else ""
@@ -98,11 +99,11 @@ class ConnectionLinks:
         return f"{self._plugin.base_url}/dashboard/connect/{token}", expires_at
 
     async def open(self, token: str, user_id: str) -> Connect:
-        """Return the link of a token, for the account that made it.
+        """Return the link of a token, for the account that created it.
 
         Raises:
-            NotFound: there is no such link, or its time is over.
-            Forbidden: another account made it.
+            NotFound: the link does not exist or has expired.
+            Forbidden: another account created it.
         """
         async with self._database.reading() as session:
             row = await session.get(ConnectRow, hash_of(token))
@@ -122,19 +123,19 @@ class ConnectionLinks:
         )
 
     async def remember(self, token: str, *, url: str, name: str) -> None:
-        """Keep what was typed so far, for the time when the site sends the person back."""
+        """Save the form's values until the site redirects the user back."""
         change = update(ConnectRow).where(ConnectRow.token_hash == hash_of(token))
         async with self._database.writing() as session:
             await session.execute(change.values(url=url, name=name.strip()[:200]))
 
     def connector(self, connect: Connect) -> SiteConnector:
-        """Return the connector of the link's platform. Raises `InvalidInput` where it is gone."""
+        """Return the connector of the link's platform. Raises `InvalidInput` if it is not installed."""
         return connector_of(self._plugin, connect.platform)
 
     async def finish(
         self, token: str, connect: Connect, *, url: str, name: str, credential: Mapping[str, str]
     ) -> tuple[Website | None, ConnectionReport]:
-        """Check a credential at the site, and keep it if nothing is in its way; the link is used up then.
+        """Check a credential at the site and, if the check passes, store it and mark the link as used.
 
         Raises:
             NotFound: the link was used in the meantime.
@@ -181,7 +182,7 @@ class ConnectionLinks:
 
 
 def site_address(text: str) -> str:
-    """Return the URL of a site without a slash at its end; `https://` may be left out.
+    """Return the URL of a site without a trailing slash. `https://` may be omitted.
 
     Raises `InvalidInput`.
     """
@@ -204,11 +205,11 @@ def site_address(text: str) -> str:
 
 
 def read_fields(fields: tuple[CredentialField, ...], typed: Mapping[str, str]) -> dict[str, str]:
-    """Return the values of a connector's form. Raises `InvalidInput`, which names the field and never its value."""
+    """Return the values of a connector's form. Raises `InvalidInput` with the field's name but not its value."""
     values: dict[str, str] = {}
     for field in fields:
         value = typed.get(field.name, "").strip()
-        if field.multiline:  # browsers send the lines of a form with CR LF
+        if field.multiline:  # browsers submit line breaks as CR LF
             value = value.replace("\r\n", "\n").replace("\r", "\n")
         if not value:
             if field.required:
@@ -227,11 +228,11 @@ def read_fields(fields: tuple[CredentialField, ...], typed: Mapping[str, str]) -
 log = structlog.get_logger()
 
 _CHECK_SECONDS: Final = 50.0
-"""How long a connector may take to check a site; somebody waits for it."""
+"""The maximum time of a connector's check, in seconds: a user waits for it."""
 
 
 async def check_website(plugin: PluginContext, user_id: str, website_id: str) -> tuple[Website, ConnectionReport]:
-    """Check a connected website, and keep what was found. Raises `NotFound`."""
+    """Check a connected website, and store the finding. Raises `NotFound`."""
     websites = Websites(plugin)
     try:
         _, site = await websites.open(user_id, website_id)
@@ -245,9 +246,9 @@ async def check_website(plugin: PluginContext, user_id: str, website_id: str) ->
 async def check_credential(
     plugin: PluginContext, connector: SiteConnector, address: SiteAddress, credential: Mapping[str, str]
 ) -> ConnectionReport:
-    """Check a site with a credential that is not stored yet. Whatever goes wrong is a point of the finding."""
+    """Check a site with a credential that is not stored yet. Errors are reported in the finding, not raised."""
     try:
-        # Neither messages nor frames are logged: they may hold the credential.
+        # Neither messages nor frames are logged: they may include the credential.
         called = f"platform {connector.platform}"
         with plugin.extensions.calling(called, connector, private=True, seconds=_CHECK_SECONDS):
             return await open_site(plugin, connector, address, credential).check()
@@ -274,7 +275,7 @@ def failed(error: CallError, capabilities: Capabilities) -> ConnectionReport:
 
 
 async def fidelity_of(plugin: PluginContext, user_id: str, website_id: str) -> Mapping[str, str]:
-    """Return what readers of a connected website do not get as it was written, by construct. Raises `NotFound`."""
+    """Return the constructs that a connected website does not show as written, and why. Raises `NotFound`."""
     async with plugin.services.database.reading() as session:
         website, sealed = await Websites(plugin).sealed(session, user_id, website_id)
     connector = connectors(plugin).get(website.platform)

@@ -1,4 +1,4 @@
-"""The platforms that websites can be connected on."""
+"""The platforms on which websites can be connected."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ABILITIES: Final[Mapping[str, str]] = {
     "redirects": "redirects",
     "import_posts": "reading existing posts",
 }
-"""What can be done on a site in words, by the names of `contract.Capabilities`."""
+"""Display names of the capabilities in `contract.Capabilities`."""
 
 _KINDS: Final[Mapping[TermKind, str]] = {
     "category": "categories",
@@ -36,14 +36,14 @@ _KINDS: Final[Mapping[TermKind, str]] = {
 
 
 def connectors(plugin: PluginContext) -> Mapping[str, SiteConnector]:
-    """Return the connectors of this server by their platform: our own first, then the others by name."""
+    """Return the connectors of this server by platform: the built-in one first, then the others by name."""
     offered = [connector for _, connector in site_connectors(plugin)]
     in_order = sorted(offered, key=lambda one: (one.platform != BUILTIN, one.platform))
     return {connector.platform: connector for connector in in_order}
 
 
 def connector_of(plugin: PluginContext, platform: str) -> SiteConnector:
-    """Return the connector of a platform. Raises `InvalidInput`, which says which ones there are."""
+    """Return the connector of a platform. Raises `InvalidInput`, which lists the available platforms."""
     found = connectors(plugin)
     if platform in found:
         return found[platform]
@@ -61,7 +61,7 @@ def term_kinds(plugin: PluginContext) -> Sequence[TermKind]:
 
 
 def require_term_kind(plugin: PluginContext, platform: str, kind: TermKind) -> None:
-    """Refuse a kind of terms that a platform cannot list. Raises `InvalidInput`, which names those that it can."""
+    """Reject a kind of terms that a platform cannot list. Raises `InvalidInput`, which lists the supported kinds."""
     connector = connector_of(plugin, platform)
     if kind in connector.term_kinds:
         return

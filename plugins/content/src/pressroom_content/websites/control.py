@@ -1,7 +1,7 @@
-"""Proving that a website controls its URL: by its platform, by a file below the URL, or by a meta tag in its page.
+"""Proving that a website controls its URL: by its platform, a file below the URL, or a meta tag in its page.
 
-What pages of websites say of themselves is read here too. Pages may be made to keep a parser busy: read them in a
-worker process.
+This module also reads the head of live pages. Pages can be crafted to keep a parser busy: parse them in a worker
+process.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from pressroom_content.websites.store import Websites
 log = structlog.get_logger()
 
 FRESH: Final = timedelta(days=1)
-"""For this long a proof is believed without another look."""
+"""How long a proof is valid without a new check."""
 
 GRACE: Final = timedelta(days=14)
-"""For this long a proof outlasts a site that cannot be reached."""
+"""How long a proof remains valid while its site is unreachable."""
 
 RENEWED: Final = timedelta(days=7)
-"""Proofs that nobody asks for are renewed in the background when they are this old."""
+"""The age at which unused proofs are renewed in the background."""
 
 _WORDS: Final[Mapping[str, str]] = {
     "server": "it is on this server",
@@ -63,14 +63,14 @@ _MAX_RENEWED: Final = 200
 
 
 class Controls:
-    """Decides which URLs websites control."""
+    """Determines which URLs websites control."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
         self._database = plugin.services.database
 
     async def require(self, user_id: str, website_id: str, use: str) -> Control:
-        """Return a proof that is fresh; see `pressroom_content.contract.require_control`.
+        """Return a fresh proof; see `pressroom_content.contract.require_control`.
 
         Raises `NotFound` and `ControlNotProven`.
         """
@@ -81,7 +81,7 @@ class Controls:
         raise ControlNotProven(f"{use} can be used only for a website that is proven to control its URL. {how}")
 
     async def prove(self, user_id: str, website_id: str, *, look: bool = False) -> Control:
-        """Return what is known of a website's control, having looked where that is not fresh, or with `look` always.
+        """Return the state of a website's control. It is checked if the proof is not fresh, or always with `look`.
 
         Raises `NotFound`.
         """
@@ -102,7 +102,7 @@ class Controls:
         return control_of(await self._website(user_id, website_id))
 
     async def check(self, user_id: str, website_id: str) -> ConnectionCheck:
-        """Look once more, and return the result as a point of a live check. Raises `NotFound`."""
+        """Check again, and return the result as an item of a live check. Raises `NotFound`."""
         found = await self.prove(user_id, website_id, look=True)
         if found.proven:
             return ConnectionCheck(
@@ -112,7 +112,7 @@ class Controls:
         return ConnectionCheck("control", "warning", message, await self.how(user_id, website_id))
 
     async def how(self, user_id: str, website_id: str) -> str:
-        """Return what the owner of a website does to prove its control. Raises `NotFound`."""
+        """Return instructions for proving control of a website. Raises `NotFound`."""
         website = await self._website(user_id, website_id)
         if not website.url:
             return "Connect it again, so that the platform can say which URL it has."
@@ -124,7 +124,7 @@ class Controls:
         ).rstrip()
 
     async def token(self, website_id: str) -> str:
-        """Return the token of a website; the first time, make one. Raises `NotFound`."""
+        """Return the token of a website, creating it on the first call. Raises `NotFound`."""
         made = secrets.token_hex(16)
         unset = update(WebsiteRow).where(WebsiteRow.id == website_id, WebsiteRow.control_token == "")
         async with self._database.writing() as session:
@@ -135,7 +135,7 @@ class Controls:
         return f"pressroom-{found}"
 
     async def note(self, website_id: str, url: str, method: ControlMethod) -> None:
-        """Keep a proof, unless the website has another URL by now."""
+        """Store a proof, unless the website's URL has changed meanwhile."""
         same = update(WebsiteRow).where(WebsiteRow.id == website_id, WebsiteRow.url == url)
         values = {"control_place": place_of(url), "control_method": method, "control_at": datetime.now(UTC)}
         if not values["control_place"]:
@@ -144,7 +144,7 @@ class Controls:
             await session.execute(same.values(**values))
 
     async def renew(self) -> int:
-        """Renew old proofs, get those that platforms can give by themselves, and return how many were looked at."""
+        """Renew old proofs, and obtain those that platforms can provide. Return the number of websites checked."""
         old = datetime.now(UTC) - RENEWED
         proven = and_(WebsiteRow.control_method != "", WebsiteRow.control_at < old)
         provable = and_(
@@ -187,7 +187,7 @@ class Controls:
             await session.execute(row.values(control_place="", control_method="", control_at=None))
 
     async def _looked(self, website: Website) -> tuple[ControlMethod | None, bool]:
-        """Return how the website proves its control now, and whether it is certain where it does not."""
+        """Return the method that proves control, or `None`, and whether the result is certain."""
         if is_on_this_server(website.url, self._plugin.base_url):
             return None, True
         answers: list[bool | None] = []
@@ -204,7 +204,7 @@ class Controls:
         return None, None not in (*answers, found)
 
     async def _by_platform(self, website: Website) -> bool | None:
-        """Return whether the platform vouches for the URL; `None` where it cannot be asked."""
+        """Return whether the platform confirms the URL; `None` if it cannot be reached."""
         if website.platform not in self._proving():
             return False
         _, finding = await check_website(self._plugin, website.user_id, website.id)
@@ -222,7 +222,7 @@ class Controls:
         content = await self._fetched(f"{url}/", "text/html", _MAX_PAGE_BYTES)
         if content is None:
             return None
-        head = content[:_PARSED]  # one that is longer is not a head
+        head = content[:_PARSED]  # a longer head is not realistic
         try:
             run = self._plugin.services.workers.run
             return await run(names_meta, head, META_NAME, line, what="the page", seconds=_READ_SECONDS)
@@ -230,7 +230,7 @@ class Controls:
             return None
 
     async def _fetched(self, url: str, accept: str, most: int) -> bytes | None:
-        """Return what is at a URL without any redirect, nothing where that is an error, `None` where nobody knows."""
+        """Fetch a URL without redirects. Return `b""` for a definite error, `None` if the result is unknown."""
         try:
             answer = await self._plugin.services.fetcher.request(
                 "GET", url, headers={"Accept": accept}, max_bytes=most, seconds=_SECONDS
@@ -247,7 +247,7 @@ class Controls:
 def speaks_for(url: InstrumentedAttribute[str]) -> ColumnElement[bool]:
     """Return the condition that the website of a joined `WebsiteRow` controls the URL in a column.
 
-    Built-in sites control what is below their own path on this server, which is in `PublicationRow.path`.
+    Built-in sites control the URLs below their own path on this server, which is in `PublicationRow.path`.
     """
     own = literal("/sites/") + WebsiteRow.site_key + literal("/")
     on_this_server = and_(WebsiteRow.platform == BUILTIN, func.substr(PublicationRow.path, 1, func.length(own)) == own)
@@ -271,7 +271,7 @@ def speaks_for(url: InstrumentedAttribute[str]) -> ColumnElement[bool]:
 
 @dataclass(frozen=True, slots=True)
 class LivePageHead:
-    """The canonical URL and the robots rules of a page, empty where it has none, and its titles and first headings."""
+    """The canonical URL and robots rules of a page, empty if absent, and its titles and `h1` headings."""
 
     canonical: str
     robots: str
@@ -279,7 +279,7 @@ class LivePageHead:
 
 
 def read_live_page(content: bytes) -> LivePageHead:
-    """Return what an HTML page in UTF-8 says. Raises `InvalidInput` where it takes more memory than there is."""
+    """Read the metadata of an HTML page in UTF-8. Raises `InvalidInput` if it cannot be parsed."""
     tree = _parsed(content)
     return LivePageHead(
         canonical=_attribute(tree, 'link[rel="canonical"]', "href"),
@@ -289,10 +289,10 @@ def read_live_page(content: bytes) -> LivePageHead:
 
 
 def names_meta(content: bytes, name: str, value: str) -> bool:
-    """Tell whether the head of an HTML page in UTF-8 has a `meta` element of a name with a value.
+    """Check whether the head of an HTML page in UTF-8 has a `meta` element with this name and content.
 
     Raises:
-        InvalidInput: the page takes more memory than there is.
+        InvalidInput: the page cannot be parsed.
     """
     head = _parsed(content).head
     tags = head.css("meta[name][content]") if head is not None else []

@@ -1,7 +1,7 @@
-"""Domains: as owners type them, their TXT records, and the URLs of built-in sites that follow from them.
+"""Domain names: validation, TXT records, and the URLs of built-in sites that result from them.
 
-Whoever controls the DNS of a domain can give it to a website with a record: `_pressroom.blog.example.org` with the text
-`website=w_1`. Nobody else can make such a record, so it counts more than who asked first.
+Whoever controls the DNS of a domain can assign it to a website with a TXT record: `_pressroom.blog.example.org` with
+the text `website=w_1`. Nobody else can create that record, so it takes precedence over the order of requests.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ _LAST_LABEL: Final = re.compile(r"(?=[a-z0-9-]*[a-z])[a-z0-9-]{2,63}", re.ASCII)
 _LINK: Final = re.compile(r'(\s(?:src|href|poster)=")([^"<>]*)')
 _MAX_TYPED: Final = 300
 _DEVIATING: Final = frozenset("ßς\u200c\u200d")
-"""Characters that the encoding of 2003 changes and that of 2008, which browsers use, keeps (UTS #46, section 7)."""
+"""Characters that IDNA 2003 maps and IDNA 2008, which browsers use, preserves (UTS #46, section 7)."""
 
 _NOT_PUBLIC: Final = frozenset({"arpa", "home", "internal", "invalid", "lan", "local", "localhost", "onion"})
-"""Last labels of names that nobody on the internet can look up (RFC 6761, RFC 6762, RFC 7686 and common use)."""
+"""Top-level labels that cannot be resolved on the internet (RFC 6761, RFC 6762, RFC 7686 and common use)."""
 
 
 def read_domain(typed: str, base_url: str, *, listed: bool = False) -> str:
-    """Return a domain in the form in which it is compared: lower case, ASCII, without a port.
+    """Return a domain in its normalised form: lower case, ASCII, without a port.
 
     Args:
-        typed: what the owner typed, such as `Blog.Example.org`; `https://` and a slash at the end do no harm.
-        base_url: the server's public URL. Its host and what is below or above it are the operator's own.
-        listed: whether the operator named the domain: then it may be related to the server's own host.
+        typed: the owner's input, such as `Blog.Example.org`. `https://` and a trailing slash are ignored.
+        base_url: the server's public URL. Its host, subdomains and parent domains are reserved for the operator.
+        listed: whether the operator assigned the domain. If so, it may be related to the server's own host.
 
     Raises `InvalidInput`, which says what is allowed.
     """
@@ -68,31 +68,31 @@ def read_domain(typed: str, base_url: str, *, listed: bool = False) -> str:
 
 
 def could_be_domain(name: str) -> bool:
-    """Tell whether a name from a request has only characters that domains are stored with, and is not too long."""
+    """Check whether a name from a request has only characters that stored domains can have, and is not too long."""
     return _PLAIN.fullmatch(name) is not None
 
 
 def domain_url(name: str, base_url: str) -> str:
-    """Return the URL of a site with a domain: scheme and port are those of the server's public URL."""
+    """Return the URL of a site with a domain. Scheme and port are those of the server's public URL."""
     own = urlsplit(base_url)
     return f"{own.scheme}://{name}" if own.port is None else f"{own.scheme}://{name}:{own.port}"
 
 
 def server_url(site_key: str | None, base_url: str) -> str:
-    """Return the URL of a built-in site on this server, which it has with a domain and without."""
+    """Return the URL of a built-in site on this server, which exists with or without a domain."""
     return f"{base_url}/sites/{site_key}"
 
 
 def site_url(site_key: str | None, proven_domain: str | None, base_url: str) -> str:
-    """Return the URL of a built-in site: that of its domain, if one is proven."""
+    """Return the URL of a built-in site: on its proven domain, if there is one, otherwise on this server."""
     return domain_url(proven_domain, base_url) if proven_domain else server_url(site_key, base_url)
 
 
 def current_url(url: str, website_url: str, server_site_url: str) -> str:
-    """Return a URL that was stored while its site was at its URL on the server, as it is now.
+    """Return the current form of a URL that was stored as one on this server.
 
-    Where the site has no domain, that is the URL itself. Else paths of the site are URLs below its domain, and other
-    paths of this server are full URLs: on the domain there is nothing else of the server.
+    Without a domain, the URL is unchanged. With one, URLs of the site move to its domain, and other paths of this
+    server become full URLs: they do not exist on the domain.
     """
     if website_url == server_site_url or not server_site_url:
         return url
@@ -104,7 +104,7 @@ def current_url(url: str, website_url: str, server_site_url: str) -> str:
 
 
 def with_current_links(html: str, website_url: str, server_site_url: str) -> str:
-    """Return sanitised HTML whose links and images have the URLs that `current_url` returns for them."""
+    """Return sanitised HTML in which `current_url` is applied to the URLs of links and images."""
     if website_url == server_site_url:
         return html
     return _LINK.sub(
@@ -113,7 +113,7 @@ def with_current_links(html: str, website_url: str, server_site_url: str) -> str
 
 
 def with_current_urls(text: str, website_url: str, server_site_url: str) -> str:
-    """Return a plain text or Markdown in which the URLs of a site that moved to a domain are those on the domain."""
+    """Return plain text or Markdown in which a site's URLs on this server are replaced by those on its domain."""
     if website_url == server_site_url:
         return text
     parts = urlsplit(server_site_url)
@@ -151,28 +151,28 @@ _MAX_NAME: Final = 253
 
 
 class RecordsUnknown(Exception):
-    """The DNS servers did not say which records there are; the text says why."""
+    """The DNS servers did not answer the query; the message says why."""
 
 
 def record_name(domain: str) -> str:
-    """Return the name of the record that gives a domain to a website."""
+    """Return the name of the record that assigns a domain to a website."""
     return f"{_RECORD_LABEL}.{domain}"
 
 
 def record_text(website_id: str) -> str:
-    """Return the text of the record that gives a domain to a website."""
+    """Return the text of the record that assigns a domain to a website."""
     return f"{_KEY}{website_id}"
 
 
 async def given_to(domain: str, servers: Sequence[str] = ()) -> Collection[str]:
-    """Return the ids of the websites that the records of a domain name; none where there are no such records.
+    """Return the IDs of the websites that the records of a domain list; empty if there are no such records.
 
     Args:
-        domain: its name, in lower case.
-        servers: the DNS servers to ask, as IP addresses with or without a port; none for those of the system.
+        domain: the domain, in lower case.
+        servers: the DNS servers to query, as IP addresses with or without a port. Defaults to the system's.
 
     Raises:
-        RecordsUnknown: no server answers, or none that can be used.
+        RecordsUnknown: no usable answer arrived from any server.
     """
     from dns.exception import DNSException  # noqa: PLC0415 - takes a while to load, and few sites have domains
     from dns.resolver import NXDOMAIN, NoAnswer  # noqa: PLC0415

@@ -1,10 +1,11 @@
-"""Domains of built-in sites: asked for by the owner, proven by what this server answers there, and used from then on.
+"""Domains of built-in sites: requested by the owner, proven by an HTTP challenge, and used from then on.
 
-Whoever asks for a domain gets a token that this server answers at `/.well-known/pressroom-domain/<website>` under that
-name. The domain is proven once the server finds the token there through its fetcher: then the domain points here. Or
-the operator names the domain for the site. A proven domain belongs to one site; asking for one reserves nothing.
-Where records of the domain name websites (see `domain_records`), it can be had by these only, and they get it from a
-site that is not among them.
+The owner's request creates a token that this server returns at `/.well-known/pressroom-domain/<website>` under that
+name. The domain is proven once the server's fetcher finds the token there: then the domain points here. Alternatively,
+the operator assigns the domain to the site. A proven domain belongs to one site; a request reserves nothing.
+
+If TXT records of the domain list websites (see `domain_names`), only these can have it, and they take it over from a
+site that is not listed.
 """
 
 from __future__ import annotations
@@ -41,13 +42,13 @@ from pressroom_content.websites.domain_names import (
 log = structlog.get_logger()
 
 PROOF_PATH: Final = "/.well-known/pressroom-domain"
-"""Below it is the token of each website; at it proxies ask which domains they may have certificates for."""
+"""The path of the challenge tokens, by website. Proxies query the path itself before they obtain a certificate."""
 
 LAPSE: Final = timedelta(days=3)
-"""For this long a domain is kept that no longer points here."""
+"""How long a site keeps a domain that no longer points here."""
 
 _NEW: Final = timedelta(days=3)
-"""For this long after it was asked for, a domain is checked with every run of the job."""
+"""How long after the request a domain is checked with every run of the job."""
 
 _SHORT_PAUSE: Final = timedelta(minutes=10)
 _LONG_PAUSE: Final = timedelta(days=1)
@@ -55,17 +56,18 @@ _AT_ONCE: Final = 100
 _SECONDS: Final = 10.0
 _MAX_BYTES: Final = 1_000
 PROVEN_CHANGES: Final = ChangeCount()
-"""Counts the times that this process gave a domain to a site, or took one from it."""
+"""Counts how often this process has given a domain to a site or taken one from it."""
 
 _TAKEN: Final = "is the domain of another website of this server; if it is yours, ask the operator"
 
 
 @dataclass(frozen=True, slots=True)
 class DomainState:
-    """What is known of a site's domain.
+    """The state of a site's domain.
 
-    `waiting`: it does not point here yet. `proven`: it does since `since`. `lost`: it did, and since `since` it does
-    not. `target` is the host that its DNS record has to lead to, `problem` what was found at `checked_at` instead.
+    `waiting`: it does not point here yet. `proven`: it has pointed here since `since`. `lost`: it has stopped pointing
+    here at `since`. `target` is the host that its DNS record has to point to, `problem` the error of the last check at
+    `checked_at`.
     """
 
     website_id: str
@@ -80,12 +82,12 @@ class DomainState:
 
     @property
     def record(self) -> tuple[str, str]:
-        """Name and text of the TXT record that gives the domain to the website."""
+        """Name and text of the TXT record that assigns the domain to the website."""
         return record_name(self.name), record_text(self.website_id)
 
     @property
     def how(self) -> str:
-        """What the owner does next; empty where nothing is left to do."""
+        """Instructions for the owner; empty if nothing is left to do."""
         if self.status == "proven":
             return ""
         return (
@@ -97,7 +99,7 @@ class DomainState:
 
 
 async def claim(session: AsyncSession, plugin: PluginContext[ContentConfig], row: WebsiteRow, typed: object) -> None:
-    """Give a built-in site the domain that its owner asks for, which is then to be proven; none for an empty text.
+    """Set the domain that the owner of a built-in site requests, which then has to be proven. An empty text removes it.
 
     Raises `InvalidInput`.
     """
@@ -128,25 +130,25 @@ async def claim(session: AsyncSession, plugin: PluginContext[ContentConfig], row
 
 
 async def release(session: AsyncSession, plugin: PluginContext[ContentConfig], row: WebsiteRow) -> None:
-    """Take the domain from a site that has one."""
+    """Remove the domain of a site, if it has one."""
     if row.platform == BUILTIN and row.domain:
         await claim(session, plugin, row, "")
 
 
 class Domains:
-    """Looks whether domains point here, and knows which do."""
+    """Checks whether domains point here, and looks up proven ones."""
 
     def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
         self._database = plugin.services.database
 
     async def state(self, user_id: str, website_id: str) -> DomainState | None:
-        """Return what is known of the domain of a website, `None` where it has none. Raises `NotFound`."""
+        """Return the state of a website's domain, or `None` if it has no domain. Raises `NotFound`."""
         async with self._database.reading() as session:
             return self._state(await self._row(session, user_id, website_id))
 
     async def check(self, user_id: str, website_id: str) -> DomainState | None:
-        """Look whether the domain of a website points here, and use it from then on. Raises `NotFound`."""
+        """Check whether the domain of a website points here, and use it if it does. Raises `NotFound`."""
         async with self._database.reading() as session:
             row = await self._row(session, user_id, website_id)
         if not row.domain:
@@ -154,11 +156,11 @@ class Domains:
         given, problem = await self._found(row)
         try:
             return await self._note(row, problem, given)
-        except IntegrityError:  # another site proved it at the same moment
+        except IntegrityError:  # another site proved it concurrently
             return await self._note(row, _taken(row))
 
     async def renew(self) -> int:
-        """Check new domains that wait to be proven, and all others once a day. Return how many were checked."""
+        """Check new domains that wait to be proven, and all others once a day. Return the number of domains checked."""
         now = datetime.now(UTC)
         looked = WebsiteRow.domain_checked_at
         new = and_(WebsiteRow.proven_domain.is_(None), WebsiteRow.domain_at > now - _NEW, looked < now - _SHORT_PAUSE)
@@ -178,13 +180,13 @@ class Domains:
         return len(found)
 
     async def proven(self) -> Sequence[str]:
-        """Return all domains that are proven."""
+        """Return all proven domains."""
         wanted = select(WebsiteRow.proven_domain).where(WebsiteRow.proven_domain.is_not(None))
         async with self._database.reading() as session:
             return list(await session.scalars(wanted))
 
     async def key_of(self, name: str) -> str | None:
-        """Return the key of the site that a proven domain belongs to, or `None`. The name may be anybody's."""
+        """Return the key of the site that owns a proven domain, or `None`. The name is untrusted."""
         if not could_be_domain(name):
             return None
         wanted = select(WebsiteRow.site_key).where(WebsiteRow.proven_domain == name)
@@ -193,7 +195,7 @@ class Domains:
             return found
 
     async def place_of(self, url: str) -> tuple[str, str] | None:
-        """Return the key of the built-in site that a URL is of, and the path inside it; `None` for any other URL."""
+        """Return the key of the built-in site that serves a URL, and the path inside it; `None` for any other URL."""
         base = f"{self._plugin.base_url}/sites/"
         if url.startswith(base):
             key, _, path = unquote(url.removeprefix(base)).partition("/")
@@ -209,7 +211,7 @@ class Domains:
         return None if found is None else (found, unquote(parts.path.removeprefix("/")))
 
     async def answer(self, name: str, website_id: str) -> str | None:
-        """Return what proves that a domain which a website asked for points here, `None` where it asked for another."""
+        """Return the token that proves that a website's requested domain points here; `None` for another domain."""
         if not could_be_domain(name):
             return None
         wanted = select(WebsiteRow.domain_token).where(WebsiteRow.id == as_id(website_id), WebsiteRow.domain == name)
@@ -236,7 +238,7 @@ class Domains:
         )
 
     def _is_listed(self, row: WebsiteRow) -> bool:
-        """Tell whether the operator named the domain for this site."""
+        """Check whether the operator assigned the domain to this site."""
         return self._plugin.config.domains.get(row.domain) == row.site_key
 
     async def _row(self, session: AsyncSession, user_id: str, website_id: str) -> WebsiteRow:
@@ -246,9 +248,9 @@ class Domains:
         return row
 
     async def _note(self, seen: WebsiteRow, problem: str, given: Collection[str] = ()) -> DomainState | None:
-        """Keep what was found, unless the owner asked for another domain meanwhile.
+        """Store the result of a check, unless the owner has requested another domain meanwhile.
 
-        `given` are the websites that records of the domain name.
+        `given` holds the IDs of the websites that records of the domain list.
         """
         now = datetime.now(UTC)
         async with self._database.writing() as session:
@@ -273,10 +275,10 @@ class Domains:
             return self._state(row)
 
     async def _make_way(self, session: AsyncSession, row: WebsiteRow, given: Collection[str]) -> str:
-        """Take a domain from the site that has it, where records give it to this one and not to that.
+        """Take a domain from its holder if records assign it to this site and not to the holder.
 
-        That the domain points here proves nothing against the site that has it: it points here for both. Return why the
-        domain cannot be had.
+        Pointing here proves nothing against the holder: the domain points here for both. Return why the domain cannot
+        be had, or "".
         """
         holder = await _holder(session, row.domain)
         listed = self._plugin.config.domains.get(row.domain, row.site_key)
@@ -292,14 +294,14 @@ class Domains:
         return ""
 
     async def _found(self, row: WebsiteRow) -> tuple[Collection[str], str]:
-        """Return the websites that records give a domain to, and why it is not proven; nothing where it is."""
+        """Return the websites that TXT records assign the domain to, and why it is not proven; "" if it is."""
         if self._is_listed(row):
             return (), ""
         name = record_name(row.domain)
         try:
             given = await given_to(row.domain, self._plugin.config.dns_servers)
         except RecordsUnknown as error:
-            # What is proven stays so while DNS servers are away.
+            # A proven domain remains proven during an outage of the DNS servers.
             problem = "" if row.proven_domain else f"the TXT records of {name} are not known: {error}"
             return (), problem or await self._problem(row)
         if given and row.id not in given:
@@ -307,9 +309,9 @@ class Domains:
         return given, await self._problem(row)
 
     async def _problem(self, row: WebsiteRow) -> str:
-        """Return why a domain is not proven to point here; nothing where it does."""
+        """Return why a domain is not proven to point here; "" if it is."""
         url = domain_url(row.domain, self._plugin.base_url)
-        # Many proxies get a certificate only for domains that are proven.
+        # Many proxies obtain certificates only for proven domains, so plain HTTP counts as well.
         places = [url, f"http://{row.domain}"] if url.startswith("https://") else [url]
         problems = [await self._problem_at(f"{place}{PROOF_PATH}/{row.id}", row.domain_token) for place in places]
         return "" if "" in problems else problems[-1]
@@ -340,7 +342,7 @@ async def _holder(session: AsyncSession, name: str) -> WebsiteRow | None:
 
 
 async def _use(session: AsyncSession, plugin: PluginContext[ContentConfig], row: WebsiteRow, name: str | None) -> None:
-    """Move a site to a domain, or back to its URL on the server: what is stored of its URLs goes with it."""
+    """Move a site to a domain, or back to its URL on the server, together with its stored URLs."""
     if row.proven_domain == name:
         return
     at_home = server_url(row.site_key, plugin.base_url)

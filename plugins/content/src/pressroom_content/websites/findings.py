@@ -1,4 +1,4 @@
-"""What is kept of a look at a site: what was found, what that proves of its URL, and what went wrong."""
+"""Storing the result of a live check: the finding, the proof of the URL, and errors."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from pressroom_content.websites import settings as site_settings
 
 _MAX_ERROR_LENGTH: Final = 1000
 _TAKEN_OVER: Final = ("timezone", "language")
-"""Settings that a site's own are taken over for, until its owner chooses others."""
+"""Settings that are taken from the site itself until its owner chooses others."""
 
 
 def vouched(url: str, site_url: str) -> bool:
-    """Return whether the URL that a platform names as its own is the one that was typed, if one was."""
+    """Return whether the URL that a platform reports equals the one that was entered, if there is one."""
     place = place_of(site_url)
     return bool(place) and (not url or place == place_of(url))
 
 
 def take_proof(row: WebsiteRow, site_url: str, now: datetime, *, base_url: str, certain: bool) -> None:
-    """Keep on a row what a live check says of control. `certain`: the platform was asked and answered."""
+    """Store on a row what a live check proves about control. `certain`: the platform was queried and answered."""
     if row.control_place and row.url and row.control_place != place_of(row.url):
         row.control_place, row.control_method, row.control_at = "", "", None
     if vouched(row.url, site_url) and not is_on_this_server(site_url, base_url):
@@ -38,7 +38,7 @@ def take_proof(row: WebsiteRow, site_url: str, now: datetime, *, base_url: str, 
 
 
 def take_finding(row: WebsiteRow, finding: ConnectionReport | None, now: datetime, base_url: str) -> None:
-    """Keep on a row what a live check found; nothing where there was none."""
+    """Store the finding of a live check on a row. `None` changes nothing."""
     if finding is None:
         return
     row.checks = [asdict(check) for check in finding.checks]
@@ -56,7 +56,7 @@ def take_finding(row: WebsiteRow, finding: ConnectionReport | None, now: datetim
 
 
 def own_settings(finding: ConnectionReport | None, names: Sequence[str] = _TAKEN_OVER) -> dict[str, Any]:
-    """Return what the site itself says of its language and time zone, as far as it makes sense."""
+    """Return the language and time zone that the site reports, without invalid values."""
     kept: dict[str, Any] = {}
     for name in names:
         value = getattr(finding, name, "")
@@ -68,7 +68,7 @@ def own_settings(finding: ConnectionReport | None, names: Sequence[str] = _TAKEN
 
 
 async def note_error(session: AsyncSession, website_id: str, error: CallError) -> None:
-    """Keep what went wrong at a site; a rejected credential makes the site one that needs attention."""
+    """Store an error of a site. A rejected credential sets the status of an active website to `error`."""
     told = error.message.replace("\0", "")[:_MAX_ERROR_LENGTH]
     change = update(WebsiteRow).where(WebsiteRow.id == website_id)
     await session.execute(change.values(last_error=told, last_error_at=datetime.now(UTC)))
@@ -77,7 +77,7 @@ async def note_error(session: AsyncSession, website_id: str, error: CallError) -
 
 
 async def note_published(session: AsyncSession, website_id: str) -> None:
-    """Keep that something was published just now: the site works."""
+    """Record that something was published, which clears the status `error`."""
     change = update(WebsiteRow).where(WebsiteRow.id == website_id)
     await session.execute(change.values(last_published_at=datetime.now(UTC)))
     await session.execute(change.where(WebsiteRow.status == "error").values(status="active"))

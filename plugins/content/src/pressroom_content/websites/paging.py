@@ -1,4 +1,4 @@
-"""The condition for the rows behind a cursor, in a list that is ordered by time, newest first."""
+"""Keyset pagination for lists that are ordered by time, newest first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pressroom_content.contract import read_cursor
 
 
 def before(at: Any, id_: Any, cursor: str) -> ColumnElement[bool]:
-    """Return the condition for rows behind a cursor, where they are ordered by `at` and `id_`, both falling.
+    """Return the condition for rows after a cursor, in descending order of `at` and `id_`.
 
     Raises `InvalidInput`.
     """

@@ -1,4 +1,4 @@
-"""Redirects of sites, and what is wrong with them: chains, loops, targets that do not answer."""
+"""Redirects of sites and their problems: chains, loops, and unreachable targets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_CHAIN_LENGTH: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class RedirectReview:
-    """A redirect, where it leads in the end, and what is wrong with it, in words."""
+    """A redirect with its final target and the messages about its problems."""
 
     redirect: RemoteRedirect
     final: str
@@ -31,13 +31,13 @@ class RedirectReview:
 
 
 def judge(redirects: Sequence[RemoteRedirect], site_url: str) -> list[RedirectReview]:
-    """Follow redirects among themselves. Nothing is fetched."""
+    """Follow redirects within the list. Nothing is fetched."""
     targets = {one.source: one.target for one in redirects}
     return [_followed(one, targets, site_url) for one in redirects]
 
 
 async def check_targets(plugin: PluginContext, judged: Sequence[RedirectReview], site_url: str) -> list[RedirectReview]:
-    """Ask the first hundred targets whether they are there."""
+    """Check that the first 100 targets can be reached."""
     slots = asyncio.Semaphore(_AT_ONCE)
 
     async def one(item: RedirectReview) -> RedirectReview:
@@ -76,7 +76,7 @@ def absolute(target: str, site_url: str) -> str:
     """Return a target as a URL."""
     if not target.startswith("/"):
         return urljoin(f"{site_url}/", target)
-    # Paths are those of the site: a site may be below the root of its host.
+    # Paths are relative to the site, which may be below the root of its host.
     return f"{site_url}{target}"
 
 

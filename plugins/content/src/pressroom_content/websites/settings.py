@@ -1,4 +1,4 @@
-"""What people may set for a website, and whether this host has the keys of its credentials."""
+"""The settings of a website, and the shared keys that encrypt credentials."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pressroom_content.vault import Vault
 
 
 def credential_keys(plugin: PluginContext[ContentConfig]) -> Sequence[SharedKeys]:
-    """Return what the host compares with other hosts."""
+    """Return the keys that the host compares with those of other hosts."""
 
     async def unreadable(session: Any) -> int:
         vault = Vault.of(plugin)
@@ -59,7 +59,7 @@ def _language(tag: str) -> str:
 _COLOR = re.compile(r"#[0-9a-f]{6}", re.ASCII)
 _MAX_URL: Final = 2000
 MAX_MENU: Final = 12
-"""How many links the menu of a built-in site may have."""
+"""The maximum number of links in the menu of a built-in site."""
 
 _UNSAFE = re.compile(r"[\s\"'<>\\\x00-\x1f\x7f]")
 
@@ -172,14 +172,14 @@ def names_of(platform: str) -> Sequence[str]:
 
 
 def shown(platform: str, stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a website with their defaults, as clients see them."""
+    """Return the settings of a website including defaults, as clients see them."""
     return read(stored).model_dump(mode="json", include=set(names_of(platform)))
 
 
 def changed(platform: str, current: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings with some of them changed; a change to null restores the default.
+    """Return the settings with changes applied. A change to null restores the default.
 
-    Raises `InvalidInput`, which names the setting.
+    Raises `InvalidInput`, which includes the setting's name.
     """
     for name in BLOG:
         if name in changes and platform != BUILTIN:
@@ -188,7 +188,7 @@ def changed(platform: str, current: Mapping[str, Any], changes: Mapping[str, Any
     kept = {name: value for name, value in merged.items() if value is not None}
     try:
         found = WebsiteSettings.model_validate(kept)
-        # UTC as somebody's choice is told apart from UTC for want of one: then the site's own is taken over.
+        # An explicit UTC differs from the default UTC, which the site's own time zone replaces.
         chosen = {"timezone": found.timezone} if "timezone" in kept else {}
         return found.model_dump(mode="json", exclude_defaults=True) | chosen
     except ValidationError as error:
@@ -201,7 +201,7 @@ def changed(platform: str, current: Mapping[str, Any], changes: Mapping[str, Any
 
 
 def read(stored: Mapping[str, Any]) -> WebsiteSettings:
-    """Return stored settings; what this version no longer knows is left out."""
+    """Parse stored settings. Unknown ones are ignored."""
     known = {name: value for name, value in stored.items() if name in WebsiteSettings.model_fields}
     return WebsiteSettings.model_validate(known)
 

@@ -1,4 +1,4 @@
-"""The websites of accounts."""
+"""Storage of the websites of accounts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _MAX_KEY_LENGTH: Final = 60
 
 
 class Websites:
-    """What is known of websites, and the way to them. What belongs to another account does not exist."""
+    """The websites of accounts, and access to them. Those of another account are treated as nonexistent."""
 
     def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
@@ -73,7 +73,7 @@ class Websites:
         limit: int = 50,
         cursor: str | None = None,
     ) -> tuple[Sequence[Website], str | None]:
-        """Return what `page` does, read in a session that is open."""
+        """Do the same as `page` within an open session."""
         wanted = select(WebsiteRow).where(WebsiteRow.user_id == user_id, WebsiteRow.disconnected_at.is_(None))
         if status is not None:
             wanted = wanted.where(WebsiteRow.status == status)
@@ -86,34 +86,34 @@ class Websites:
         return found, cursor_of(found[-1].created_at, found[-1].id) if more else None
 
     async def names(self, user_id: str) -> Mapping[str, str]:
-        """Return the names of all websites that the account ever had, by id."""
+        """Return the names of all websites that the account ever had, by ID."""
         async with self._database.reading() as session:
             return await read_names(session, user_id)
 
     async def zones(self, user_id: str) -> Mapping[str, ZoneInfo]:
-        """Return the time zones of all websites that the account ever had, by id."""
+        """Return the time zones of all websites that the account ever had, by ID."""
         async with self._database.reading() as session:
             return await read_zones(session, user_id)
 
     async def count(self, user_id: str) -> int:
-        """Return how many websites are connected."""
+        """Return the number of connected websites."""
         async with self._database.reading() as session:
             return await self._count(session, user_id)
 
     async def by_key(self, site_key: str) -> Website | None:
-        """Return the built-in site with that segment in its URL, whoever's it is, or `None`."""
+        """Return the built-in site with this key in its URL, of any account, or `None`."""
         wanted = select(WebsiteRow).where(WebsiteRow.site_key == site_key[:_MAX_KEY_LENGTH])
         async with self._database.reading() as session:
             row = await session.scalar(wanted)
         return None if row is None else self._website(row)
 
     async def open(self, user_id: str, website_id: str) -> tuple[SiteAddress, Site]:
-        """Return the URL of a website and the way to it.
+        """Return the `SiteAddress` of a website and the site to call.
 
         Raises:
             NotFound: the account has no such website.
-            SiteUnavailable: no plugin of this server can speak to it.
-            SiteRejected: its credential can be decrypted no more.
+            SiteUnavailable: no plugin of this server supports its platform.
+            SiteRejected: its credential cannot be decrypted.
             SiteRefused: its URL is one of this server's own.
         """
         async with self._database.reading() as session:
@@ -121,17 +121,17 @@ class Websites:
         return self.unsealed(website, sealed)
 
     async def sealed(self, session: AsyncSession, user_id: str, website_id: str) -> tuple[Website, str]:
-        """Return a connected website and its credential as it is stored, for `unsealed`. Raises `NotFound`."""
+        """Return a connected website and its encrypted credential, for `unsealed`. Raises `NotFound`."""
         row = await self._row(session, user_id, website_id)
         return self._website(row), row.credential
 
     def unsealed(self, website: Website, sealed: str) -> tuple[SiteAddress, Site]:
-        """Return the URL of a website and the way to it. Raises what `open` does, but `NotFound`."""
+        """Decrypt the credential and open the website. Raises the same exceptions as `open`, except `NotFound`."""
         credential = Vault.of(self._plugin).open(sealed, website.id) if sealed else {}
         return self.site(website, credential)
 
     def site(self, website: Website, credential: Mapping[str, str]) -> tuple[SiteAddress, Site]:
-        """Return the URL of a website and the way to it with a credential.
+        """Open a website with a credential.
 
         Raises `SiteUnavailable` and `SiteRefused`.
         """
@@ -160,7 +160,7 @@ class Websites:
         finding: ConnectionReport | None = None,
         website_id: str = "",
     ) -> Website:
-        """Keep a website. Raises `InvalidInput` where the account is at its limit."""
+        """Store a website. Raises `InvalidInput` if the account has reached its limit."""
         now, id_ = datetime.now(UTC), website_id or new_id("w")
         row = WebsiteRow(
             id=id_,
@@ -193,7 +193,7 @@ class Websites:
                     session.add(row)
                     await session.flush()
                     return self._website(row)
-            except IntegrityError:  # somebody has this URL already
+            except IntegrityError:  # the site key is already taken
                 if platform != BUILTIN:
                     raise
                 row = _copy(row)
@@ -202,7 +202,7 @@ class Websites:
     async def reconnect(
         self, user_id: str, website_id: str, *, credential: Mapping[str, str], url: str, finding: ConnectionReport
     ) -> Website:
-        """Put a new credential in place of the old one. Raises `NotFound`."""
+        """Replace the credential of a website. Raises `NotFound`."""
         now = datetime.now(UTC)
         async with self._database.writing() as session:
             row = await self._row(session, user_id, website_id)
@@ -215,11 +215,11 @@ class Websites:
     async def update_settings(
         self, user_id: str, website_id: str, changes: Mapping[str, Any], expected_version: int | None = None
     ) -> Website:
-        """Change settings, and the name and the domain where `changes` has one.
+        """Change settings, and the name and the domain if `changes` has them.
 
         Raises:
             NotFound: the account has no such website.
-            InvalidInput: a setting is wrong, or the website is of another version.
+            InvalidInput: a setting is wrong, or the website has another version.
         """
         changes = dict(changes)
         name = changes.pop("name", None)
@@ -240,7 +240,7 @@ class Websites:
             return self._website(row)
 
     async def pause(self, user_id: str, website_id: str, *, paused: bool) -> Website:
-        """Stop publishing on a website, or continue. Raises `NotFound`."""
+        """Pause or resume publishing on a website. Raises `NotFound`."""
         async with self._database.writing() as session:
             row = await self._row(session, user_id, website_id)
             row.status = "paused" if paused else "active"
@@ -248,13 +248,13 @@ class Websites:
             return self._website(row)
 
     async def disconnect(self, user_id: str, website_id: str, *, delete_posts: bool = False) -> int:
-        """Forget the credential, and return how many publications stay online. Safe to repeat.
+        """Delete the credential, and return the number of publications that remain on the site. Safe to repeat.
 
-        `delete_posts` deletes what a built-in site shows, also of one that was disconnected before.
+        `delete_posts` deletes the posts of a built-in site, even of one that was disconnected before.
 
         Raises:
             NotFound: the account has no such website.
-            InvalidInput: posts are to be deleted that are not on this server.
+            InvalidInput: `delete_posts` is set for a site that is not a built-in one.
         """
         now = datetime.now(UTC)
         async with self._database.writing() as session:
@@ -268,7 +268,7 @@ class Websites:
             online = select(func.count()).where(
                 PublicationRow.website_id == row.id, PublicationRow.status.in_(("published", "draft", "scheduled"))
             )
-            # Nothing more is sent there.
+            # Nothing more is sent to the site.
             waiting = update(PublicationRow).where(PublicationRow.website_id == row.id)
             await session.execute(waiting.values(due_at=None).execution_options(synchronize_session=False))
             if delete_posts:
@@ -277,19 +277,19 @@ class Websites:
             return int(await session.scalar(online) or 0)
 
     async def note_finding(self, user_id: str, website_id: str, finding: ConnectionReport) -> Website:
-        """Keep what a live check found. Raises `NotFound`."""
+        """Store the finding of a live check. Raises `NotFound`."""
         async with self._database.writing() as session:
             row = await self._row(session, user_id, website_id)
             take_finding(row, finding, datetime.now(UTC), self._plugin.base_url)
             return self._website(row)
 
     async def note_error(self, website_id: str, error: SiteError) -> None:
-        """Do what `note_error` does in a transaction of its own."""
+        """Call the function `note_error` in a separate transaction."""
         async with self._database.writing() as session:
             await note_error(session, website_id, error)
 
     async def reseal(self) -> int:
-        """Encrypt with the first key what was encrypted with another one, and return how many credentials were."""
+        """Re-encrypt credentials that were not encrypted with the first key, and return how many there were."""
         vault, done = Vault.of(self._plugin), 0
         async with self._database.reading() as session:
             rows = await session.execute(
@@ -309,7 +309,7 @@ class Websites:
         return done
 
     async def _usual_zone(self, user_id: str) -> str:
-        """Return the time zone that most websites of an account have, nothing where none has one."""
+        """Return the most common time zone of an account's websites; empty if none is set."""
         mine = select(WebsiteRow.settings).where(WebsiteRow.user_id == user_id, WebsiteRow.disconnected_at.is_(None))
         async with self._database.reading() as session:
             found = await session.scalars(mine.order_by(WebsiteRow.created_at.desc()))
@@ -357,13 +357,13 @@ class Websites:
 
 
 async def read_names(session: AsyncSession, user_id: str) -> Mapping[str, str]:
-    """Return the names of all websites that an account ever had, by id."""
+    """Return the names of all websites that an account ever had, by ID."""
     rows = await session.execute(select(WebsiteRow.id, WebsiteRow.name).where(WebsiteRow.user_id == user_id))
     return {row.id: row.name for row in rows}
 
 
 async def read_zones(session: AsyncSession, user_id: str) -> Mapping[str, ZoneInfo]:
-    """Return the time zones of all websites that an account ever had, by id."""
+    """Return the time zones of all websites that an account ever had, by ID."""
     rows = await session.execute(select(WebsiteRow.id, WebsiteRow.settings).where(WebsiteRow.user_id == user_id))
     return {row.id: site_settings.zone_of(row.settings) for row in rows}
 
@@ -375,5 +375,5 @@ def _key(name: str, number: int) -> str:
 
 
 def _copy(row: WebsiteRow) -> WebsiteRow:
-    """Return the same row for another attempt to add it."""
+    """Return a copy of a row for another attempt to add it."""
     return WebsiteRow(**{column.key: getattr(row, column.key) for column in WebsiteRow.__table__.columns})

@@ -1,6 +1,6 @@
-"""The background work of websites: bringing what is on a site into the index, and the terms that exist there.
+"""Background jobs of websites: indexing posts, renewing proofs and re-encrypting credentials; also listing terms.
 
-All posts of a website are read in as many calls as that takes: a pass knows where one ended, and where the next begins.
+A pass over all posts of a website may take several calls: its cursor records where the last one ended.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ JOB: Final = "content.sync_website"
 _MAX_TEXT_LENGTH: Final = 2_000_000
 _MAX_EXCERPT_LENGTH: Final = 1000
 MAX_PAGES: Final = 20_000
-"""How many pages of one site are kept: a site may answer with new ones for ever."""
+"""The maximum number of indexed pages per site: a site may return new ones forever."""
 
 _BATCH: Final = 500
 
@@ -56,7 +56,7 @@ _DAY: Final = 86_400.0
 
 
 class Taxonomies:
-    """Reads terms from sites."""
+    """Reads terms from sites, with a cache."""
 
     _cache: ClassVar[OrderedDict[_Key, tuple[float, Sequence[Term]]]] = OrderedDict()
 
@@ -76,7 +76,7 @@ class Taxonomies:
         try:
             found = tuple(await site.terms(kind, query, MAX_TERMS))
         except SiteRefused:
-            raise  # it has no terms of that kind, which is nothing that is wrong with the site
+            raise  # the platform does not have terms of that kind, which is not an error of the site
         except SiteError as error:
             await websites.note_error(website.id, error)
             raise
@@ -87,13 +87,13 @@ class Taxonomies:
 
 
 async def sync(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
-    """Read a site's posts into the index, and return how many are new, changed, as they were and gone.
+    """Index a site's posts, and return how many are new, changed, unchanged and gone.
 
-    It is safe to repeat: a page is known by its URL, and one that did not change is left alone. Where the site has more
-    posts than were to be read, `next_cursor` continues behind them. Once all were read, in however many jobs, pages
-    that were not among them are forgotten.
+    Safe to repeat: pages are identified by URL, and unchanged ones are skipped. If the site has more posts than
+    requested, `next_cursor` continues after them. Once a pass is complete, in however many jobs, pages that it did not
+    see are deleted from the index.
 
-    Raises `CallError` where the site cannot be read.
+    Raises `CallError` if the site cannot be read.
     """
     payload = run.payload
     website_id, most = str(payload["website_id"]), int(payload["max_items"])
@@ -108,7 +108,7 @@ async def sync(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
     counts, read, more = {"new": 0, "changed": 0, "unchanged": 0}, 0, False
     try:
         _, site = await websites.open(run.subject, website_id)
-        # Sites have no cursor of their own: what earlier jobs of the pass read is listed again, and left out here.
+        # Sites have no cursor of their own: posts that earlier jobs of the pass read are listed again and skipped.
         async for post in site.posts(sync_pass.changed_since, end + 1):
             if read >= end:
                 more = True
@@ -143,7 +143,7 @@ def _note(next_cursor: str | None, *, more: bool) -> str:
 
 
 async def _seen(plugin: PluginContext, website: Website, sync_pass: SyncPass) -> Mapping[str, bytes]:
-    """Return the fingerprints of the pages that earlier jobs of a pass read, by their URLs."""
+    """Return the fingerprints of the pages that earlier jobs of a pass read, by URL."""
     wanted = select(PageRow.url, PageRow.fingerprint).where(
         PageRow.website_id == website.id, PageRow.seen_at >= sync_pass.begun_at
     )
@@ -152,7 +152,7 @@ async def _seen(plugin: PluginContext, website: Website, sync_pass: SyncPass) ->
 
 
 async def _forget_unseen(plugin: PluginContext, website: Website, sync_pass: SyncPass) -> int:
-    """Forget the pages that a whole pass did not come to, and return how many those are."""
+    """Delete the pages that a complete pass did not see, and return their number."""
     unseen = select(PageRow.id).where(PageRow.website_id == website.id, PageRow.seen_at < sync_pass.begun_at)
     forgotten = 0
     while True:
@@ -166,7 +166,7 @@ async def _forget_unseen(plugin: PluginContext, website: Website, sync_pass: Syn
 
 
 def _own(website: Website, url: str) -> bool:
-    """Return whether a URL that a site names for a post is one of its own: it may not speak for other sites."""
+    """Return whether a post's URL is below the site's own: a site cannot claim URLs of other sites."""
     return is_below(url, website.url) if website.url else bool(web_url(url))
 
 
@@ -183,7 +183,7 @@ def _digest(post: RemotePost) -> bytes:
 
 
 async def keep(plugin: PluginContext, website: Website, post: RemotePost) -> str:
-    """Keep a post of a site as a page of the index, and say whether it is `new`, `changed` or `unchanged`."""
+    """Index a post of a site as a page. Return whether it is `new`, `changed` or `unchanged`."""
     title, digest, url, now = _title(post), _digest(post), _url(post), datetime.now(UTC)
     same_page = select(PageRow).where(PageRow.website_id == website.id, PageRow.url == url)
     async with plugin.services.database.writing() as session:
@@ -218,7 +218,7 @@ async def keep(plugin: PluginContext, website: Website, post: RemotePost) -> str
 
 
 async def _forget_oldest(session: AsyncSession, website_id: str) -> None:
-    """Keep as many pages of a site as there may be, those that were seen last."""
+    """Delete the pages of a site above the limit, least recently seen first."""
     mine = PageRow.website_id == website_id
     count = int(await session.scalar(select(func.count()).where(mine)) or 0)
     if count > MAX_PAGES:
@@ -229,7 +229,7 @@ async def _forget_oldest(session: AsyncSession, website_id: str) -> None:
 
 
 def jobs(plugin: PluginContext) -> Sequence[Job]:
-    """Return the jobs: reading sites, encrypting credentials with the newest key, and renewing proofs."""
+    """Return the jobs: indexing sites, re-encrypting credentials, renewing proofs and checking domains."""
 
     async def read_site(run: JobRun) -> Mapping[str, Any]:
         return await sync(plugin, run)
@@ -259,8 +259,8 @@ _CURSOR = re.compile(r"(\d{1,18})-(\d{1,6})(?:-(\d{4}-\d{2}-\d{2}))?", re.ASCII)
 class SyncPass:
     """A pass over the posts of a website. Pages that were seen after `begun_at` belong to it.
 
-    `read` is how many posts of the website's list the calls before came to; `since` is the day that was given to the
-    first one, such as `2026-11-21`, empty where all posts are read.
+    `read` is the number of posts that earlier calls read. `since` is the day that the first call was given, such as
+    `2026-11-21`; empty if all posts are read.
     """
 
     begun_at: datetime
@@ -269,18 +269,18 @@ class SyncPass:
 
     @property
     def changed_since(self) -> datetime | None:
-        """The moment since which posts of the pass were changed; `None` where all are read."""
+        """The time since which posts of the pass have changed; `None` if all are read."""
         return datetime.fromisoformat(self.since).replace(tzinfo=UTC) if self.since else None
 
     def cursor(self, read: int) -> str:
-        """Return the cursor with which the next call continues behind this many posts."""
+        """Return the cursor with which the next call continues after this many posts."""
         micros = (self.begun_at - _EPOCH) // timedelta(microseconds=1)
         return f"{micros}-{read}" + (f"-{self.since}" if self.since else "")
 
     @classmethod
     def of_cursor(cls, cursor: str) -> Self:
-        """Return the pass that a cursor continues. Raises `InvalidInput` where it is not one of these."""
-        with suppress(ValueError, OverflowError):  # no such moment or day
+        """Return the pass that a cursor continues. Raises `InvalidInput` if the cursor is malformed."""
+        with suppress(ValueError, OverflowError):  # no such time or day
             match = _CURSOR.fullmatch(cursor)
             if match is not None:
                 begun_at = _EPOCH + timedelta(microseconds=int(match[1]))
