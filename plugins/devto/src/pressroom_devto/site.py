@@ -174,7 +174,7 @@ class DevtoSite(BasicSite):
         return ConnectionReport(checks, CAPABILITIES, name=str(me.get("name") or username), site_url=site_url)
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
-        """Return popular tags, filtered here because the API has no search. DEV has no other kinds of terms."""
+        """Return tags in use, filtered here because the API has no search. DEV has no other kinds of terms."""
         if kind != "tag":
             raise SiteRefused(f"DEV has tags to list, but no kind {kind}")
         wanted = query.casefold()

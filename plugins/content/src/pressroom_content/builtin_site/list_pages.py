@@ -202,7 +202,7 @@ def further_pages(url: str, posts: int, per_page: int = PER_PAGE) -> Sequence[st
 
 
 MAX_POSTS: Final = 2_000
-"""The maximum number of posts and pages in one sitemap: building it takes some 10 ms of the event loop."""
+"""The maximum number of posts and pages in one sitemap: building it blocks the event loop for tens of milliseconds."""
 
 _MAX_URLS: Final = 50_000
 """The protocol's limit on URLs and on sitemaps of an index."""

@@ -119,7 +119,7 @@ class SiteRoutes:
         return await BuiltinPages(self._plugin).instead(website, slug)
 
     async def _list(self, request: HttpRequest, website: Website, site: str, name: str) -> HttpResponse:
-        """Return the archive or the search of a site, unless an existing post has that slug."""
+        """Return the archive or the search of a site, or else the existing post with that slug."""
         pages = BuiltinPages(self._plugin)
         if await BuiltinSite(self._plugin, website.id).post(name) is not None:
             return await pages.post(site, name)

@@ -24,9 +24,9 @@ UNDER_WAY: Final = ("queued", "publishing", "unknown")
 class PublishRequest:
     """A request to publish an article.
 
-    A field that is `None` keeps its value from the existing publication. Without one, `mode` defaults to the website's
-    default, or to `schedule` if `publish_at` is set. `force` overwrites edits made on the site. `again` resends even if
-    nothing changed.
+    A field that is `None` keeps the value of the existing publication. If only `publish_at` is set, `mode` is
+    `schedule`; without an existing publication it is the website's default. `force` overwrites edits made on the site.
+    `again` resends even if nothing changed.
     """
 
     mode: Mode | None = None

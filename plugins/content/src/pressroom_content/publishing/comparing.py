@@ -124,7 +124,7 @@ def _hash_of(remote: RemotePost, names: Sequence[str]) -> bytes:
 
 
 def snapshot(remote: RemotePost) -> dict[str, Any]:
-    """Return a summary of a post on its site from which `edits` can later tell what was changed there.
+    """Return a summary of a post on its site from which `edits` can later determine what was changed there.
 
     For the body, a hash of each passage is enough: new text is read from the site.
     """

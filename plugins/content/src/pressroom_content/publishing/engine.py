@@ -87,7 +87,7 @@ class Engine:
         self._chance = chance
 
     async def run(self, publication_id: str, lease: Lease, *, job_id: str = "") -> Reschedule | None:
-        """Continue a publication if it is due. Return when to run again, or `None` if it has finished.
+        """Continue a publication if it is due. Return when to run again, or `None` if nothing is left to do.
 
         `lease` is that of the publication's lock. With `job_id`, nothing is done if another job is in charge.
 

@@ -31,7 +31,7 @@ _MARKS: Final = {
 
 
 def read_losses(page: bytes, article: str, url: str) -> list[str]:
-    """Return what of an article, as HTML, is missing from a UTF-8 page at a URL; see `losses`.
+    """Return the content of an article (HTML) that a page (UTF-8) at a URL lost; see `losses`.
 
     Raises:
         InvalidInput: one of them is nested too deeply, or has too many tags.

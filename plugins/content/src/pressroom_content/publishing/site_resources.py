@@ -240,7 +240,7 @@ async def claim_media(database: Database, website_id: str, publication_id: str, 
 
 
 async def is_there(site: Site, fetcher: Fetcher, known: RemoteMedia, marker: str) -> bool:
-    """Check whether an image is still on its website, where people may delete it. Raises `SiteError`."""
+    """Check whether an image is still on its website: people may delete it there. Raises `SiteError`."""
     if await site.find_media(marker) is not None:
         return True
     try:

@@ -165,7 +165,7 @@ def render(body: str, body_format: BodyFormat, sanitiser: Sanitiser = "full") ->
 
 
 def sanitise(html: str, sanitiser: Sanitiser = "full") -> SanitisedHtml:
-    """Remove everything from HTML that could run scripts, load resources or restyle the page that it is shown on.
+    """Remove scripts, styles, unknown frames and everything else that could take over the page that shows the HTML.
 
     Raises:
         InvalidInput: it is nested too deeply, or has too many tags.

@@ -122,7 +122,7 @@ class _BoundedSite:
         return await self._asked(lambda: self._site.terms(kind, query, limit))
 
     async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
-        # A read-style timeout is correct: the call is safe to repeat.
+        # Safe to repeat, so a timeout does not leave an unknown outcome.
         return await self._asked(lambda: self._site.ensure_terms(post))
 
     async def find_media(self, marker: str) -> RemoteMedia | None:

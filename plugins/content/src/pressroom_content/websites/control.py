@@ -222,7 +222,7 @@ class Controls:
         content = await self._fetched(f"{url}/", "text/html", _MAX_PAGE_BYTES)
         if content is None:
             return None
-        head = content[:_PARSED]  # a longer head is not realistic
+        head = content[:_PARSED]  # real heads are shorter
         try:
             run = self._plugin.services.workers.run
             return await run(names_meta, head, META_NAME, line, what="the page", seconds=_READ_SECONDS)
