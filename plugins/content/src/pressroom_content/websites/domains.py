@@ -65,8 +65,8 @@ _TAKEN: Final = "is the domain of another website of this server; if it is yours
 class DomainState:
     """The state of a site's domain.
 
-    `waiting`: it does not point here yet. `proven`: it has pointed here since `since`. `lost`: it has stopped pointing
-    here at `since`. `target` is the host that its DNS record has to point to, `problem` the error of the last check at
+    `waiting`: it does not point here yet. `proven`: it has pointed here since `since`. `lost`: it stopped pointing here
+    at `since`. `target` is the host that its DNS record has to point to, `problem` the error of the last check at
     `checked_at`.
     """
 
