@@ -1,1 +1,1 @@
-"""What an account has, used and did."""
+"""Plan, usage and activity of an account."""

@@ -1,4 +1,4 @@
-"""The audit trail of the account, and its background work."""
+"""Tools for the audit trail of the account, and its background jobs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from pressroom_account.usage import services_of
 
 _MAX_DIGITS: Final = 18
-"""A number of this many digits fits into the 64 bits of an id."""
+"""Numbers with this many digits fit into a 64-bit ID."""
 
 
 def _day(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The plugin: three tools with which a model learns about the account that it acts for."""
+"""The plugin: three tools that tell a model about its account."""
 
 from __future__ import annotations
 

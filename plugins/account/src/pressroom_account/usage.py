@@ -1,4 +1,4 @@
-"""What the account has, and what of it is used; and the parts of the server that all tools here read."""
+"""Tool for the plan, quotas and usage of the account, and access to the server's services."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _lines(data: UsageOut) -> Iterator[str]:
 
 
 def services_of(call: Call) -> HostServices:
-    """Return the server's parts. They are there for every tool that runs in the server's own process."""
+    """Return the server's services. Raises `RuntimeError` outside the server's process."""
     if call.plugin is None:
         raise RuntimeError(f"{call.tool} must run in the server's own process")
     return call.plugin.services

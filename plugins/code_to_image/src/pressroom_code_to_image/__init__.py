@@ -1,1 +1,1 @@
-"""Images of source code: a built-in plugin of Pressroom."""
+"""Pressroom plugin that renders images of source code."""

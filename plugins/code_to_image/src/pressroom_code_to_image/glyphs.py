@@ -1,4 +1,4 @@
-"""The measures and fonts of code, and drawing what is not plain ASCII: other scripts, emoji and hidden characters."""
+"""Metrics and fonts of code, and drawing of non-ASCII text: other scripts, emoji and hidden characters."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from pressroom_code_to_image.names import DEFAULT_FONT, FONT_FAMILIES, FontName
 
 FONT_SIZE: Final = 15.0
 CELL: Final = 9
-"""How wide a column is: the advance of all fonts, 600 of 1000, at `FONT_SIZE`, a whole number of pixels."""
+"""Column width at `FONT_SIZE`, in whole pixels: the advance of all fonts is 600 of 1000 units."""
 
 ROW: Final = 24
 BASELINE: Final = 17
-"""Where the base line is from the top of a row."""
+"""Distance of the baseline from the top of a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellMetrics:
-    """The measures of the grid in pixels; `scale` is how many of them are one of the parameters' pixels.
+    """The measures of the grid in pixels; `scale` is the number of device pixels per pixel of the parameters.
 
-    `font` is what is in its cells.
+    `font` is the font of the code.
     """
 
     scale: int = 1
@@ -36,32 +36,32 @@ class CellMetrics:
 
     @property
     def row(self) -> int:
-        """How high a row is."""
+        """Height of a row."""
         return round(self.cell * ROW / CELL)
 
     @property
     def baseline(self) -> int:
-        """Where the base line is from the top of a row."""
+        """Distance of the baseline from the top of a row."""
         return round(self.cell * BASELINE / CELL)
 
     @property
     def size(self) -> float:
-        """The size of the font, whose advance is a cell."""
+        """Font size at which the advance equals a cell."""
         return self.cell * FONT_SIZE / CELL
 
 
 def metrics_of(font_size: int, scale: int, font: FontName = DEFAULT_FONT) -> CellMetrics:
-    """Return the grid of a font in a size, rounded so that a column is a whole number of pixels."""
+    """Return the grid for a font and size, rounded so that a column is a whole number of pixels."""
     return CellMetrics(scale, round(font_size * scale * CELL / FONT_SIZE), font)
 
 
 _HIDDEN_SIZE: Final = 12.0
 HIDDEN_STRENGTH: Final = 56
-"""How strong the box around a code point is, of 255."""
+"""Opacity of the box around a code point, from 0 to 255."""
 
 
 def text_style(size: float, *, italic: bool = False, weight: float = 400, font: FontName = DEFAULT_FONT) -> TextStyle:
-    """Return the style of code, without the ligatures that would join two cells."""
+    """Return the text style of code, without ligatures, which would join cells."""
     families = tuple(dict.fromkeys((FONT_FAMILIES[font], FONT_FAMILIES[DEFAULT_FONT])))
     return TextStyle(size, families, weight, italic, kerning=False, ligatures=False, features=(("calt", 0),))
 
@@ -81,16 +81,16 @@ def named(color: str) -> Color:
 
 @lru_cache(maxsize=8192)
 def lacks_glyphs(text: str) -> bool:
-    """Tell whether a grapheme cluster has a character that no font has."""
+    """Return whether a grapheme cluster contains a character that no font has."""
     return bool(shape(text, text_style(FONT_SIZE), default_library()).missing)
 
 
 def draw_run(
     image: Image.Image, run: StyledRun, left: int, top: int, alarm: str, metrics: CellMetrics
 ) -> tuple[str, ...]:
-    """Draw a run that is not plain, in a row whose first column is at `left`; return the characters that no font has.
+    """Draw a run that is not plain, in a row that starts at `left`; return the characters that no font has.
 
-    `alarm` is the colour of what cannot be seen otherwise.
+    `alarm` is the colour of hidden characters.
     """
     x = left + run.column * metrics.cell
     if run.kind is RunKind.HIDDEN:
@@ -106,7 +106,7 @@ def _draw_shaped(image: Image.Image, run: StyledRun, x: int, top: int, metrics: 
 
 
 def shaped_run(run: StyledRun, metrics: CellMetrics) -> tuple[ShapedText, float]:
-    """Return the text of a run, made smaller where its columns have too little room, and its start in them."""
+    """Shape the text of a run, scaled down if its columns are too narrow, and return it with its offset."""
     room = run.columns * metrics.cell
     text = _shaped(run, metrics.size, metrics.font)
     if text.width > room:
@@ -133,9 +133,9 @@ def _hidden_mask(text: str, columns: int, metrics: CellMetrics) -> Image.Image:
 
 @dataclass(frozen=True, slots=True)
 class CodePoint:
-    """A code point in place of a hidden character: its box as left, top, width and height, and its text; in pixels.
+    """A code point shown for a hidden character: its box as left, top, width and height, and its text, in pixels.
 
-    All places are from the corner of its first cell.
+    All positions are relative to the corner of its first cell.
     """
 
     box: tuple[int, int, int, int]
@@ -146,7 +146,7 @@ class CodePoint:
 
 
 def code_point(text: str, columns: int, metrics: CellMetrics) -> CodePoint:
-    """Return where a code point stands that takes this many columns."""
+    """Return the layout of a code point that spans this many columns."""
     part = metrics.cell / CELL
     width, height = columns * metrics.cell - 2 * metrics.scale, metrics.row - round(6 * part)
     shaped = shape(text, text_style(_HIDDEN_SIZE * part, weight=600, font=metrics.font), default_library())

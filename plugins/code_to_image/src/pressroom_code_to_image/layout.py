@@ -1,4 +1,4 @@
-"""From highlighted code to rows of cells: tabs, wide characters, wrapping, and characters that cannot be seen."""
+"""From highlighted code to rows of cells: tabs, wide characters, wrapping and hidden characters."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from pressroom.graphics.segments import grapheme_clusters
 from pressroom_code_to_image.themes import TokenStyle
 
 TAB: Final = 4
-"""How many columns a tab goes up to."""
+"""Columns between tab stops."""
 
 _MAX_CLUSTER_LENGTH: Final = 16
-"""A letter with more marks than this is cut: what was hidden in it shows."""
+"""Maximum code points of a cluster. Longer ones are split, which reveals what they hide."""
 
 _PRINTABLE: Final = re.compile(r"[\x20-\x7e]*")
 _RTL: Final = "\u0590-\u061b\u061d-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
-"""Hebrew, Arabic and other scripts that run right to left, without the invisible U+061C."""
+"""Hebrew, Arabic and other right-to-left scripts, without the invisible U+061C."""
 
 _RIGHT_TO_LEFT: Final = re.compile(f"[{_RTL}](?:[{_RTL}\u0300-\u036f]|[ \u200c\u200d](?=[{_RTL}]))*")
 _HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn"})
 _BLANK_LETTERS: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f\u17b4\u17b5\u180b\u180c\u180d")
 _JOINERS: Final = frozenset("\u200c\u200d")
 _BREAK_AFTER: Final = (frozenset(" "), frozenset(",;([/&?"))
-"""Where a row breaks: best after a space, else after one of these marks."""
+"""Characters to break a row after: preferably a space, else one of these marks."""
 
 
 class RunKind(Enum):
     """How a run is drawn."""
 
     PLAIN = auto()
-    """ASCII, a column a character."""
+    """ASCII, one column per character."""
     SHAPED = auto()
-    """Anything else that can be seen."""
+    """Other visible characters."""
     HIDDEN = auto()
-    """The code point of a character that cannot be seen, such as `U+202E`."""
+    """The code point of an invisible character, such as `U+202E`."""
 
 
 @dataclass(frozen=True, slots=True)
 class StyledRun:
-    """A piece of a row, in one style: where it begins and how many columns it takes."""
+    """A piece of a row in one style, with its first column and its width in columns."""
 
     column: int
     columns: int
@@ -56,7 +56,7 @@ class StyledRun:
 
 @dataclass(frozen=True, slots=True)
 class VisualRow:
-    """A visual row. `number` is the line's number on its first row, and 0 on those that it wraps to."""
+    """A visual row. `number` is the line number on the first row of a line, and 0 on wrapped ones."""
 
     number: int
     runs: tuple[StyledRun, ...]
@@ -71,7 +71,7 @@ class _Cell:
 
 
 def prepared(code: str) -> str:
-    """Return code with line feeds as its only line ends, and without blank lines at its end."""
+    """Normalise line ends to line feeds, and remove blank lines at the end."""
     lines = code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     while len(lines) > 1 and not lines[-1].strip(" \t"):
         lines.pop()
@@ -85,8 +85,8 @@ def laid_out(
 
     Args:
         pieces: the code in order, with the style of each piece.
-        columns: 2 or more, so that a row takes the widest character.
-        lacks: tells whether no font has a character; then its code point is shown.
+        columns: maximum width, at least 2, so that the widest character fits.
+        lacks: returns whether no font has a character; its code point is shown then.
     """
     for number, line in enumerate(_lines(pieces), 1):
         if _simple(line, columns):
@@ -145,7 +145,7 @@ def _piece(text: str, style: TokenStyle, column: int, most: int, lacks: Callable
 
 
 def _words(text: str, most: int) -> Iterator[str]:
-    """Yield a right-to-left phrase whole where it fits into half of a row, else by its words, else in parts."""
+    """Yield a right-to-left phrase whole if it fits into half a row, else its words, split if necessary."""
     if len(text) <= most // 2:
         yield text
         return
@@ -189,9 +189,9 @@ def _cut(text: str) -> Iterator[str]:
 
 
 def hides(cluster: str) -> bool:
-    """Tell whether a grapheme cluster has a character that cannot be seen, or that steers the order of others.
+    """Return whether a grapheme cluster contains a character that is invisible or changes the direction of text.
 
-    Joiners count where they are in Latin text: in other scripts and in emoji they shape what is seen.
+    Joiners count in Latin text only: in other scripts and in emoji they affect the visible shape.
     """
     if cluster.isascii():
         return not cluster.isprintable()
@@ -213,7 +213,7 @@ def _columns(cluster: str) -> int:
 
 
 def _wrapped(cells: Iterable[_Cell], columns: int) -> Iterator[tuple[int, list[_Cell]]]:
-    """Yield the cells of each row, with the column at which the row begins."""
+    """Yield the cells of each row, with the column where the row starts."""
     row: list[_Cell] = []
     indent = start = width = 0
     leading, wrapped = True, False
@@ -239,7 +239,7 @@ def _wrapped(cells: Iterable[_Cell], columns: int) -> Iterator[tuple[int, list[_
 
 
 def _break(row: list[_Cell], *, fresh: bool) -> int:
-    """Return how many cells stay on a row: up to the last good place in its latter half, else all."""
+    """Return the number of cells to keep on a row: up to the last break in its second half, else all."""
     if fresh:
         return len(row)
     for marks in _BREAK_AFTER:

@@ -1,4 +1,4 @@
-"""How rows of code differ in looks: bands and marks of diffs, highlighted lines, lines out of focus."""
+"""The looks of rows: bands and marks of diffs, highlighted lines, and lines out of focus."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from pressroom_code_to_image.themes import CodeTheme, TokenStyle
 
 _ALARM, _ALARM_ON_LIGHT = "#ff9e64", "#c2410c"
 _NUMBERS: Final = 0.62
-"""How far the colour of line numbers goes from the text's to the background's."""
+"""Mix ratio for line numbers, from the text colour to the background."""
 
 _MARKS: Final = {"+": "#4ade80", "-": "#f87171"}
 _MARKS_ON_LIGHT: Final = {"+": "#15803d", "-": "#b91c1c"}
 _MARK_BAND: Final = 0.16
 _HIGHLIGHT_BAND: Final = 0.12
 _MAX_WORDS_LENGTH: Final = 1_200
-"""How long the colours of words are as JSON: they are in a header, and proxies have 4 KiB for all headers."""
+"""Maximum length of the word colours as JSON: they are sent in a header, and proxies allow 4 KiB for all headers."""
 
 _WORDS: Final = re.compile(r"[A-Za-z_$][\w$]{0,30}|\d+|[^\w\s]", re.ASCII)
 _DIM: Final = 0.68
-"""How far the colours of lines that are not in focus go to the background's."""
+"""Mix ratio for lines out of focus, from their colour to the background."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowLook:
-    """How a row differs from others: the colour behind it, its mark with its colour, and whether it is dimmed."""
+    """The look of a row: the colour behind it, its mark and the mark's colour, and whether it is dimmed."""
 
     band: str = ""
     mark: str = ""
@@ -43,7 +43,7 @@ class RowLook:
 
 
 def row_looks(params: CodeImageParams, rows: Sequence[VisualRow], marks: str, theme: CodeTheme) -> list[RowLook]:
-    """Return the look of each row. `marks` has a character for each line of a diff, and none for other code."""
+    """Return the look of each row. `marks` has one character per line of a diff, and is empty for other code."""
     highlight, focus = line_numbers(params.highlightLines), line_numbers(params.focusLines)
     colors = _MARKS if theme.dark else _MARKS_ON_LIGHT
     looks: list[RowLook] = []
@@ -61,7 +61,7 @@ def row_looks(params: CodeImageParams, rows: Sequence[VisualRow], marks: str, th
 
 
 def dimmed(style: TokenStyle, theme: CodeTheme) -> TokenStyle:
-    """Return the style of a piece of code that is not in focus."""
+    """Return the style of a piece of code out of focus."""
     return replace(style, color=_mix(style.color, theme.background, _DIM))
 
 
@@ -71,17 +71,17 @@ def number_style(theme: CodeTheme) -> TokenStyle:
 
 
 def alarm_color(theme: CodeTheme) -> str:
-    """Return the colour of characters that cannot be seen otherwise, as `#rrggbb`."""
+    """Return the colour of hidden characters, as `#rrggbb`."""
     return _ALARM if theme.dark else _ALARM_ON_LIGHT
 
 
 def visible(title: str) -> str:
-    """Return a title whose hidden characters show as their code points."""
+    """Replace hidden characters in a title with their code points."""
     return "".join(f"[U+{ord(character):04X}]" if hides(character) else character for character in title)
 
 
 def word_colors(pieces: Iterable[tuple[str, TokenStyle]], foreground: str) -> dict[str, str]:
-    """Return the colours of the most frequent words and signs of code whose colour is not `foreground`."""
+    """Return the colours of the most frequent words and signs that are not in the `foreground` colour."""
     seen: dict[str, Counter[str]] = {}
     for text, style in pieces:
         for word in _WORDS.findall(text):

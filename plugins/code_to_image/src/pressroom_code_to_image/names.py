@@ -1,4 +1,4 @@
-"""The names of languages and themes, which the parameters take."""
+"""The names of languages, themes and fonts that the parameters accept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLAIN: Final = "plaintext"
 Language = Literal[
     "javascript", "typescript", "python", "go", "rust", "bash", "json", "html", "css", "sql", "plaintext"
 ]
-"""Those that have rules of their own here, and text without colours."""
+"""Languages with their own rules, and text without colours."""
 
 LANGUAGES: Final = (
     *get_args(Language), AUTO,
@@ -25,7 +25,7 @@ LANGUAGES: Final = (
     "r", "ruby", "scala", "scheme", "scss", "solidity", "swift", "terraform", "tex", "toml", "tsx",
     "vim", "vue", "xml", "yaml", "zig",
 )  # fmt: skip
-"""The languages that forms offer. Any other name that Pygments has is taken too."""
+"""The languages that forms offer. Any other Pygments name is accepted too."""
 
 _OWN_ALIASES: Final = {
     "text": PLAIN,
@@ -36,7 +36,7 @@ _OWN_ALIASES: Final = {
     "svelte": "html",
     "html5": "html",
 }
-"""Common names that Pygments does not have, or that rules here read better."""
+"""Common names that Pygments lacks, or that the rules here handle better."""
 
 ThemeName = Literal[
     "dracula",
@@ -69,7 +69,7 @@ FONT_FAMILIES: Final[Mapping[str, str]] = {
     "fira-code": "Fira Code",
     "source-code-pro": "Source Code Pro",
 }
-"""The families of the fonts, which are their names for people too. The advance of each is 600 of 1000."""
+"""Font families, also used as display names. The advance of each is 600 of 1000 units."""
 
 DEFAULT_FONT: Final[FontName] = "jetbrains-mono"
 
@@ -79,7 +79,7 @@ THEME_TITLES: Final[Mapping[str, str]] = {
     name: _WORDS.get(name) or " ".join(_WORDS.get(word, word.capitalize()) for word in name.split("-"))
     for name in get_args(ThemeName)
 }
-"""The names of the themes for people."""
+"""Display names of the themes."""
 
 _TITLES: Final = {
     "auto": "Detect", "bash": "Bash", "c": "C", "cmake": "CMake", "cpp": "C++", "csharp": "C#", "css": "CSS",
@@ -91,14 +91,14 @@ _TITLES: Final = {
 }  # fmt: skip
 
 LANGUAGE_TITLES: Final[Mapping[str, str]] = {name: _TITLES.get(name, name.capitalize()) for name in LANGUAGES}
-"""The names of the languages for people."""
+"""Display names of the languages."""
 
 
 def language_of(name: str) -> str:
-    """Return the language that a name or an alias stands for: one of `LANGUAGES`, or Pygments' own name.
+    """Return the language for a name or an alias: one of `LANGUAGES`, or Pygments' own name.
 
     Raises:
-        InvalidInput: there is no such language; the problem names some that are spelt alike.
+        InvalidInput: the language is unknown; the message suggests similar names.
     """
     wanted = name.strip().lower()
     known = _known()
@@ -111,7 +111,7 @@ def language_of(name: str) -> str:
 
 @cache
 def _known() -> dict[str, str]:
-    """Return the language of each name and alias, in lower case."""
+    """Return a map from lower-case names and aliases to languages."""
     from pygments.lexers._mapping import LEXERS  # noqa: PLC0415 - a table without the lexers, loaded with the first call
 
     found: dict[str, str] = {}

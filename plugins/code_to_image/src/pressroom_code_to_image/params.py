@@ -1,4 +1,4 @@
-"""What an image of code is made from, and what is said of it."""
+"""The parameters of a code image, and its details in the response."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
 from pressroom_code_to_image.names import DEFAULT_FONT, LANGUAGES, FontName, ThemeName, language_of
 
 BACKGROUND: Final = "linear-gradient(135deg, #5b6ee1, #b26ff0)"
-"""The gradient behind the window: blue to violet, which suits dark themes and the light one."""
+"""Default gradient behind the window: blue to violet, which suits dark and light themes."""
 
 SWATCHES: Final = (
     "#1d1a17",
@@ -30,10 +30,10 @@ _LINES: Final = re.compile(r"\d{1,4}(?:-\d{1,4})?(?:,\d{1,4}(?:-\d{1,4})?)*")
 
 
 def line_numbers(value: str) -> frozenset[int]:
-    """Return the numbers of `2,4-6`.
+    """Parse line numbers and ranges such as `2,4-6`.
 
     Raises:
-        ValueError: it does not have that form, or a range ends before it starts.
+        ValueError: the format is invalid, or a range ends before it starts.
     """
     text = re.sub(r"\s", "", value)
     if not text:

@@ -115,9 +115,9 @@ EXAMPLES = (
         {
             "code": _SHORT_READS,
             "language": "auto",
-            # A file's extension would decide the language of whatever people paste there.
+            # A file extension would determine the language of anything that users paste.
             "title": "Short reads",
-            # Legible on a phone too.
+            # Legible on phones too.
             "fontSize": 22,
         },
     ),
@@ -171,7 +171,7 @@ PAGE = Page(
         "radius": "Corners",
     },
     values={"theme": THEME_TITLES, "language": LANGUAGE_TITLES, "font": FONT_FAMILIES},
-    # As large as the code can be: of a whole window nobody sees the colours.
+    # As large as possible: the colours would be too small to see in a whole window.
     thumbnails={
         "theme": {
             "code": "def f(a=1):\n  # sum\n  return 'b'",
@@ -212,7 +212,7 @@ NOTES = (
     promo=PROMO,
     examples=EXAMPLES,
     notes=NOTES,
-    # The number changes with what answers hold besides the image.
+    # Increment the number when responses change in anything besides the image.
     cache_revision=f"{fonts_revision()} {version('pygments')} 2",
     preview=Preview(live=True),
     page=PAGE,
@@ -226,5 +226,5 @@ def generate(params: CodeImageParams, call: Call) -> Artifact:
 
 @hookimpl
 def pressroom_generators() -> Iterable[Generator]:
-    """Offer the generator."""
+    """Offer the code image generator."""
     return [generate]

@@ -1,4 +1,4 @@
-"""From parameters to the image. Plain code is drawn in one go, in the fixed grid of its cells."""
+"""From parameters to the image. Plain code is drawn at once, in the fixed grid of its cells."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ from pressroom_code_to_image.vector import vector_image
 from pressroom_code_to_image.window import WindowCanvas, WindowFrame, draw_bar, frame_of, stage
 
 _OVERHANG: Final = 4
-"""How far a slanted letter may reach out of its cell."""
+"""Pixels by which an italic letter can extend beyond its cell."""
 
 _WORDS: Final = re.compile("[^ ]{1,16}")
-"""What is drawn, and cached, in one piece: words come again and again, in one code and in the next."""
+"""The unit of drawing and caching: words repeat, within one piece of code and across calls."""
 
 _BAND: Final = 8
-"""How many rows are coloured at a time, as wide as the longest of them."""
+"""Number of rows that are coloured at a time, up to the longest of them."""
 
 _Bytes = NDArray[np.uint8]
 
 MAX_HEIGHT: Final = 20_000
-"""How high an image may be, in pixels: more than 800 rows."""
+"""Maximum height of an image in pixels: more than 800 rows."""
 
 MAX_PIXELS: Final = 24_000_000
-"""How many pixels an image may have. It bounds the memory; up to a width of 1200, the height is met first."""
+"""Maximum number of pixels. It bounds memory use; up to a width of 1200, `MAX_HEIGHT` is reached first."""
 
 _WIDE: Final = 1200
-"""From this width on, a wider image may be less high."""
+"""Wider images than this are limited in height."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """The coverage of a word's ink, and its left and top pixel from the corner of the word's first cell."""
+    """The coverage of a word's ink, and its left and top pixel relative to the word's first cell."""
 
     mask: _Bytes
     left: int
@@ -58,7 +58,7 @@ class _Word:
 
 
 class Grid:
-    """Rows of cells. Text is put into it, and then drawn with all its colours."""
+    """Rows of cells. Collects text, then draws it with all its colours."""
 
     def __init__(self, columns: int, rows: int, metrics: CellMetrics) -> None:
         self._metrics = metrics
@@ -68,7 +68,7 @@ class Grid:
         self._overhanging: list[tuple[_Word, int, int, tuple[int, int, int]]] = []
 
     def put(self, text: str, row: int, column: int, style: TokenStyle) -> None:
-        """Put ASCII text into a row that has room for it, a cell a character."""
+        """Add ASCII text to a row that has enough room, one character per cell."""
         color = rgb(style.color)
         end = column + len(text)
         self._colors[row, column:end] = color
@@ -86,7 +86,7 @@ class Grid:
                 self._mask[top : top + height, left : left + width] = word.mask
 
     def draw(self, image: Image.Image, left: int, top: int) -> None:
-        """Draw what was put into the grid; its first cell's corner is at `left` and `top`."""
+        """Draw the collected text, with the corner of the first cell at `left` and `top`."""
         high, wide = self._metrics.row, self._metrics.cell
         for row in range(0, len(self._colors), _BAND):
             end = max(self._ends[row : row + _BAND])
@@ -103,7 +103,7 @@ class Grid:
 
 @lru_cache(maxsize=8192)
 def _word(text: str, weight: int, italic: bool, metrics: CellMetrics) -> _Word | None:
-    """Return a word as it is drawn, or `None` for one without ink."""
+    """Return the ink of a word, or `None` if it has none."""
     width, overhang = len(text) * metrics.cell, _OVERHANG * metrics.cell // CELL
     drawn = Image.new("L", (width + 2 * overhang, metrics.row), 0)
     for index, character in enumerate(text):
@@ -119,7 +119,7 @@ def _word(text: str, weight: int, italic: bool, metrics: CellMetrics) -> _Word |
 
 @lru_cache(maxsize=512)
 def _character(character: str, weight: int, italic: bool, metrics: CellMetrics) -> tuple[Image.Image, int, int] | None:
-    """Return the mask of an ASCII character, with its left and top pixel from its cell's corner."""
+    """Return the mask of an ASCII character, with its left and top pixel relative to its cell."""
     text = shape(
         character, text_style(metrics.size, italic=italic, weight=weight, font=metrics.font), default_library()
     )
@@ -128,11 +128,11 @@ def _character(character: str, weight: int, italic: bool, metrics: CellMetrics) 
 
 
 def render(params: CodeImageParams) -> Artifact:
-    """Return the image, in the format that is asked.
+    """Render the image in the requested format.
 
     Raises:
-        InvalidInput: it would be higher than `MAX_HEIGHT`, or have more than `MAX_PIXELS`; or an SVG is to have a
-            background that SVG cannot draw.
+        InvalidInput: the image would be higher than `MAX_HEIGHT` or have more than `MAX_PIXELS`, the SVG would be too
+            large, or SVG does not support the background.
     """
     theme = THEMES[params.theme]
     code, marks = _unmarked(prepared(params.code)) if params.diff else (prepared(params.code), "")
@@ -162,9 +162,9 @@ def render(params: CodeImageParams) -> Artifact:
 
 
 def _editable(params: CodeImageParams, frame: WindowFrame, rows: int, theme: CodeTheme) -> EditableText | None:
-    """Return where the code stands, or `None` for a diff with lines that have no mark, which begin a column later.
+    """Return the position of the code, or `None` for a diff with unmarked lines, which start one column later.
 
-    `frame` is that of the widest window: with `autoWidth` there is more room than the image has.
+    `frame` is the widest possible one: with `autoWidth` it is wider than the image.
     """
     if params.diff and any(line[:1] not in ("+", "-", " ", "") for line in params.code.splitlines()):
         return None
@@ -186,10 +186,10 @@ def _editable(params: CodeImageParams, frame: WindowFrame, rows: int, theme: Cod
 
 
 def language_in(params: CodeImageParams, code: str) -> str:
-    """Return the language asked, or the one that is found where that is `auto`."""
+    """Return the requested language, or the detected one for `auto`."""
     if params.language != AUTO:
         return params.language
-    # The default title says nothing of the code.
+    # The default title says nothing about the code.
     title = params.title if params.title != CodeImageParams.model_fields["title"].default else ""
     return detected(code, title)
 
@@ -213,7 +213,7 @@ def _refuse_too_large(params: CodeImageParams, frame: WindowFrame, rows: int) ->
 
 
 def _unmarked(code: str) -> tuple[str, str]:
-    """Return code without the first column of a diff, and that column: a character for each line."""
+    """Split a diff into the code without its first column, and the marks, one character per line."""
     marks, lines = [], []
     for line in code.split("\n"):
         mark = line[:1] if line[:1] in ("+", "-", " ") else ""
@@ -223,7 +223,7 @@ def _unmarked(code: str) -> tuple[str, str]:
 
 
 def _missing(run: StyledRun) -> str:
-    """Return the character of a run that shows a code point only because no font has it, else an empty text."""
+    """Return the character of a run that is shown as a code point only because no font has it, or an empty string."""
     if run.kind is not RunKind.HIDDEN:
         return ""
     character = chr(int(run.text.removeprefix("U+"), 16))
@@ -272,7 +272,7 @@ def _draw_bands(place: WindowCanvas, frame: WindowFrame, looks: list[RowLook]) -
 
 
 def _numbers(rows: list[VisualRow], digits: int, theme: CodeTheme, metrics: CellMetrics) -> Grid:
-    """Return the line numbers, which have this many digits at most."""
+    """Return a grid with the line numbers, right-aligned to this many digits."""
     style = number_style(theme)
     grid = Grid(digits, len(rows), metrics)
     for index, row in enumerate(rows):

@@ -37,7 +37,7 @@ from pressroom_code_to_image.window import (
 )
 
 MAX_BYTES: Final = 4_000_000
-"""How large an SVG may be. Plain code takes a tenth of it; thousands of different characters would take more."""
+"""Maximum size of an SVG in bytes. Plain code takes a tenth of it; thousands of distinct characters would take more."""
 
 _PREFIX_LENGTH: Final = 5
 
@@ -48,10 +48,10 @@ def vector_image(
     """Return the SVG document, and the characters that no font has.
 
     Raises:
-        InvalidInput: SVG cannot draw the background, or the document would be larger than `MAX_BYTES`.
+        InvalidInput: SVG does not support the background, or the document would be larger than `MAX_BYTES`.
     """
     theme, width, height = THEMES[params.theme], frame.width, frame.height(len(rows))
-    # Pages that hold several such images as elements of their own would mix up ids that are the same.
+    # Unique IDs, so that several such images can be inlined in one page.
     prefix = "c" + sha256(params.model_dump_json().encode()).hexdigest()[:_PREFIX_LENGTH]
     paint = parse_paint(params.background)
     if isinstance(paint, ConicGradient):
@@ -83,7 +83,7 @@ def vector_image(
 
 
 class GlyphSheet:
-    """The glyphs that an image uses: each is defined once, and placed as often as it comes."""
+    """The glyphs of an image: each is defined once, and referenced wherever it occurs."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
@@ -101,7 +101,7 @@ class GlyphSheet:
         return "".join(self._definitions)
 
     def placed(self, text: ShapedText, x: float, baseline: float) -> str:
-        """Return the elements that draw a line of text in the colour around them; `x` is where it starts."""
+        """Return the elements of a line of text in the inherited colour, starting at `x`."""
         self._missing |= dict.fromkeys(text.missing)
         return "".join(self._placed(glyph, text.style, x, baseline) for glyph in text.glyphs)
 
@@ -127,7 +127,7 @@ class GlyphSheet:
         if path is None:
             return ""
         size = svg_number(edge)
-        # As a document of its own, whose ids are no others'.
+        # As a separate document, so that IDs do not clash.
         data = base64.b64encode(path.read_bytes()).decode()
         image = f'<image id="{{}}" width="{size}" height="{size}" href="data:image/svg+xml;base64,{data}"/>'
         return self._define(key, image)
@@ -140,7 +140,7 @@ class GlyphSheet:
 
 def _blurs(frame: WindowFrame, prefix: str) -> Iterator[str]:
     for index, (blur, _, _) in enumerate(shadow_layers(frame)):
-        # CSS Backgrounds 3, section 6.1: half of the blur radius. The region is the image: what is outside is not seen.
+        # CSS Backgrounds 3, section 6.1: sigma is half the blur radius. The filter region is the whole image.
         yield (
             f'<filter id="{prefix}blur{index}" filterUnits="userSpaceOnUse" x="0" y="0" width="100%" height="100%"'
             f' color-interpolation-filters="sRGB"><feGaussianBlur stdDeviation="{svg_number(blur / 2)}"/></filter>'
@@ -164,11 +164,11 @@ def _inside(
     looks: list[RowLook],
     glyphs: GlyphSheet,
 ) -> Iterator[str]:
-    """Yield what is drawn of the window, from its corner."""
+    """Yield the elements of the window, relative to its corner."""
     width, height, line = frame.window_width, frame.window_height(len(rows)), frame.metrics.scale
     yield f'<rect width="{width}" height="{height}" rx="{frame.radius}" fill="{theme.background}"/>'
     yield from _bands(frame, looks, glyphs)
-    # The line is inside of the window; a stroke has half of its width on either side of the shape.
+    # The line is inside the window; a stroke is centred on its path.
     yield (
         f'<rect x="{svg_number(line / 2)}" y="{svg_number(line / 2)}" width="{width - line}" height="{height - line}"'
         f' rx="{svg_number(max(frame.radius - line / 2, 0))}" fill="none" stroke-width="{line}"'
@@ -225,7 +225,7 @@ def _controls(frame: WindowFrame) -> Iterator[str]:
 def _by_row(
     runs: Iterable[tuple[int, StyledRun]], frame: WindowFrame, left: int, alarm: str, glyphs: GlyphSheet
 ) -> Iterator[str]:
-    """Yield the runs of rows, whose first column is at `left`."""
+    """Yield the runs of rows whose first column is at `left`."""
     metrics = frame.metrics
     for index, run in runs:
         x, top = left + run.column * metrics.cell, frame.top + index * metrics.row

@@ -1,4 +1,4 @@
-"""The window around the code: its parts in pixels, its frame, title bar and shadow."""
+"""The window around the code: its layout in pixels, title bar, edge and shadow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pressroom_code_to_image.params import CodeImageParams
 from pressroom_code_to_image.themes import CodeTheme
 
 _END: Final = 12
-"""How high the two ends of the window are that are drawn with its corners, at least."""
+"""Minimum height of the top and bottom part of the window, which contain the corners."""
 
 _BAR: Final = 44
 _ABOVE, _BELOW = 20, 22
@@ -26,7 +26,7 @@ _SIDE: Final = 24
 _NARROW_SIDE: Final = 14
 _NARROW: Final = 360
 _NARROWEST: Final = 240
-"""How narrow a window may be whose width follows the code: the buttons and some of the title fit."""
+"""Minimum width of a window that fits its code: enough for the buttons and part of the title."""
 
 _NUMBER_GAP: Final = 22
 
@@ -35,12 +35,12 @@ CONTROL, CONTROL_STEP, CONTROL_LEFT = 12, 20, 20
 _TITLE_SIZE: Final = 13.0
 
 BORDER: Final = 26
-"""How strong the line along the window's edge is, of 255."""
+"""Opacity of the line along the window's edge, from 0 to 255."""
 
 
 @dataclass(frozen=True, slots=True)
 class WindowFrame:
-    """Where things are, in pixels. `numbers` is the right edge of the line numbers, `code` the left of the code."""
+    """The layout in pixels. `numbers` is the right edge of the line numbers, `code` the left edge of the code."""
 
     width: int
     padding: int
@@ -54,12 +54,12 @@ class WindowFrame:
 
     @property
     def window_width(self) -> int:
-        """How wide the window is."""
+        """Width of the window."""
         return self.width - 2 * self.padding
 
     @property
     def top(self) -> int:
-        """Where the first row is, from the window's top."""
+        """Distance of the first row from the window's top."""
         return self.bar or max(_ABOVE * self.metrics.scale, self.radius)
 
     @property
@@ -69,20 +69,20 @@ class WindowFrame:
 
     @property
     def end(self) -> int:
-        """How high the ends of the window are: what is between them has no corners."""
+        """Height of the top and bottom part of the window: the part between them has no corners."""
         return max(_END * self.metrics.scale, self.radius)
 
     def window_height(self, rows: int) -> int:
-        """Return how high the window is around this many rows."""
+        """Return the height of the window for this many rows."""
         return self.top + rows * self.metrics.row + max(_BELOW * self.metrics.scale, self.radius)
 
     def height(self, rows: int) -> int:
-        """Return how high the image is."""
+        """Return the height of the image for this many rows."""
         return self.window_height(rows) + 2 * self.padding
 
 
 def frame_of(params: CodeImageParams, lines: int, longest: int | None = None) -> WindowFrame:
-    """Return the frame for code of this many lines; `longest` is the number of columns that it must have, at most."""
+    """Return the frame for this many lines of code; `longest` is the number of columns that the code needs."""
     metrics = metrics_of(params.fontSize, params.scale, params.font)
     scale, cell = metrics.scale, metrics.cell
     window = (params.width - 2 * params.padding) * scale
@@ -101,7 +101,7 @@ def frame_of(params: CodeImageParams, lines: int, longest: int | None = None) ->
 
 @dataclass(frozen=True, slots=True)
 class WindowCanvas:
-    """An image with an empty window, and the `RGB` canvas to draw on, whose window begins at `left` and `top`."""
+    """An image with an empty window, and the `RGB` canvas to draw on, where the window starts at `left` and `top`."""
 
     image: Image.Image
     canvas: Image.Image
@@ -109,13 +109,13 @@ class WindowCanvas:
     top: int
 
     def finished(self, frame: WindowFrame) -> Image.Image:
-        """Return the image with what was drawn on the canvas."""
+        """Return the image with the contents of the canvas."""
         if self.canvas is not self.image:
             width, height = self.canvas.size
             end, line = frame.end, frame.metrics.scale
-            # Inside a round corner is what is a third of its radius away from both edges.
+            # Points further than a third of the radius from both edges are inside a round corner.
             inside = -(-frame.radius // 3) + line
-            # The ends hold the round corners already; of them only what is between the corners is drawn anew.
+            # The ends already contain the round corners; only the area between the corners is replaced.
             for box in (
                 (0, end, width, height - end),
                 (end, line, width - end, end),
@@ -127,12 +127,12 @@ class WindowCanvas:
 
 
 def stage(frame: WindowFrame, theme: CodeTheme, rows: int, background: str) -> WindowCanvas:
-    """Return the background with the shadow and the empty window for this many rows."""
+    """Return the background with the shadow and an empty window for this many rows."""
     padding, width, height = frame.padding, frame.window_width, frame.window_height(rows)
     image = _ground(frame, height, parse_paint(background))
     ground = rgb(theme.background)
     edge = rgb(edge_color(theme))
-    # Masks of a low window serve for its two ends; between them, edges are straight.
+    # The masks of a low window serve for both ends; the edges between them are straight.
     end_height, line = frame.end, frame.metrics.scale
     low = (width, 3 * end_height)
     inner, border = box_mask(*low, frame.corners), _faded(border_mask(*low, frame.corners, line), BORDER)
@@ -170,7 +170,7 @@ def draw_bar(stage: WindowCanvas, frame: WindowFrame, theme: CodeTheme, title: s
 
 
 def title_in(frame: WindowFrame, title: str, *, controls: bool) -> tuple[ShapedText, float, float]:
-    """Return the title as it fits into the bar, and its start and base line from the window's corner."""
+    """Return the title, truncated to fit into the bar, and its start and baseline relative to the window's corner."""
     scale = frame.metrics.scale
     control_left = CONTROL_LEFT * scale
     taken = control_left + 2 * CONTROL_STEP * scale + CONTROL * scale if controls else 0
@@ -180,7 +180,7 @@ def title_in(frame: WindowFrame, title: str, *, controls: bool) -> tuple[ShapedT
     centred = frame.window_width - 2 * left
     text = shape(title, style, library)
     if text.width > centred:
-        # Where the middle has too little room, the title takes all that the buttons leave.
+        # If it does not fit when centred, the title takes all the space next to the buttons.
         room = max(centred, frame.window_width - left - control_left)
         text = shape(ellipsized(title, style, library, room), style, library)
     x = min((frame.window_width - text.width) / 2, frame.window_width - control_left - text.width)
@@ -201,13 +201,13 @@ def _lay(image: Image.Image, part: Image.Image, mask: Image.Image, place: tuple[
 
 
 def _ground(frame: WindowFrame, window_height: int, paint: Paint) -> Image.Image:
-    """Return the background with the shadow. What the window will cover may be left empty."""
+    """Return the background with the shadow. The area under the window can be left empty."""
     padding = frame.padding
     width, height = frame.width, window_height + 2 * padding
     ring = _ring((width, height), padding + frame.end, padding + frame.end)
     parts = [paint_part(paint, width, height, box) for box in ring]
     image = Image.new(parts[0].mode, (width, height))
-    # Between the caps all rows of the shadow are the same: it is drawn for a low window, whose middle row is repeated.
+    # The rows between the caps are identical: draw the shadow of a low window and repeat its middle row.
     cap = 3 * padding + frame.end
     low = min(height, 2 * cap + 1)
     shadow = _shadow(width, low, replace(frame, numbers=0, code=0, columns=0, bar=0))
@@ -219,7 +219,7 @@ def _ground(frame: WindowFrame, window_height: int, paint: Paint) -> Image.Image
 
 @lru_cache(maxsize=16)
 def _shadow(width: int, height: int, frame: WindowFrame) -> Image.Image:
-    """Return the mask of the shadow in an image of that size."""
+    """Return the mask of the shadow in an image of this size."""
     padding = frame.padding
     whole = Image.new("L", (width, height), 0)
     for blur, down, strength in shadow_layers(frame):
@@ -231,9 +231,9 @@ def _shadow(width: int, height: int, frame: WindowFrame) -> Image.Image:
 
 
 def shadow_layers(frame: WindowFrame) -> tuple[tuple[float, int, int], ...]:
-    """Return the two parts of the shadow: how far each is blurred and moved down, in pixels, and its strength of 255.
+    """Return the two layers of the shadow: blur and vertical offset in pixels, and opacity from 0 to 255.
 
-    The soft one ends before the image does, so that no edge cuts it off visibly.
+    The softer one ends before the image does, so that it is not visibly cut off.
     """
     padding, scale = frame.padding, frame.metrics.scale
     near = min(padding * 0.5, 14.0 * scale)
@@ -249,7 +249,7 @@ def edge_color(theme: CodeTheme) -> str:
 
 
 def _stretched(mask: Image.Image, box: Box, height: int, cap: int) -> Image.Image:
-    """Return the part of a mask that is in a box, as if the row below the cap were repeated up to that height."""
+    """Return the part of a mask in a box, with the row below the cap repeated to stretch the mask to `height`."""
     left, top, right, bottom = box
     more = height - mask.height
     if not more or bottom <= cap:
@@ -264,7 +264,7 @@ def _stretched(mask: Image.Image, box: Box, height: int, cap: int) -> Image.Imag
 
 
 def _ring(size: tuple[int, int], across: int, down: int) -> list[Box]:
-    """Return the four boxes along the edges of an image, which do not overlap."""
+    """Return four boxes along the edges of an image, without overlap."""
     width, height = size
     if 2 * across >= width or 2 * down >= height:
         return [(0, 0, width, height)]

@@ -1,1 +1,1 @@
-"""Favicon bundles from an emoji, a letter or a short text: a built-in plugin of Pressroom."""
+"""Pressroom plugin that generates favicon bundles from an emoji, a letter, a short text or an uploaded image."""

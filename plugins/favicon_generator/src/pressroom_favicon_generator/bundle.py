@@ -1,4 +1,4 @@
-"""The files of the bundle: the nine of the contract, and what parameters add."""
+"""The files of the bundle: the nine standard ones, and optional ones."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from pressroom_favicon_generator.params import FaviconDetails, FaviconParams
 ICO_SIZES: Final = (16, 32, 48)
 _APPLE, _ANDROID_SMALL, _ANDROID_LARGE = 180, 192, 512
 _SAFE_ZONE: Final = 0.4
-"""The radius, as a part of the size, in which a maskable icon keeps what matters (W3C Web Application Manifest)."""
+"""Radius, relative to the size, of a maskable icon's safe zone (W3C Web Application Manifest)."""
 
 _NO_DATE: Final = (1980, 1, 1, 0, 0, 0)
-"""The earliest date that a ZIP can hold: equal content makes equal bytes."""
+"""The earliest date that a ZIP can store. A constant makes bundles reproducible."""
 
 
 def make_bundle(params: FaviconParams) -> Artifact:
-    """Return the ZIP of all files. Raises `InvalidInput` where the content cannot be drawn."""
+    """Return the ZIP with all files. Raises `InvalidInput` if the content cannot be drawn."""
     image = read_image(params.image) if params.image is not None else None
     vector = image.svg if image is not None else None
     if params.darkColor is not None and vector is None:
@@ -63,7 +63,7 @@ def make_bundle(params: FaviconParams) -> Artifact:
 
 
 def ico(pngs: list[tuple[int, bytes]]) -> bytes:
-    """Return an ICO of square PNGs, pairs of edge length (1 to 255) and bytes, in that order."""
+    """Return an ICO of square PNGs, given as pairs of edge length (1 to 255) and bytes, in order."""
     offset = 6 + 16 * len(pngs)
     entries, contents = b"", b""
     for edge, png in pngs:
@@ -77,7 +77,7 @@ def _zip(files: dict[str, bytes]) -> bytes:
     with zipfile.ZipFile(written, "w") as archive:
         for name, content in files.items():
             entry = zipfile.ZipInfo(name, _NO_DATE)
-            entry.create_system = 3  # Unix, wherever it is made
+            entry.create_system = 3  # Unix, whatever the platform
             entry.external_attr = 0o644 << 16
             packed = zipfile.ZIP_STORED if name.endswith((".png", ".ico")) else zipfile.ZIP_DEFLATED
             archive.writestr(entry, content, packed)
@@ -85,7 +85,7 @@ def _zip(files: dict[str, bytes]) -> bytes:
 
 
 def _maskable(icon: Icon, params: FaviconParams) -> bool:
-    """Tell whether a system may cut the icon into any shape: it fills its square, and the ink keeps to the middle."""
+    """Return whether an icon can be masked to any shape: it fills its square, and the ink is in the safe zone."""
     if params.image is not None or params.radius or not parse_color(params.bgColor).opaque:
         return False
     size = icon.image.width
@@ -116,7 +116,7 @@ def _manifest(params: FaviconParams, *, maskable: bool) -> bytes:
             }
             for size in (_ANDROID_SMALL, _ANDROID_LARGE)
         ]
-    # Without a name, systems show the page's title or its host: an emoji as a name says less.
+    # Without a name, systems show the page's title or host, which says more than an emoji.
     drawn = "" if params.image is not None or params.source == "emoji" else params.content
     name = params.name or drawn
     document: dict[str, object] = {
@@ -150,7 +150,7 @@ def _theme_color(params: FaviconParams) -> str:
 
 
 def _opaque(color: str) -> str:
-    """Return a colour as it looks on a white page: browsers take no transparent theme."""
+    """Return a colour composited on white: browsers do not support transparent theme colours."""
     ground = Image.new("RGBA", (1, 1), (255, 255, 255, 255))
     ground.alpha_composite(Image.new("RGBA", (1, 1), parse_color(color).rgba8))
     red, green, blue = ground.convert("RGB").tobytes()

@@ -1,6 +1,6 @@
-"""Drawing the icon at one size, and `favicon.svg`: the uploaded SVG in a square, with its colour in dark mode.
+"""Draws the icon at one size, and `favicon.svg`: the uploaded SVG in a square, with its dark mode colour.
 
-Images that callers send as `data:` URLs are read here too, within bounds.
+Also decodes images from `data:` URLs, within limits.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ from pressroom.sdk import InvalidInput
 from pressroom_favicon_generator.params import FaviconParams
 
 _LETTER_SIZE: Final = 0.74
-"""The font size of a letter that needs no shrinking, as a part of the icon's."""
+"""Font size of a letter that needs no shrinking, relative to the icon."""
 
 _INK_WIDTH, _INK_HEIGHT = 0.8, 0.66
-"""How much of the icon the ink of letters may take."""
+"""Maximum width and height of the ink of letters, relative to the icon."""
 
 _CIRCLE: Final = 0.84
-"""How much of the diameter the diagonal of the ink may take where the icon is round."""
+"""Maximum diagonal of the ink in a round icon, relative to its diameter."""
 
 _SAFE: Final = 0.79
-"""The same in a maskable icon, whose inner 80 % is always shown (W3C Web Application Manifest)."""
+"""The same for a maskable icon, whose inner 80 % is always visible (W3C Web Application Manifest)."""
 
 _IMAGE_SQUARE: Final = 0.84
-"""How much of a square that others round an uploaded image takes, where it has no background."""
+"""Size of an uploaded image without background in a square icon, relative to the icon; systems round such icons."""
 
 _EMOJI: Final = 0.76
 _EMOJI_ROUND: Final = 0.66
 _EMOJI_ALONE: Final = 0.94
 _EMOJI_MASKABLE: Final = 0.56
-"""How much of the icon an emoji takes: on a background, on a round one, without one, and in a maskable icon."""
+"""Size of an emoji relative to the icon: on a background, on a round one, without one, and in a maskable icon."""
 
 _PROBE: Final = 128
-"""At how many pixels the ink of an emoji is measured."""
+"""Size in pixels at which the ink of an emoji is measured."""
 
 _ROUND: Final = 30
-"""From this radius on, in percent, the corners of what is drawn come near the edge."""
+"""Radius in percent from which the content has to fit into a circle."""
 
 _SMALL, _FINER = 24, 8
-"""Icons up to this size are drawn this many times larger, and reduced: grey steps are finer then."""
+"""Icons up to this size in pixels are drawn larger by this factor and reduced, for finer antialiasing."""
 
 _FONTS: Final = {"Inter": "Inter", "serif": "serif", "mono": "monospace"}
 
@@ -62,17 +62,17 @@ _CLASS, _DARK, _ROUND_SHARE = "pressroom-icon", "pressroom-dark", "pressroom-rou
 
 @dataclass(frozen=True, slots=True)
 class Icon:
-    """An icon at one size. `ink` is the box of what was drawn on the background, in pixels."""
+    """An icon at one size. `ink` is the bounding box of the content on the background, in pixels."""
 
     image: Image.Image
     ink: tuple[float, float, float, float]
 
 
 def draw_icon(params: FaviconParams, size: int, *, square: bool = False, maskable: bool = False) -> Icon:
-    """Return the icon as an `RGBA` image of `size` pixels each way.
+    """Return the icon as an `RGBA` image of `size` by `size` pixels.
 
-    `square` leaves the corners and fills what is transparent with white, for systems that round icons themselves.
-    `maskable` keeps what is drawn in the middle as well, so that any shape may be cut out.
+    `square` keeps the corners square and fills transparency with white, for systems that round icons themselves.
+    `maskable` also keeps the content in the safe zone, so that any shape can be cut out.
 
     Raises:
         InvalidInput: no font has the content, or the image cannot be drawn.
@@ -104,13 +104,13 @@ def draw_icon(params: FaviconParams, size: int, *, square: bool = False, maskabl
 
 
 def _image_icon(params: FaviconParams, image: UploadedImage, size: int, *, square: bool, maskable: bool) -> Icon:
-    """Return the icon of an uploaded image."""
+    """Return the icon for an uploaded image."""
     background = parse_color(params.imageBackground)
     part = 1 - params.imagePadding / 50
     if maskable:
         part = min(part, _SAFE * max(image.raster.size) / math.hypot(*image.raster.size))
     elif square and not background.alpha:
-        # Systems that round an icon leave no room of their own around what had none.
+        # Systems that round icons add no margin to images without one.
         part = min(part, _IMAGE_SQUARE)
     drawn = image.fitted(max(1, round(size * part)))
     left, top = round((size - drawn.width) / 2), round((size - drawn.height) / 2)
@@ -147,7 +147,7 @@ def _place_text(canvas: Image.Image, params: FaviconParams, circle: float | None
     if text.missing:
         raise InvalidInput("content", f"no font has {text.missing[0]!r}; use other letters")
     left, top, right, bottom = ink_box(text)
-    # Centred by the ink: letters have different room around them in every font.
+    # Centred by ink, because side bearings differ between fonts.
     x, baseline = (size - left - right) / 2, (size - top - bottom) / 2
     draw_text(canvas, text, x, baseline, parse_color(params.fgColor))
     return x + left, baseline + top, x + right, baseline + bottom
@@ -170,7 +170,7 @@ def _place_emoji(canvas: Image.Image, emoji: str, part: float) -> tuple[float, f
     size = canvas.width
     probe = _drawn(emoji, _PROBE)
     box = probe.getchannel("A").getbbox() or (0, 0, _PROBE, _PROBE)
-    # Flags are wide and hearts low: the larger side decides, and the ink is centred.
+    # Flags are wide and hearts low: scale by the larger side, and centre the ink.
     edge = max(1, round(size * part * _PROBE / max(box[2] - box[0], box[3] - box[1])))
     drawn = _drawn(emoji, edge)
     ink = drawn.getchannel("A").getbbox() or (0, 0, edge, edge)
@@ -188,7 +188,7 @@ def _drawn(emoji: str, edge: int) -> Image.Image:
 
 
 def vector_icon(svg: Svg, params: FaviconParams) -> bytes:
-    """Return the file. `svg` is safe already; its size and ratio are known."""
+    """Return `favicon.svg`. `svg` must be sanitised, with a known ratio."""
     ratio = svg.ratio or 1.0
     room = _EDGE * (1 - params.imagePadding / 50)
     width, height = (room, room / ratio) if ratio > 1 else (room * ratio, room)
@@ -204,7 +204,7 @@ def vector_icon(svg: Svg, params: FaviconParams) -> bytes:
         parts += [
             f"<style>@media (prefers-color-scheme: dark) {{ .{_CLASS} {{ filter: url(#{_DARK}) }} }}</style>",
             f'<filter id="{_DARK}" x="0" y="0" width="1" height="1" color-interpolation-filters="sRGB">',
-            # The drawing keeps its alpha and takes one colour, however it says its own.
+            # The drawing keeps its alpha and takes one colour, however its colours are specified.
             f'{flood}<feComposite operator="in" in2="SourceAlpha"/></filter>',
         ]
     if background.alpha:
@@ -230,10 +230,10 @@ def _number(value: float) -> str:
 MAX_EDGE: Final = 2048
 MIN_EDGE: Final = 16
 _SHARP_EDGE: Final = 512
-"""The largest icon of a bundle: smaller images are enlarged for it."""
+"""The largest icon of a bundle: smaller images are enlarged to it."""
 
 _DRAWN_EDGE: Final = 1024
-"""At how many pixels an SVG is drawn, once for all sizes."""
+"""Size in pixels at which an SVG is drawn once, for all icons."""
 
 _FORMATS: Final = ("PNG", "JPEG", "WEBP")
 _KINDS: Final = "SVG, PNG, JPEG or WebP"
@@ -242,27 +242,27 @@ _LARGEST_RATIO: Final = 8.0
 
 @dataclass(frozen=True, slots=True)
 class UploadedImage:
-    """An image, `RGBA` and as large as it is worth. `svg` is its source without anything that runs or loads."""
+    """An uploaded image as `RGBA` at useful resolution. `svg` is its sanitised source, without active content."""
 
     raster: Image.Image
     svg: Svg | None = None
     warnings: tuple[str, ...] = ()
 
     def fitted(self, edge: int) -> Image.Image:
-        """Return the image in its ratio, its longer side `edge` pixels."""
+        """Return the image scaled so that its longer side is `edge` pixels."""
         factor = edge / max(self.raster.size)
         size = max(1, round(self.raster.width * factor)), max(1, round(self.raster.height * factor))
         resampling = Image.Resampling.LANCZOS if factor < 1 else Image.Resampling.BICUBIC
-        # Premultiplied, so that the colour of transparent pixels does not bleed into the edges.
+        # Premultiplied alpha, so that the colours of transparent pixels do not bleed into the edges.
         return self.raster.convert("RGBa").resize(size, resampling, reducing_gap=3.0).convert("RGBA")
 
 
 @lru_cache(maxsize=4)
 def read_image(url: str) -> UploadedImage:
-    """Return the image of a `data:` URL. Its kind is told by the content.
+    """Decode the image in a `data:` URL. The format is detected from the content.
 
     Raises:
-        InvalidInput: it cannot be read, is too large or too small, takes too long to draw, or shows nothing.
+        InvalidInput: the image is damaged, too large, too small, too slow to draw, or empty.
     """
     content = data_of(url)
     if not content:
@@ -286,7 +286,7 @@ def _raster(content: bytes) -> UploadedImage:
                 raster = opened.convert("RGBA")
     except InvalidInput:
         raise
-    # Decoders raise whatever a damaged file leads them to.
+    # Decoders raise arbitrary exceptions for damaged files.
     except Exception as error:
         raise _refused(f"cannot be read; give an image as {_KINDS}") from error
     blurred = max(width, height) < _SHARP_EDGE

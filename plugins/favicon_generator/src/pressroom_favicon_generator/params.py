@@ -12,10 +12,10 @@ Source = Literal["emoji", "letter", "text"]
 FontFamily = Literal["Inter", "serif", "mono"]
 
 MAX_SYMBOLS: Final = 8
-"""How many symbols the content may have, counted as people see them."""
+"""Maximum number of symbols (grapheme clusters) of the content."""
 
 _MAX_SYMBOL_LENGTH: Final = 12
-"""How many characters one symbol has at most: the longest emoji, a kiss of two people with skin tones, has ten."""
+"""Maximum number of code points per symbol: the longest emoji, a kiss with skin tones, has ten."""
 
 MAX_IMAGE_LENGTH: Final = 200_000
 MAX_NAME_LENGTH: Final = 60
@@ -56,7 +56,7 @@ def _visible(character: str) -> bool:
         return not character.isspace()
     from pressroom.graphics.emoji import emoji_path  # noqa: PLC0415 - loads with the first emoji
 
-    # There are emoji that are newer than this Python.
+    # Emoji can be newer than this Python's Unicode version.
     return emoji_path(character) is not None
 
 

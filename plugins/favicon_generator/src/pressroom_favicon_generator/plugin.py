@@ -148,5 +148,5 @@ def generate(params: FaviconParams, call: Call) -> Artifact:
 
 @hookimpl
 def pressroom_generators() -> Iterable[Generator]:
-    """Offer the generator."""
+    """Offer the favicon generator."""
     return [generate]

@@ -1,1 +1,1 @@
-"""HTML with inline styles, and designed templates, as PNG or JPEG, for Pressroom."""
+"""Pressroom plugin that renders HTML with inline styles, and designed templates, as PNG or JPEG."""

@@ -1,4 +1,4 @@
-"""What models read of the generator, and the examples in the page's gallery."""
+"""Descriptions of the generator for models, and the examples in the page's gallery."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MCP: Final = Mcp(
     },
     hide=("aspectRatio", "props.backgroundColor", "scale"),
 )
-"""The generator as models see it."""
+"""The MCP tool of the generator."""
 
 QUOTE: Final = """\
 <div style="display:flex; flex-direction:column; justify-content:center; gap:48px; width:100%; height:100%;

@@ -1,4 +1,4 @@
-"""The colours of a theme, chosen so that every text can be read (WCAG 2.2, success criterion 1.4.3)."""
+"""The colours of a theme, chosen so that all texts are legible (WCAG 2.2, success criterion 1.4.3)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Final
 from pressroom.graphics.color import BLACK, WHITE, Color, contrast, parse_color
 
 MIN_CONTRAST: Final = 4.5
-"""What level AA asks of texts of any size."""
+"""Minimum contrast of level AA for text of any size."""
 
 _ON_GRADIENT: Final = 5.5
-"""More than enough at the stops, since between them a gradient may be a little nearer to the text."""
+"""Contrast at the stops of a gradient, with a margin because colours in between can be closer to the text."""
 
 _ON_PHOTO: Final = 9.0
-"""The contrast of texts with a shade, through which the photo is seen."""
+"""Contrast of text with the shade over a photo, which shows through."""
 
 _SEEN: Final = 1.08
-"""The contrast at which a decoration can be told from its ground."""
+"""Minimum contrast of a decoration with its background."""
 
 _STEPS: Final = 50
 _LIGHT_ACCENT: Final = 0.76
@@ -33,10 +33,10 @@ _SNOW: Final = parse_color("#f7f6f3")
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """The colours of an image, as `#rrggbb`, except for `background`, which may be any CSS background.
+    """The colours of an image, as `#rrggbb`, or any CSS background for `background`.
 
-    `text`, `muted` and `accent_text` are legible on everything below texts except hairlines, and `on_accent` on
-    `accent`. `shape` is for decoration below texts, `line` for hairlines, `surface` for the area of a missing image.
+    `text`, `muted` and `accent_text` are legible on everything behind text except hairlines, and `on_accent` is legible
+    on `accent`. `shape` is for decoration behind text, `line` for hairlines, `surface` for the area of a missing image.
     """
 
     background: str
@@ -52,9 +52,9 @@ class Palette:
 
 
 def palette(theme: str, accent_color: str, background: str | None = None) -> Palette:
-    """Return the colours of a theme around an accent (`#rrggbb`, or `#rrggbbaa` as it looks on the theme's ground).
+    """Return the palette of a theme for an accent (`#rrggbb`, or `#rrggbbaa` composited on the theme's ground).
 
-    A `background` takes the place of the theme's ground; its alpha is as it looks on white.
+    A `background` replaces the theme's; its alpha is composited on white.
     """
     if background is not None:
         ground = _over(parse_color(background), WHITE)
@@ -64,7 +64,7 @@ def palette(theme: str, accent_color: str, background: str | None = None) -> Pal
 
 
 def photo_palette(theme: str, accent_color: str, background: str | None = None) -> Palette:
-    """Return the colours of texts on a photo that is shaded with `ground`: dark, or the brand's."""
+    """Return the palette for text on a photo that is shaded with `ground`: dark, or the brand colour."""
     if background is None and theme not in ("gradient", "bold"):
         shade, text = _NIGHT, _SNOW
     else:
@@ -162,7 +162,7 @@ _THEMES: Final[dict[str, Callable[[Color], Palette]]] = {
 
 
 def _ink_on(grounds: Sequence[Color]) -> Color:
-    """Return white where it can be read on all grounds, else what can be read better: black or white."""
+    """Return white if it is legible on all backgrounds, else black or white, whichever has more contrast."""
     if min(contrast(WHITE, ground) for ground in grounds) >= MIN_CONTRAST:
         return WHITE
     return max((BLACK, WHITE), key=lambda ink: min(contrast(ink, ground) for ground in grounds))
@@ -171,7 +171,7 @@ def _ink_on(grounds: Sequence[Color]) -> Color:
 def _readable(
     color: Color, grounds: Sequence[Color], *, towards: Color | None = None, enough: float = MIN_CONTRAST
 ) -> Color:
-    """Return the colour, moved as little towards black or white as it takes to be read on all grounds."""
+    """Return the colour, moved towards black or white just enough to be legible on all backgrounds."""
     goal = towards or max((BLACK, WHITE), key=lambda ink: min(contrast(ink, ground) for ground in grounds))
     moved = color
     for step in range(_STEPS + 1):
@@ -182,7 +182,10 @@ def _readable(
 
 
 def _visible(accent: Color, ground: Color) -> Color:
-    """Return the accent so that a shape of it can be seen (WCAG 2.2, success criterion 1.4.11 asks for less)."""
+    """Return the accent with a contrast of at least 2:1, enough for decorative shapes.
+
+    WCAG 2.2, success criterion 1.4.11, requires 3:1 of graphics that carry meaning.
+    """
     return _readable(accent, (ground,), enough=2.0)
 
 
@@ -191,7 +194,7 @@ def _over(color: Color, ground: Color) -> Color:
 
 
 def _mixed(one: Color, other: Color, part: float) -> Color:
-    """Return a mix in sRGB, as CSS gradients of legacy colours are, rounded as eight bits a channel hold it."""
+    """Mix two colours in sRGB, like CSS gradients of legacy colours, rounded to eight bits per channel."""
     mixed = Color(
         one.red + (other.red - one.red) * part,
         one.green + (other.green - one.green) * part,

@@ -27,7 +27,7 @@ Align = Literal["left", "center"]
 
 MAX_HTML_LENGTH: Final = 10_000
 MAX_PIXELS: Final = 24_000_000
-"""How many pixels a file may have. It bounds the memory; all sizes are possible at a scale of 2."""
+"""Maximum number of pixels of a file. It bounds memory use; every size is possible at a scale of 2."""
 
 MAX_ITEMS: Final = 8
 MAX_ITEM_LENGTH: Final = 80
@@ -71,7 +71,7 @@ def _image_address(value: str) -> str:
 
 
 def shown_text(value: str) -> str:
-    """Return a text as one line; one without a visible character counts as left out."""
+    """Collapse white space to single spaces; return an empty string if no character is visible."""
     text = " ".join(value.split())
     return text if any(unicodedata.category(character) not in _INVISIBLE for character in text) else ""
 
@@ -82,11 +82,11 @@ ImageAddress = Annotated[
 
 
 TEXT_PROPS: Final = ("title", "subtitle", "eyebrow", "author", "siteName")
-"""The props that are texts."""
+"""Names of the text props."""
 
 
 def _items(value: Any) -> Any:
-    # JSON has arrays only, and strict models take them as lists.
+    # JSON arrays arrive as lists, which strict models reject for tuples.
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -152,7 +152,7 @@ class TemplateProps(Params):
     )
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """Yield the names and values of the texts that are given."""
+        """Yield the names and values of the non-empty texts."""
         for name in TEXT_PROPS:
             if text := getattr(self, name):
                 yield name, text
@@ -221,13 +221,13 @@ class ImageParams(Params):
         return self
 
     def _settle(self, size: Size) -> None:
-        """Replace what determines the size by the size itself, so that equal images have equal parameters."""
+        """Replace the size parameters with the resulting size, so that equal images have equal parameters."""
         self.__dict__.update(width=size.width, height=size.height, aspectRatio=None)
 
     def size(self, natural: Size) -> Size:
-        """Return the size of the image at a scale of 1; `natural` is its size if no parameter gives one.
+        """Return the size of the image at a scale of 1; `natural` is the default size.
 
-        Raises `InvalidInput` if the resulting height is out of bounds, or the scale makes too large an image.
+        Raises `InvalidInput` if the resulting height is out of range, or the image is too large at this scale.
         """
         width = natural.width if self.width is None else self.width
         size = computed_size(width, self.height, self.aspectRatio, natural)

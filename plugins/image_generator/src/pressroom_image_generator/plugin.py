@@ -60,7 +60,7 @@ _LANDSCAPE = (
     "%3Cpath fill='%238c5a6e' d='M0 46 34 18l30 26 18-12 38 26v9H0z'/%3E"
     "%3Cpath fill='%23433550' d='M0 63V54l40-12 34 14 46-10v17z'/%3E%3C/svg%3E"
 )
-"""A photo for thumbnails."""
+"""A photo for the thumbnails."""
 
 _FILE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif", "image/avif", "image/svg+xml")
 
@@ -79,7 +79,7 @@ PAGE = Page(
     files=tuple(
         FileField(name, _FILE_TYPES, urls=True) for name in ("props.imageUrl", "props.logoUrl", "props.avatarUrl")
     ),
-    # With a photo and items one sees what the templates do with them.
+    # A photo and items show how the templates differ.
     thumbnails={
         "template": {
             "props": {
@@ -163,5 +163,5 @@ def generate(params: ImageParams, call: Call) -> Artifact:
 
 @hookimpl
 def pressroom_generators(plugin: PluginContext) -> Iterable[Generator]:
-    """Offer the generator."""
+    """Offer the image generator."""
     return [replace(generate, params=offered_params(plugin), prepare=Preparation(plugin).prepare)]

@@ -1,6 +1,6 @@
-"""What the server does before a worker draws.
+"""Preparation in the server before a worker renders an image.
 
-It offers the templates, finds the one wanted, and fetches the images that the client's HTML names.
+Offers the templates, looks up the requested one, and fetches the images that the client's HTML or props refer to.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MAX_SHOWN_LENGTH: Final = 120
 _SVG: Final = re.compile(
     rb"(?>(?>\s+|<\?xml[^>]*>|<!--.*?-->|<!DOCTYPE[^>\[]*>)*)<svg[\s>/]", re.DOTALL | re.IGNORECASE
 )
-"""The beginning of an SVG. Atomic groups keep a hostile one from being read in many ways."""
+"""The beginning of an SVG. Atomic groups prevent catastrophic backtracking on hostile content."""
 
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
@@ -46,7 +46,7 @@ IMAGE_PROPS = ("logoUrl", "imageUrl", "avatarUrl")
 
 @dataclass(frozen=True, slots=True)
 class RemoteImages:
-    """The outcome of the fetches: the content by URL, `None` for one that failed, and a warning for each of those."""
+    """The results of the fetches: content by URL, `None` for failed ones, and a warning for each failure."""
 
     contents: Mapping[str, bytes | None] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -56,11 +56,11 @@ NO_IMAGES: Final = RemoteImages()
 
 
 class ImageFetcher:
-    """Fetches images, and keeps the latest ones for a short time.
+    """Fetches images, and caches them for a short time.
 
     Args:
         kept_seconds: how long an image is reused.
-        kept_bytes: the maximum size of all kept images together.
+        kept_bytes: maximum total size of the cache.
     """
 
     def __init__(self, *, kept_seconds: float = _KEPT_SECONDS, kept_bytes: int = _KEPT_BYTES) -> None:
@@ -70,10 +70,10 @@ class ImageFetcher:
         self._bytes = 0
 
     async def fetch(self, fetcher: Fetcher, addresses: Sequence[str], field_name: str) -> RemoteImages:
-        """Return the content at the URLs, all fetched at once.
+        """Fetch images concurrently, and return their contents.
 
         Raises:
-            InvalidInput: there are too many; the error names the field.
+            InvalidInput: there are too many; the error contains the field.
         """
         wanted = tuple(dict.fromkeys(addresses))
         if len(wanted) > MAX_IMAGES:
@@ -95,7 +95,7 @@ class ImageFetcher:
         return RemoteImages(contents, tuple(warnings))
 
     async def _one(self, fetcher: Fetcher, address: str) -> bytes | str:
-        """Return an image, or why it is missing."""
+        """Return an image, or the reason why it is missing."""
         kept = self._recall(address)
         if kept is not None:
             return kept
@@ -131,7 +131,7 @@ class ImageFetcher:
 
 
 def is_image(content: bytes) -> bool:
-    """Tell from its first bytes whether content is of a kind that can be drawn, whatever type its sender declared."""
+    """Return whether content is a supported image, based on its first bytes rather than the declared type."""
     head = content[:2048]
     return (
         head.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a"))
@@ -147,7 +147,7 @@ def _shown(address: str) -> str:
 
 
 def added_templates(plugin: PluginContext) -> dict[str, ImageTemplate]:
-    """Return the templates that other plugins add, by name and in its order.
+    """Return the templates that other plugins add, by name in alphabetical order.
 
     Raises:
         RuntimeError: not all plugins are loaded yet.
@@ -156,10 +156,10 @@ def added_templates(plugin: PluginContext) -> dict[str, ImageTemplate]:
 
 
 def offered_params(plugin: PluginContext) -> type[ImageParams]:
-    """Return the parameters that a server offers. What they hold is pickled as plain `ImageParams`.
+    """Return the class of the parameters that a server offers. Instances are pickled as plain `ImageParams`.
 
-    The schema is made when the server compiles its catalog, once all plugins are loaded; before, it names the
-    built-in templates alone.
+    The schema is generated when the server compiles its catalog, after all plugins are loaded; before that, it only
+    contains the built-in templates.
     """
 
     def names() -> list[str]:
@@ -184,7 +184,7 @@ def _with_templates(names: Callable[[], list[str]]) -> type[ImageParams]:
         def __reduce__(self) -> tuple[Any, ...]:
             return _plain, (self.__getstate__(),)
 
-    # A class is pickled by its name: each server of a process has one of its own.
+    # Pickle finds a class by its name: each server in a process has its own class.
     Offered.__name__ = ImageParams.__name__
     Offered.__qualname__ = f"ImageParams{next(_numbers)}"
     setattr(sys.modules[__name__], Offered.__qualname__, Offered)
@@ -199,21 +199,21 @@ def _plain(state: dict[Any, Any]) -> ImageParams:
 
 @dataclass(frozen=True, slots=True)
 class WorkerInput:
-    """What a worker needs besides the parameters. `template` is one that another plugin added."""
+    """The input of a worker besides the parameters. `template` is set if another plugin provides it."""
 
     images: RemoteImages = NO_IMAGES
     template: ImageTemplate | None = None
 
 
 class Preparation:
-    """Prepares the runs of one host's generator."""
+    """Prepares the calls of one host's generator."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
         self._images = ImageFetcher()
 
     async def prepare(self, params: ImageParams, call: Call) -> WorkerInput:
-        """Return what the run needs. Raises `InvalidInput` for an unknown template, or where nothing may be fetched."""
+        """Return the worker's input. Raises `InvalidInput` for unknown templates, refused HTML, or too many images."""
         template = None
         if params.html is not None:
             field, addresses = "html", await self._addresses_in(params.html)
@@ -227,7 +227,7 @@ class Preparation:
         return WorkerInput(await self._images.fetch(self._plugin.services.fetcher, addresses, field), template)
 
     async def _addresses_in(self, html: str) -> tuple[str, ...]:
-        # `<img` and its old name `<image` cannot be written in any other way; most HTML has neither.
+        # `<img` and its alias `<image` have no other spelling; most HTML contains neither.
         if "<im" not in html.lower():
             return ()
         return await self._plugin.services.workers.run(_read_addresses, html, what="the HTML", seconds=5)

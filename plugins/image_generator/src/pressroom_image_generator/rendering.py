@@ -1,22 +1,22 @@
 """From parameters to the file: a template and its props become HTML, and HTML becomes the image.
 
-A template is given these names:
+Templates have these variables:
 
 - `props`: the texts and URLs, see `TemplateProps`. An image that could not be fetched is left out.
 - `colors`: the theme's colours, see `Palette`.
-- `photo_colors`: the colours of texts on a photo that is shaded with `photo_colors.ground`.
+- `photo_colors`: the colours for text on a photo that is shaded with `photo_colors.ground`.
 - `width`, `height`: the size of the image in pixels.
-- `unit`: how many pixels one pixel at the template's own size is now.
-- `px(number)`: a CSS length, from a length at the template's own size.
+- `unit`: pixels of the image per pixel of the template's own size.
+- `px(number)`: converts a length at the template's own size to a CSS length.
 - `right_to_left`: whether the title is written from right to left.
 - `scale(largest, smallest, …)`: the range of text sizes, see `Scale`; given at the template's own size.
 - `set_copy(width, height, scale, eyebrow=True)`: eyebrow, title and subtitle, fitted into an area of this size in
   pixels, see `Copy`.
 - `fit(text, width, height, scale)`: another text, fitted into an area in the same way, see `TypesetText`.
-- `one_line(text, width, size, weight=400, tracking=0)`: a line, cut where it is too wide, see `Lines`.
-- `line_width(lines)`: how wide it is.
+- `one_line(text, width, size, weight=400, tracking=0)`: a single line, truncated if it is too wide, see `TypesetText`.
+- `line_width(lines)`: width of the widest line.
 
-Characters that no font has are taken out of a template's texts: link previews never show boxes.
+Characters that no font has are removed from a template's texts, so that link previews never show boxes.
 """
 
 from __future__ import annotations
@@ -55,25 +55,25 @@ from pressroom_image_generator.typesetting import (
 _LENGTHS: Final = ("largest", "smallest", "subtitle_largest")
 
 _MAX_NAMED: Final = 12
-"""How many characters a warning names."""
+"""Maximum number of characters listed in a warning."""
 
 MAX_WARNINGS: Final = 20
 
 MAX_FILE_BYTES: Final = 24_000_000
-"""How large a file may be: a PNG of any image at a scale of 1 fits, whatever is on it."""
+"""Maximum file size in bytes: a PNG of any image fits at a scale of 1, whatever its content."""
 
 
 def expand(folder: Path, props: TemplateProps, size: Size, natural: Size) -> str:
     """Return the HTML of a template.
 
     Args:
-        folder: holds `template.html`.
-        props: what it shows.
-        size: the size of the image.
+        folder: folder that contains `template.html`.
+        props: content of the image.
+        size: size of the image.
         natural: the template's own size.
 
     Raises:
-        jinja2.TemplateError: the template is wrong.
+        jinja2.TemplateError: the template is invalid.
     """
     promoted = _promoted(props)
     unit = min(size.width / natural.width, size.height / natural.height)
@@ -99,7 +99,7 @@ def expand(folder: Path, props: TemplateProps, size: Size, natural: Size) -> str
 
 
 def _promoted(props: TemplateProps) -> TemplateProps:
-    """Use the next text as the title if it is missing."""
+    """Use the next available text as the title if it is missing."""
     for name in ("title", "subtitle", "siteName", "author", "eyebrow"):
         if text := getattr(props, name):
             return props.model_copy(update={name: "", "title": text})
@@ -134,7 +134,7 @@ def _environment(folder: Path) -> Environment:
 
 
 def without_missing(props: TemplateProps) -> tuple[TemplateProps, tuple[str, ...]]:
-    """Return the props with texts that can be drawn, and a warning for each text that lost something."""
+    """Return the props without missing characters, and a warning for each text that lost any."""
     kept: dict[str, str | tuple[str, ...]] = {}
     warnings: list[str] = []
     for name, text in props.texts():
@@ -154,7 +154,7 @@ def _without(text: str, missing: tuple[str, ...]) -> str:
 
 def _warning(name: str, missing: tuple[str, ...], *, empty: bool) -> str:
     more = f" and {len(missing) - _MAX_NAMED} more" if len(missing) > _MAX_NAMED else ""
-    # What this Python does not know yet cannot be printed either.
+    # Characters unknown to this Python's Unicode version are not printable.
     characters = (one if one.isprintable() else f"(U+{ord(one):04X})" for one in missing[:_MAX_NAMED])
     named = f'"{"".join(characters)}"{more}'
     lost = "the whole text is left out" if empty else "they are left out" if len(missing) > 1 else "it is left out"
@@ -162,7 +162,7 @@ def _warning(name: str, missing: tuple[str, ...], *, empty: bool) -> str:
 
 
 def render(params: ImageParams, prepared: WorkerInput) -> Artifact:
-    """Return the image that the parameters describe.
+    """Render the image for the parameters.
 
     Raises:
         InvalidInput: the HTML cannot be drawn, or the file is too large.
@@ -191,7 +191,7 @@ def render(params: ImageParams, prepared: WorkerInput) -> Artifact:
 
 
 def _from_template(params: ImageParams, prepared: WorkerInput) -> tuple[str, engine.RenderedImage]:
-    """Return a template's HTML and the image. Images that cannot be drawn are left out of the layout."""
+    """Return a template's HTML and image. Images that cannot be drawn are left out of the layout."""
     if prepared.template is not None:
         folder, natural = prepared.template.folder, prepared.template.size
     else:
@@ -215,7 +215,7 @@ def _missing(props: TemplateProps, contents: Mapping[str, bytes | None]) -> dict
 
 
 def _others(warnings: Sequence[str], images: RemoteImages) -> list[str]:
-    """Return the engine's warnings as sentences, without those on images whose failure has been reported already."""
+    """Return the engine's warnings as sentences, without those for images that are already reported."""
     failed = [shown(address) for address, content in images.contents.items() if content is None]
     others = (one for one in warnings if not any(address in one for address in failed))
     return [one if one.endswith(".") else f"{one[:1].upper()}{one[1:]}." for one in others]

@@ -1,6 +1,4 @@
-"""The size of an image.
-
-Which templates there are, and how other plugins add theirs.
+"""Sizes of images, the built-in templates, and the contract for templates from other plugins.
 
 The names in `__all__` are public; the rest of `pressroom_image_generator` is not. `CONTRACT_VERSION` is the version of
 this contract. It changes by the same rules as `pressroom_content.contract`.
@@ -20,7 +18,7 @@ from pressroom.sdk import InvalidInput, PluginContext
 
 MIN_EDGE: Final = 200
 MAX_EDGE: Final = 2400
-"""The bounds of width and height, in pixels."""
+"""The limits of width and height are in pixels."""
 
 CONTRACT_VERSION: Final = "1"
 """The version of this contract. It increases when plugins have to be changed."""
@@ -38,20 +36,20 @@ class Size(NamedTuple):
 
 
 HTML_SIZE: Final = Size(1200, 630)
-"""The default size of HTML: link previews show it uncropped."""
+"""Default size for HTML: link previews show it uncropped."""
 
 
 def computed_size(width: int, height: int | None, aspect_ratio: str | None, natural: Size) -> Size:
-    """Return the size of an image; a height computed from the width is rounded half up.
+    """Return the size of an image. A height computed from the width is rounded half up.
 
     Args:
-        width: the width in pixels.
-        height: the height, where it is given.
-        aspect_ratio: `W:H` of two positive decimal numbers, where it is given.
-        natural: a size whose ratio holds where neither is.
+        width: width in pixels.
+        height: height in pixels, if given.
+        aspect_ratio: `W:H`, two positive decimal numbers, if given.
+        natural: size whose ratio applies if neither is given.
 
     Raises:
-        InvalidInput: the height is out of bounds.
+        InvalidInput: the computed height is out of range.
     """
     if height is not None:
         return Size(width, height)
@@ -69,7 +67,7 @@ __all__ = ["CONTRACT_VERSION", "ImageTemplate", "ImageTemplateHooks", "image_tem
 
 
 FOLDER: Final = Path(__file__).parent / "templates"
-"""The built-in templates, a folder each, and beside them the parts that every template may import."""
+"""Folder of the built-in templates, one subfolder each, and the parts that every template can import."""
 
 
 BUILT_IN: Final = {
@@ -91,16 +89,16 @@ BUILT_IN: Final = {
     "stats": Size(1200, 630),
     "minimal": Size(1200, 630),
 }
-"""The templates of this plugin and their own sizes."""
+"""The templates of this plugin and their default sizes."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageTemplate:
-    """A template that the parameter `template` can name.
+    """A template that the `template` parameter can select.
 
-    `width` and `height` are its default size in pixels. `folder` contains `template.html`: a Jinja template for the
-    HTML that the generator takes. Values are escaped. The template gets `props` (`TemplateProps`), `colors`
-    (`Palette`), `width`, `height`, and the functions that `pressroom_image_generator.rendering` describes.
+    `width` and `height` are its default size in pixels. `folder` contains `template.html`: a Jinja template for HTML as
+    the generator accepts it. Values are escaped. The template gets `props` (`TemplateProps`), `colors` (`Palette`),
+    `width`, `height`, and the functions described in `pressroom_image_generator.rendering`.
     """
 
     name: str
@@ -110,7 +108,7 @@ class ImageTemplate:
     folder: Path
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` where a member cannot be right."""
+        """Raise `ValueError` if an attribute is invalid."""
         if not NAME.fullmatch(self.name) or self.name in BUILT_IN:
             raise ValueError(f"name {self.name!r} must be lower-case words joined by hyphens, and no built-in template")
         if not all(MIN_EDGE <= edge <= MAX_EDGE for edge in self.size):
@@ -125,7 +123,7 @@ class ImageTemplate:
 
 
 def image_templates(plugin: PluginContext) -> tuple[tuple[str, ImageTemplate], ...]:
-    """Return what plugins contributed through `pressroom_image_templates`: pairs of plugin id and template.
+    """Return the templates from the hook `pressroom_image_templates`, as pairs of plugin ID and template.
 
     Raises:
         RuntimeError: not all plugins are loaded yet.

@@ -1,4 +1,4 @@
-"""Fitting texts into their places: how large they are, and where their lines break."""
+"""Fits texts into areas: computes their sizes and line breaks."""
 
 from __future__ import annotations
 
@@ -32,33 +32,33 @@ _TALL: Final = (
     ("\U0001f000", "\U0001faff", 1.26),
     ("\U00020000", "\U0003ffff", 1.2),
 )
-"""The leading of titles whose letters are taller than those of Latin: marks above and below, squares, emoji."""
+"""Line heights for titles in scripts taller than Latin: with marks above and below, square characters, or emoji."""
 
 _SUBTITLE: Final = 0.42
-"""The size of a subtitle, in sizes of its title."""
+"""Size of a subtitle relative to its title."""
 
 _MIN_SUBTITLE: Final = 0.8
 _MIN_EYEBROW: Final = 0.7
-"""Their smallest sizes, in smallest sizes of a title."""
+"""Minimum sizes relative to the minimum size of a title."""
 
 _TRACKING: Final = -0.02
 _PLAIN_FAMILY: Final = "Inter"
-"""Goes with every other script: those have no serifs, and their letters are not set closer."""
+"""Family for titles in other scripts: those have no serifs and no negative tracking."""
 
 _PLAIN_WEIGHT: Final = 700
 _JOINER: Final = "\u2060"
 _IN_KOREAN_WORD: Final = re.compile("(?<=[\uac00-\ud7a3])(?=[\uac00-\ud7a3])")
 _MIN_KEPT: Final = 0.7
-"""How much of a line must be left where it is cut at the end of a word."""
+"""Minimum share of a line to keep when cutting at a word boundary."""
 
 _STEPS: Final = 40
 _SLACK: Final = 1.0
-"""Pixels that lines leave free, so that a rounding elsewhere does not break them."""
+"""Pixels that lines leave free, so that rounding differences do not break them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How large a title may be, in pixels, how it looks, and how many lines the texts may take.
+    """The range of title sizes in pixels, the title's font, and the line limits.
 
     A title takes more lines than `title_lines` before any of it is cut.
     """
@@ -74,7 +74,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class TypesetText:
-    """A text that was set. All lengths are in pixels; `leading` is from one base line to the next."""
+    """Text set in lines. All lengths are in pixels; `leading` is the distance between baselines."""
 
     lines: tuple[str, ...] = ()
     size: float = 0.0
@@ -86,13 +86,13 @@ class TypesetText:
 
     @property
     def height(self) -> float:
-        """How high the lines stand."""
+        """Total height of the lines."""
         return len(self.lines) * self.leading
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """The texts in the middle of a card. `gap` is the space between two of them; missing ones are empty."""
+    """The texts in the middle of a card. `gap` is the space between them; missing texts are empty."""
 
     eyebrow: TypesetText
     title: TypesetText
@@ -101,7 +101,7 @@ class Copy:
 
     @property
     def height(self) -> float:
-        """How high the texts stand, with the gaps between them."""
+        """Total height of the texts and the gaps between them."""
         parts = [part.height for part in (self.eyebrow, self.title, self.subtitle) if part.lines]
         return sum(parts) + self.gap * max(0, len(parts) - 1)
 
@@ -112,12 +112,12 @@ def _library() -> FontLibrary:
 
 
 def is_right_to_left(text: str) -> bool:
-    """Tell whether a text begins in a script that is written from right to left."""
+    """Return whether a text starts in a right-to-left script."""
     return shape(text, TextStyle(16), _library()).right_to_left
 
 
 def one_line(text: str, width: float, size: float, weight: int = 400, tracking: float = 0.0) -> TypesetText:
-    """Return a text as one line, which ends in an ellipsis where it is too wide."""
+    """Set a text as one line, truncated with an ellipsis if it is too wide."""
     if not text:
         return TypesetText()
     style = TextStyle(size, weight=weight, letter_spacing=tracking)
@@ -126,26 +126,27 @@ def one_line(text: str, width: float, size: float, weight: int = 400, tracking: 
 
 
 def line_width(lines: TypesetText) -> float:
-    """Return how wide the widest line is."""
+    """Return the width of the widest line."""
     return max((shape(line, _style(lines), _library()).width for line in lines.lines), default=0.0)
 
 
 def set_copy(eyebrow: str, title: str, subtitle: str, width: float, height: float, scale: Scale) -> Copy:
-    """Return the texts as large as they fit into a place, in balanced lines.
+    """Set the texts in balanced lines, as large as they fit into an area.
 
-    A title shrinks before a word of it breaks. What does not fit at the smallest size is cut, the subtitle first.
+    A title shrinks before any of its words is broken. Text that does not fit at the smallest size is cut, the subtitle
+    first.
     """
     setting = _Setting(eyebrow, title, subtitle, width, height, scale)
     return setting.whole(scale.title_lines) or setting.whole(None) or setting.shortened() or setting.cut()
 
 
 def fit_text(text: str, width: float, height: float, scale: Scale) -> TypesetText:
-    """Return one text as large as it fits into a place, in balanced lines."""
+    """Set one text in balanced lines, as large as it fits into an area."""
     return set_copy("", text, "", width, height, scale).title if text else TypesetText()
 
 
 class _Setting:
-    """One set of texts in one place, at any size."""
+    """Sets one group of texts in one area, at any size."""
 
     def __init__(self, eyebrow: str, title: str, subtitle: str, width: float, height: float, scale: Scale) -> None:
         self._eyebrow, self._title, self._subtitle = eyebrow, _unbroken(title), _unbroken(subtitle)
@@ -153,7 +154,7 @@ class _Setting:
         self._width, self._height, self._scale = max(1.0, width - _SLACK), height, scale
 
     def whole(self, title_lines: int | None) -> Copy | None:
-        """Return all of the texts, in balanced lines, or `None` where they do not fit at any size."""
+        """Return the full texts in balanced lines, or `None` if they do not fit at any size."""
         whole_words = _widest_word(self._title, self._title_style(self._scale.smallest)) <= self._width
 
         def fits(copy: Copy) -> bool:
@@ -163,7 +164,7 @@ class _Setting:
         return None if found is None else self.balanced(found)
 
     def shortened(self) -> Copy | None:
-        """Return all of the title, and as much as there may be of the subtitle at its smallest size."""
+        """Return the full title and the subtitle cut at its smallest size, or `None` if that does not fit."""
         least = self._scale.smallest * _MIN_SUBTITLE
         most = self._scale.subtitle_lines
 
@@ -192,7 +193,7 @@ class _Setting:
         return _widest_word(self._title, _style(copy.title)) > self._width
 
     def at(self, part: float) -> Copy:
-        """Return the texts where the title has a size between the smallest (0) and the largest (1)."""
+        """Return the texts with the title's size between the smallest (0) and the largest (1)."""
         scale = self._scale
         size = scale.smallest + (scale.largest - scale.smallest) * part
         small = min(size * _SUBTITLE, scale.subtitle_largest)
@@ -205,7 +206,7 @@ class _Setting:
         )
 
     def _fits(self, copy: Copy, title_lines: int | None) -> bool:
-        """Tell whether the texts keep to their place, and to the lines that they may take."""
+        """Return whether the texts fit into the area and the line limits."""
         return (
             copy.height <= self._height
             and (title_lines is None or len(copy.title.lines) <= title_lines)
@@ -213,7 +214,7 @@ class _Setting:
         )
 
     def balanced(self, copy: Copy) -> Copy:
-        """Return the texts in as many lines that are about as long as each other."""
+        """Balance the lines of the texts without adding any."""
         return Copy(
             copy.eyebrow,
             self._balanced(self._title, copy.title),
@@ -222,7 +223,7 @@ class _Setting:
         )
 
     def cut(self) -> Copy:
-        """Return as much as there is room for at the smallest size; at least a line of the title."""
+        """Return as much as fits at the smallest size, at least one line of the title."""
         whole = self.at(0)
         title, subtitle, gap = whole.title, whole.subtitle, whole.gap
         eyebrow = whole.eyebrow if whole.eyebrow.height + gap + title.leading <= self._height else TypesetText()
@@ -254,7 +255,7 @@ class _Setting:
         )
 
     def _balanced(self, text: str, lines: TypesetText) -> TypesetText:
-        """Narrow the lines for as long as there are no more of them."""
+        """Narrow the lines as far as possible without adding any."""
         count, style = len(lines.lines), _style(lines)
         if count < 2:
             return lines
@@ -284,21 +285,21 @@ class _Setting:
 
 
 def _stands_alone(character: str) -> bool:
-    """Tell whether a letter may be moved nearer to the next: those of Latin, Greek and Cyrillic do not join."""
+    """Return whether tracking can be reduced at a character: Latin, Greek and Cyrillic letters do not join."""
     if character < "\u0530" or "\ufe00" <= character <= "\ufe0f":
         return True
     return unicodedata.category(character)[0] not in "LM"
 
 
 def _leading(text: str) -> float:
-    """Return the distance of a title's lines, in its size."""
+    """Return the line height of a title as a multiple of its size."""
     return max(
         (leading for first, last, leading in _TALL for one in text if first <= one <= last), default=TITLE_LEADING
     )
 
 
 def _unbroken(text: str) -> str:
-    """Return a text whose Korean words hold together: by the general rules they break at any syllable."""
+    """Prevent breaks inside Korean words: by default, lines break at any syllable."""
     return _IN_KOREAN_WORD.sub(_JOINER, text)
 
 
@@ -307,7 +308,7 @@ def _broken(text: str, style: TextStyle, width: float) -> tuple[str, ...]:
 
 
 def _cut_after_word(line: str, whole: str) -> str:
-    """Return a line that ends in an ellipsis, without the beginning of the word that is cut."""
+    """End a truncated line with an ellipsis at a word boundary, unless too little would remain."""
     end = 0
     kept = len(line) - 1
     for unit in line_units(whole):
@@ -318,7 +319,7 @@ def _cut_after_word(line: str, whole: str) -> str:
 
 
 def _widest_word(text: str, style: TextStyle) -> float:
-    """Return the width of the widest part that has no place for a break within."""
+    """Return the width of the widest unbreakable part."""
     return max((shape(part.rstrip(), style, _library()).width for part in line_units(text)), default=0.0)
 
 

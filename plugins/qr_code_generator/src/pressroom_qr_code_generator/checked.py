@@ -1,4 +1,4 @@
-"""Styled symbols: drawn, read back, and refused where no reader makes out what they say."""
+"""Styled symbols, which are drawn, read back, and rejected if they are unreadable."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ from pressroom_qr_code_generator.svg import (
 )
 
 _QUIET_ZONE: Final = 4
-"""How many modules are put around the symbol, so that the margin asked is not what decides."""
+"""Modules added around the symbol, so that the requested margin does not affect the result."""
 
 _ENOUGH: Final = 0.15
 
 _MIN_PIXELS = 6
-"""How many pixels a module of an SVG has when it is read back: such a file is shown at any size."""
+"""Minimum pixels per module when an SVG is read back: it can be shown at any size."""
 
 _MIN_CONTRAST = 2.0
-"""Below it a part of the code fades away, which other readers than the one here may need."""
+"""Minimum contrast of `gradientColor` and `eyeColor`: other readers can need the parts that would fade."""
 
 
 class ReadSymbol(NamedTuple):
-    """What a reader makes of a symbol. `spare` is the part of its error correction that it did not need, 0 to 1."""
+    """The result of reading a symbol. `spare` is the unused share of its error correction, 0 to 1."""
 
     text: str
     spare: float
 
     @property
     def fragile(self) -> bool:
-        """Whether little damage more would make it unreadable."""
+        """Whether minor damage would make the symbol unreadable."""
         return self.spare < _ENOUGH
 
 
 def read_back(image: Image.Image, module: float) -> ReadSymbol | None:
-    """Return what a reader sees in the image, on a white page where it is transparent; `None` where it sees no code.
+    """Return what a reader sees in the image, composited on white; `None` unless it finds exactly one code.
 
     `module` is the width of a module in pixels.
     """
@@ -73,11 +73,12 @@ def render_styled(params: QrCodeParams, text: str) -> Artifact:
     """Return the QR code of a text with its shapes, gradient and logo.
 
     Raises:
-        InvalidInput: the text does not fit, the logo is not an image, or the code cannot be read back.
+        InvalidInput: the text or the symbol does not fit, the contrast is too low, the logo is invalid, or the code
+            cannot be read back.
     """
     _refuse_pale(params)
     logo = logo_of(params.logo, params.logoSize) if params.logo is not None else None
-    # Readers take the symbol's corners from the edges of the finder patterns, and round ones have hardly any: without
+    # Readers derive the symbol's corners from the edges of the finder patterns, and round ones have hardly any: without
     # an alignment pattern zbar often misses such a symbol.
     rows = encode(text, "H" if logo else params.errorCorrection, aligned=params.eyeShape == "circle")
     modules = len(rows)
@@ -120,7 +121,7 @@ def _checked(params: QrCodeParams, text: str, image: Image.Image, layout: QrLayo
 
 
 def _refusal(params: QrCodeParams, layout: QrLayout) -> tuple[str, str]:
-    """Return the parameter that most likely keeps the code from being read, and what to do."""
+    """Return the parameter that most likely makes the code unreadable, and advice."""
     unreadable = "makes a code that cannot be read back"
     if _color_warnings(params):
         field = next(name for name, color in _inks(params) if contrast_warnings(color, Rgba.parse(params.bgColor)))

@@ -1,9 +1,9 @@
-"""From a text to the modules of its symbol, with the best data mask (ISO/IEC 18004:2015).
+"""Encodes text as the modules of a symbol, with the best data mask (ISO/IEC 18004:2015).
 
-A symbol is held in one integer, a bit a module, so that a rule is counted for all modules by a few shifts. Bit
-`row * stride + column` is a module, and `stride` is `GAP` more than a row has modules: the bits between two rows
-are light, no pattern reaches from one row into the next, and what is beside the symbol counts as light, as the
-third rule wants it. Shifting by 1 looks along the rows, shifting by `stride` down the columns.
+A symbol is one integer with one bit per module, so that a few shifts apply a rule to all modules. A module is bit
+`row * stride + column`, where `stride` exceeds the number of modules in a row by `GAP`: the bits between two rows are
+light, so that no pattern continues from one row to the next, and the outside of the symbol counts as light, as the
+third rule requires. Shifting by 1 moves along the rows, shifting by `stride` down the columns.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _FUNCTION_MODULE, _DATA_MODULE = 1, 2
 _TO_DIGITS: Final = bytes.maketrans(b"\x00\x01", b"01")
 _FROM_DIGITS: Final = bytes.maketrans(b"01", b"\x00\x01")
 
-_encoder: Any = segno.encoder  # its functions carry no types
+_encoder: Any = segno.encoder  # untyped functions
 
 Rows = Sequence[bytes | bytearray]
-"""The modules of a symbol: a byte each, 1 for dark and 0 for light."""
+"""The modules of a symbol, one byte each: 1 for dark and 0 for light."""
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """What all symbols of one size share.
+    """The parts that all symbols of one size share.
 
-    `data` marks the modules that masks apply to, `dark` the function patterns' dark modules. Format and
-    version information is in neither: it is light while masks are compared. `masks` are the eight masks.
-    `has_right` and `has_below` mark the modules that have a neighbour there.
+    `data` marks the modules that masks apply to, `dark` the dark modules of the function patterns. Format and version
+    information is in neither: it is light while masks are compared. `masks` are the eight masks. `has_right` and
+    `has_below` mark the modules that have a neighbour on that side.
     """
 
     modules: int
@@ -52,7 +52,7 @@ class Template:
 
 @lru_cache(maxsize=40)
 def template(modules: int) -> Template:
-    """Return the template of the symbols with that many modules a side (21 to 177)."""
+    """Return the template of symbols with this many modules per side (21 to 177)."""
     matrix = _encoder.make_matrix(modules, modules)
     _encoder.add_finder_patterns(matrix, modules, modules)
     _encoder.add_alignment_patterns(matrix, modules, modules)
@@ -70,9 +70,9 @@ def template(modules: int) -> Template:
 
 
 def with_best_mask(rows: Rows, mask: int) -> tuple[list[bytearray], int]:
-    """Return a symbol with the best mask instead of the one it has, and the number of the best mask (0 to 7).
+    """Replace the mask of a symbol with the best one, and return the symbol and the number of the mask (0 to 7).
 
-    Format and version information of the symbol returned is blank. Among masks of equal score the first is best.
+    Format and version information of the returned symbol is blank. Among masks with equal scores, the first wins.
     """
     form = template(len(rows))
     unmasked = (to_bits(rows) ^ form.masks[mask]) & form.data
@@ -98,40 +98,40 @@ def penalties(symbol: int, form: Template) -> tuple[int, int, int, int]:
 
 
 def to_bits(rows: Rows) -> int:
-    """Return the integer of a symbol."""
+    """Convert rows to the integer of a symbol."""
     gap = bytes(GAP)
     return int(b"".join([row + gap for row in rows]).translate(_TO_DIGITS)[::-1], 2)
 
 
 def to_rows(symbol: int, modules: int) -> list[bytearray]:
-    """Return the rows of a symbol."""
+    """Convert the integer of a symbol to rows."""
     stride = modules + GAP
     flat = format(symbol, f"0{modules * stride}b").encode().translate(_FROM_DIGITS)[::-1]
     return [bytearray(flat[start : start + modules]) for start in range(0, len(flat), stride)]
 
 
 def _runs(like_next: int, step: int) -> int:
-    # A run of n >= 5 equal modules scores n - 2: one for each five in a row, and two for being a run.
+    # A run of n >= 5 equal modules scores n - 2: one for each window of five, and two for the run itself.
     threes = like_next & like_next >> step
     fives = threes & threes >> 2 * step
     return fives.bit_count() + 2 * (fives & ~(fives << step)).bit_count()
 
 
 def _finder_like(symbol: int, step: int) -> int:
-    """Return how often dark-light-dark-dark-dark-light-dark has four light modules before or after it."""
+    """Count occurrences of dark-light-dark-dark-dark-light-dark with four light modules before or after."""
     light = ~symbol
     pattern = symbol & light >> step & symbol >> 2 * step & symbol >> 3 * step
     pattern &= symbol >> 4 * step & light >> 5 * step & symbol >> 6 * step
     dark_before = symbol << step | symbol << 2 * step | symbol << 3 * step | symbol << 4 * step
     dark_after = symbol >> 7 * step | symbol >> 8 * step | symbol >> 9 * step | symbol >> 10 * step
     found = pattern & ~(dark_before & dark_after)
-    # Two that overlap, by three modules or by one, count once. A third cannot overlap the second of such a pair.
+    # Two that overlap by three modules or by one count once. A third cannot overlap the second of such a pair.
     overlapping = found & (found << 4 * step | found << 6 * step)
     return found.bit_count() - overlapping.bit_count()
 
 
 def _mask(condition: Callable[[int, int], bool], modules: int) -> list[bytes]:
-    """Return a whole mask; all eight repeat after twelve rows and after twelve columns."""
+    """Return a full mask; all eight repeat after twelve rows and twelve columns."""
     period = range(_MASK_PERIOD)
     tile = [bytes(condition(row, column) for column in period) * (modules // _MASK_PERIOD + 1) for row in period]
     return [tile[row % _MASK_PERIOD][:modules] for row in range(modules)]
@@ -143,7 +143,7 @@ def _bits_where(matrix: Iterable[bytearray], value: int) -> int:
 
 
 SEGNO_KNOWN: Final = frozenset({"1.6.6"})
-"""The releases of segno whose inner functions are known to be what `masks` takes them for."""
+"""Releases of segno whose internal functions are compatible with `with_best_mask`."""
 
 _BYTES_THAT_FIT: Final = {"L": 2953, "M": 2331, "Q": 1663, "H": 1273}
 _ALPHANUMERICS_THAT_FIT: Final = {"L": 4296, "M": 3391, "Q": 2420, "H": 1852}
@@ -151,11 +151,11 @@ _ALPHANUMERIC: Final = frozenset("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:"
 
 
 def encode(text: str, level: ErrorCorrection, *, aligned: bool = False) -> Rows:
-    """Return the modules of the smallest symbol that holds the text at that error correction level.
+    """Return the modules of the smallest symbol that fits the text at this error correction level.
 
-    It is never a Micro QR code. The level is raised where that costs no extra space. Text outside ASCII is
-    UTF-8 and says so by an ECI, since readers guess differently where it is missing. Where it has to be `aligned`, it
-    has an alignment pattern, which symbols of version 1 lack.
+    Micro QR codes are never used. The level is raised if that costs no extra space. Non-ASCII text is UTF-8 and
+    declared by an ECI, because readers guess differently without one. With `aligned`, the symbol has an alignment
+    pattern, which symbols of version 1 lack.
 
     Raises:
         InvalidInput: no symbol can hold the text at that level.
@@ -171,12 +171,12 @@ def encode(text: str, level: ErrorCorrection, *, aligned: bool = False) -> Rows:
 
 
 def _symbol(text: str, options: dict[str, Any]) -> Rows:
-    """Return what `segno.make_qr` returns, sooner: comparing masks is most of its work, and `masks` is quicker."""
+    """Return the result of `segno.make_qr`, but faster: it spends most of its time comparing masks."""
     if segno.__version__ not in SEGNO_KNOWN:
         return tuple(segno.make_qr(text, **options).matrix)
     code = segno.make_qr(text, **options, mask=0)
     rows, mask = with_best_mask(code.matrix, 0)
-    encoder: Any = segno.encoder  # its functions carry no types
+    encoder: Any = segno.encoder  # untyped functions
     encoder.add_format_info(rows, code.version, encoder.normalize_errorlevel(code.error), mask)
     encoder.add_version_info(rows, code.version)
     return rows
@@ -194,5 +194,5 @@ def _does_not_fit(text: str, level: ErrorCorrection) -> str:
 
 def _bytes_that_fit(text: str, level: str) -> int:
     if not text.isascii():
-        return _BYTES_THAT_FIT[level] - 1  # the ECI takes the place of one
+        return _BYTES_THAT_FIT[level] - 1  # the ECI takes up one byte
     return (_ALPHANUMERICS_THAT_FIT if _ALPHANUMERIC.issuperset(text) else _BYTES_THAT_FIT)[level]

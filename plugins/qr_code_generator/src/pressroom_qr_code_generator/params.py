@@ -1,4 +1,4 @@
-"""What a QR code is made from, and what is said of it."""
+"""The parameters of a QR code, and its details in the response."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class QrCodeParams(Params):
 
     @property
     def styled(self) -> bool:
-        """Whether the symbol looks other than plain squares in one colour."""
+        """Whether the symbol has anything other than plain squares in one colour."""
         looks = (self.moduleShape, self.eyeShape, self.eyeColor, self.gradientColor, self.logo)
         return looks != ("square", "square", None, None, None)
 

@@ -1,4 +1,4 @@
-"""What a code says of a network, a contact, an event and the like, in the notations that phones understand."""
+"""Payloads for networks, contacts, events and similar content, in formats that phones support."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MEMBERS: Final[Mapping[ContentType, tuple[str, ...]]] = {
     "sms": ("message",),
     "geo": (),
 }
-"""Which members of `content` belong to each type."""
+"""The members of `content` for each type."""
 
 _MAX_NETWORK_NAME_BYTES: Final = 32
 _PASSPHRASE: Final = re.compile(r"[\x20-\x7e]{8,63}|[0-9A-Fa-f]{64}")
@@ -35,10 +35,10 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def payload(text: str, content: QrContent | None) -> str:
-    """Return what the code says: the text, or the notation of what it is the main part of.
+    """Return the payload: the text itself, or its encoding together with the other parts of the content.
 
     Raises:
-        InvalidInput: a part is missing, does not have its form, or does not belong to the type.
+        InvalidInput: a part is missing, invalid, or does not belong to the type.
     """
     if content is None:
         return text
@@ -51,7 +51,7 @@ def payload(text: str, content: QrContent | None) -> str:
 
 
 def wifi(text: str, content: QrContent) -> str:
-    """Return the login of a network (the notation of ZXing and the Wi-Fi Alliance's WPA3 specification, section 7)."""
+    """Return the payload of a Wi-Fi login (ZXing's format, and the Wi-Fi Alliance's WPA3 specification, section 7)."""
     name, password = _one_line("text", text), content.password or ""
     if len(name.encode()) > _MAX_NETWORK_NAME_BYTES:
         raise InvalidInput("text", f"a network's name has at most 32 bytes (got {len(name.encode())})")
@@ -75,7 +75,7 @@ def _wifi(value: str) -> str:
 
 
 def contact(text: str, content: QrContent) -> str:
-    """Return a contact as vCard 3.0 (RFC 2426), the version that phones read best."""
+    """Return a contact as vCard 3.0 (RFC 2426), the version with the widest support on phones."""
     name = _one_line("text", text).strip()
     given, _, family = name.rpartition(" ")
     lines = ["BEGIN:VCARD", "VERSION:3.0", f"N:{_escaped(family)};{_escaped(given.strip())};;;", f"FN:{_escaped(name)}"]
@@ -97,7 +97,7 @@ def contact(text: str, content: QrContent) -> str:
 
 
 def event(text: str, content: QrContent) -> str:
-    """Return an event as the VEVENT of RFC 5545, alone, as readers expect it in a code."""
+    """Return an event as a bare VEVENT (RFC 5545), as readers expect it."""
     if not content.start:
         raise InvalidInput("content.start", "is missing; an event needs one, such as 2027-05-01T18:00")
     lines = ["BEGIN:VEVENT", f"SUMMARY:{_escaped(text)}", *_times(content.start, content.end)]
@@ -124,7 +124,7 @@ def _times(start: str, end: str | None) -> Iterator[str]:
         raise InvalidInput("content.end", "must be a date where start is one, and have a time where it has one")
     else:
         wrong = ends < begins
-        # The end of a whole day is the day after it (RFC 5545, section 3.6.1).
+        # The end of an all-day event is exclusive (RFC 5545, section 3.6.1).
         ends += timedelta(days=1) if ends < date.max else timedelta()
     if wrong:
         raise InvalidInput("content.end", "must not be before start")
@@ -164,13 +164,13 @@ def phone(text: str, content: QrContent) -> str:
 
 
 def sms(text: str, content: QrContent) -> str:
-    """Return a message as `SMSTO:`, which more readers fill in than `sms:` (RFC 5724)."""
+    """Return a message as `SMSTO:`, which more readers support than `sms:` (RFC 5724)."""
     number = _phone("text", text)
     return f"SMSTO:{number}:{content.message}" if content.message else f"SMSTO:{number}"
 
 
 def geo(text: str, content: QrContent) -> str:
-    """Return a place as a `geo:` URI (RFC 5870)."""
+    """Return a location as a `geo:` URI (RFC 5870)."""
     match = _PLACE.fullmatch(text)
     if match is None or abs(float(match[1])) > 90 or abs(float(match[2])) > 180:
         raise InvalidInput(
@@ -199,7 +199,7 @@ def _one_line(field: str, value: str) -> str:
 
 
 def _escaped(value: str) -> str:
-    """Return a text value as RFC 2426, section 4, and RFC 5545, section 3.3.11, write it."""
+    """Escape a text value for RFC 2426, section 4, and RFC 5545, section 3.3.11."""
     plain = re.sub(r"([\\;,])", r"\\\1", value.replace("\r\n", "\n").replace("\r", "\n"))
     return _CONTROL.sub("", plain.replace("\n", "\\n").replace("\t", " "))
 

@@ -219,5 +219,5 @@ def generate(params: QrCodeParams, call: Call) -> Artifact:
 
 @hookimpl
 def pressroom_generators() -> Iterable[Generator]:
-    """Offer the generator."""
+    """Offer the QR code generator."""
     return [generate]

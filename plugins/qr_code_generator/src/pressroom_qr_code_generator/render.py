@@ -1,4 +1,4 @@
-"""From parameters to the file; PNG files have two colours, a bit a pixel (W3C PNG, third edition)."""
+"""From parameters to the file. PNG files have two colours and one bit per pixel (W3C PNG, third edition)."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _FASTEST: Final = 1
 
 
 def two_color_png(width: int, rows: Iterable[tuple[bytes, int]], colors: tuple[Channels, Channels]) -> bytes:
-    """Return a PNG in which the bits 0 and 1 stand for `colors`.
+    """Return a PNG in which bits 0 and 1 are indices into `colors`.
 
-    `rows` holds pairs of a row of pixels and the number of times that it follows itself (0 leaves it out). A row is
-    `(width + 7) // 8` bytes, the leftmost pixel is the highest bit of the first one, bits beyond the width are 0.
+    `rows` contains pairs of a row of pixels and its number of repetitions (0 omits it). A row has `(width + 7) // 8`
+    bytes; the leftmost pixel is the highest bit of the first byte, and bits beyond the width are 0.
     """
     same_as_above = _UP + bytes((width + 7) // 8)
     lines: list[bytes] = []
@@ -76,11 +76,11 @@ _TO_DIGITS: Final = bytes.maketrans(b"\x00\x01", b"01")
 
 
 def render(params: QrCodeParams) -> Artifact:
-    """Return the QR code that the parameters describe.
+    """Render the QR code for the parameters.
 
     Raises:
-        InvalidInput: the text fits in no symbol, the symbol in no image of that size, a part of `content` is wrong,
-            or nobody could read the code in these looks.
+        InvalidInput: the text does not fit into a symbol, the symbol does not fit into the image, a part of `content`
+            is invalid, or the styled code is unreadable.
     """
     text = payload(params.text, params.content)
     if params.styled:
@@ -96,7 +96,7 @@ def render(params: QrCodeParams) -> Artifact:
         content = draw_png(rows, layout, foreground, background)
         warnings += size_warnings(layout)
     else:
-        # An SVG has no pixels that its modules could be aligned to.
+        # An SVG has no pixels to align the modules to.
         content = draw_svg(rows, fill(params.size, len(rows), params.margin), foreground, background)
     return Artifact(
         content=content,
@@ -112,7 +112,7 @@ def draw_png(rows: Rows, layout: QrLayout, foreground: Rgba, background: Rgba) -
 
 
 def _pixel_rows(rows: Rows, layout: QrLayout) -> Iterator[tuple[bytes, int]]:
-    """Yield packed rows of pixels, dark ones as 1, and how often each is repeated."""
+    """Yield packed rows of pixels, with 1 for dark, and the number of repetitions of each."""
     edges = layout.edges()
     extents = [end - start for start, end in pairwise(edges)]
     length = (layout.size + 7) // 8
@@ -126,7 +126,7 @@ def _pixel_rows(rows: Rows, layout: QrLayout) -> Iterator[tuple[bytes, int]]:
 
 
 def _widened(digits: bytes, extents: list[int]) -> bytes:
-    """Return a row of modules, a digit each, with as many digits as each of them has pixels."""
+    """Repeat each digit of a row of modules as many times as the module has pixels."""
     if len(set(extents)) == 1:
         return digits.replace(b"0", b"0" * extents[0]).replace(b"1", b"1" * extents[0])
     return b"".join([digits[index : index + 1] * extent for index, extent in enumerate(extents)])

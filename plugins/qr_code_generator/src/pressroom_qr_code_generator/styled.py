@@ -1,4 +1,4 @@
-"""Symbols with other shapes, a gradient or a logo in the middle, as SVG; their PNG is drawn from it."""
+"""Symbols with other shapes, a gradient or a centred logo, as SVG; PNGs are rendered from it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pressroom_qr_code_generator.params import EyeShape, ModuleShape, QrCodePara
 from pressroom_qr_code_generator.svg import Point, QrLayout, Rgba, loops, outline
 
 MAX_EDGE: Final = 512
-"""Larger logos are made smaller: in the largest symbol a logo has no more pixels."""
+"""Maximum edge of a logo in pixels. Larger ones are scaled down."""
 
 MAX_PIXELS: Final = 16_000_000
 _FORMATS: Final = ("PNG", "JPEG", "WEBP")
@@ -29,26 +29,26 @@ _DATA_URI: Final = re.compile(r"data:image/(?:png|jpe?g|webp);base64,([A-Za-z0-9
 _UNREADABLE: Final = (OSError, ValueError, SyntaxError, Image.DecompressionBombError)
 
 EYE: Final = 7
-"""How many modules a side a finder pattern has."""
+"""Modules per side of a finder pattern."""
 
 _DOT_RADIUS: Final = 0.46
 _CORNER: Final = 0.5
 _EYE_RADII: Final = {"square": (0.0, 0.0, 0.0), "rounded": (2.2, 1.5, 0.9), "circle": (3.0, 2.0, 1.5)}
-"""The radii of a finder pattern's outer edge, of its hole and of its centre.
+"""The radii of a finder pattern's outer edge, hole and centre.
 
-A circle is straight for a module in the middle of each side: zbar finds whole circles (3.5, 2.5) less often.
+Circles have a straight module in the middle of each side: zbar finds full circles (3.5, 2.5) less often.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Logo:
-    """A logo as PNG, and how wide it is, in percent of the symbol."""
+    """A logo as PNG, and its width in percent of the symbol."""
 
     png: bytes
     percent: int
 
     def clear(self, modules: int) -> range:
-        """Return the rows, and the columns, that have no modules: those of the logo and a narrow edge around it."""
+        """Return the range of rows, and of columns, without modules: the logo's and a narrow margin."""
         side = math.ceil(modules * self.percent / 100 + 0.5)
         side += (modules - side) % 2
         start = (modules - side) // 2
@@ -56,10 +56,10 @@ class Logo:
 
 
 def logo_of(uri: str, percent: int) -> Logo:
-    """Return the logo of a `data:` URI (RFC 2397). It is drawn anew, so that nothing but its pixels is kept.
+    """Decode the logo in a `data:` URI (RFC 2397). It is re-encoded, so that only its pixels are kept.
 
     Raises:
-        InvalidInput: it is not the base64 of a PNG, JPEG or WebP, or it has too many pixels.
+        InvalidInput: it is not a base64-encoded PNG, JPEG or WebP, or has too many pixels.
     """
     match = _DATA_URI.fullmatch(uri.strip())
     if match is None:
@@ -105,7 +105,7 @@ def draw_styled(rows: Rows, layout: QrLayout, params: QrCodeParams, logo: Logo |
 
 
 def rasterised(svg: bytes, size: int) -> Image.Image:
-    """Return an SVG document of this module as an image of `size` pixels a side, `RGB` where it is opaque."""
+    """Render an SVG document of this module at `size` by `size` pixels, as `RGB` if it is opaque."""
     import resvg_py  # noqa: PLC0415 - plain symbols need no renderer
 
     png = resvg_py.svg_to_bytes(svg_string=svg.decode(), width=size, height=size, skip_system_fonts=True)
@@ -125,7 +125,7 @@ def _eye_corners(modules: int) -> tuple[Point, ...]:
 
 
 def _without(rows: Rows, hole: range) -> list[bytearray]:
-    """Return a symbol's modules without its finder patterns and what the logo covers."""
+    """Return a symbol's modules without its finder patterns and the area of the logo."""
     left = [bytearray(row) for row in rows]
     for x, y in _eye_corners(len(rows)):
         for row in left[y : y + EYE]:
@@ -146,7 +146,7 @@ def _shape_paths(rows: Rows, shape: ModuleShape) -> str:
 
 
 def _rounded(corners: list[Point]) -> str:
-    """Return an outline whose outer corners are round. Its edges have a module at least: two arcs fit on each."""
+    """Return an outline with rounded convex corners. Edges are at least one module long, which fits two arcs."""
     ring = [corners[-1], *corners, corners[0]]
     parts: list[str] = []
     for (before, here), (_, after) in pairwise(pairwise(ring)):
@@ -187,7 +187,7 @@ def _box(x: int, y: int, side: int, radius: float) -> str:
 
 
 def _ink(params: QrCodeParams, foreground: Rgba, modules: int) -> tuple[str, str]:
-    """Return how the modules are filled, and what that refers to."""
+    """Return the fill attributes of the modules, and the definitions they refer to."""
     if params.gradientColor is None:
         return _solid(foreground), ""
     stops = "".join(_stops(foreground, Rgba.parse(params.gradientColor)))

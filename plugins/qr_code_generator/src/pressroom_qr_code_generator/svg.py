@@ -1,4 +1,4 @@
-"""A symbol as SVG (SVG 2): one path around its dark areas, and whether its colours can be told apart."""
+"""A symbol as SVG (SVG 2), drawn as one path, with its layout and the contrast of its colours."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pressroom.sdk import InvalidInput
 from pressroom_qr_code_generator.encode import Rows
 
 WHOLE_PIXELS_FROM: Final = 3
-"""From this many pixels a module on, all modules are equally large, and what is left over widens the quiet zone.
+"""Pixels per module from which modules have a whole number of pixels, with the remainder in the quiet zone.
 
-Smaller ones would lose too much of the image by that: they are as large as fits, and their edges are rounded.
+Smaller modules would waste too much of the image that way: they are as large as possible, with rounded edges.
 """
 
 READABLE_FROM: Final = 2.5
-"""Below this many pixels a module, readers begin to fail even on an image that nothing has blurred."""
+"""Pixels per module below which readers start to fail, even on sharp images."""
 
 _DARK_ABOVE, _DARK_BELOW = 1, 2
 _ONE_SIDE_DARK: Final = re.compile(rb"\x01+|\x02+")
@@ -29,7 +29,7 @@ Point = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class QrLayout:
-    """An image of `size` pixels a side, whose symbol begins at `origin` and has modules of `module` pixels."""
+    """An image of `size` pixels per side. The symbol starts at `origin`, with modules of `module` pixels."""
 
     size: int
     modules: int
@@ -37,12 +37,12 @@ class QrLayout:
     module: float
 
     def edges(self) -> list[int]:
-        """Return the pixels between which the modules lie, one more than there are modules."""
+        """Return the pixel boundaries of the modules, one more than there are modules."""
         return [int(self.origin + index * self.module + 0.5) for index in range(self.modules + 1)]
 
 
 def lay_out(size: int, modules: int, margin: int) -> QrLayout:
-    """Place a symbol of `modules` a side with a quiet zone of `margin` modules; its modules may be under a pixel."""
+    """Place a symbol of `modules` per side with a quiet zone of `margin` modules. Those can be under a pixel."""
     total = modules + 2 * margin
     whole = size // total
     if whole >= WHOLE_PIXELS_FROM:
@@ -51,13 +51,13 @@ def lay_out(size: int, modules: int, margin: int) -> QrLayout:
 
 
 def fill(size: int, modules: int, margin: int) -> QrLayout:
-    """Place a symbol so that its quiet zone has exactly `margin` modules, whatever part of a pixel a module takes."""
+    """Place a symbol with a quiet zone of exactly `margin` modules, even if modules have fractional pixels."""
     module = size / (modules + 2 * margin)
     return QrLayout(size, modules, margin * module, module)
 
 
 def check_size(size: int, modules: int, margin: int) -> None:
-    """Refuse an image in which a module would have less than a pixel.
+    """Check that a module has at least one pixel.
 
     Raises:
         InvalidInput: the size is too small.
@@ -72,7 +72,7 @@ def check_size(size: int, modules: int, margin: int) -> None:
 
 
 def size_warnings(layout: QrLayout) -> tuple[str, ...]:
-    """Return a sentence for an image whose modules have too few pixels for most readers."""
+    """Return a warning if the modules have too few pixels for most readers."""
     if layout.module >= READABLE_FROM:
         return ()
     pixels = int(layout.module * 10) / 10
@@ -85,7 +85,7 @@ def size_warnings(layout: QrLayout) -> tuple[str, ...]:
 
 
 class Edge(NamedTuple):
-    """A horizontal edge of a dark area, from left to right where the dark is below it, otherwise from right to left."""
+    """A horizontal edge of a dark area, from left to right if the dark is below it, otherwise from right to left."""
 
     start: int
     end: int
@@ -93,7 +93,7 @@ class Edge(NamedTuple):
 
 
 def draw_svg(rows: Rows, layout: QrLayout, foreground: Rgba, background: Rgba) -> bytes:
-    """Return the image as an SVG document that is as large as the place it is put in."""
+    """Return the image as an SVG document without a fixed size."""
     size = layout.size
     place = f"translate({layout.origin:.7g} {layout.origin:.7g}) scale({layout.module:.7g})"
     paper = f'<rect width="{size}" height="{size}" {_fill(background)}/>' if background.alpha else ""
@@ -105,16 +105,16 @@ def draw_svg(rows: Rows, layout: QrLayout, foreground: Rgba, background: Rgba) -
 
 
 def outline(rows: Rows) -> str:
-    """Return path data in modules that goes around all dark areas, the dark on its right.
+    """Return path data, in modules, around all dark areas, which are on the right of the path.
 
-    Outlines rather than a box for each run of dark modules: between boxes, programs that smooth edges in spite of
-    `crispEdges` (converters to PDF do) leave hairlines.
+    Outlines are used instead of one box per run of dark modules, because programs that antialias in spite of
+    `crispEdges` (such as PDF converters) leave hairlines between boxes.
     """
     return "".join(map(_straight, loops(rows)))
 
 
 def loops(rows: Rows) -> Iterator[list[Point]]:
-    """Yield the corners of each outline, in modules, from the left end of one of its horizontal edges."""
+    """Yield the corners of each outline, in modules, starting at the left end of one of its horizontal edges."""
     edges = list(_horizontal_edges(rows))
     following = _joined(edges, len(rows))
     for first, edge in enumerate(edges):
@@ -148,9 +148,9 @@ def _horizontal_edges(rows: Rows) -> Iterator[Edge]:
 
 
 def _joined(edges: list[Edge], width: int) -> dict[int, int]:
-    """Return which edge follows which, by their places in the list.
+    """Return a map from each edge to the next one, by index.
 
-    In a column, the ends of edges come in pairs from top to bottom, with a vertical edge between the two of a pair.
+    In a column, the ends of edges come in pairs from top to bottom, connected by a vertical edge.
     """
     columns: list[list[tuple[int, bool]]] = [[] for _ in range(width + 1)]
     for index, edge in enumerate(edges):
@@ -170,11 +170,11 @@ def _fill(color: Rgba) -> str:
 
 
 MIN_CONTRAST: Final = 3.0
-"""The contrast that WCAG 2.2 (1.4.11) asks of graphics; below it, cameras in poor light fail."""
+"""The contrast that WCAG 2.2 (1.4.11) requires for graphics; below it, cameras fail in poor light."""
 
 
 class Rgba(NamedTuple):
-    """A colour in sRGB, not premultiplied; every member is 0 to 255."""
+    """A colour in sRGB, not premultiplied; every component is 0 to 255."""
 
     red: int
     green: int
@@ -183,7 +183,7 @@ class Rgba(NamedTuple):
 
     @classmethod
     def parse(cls, value: str) -> Rgba:
-        """Return the colour of `#rrggbb` or `#rrggbbaa`."""
+        """Parse `#rrggbb` or `#rrggbbaa`."""
         return cls(*bytes.fromhex(value[1:]))
 
     @property
@@ -192,7 +192,7 @@ class Rgba(NamedTuple):
         return f"#{self.red:02x}{self.green:02x}{self.blue:02x}"
 
     def over(self, below: Rgba) -> Rgba:
-        """Return what is seen where this colour is painted over another (the `source-over` of CSS Compositing)."""
+        """Composite this colour over another one (`source-over` in CSS Compositing)."""
         own, shown = self.alpha * 255, below.alpha * (255 - self.alpha)
         total = own + shown
         if not total:
@@ -214,16 +214,16 @@ WHITE: Final = Rgba(255, 255, 255)
 
 
 def contrast(foreground: Rgba, background: Rgba) -> float:
-    """Return the contrast, 1 to 21 (WCAG 2.2), of what is seen on a white page."""
+    """Return the contrast of two colours on a white page, 1 to 21 (WCAG 2.2)."""
     paper = background.over(WHITE)
     lighter, darker = sorted((paper.luminance, foreground.over(paper).luminance), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
 
 def contrast_warnings(foreground: Rgba, background: Rgba, name: str = "fgColor") -> tuple[str, ...]:
-    """Return what may keep readers from a code in these colours, a sentence each.
+    """Return warnings for colours that can make a code unreadable.
 
-    What is not opaque is judged as it looks on a white page. `name` is the parameter that the foreground comes from.
+    Translucent colours are composited on white. `name` is the parameter of the foreground colour.
     """
     paper = background.over(WHITE)
     ink = foreground.over(paper)

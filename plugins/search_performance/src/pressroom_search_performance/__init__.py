@@ -1,1 +1,1 @@
-"""Search figures of websites: fetching them every night, and what they tell."""
+"""Search figures of websites: nightly fetching, analysis and charts."""

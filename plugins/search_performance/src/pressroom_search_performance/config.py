@@ -1,4 +1,4 @@
-"""What operators configure: `[plugins.search_performance.config]`."""
+"""Configuration of the plugin: `[plugins.search_performance.config]`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 
 class SearchPerformanceConfig(PluginConfig):
-    """Access to the sources of figures, and how long figures are kept."""
+    """Access to the sources of figures, and how much data to fetch and keep."""
 
     google_service_account: SecretStr | None = Field(
         None,

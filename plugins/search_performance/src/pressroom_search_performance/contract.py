@@ -1,4 +1,4 @@
-"""What other plugins can add: analytics services, and providers of keyword data.
+"""What other plugins can add: analytics services and providers of keyword data.
 
 `CONTRACT_VERSION` is the version of this contract. It changes by the same rules as `pressroom_content.contract`.
 """
@@ -77,9 +77,9 @@ class TrafficQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Totals, and rows as pairs of key and visits: the most visitors first, or the newest date first.
+    """Totals, and rows as pairs of key and visits: most visitors first, or newest date first.
 
-    `truncated` says whether there are more rows.
+    `truncated` means that there are more rows.
     """
 
     totals: Visits
@@ -120,7 +120,7 @@ class AnalyticsSource:
     analytics: Analytics
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` where the name cannot be one."""
+        """Raise `ValueError` if the name is invalid."""
         _check_name(self.name)
 
     @property
@@ -130,12 +130,12 @@ class AnalyticsSource:
 
 
 Competition = Literal["low", "medium", "high"]
-"""How many advertisers bid for a phrase."""
+"""Competition among advertisers for a phrase."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordQuestion:
-    """The phrases to look up: each one once, in lower case and with single spaces.
+    """The phrases to look up: unique, in lower case and with single spaces.
 
     `country` is an ISO 3166-1 alpha-2 code in upper case, `language` an ISO 639-1 code in lower case.
     """
@@ -147,7 +147,7 @@ class KeywordQuestion:
 
 @dataclass(frozen=True, slots=True)
 class KeywordFigures:
-    """What a provider knows about a phrase. Unknown figures are `None`.
+    """A provider's data for a phrase. Unknown figures are `None`.
 
     `volume` is the mean number of searches per month over a year, `difficulty` is how hard it is to reach the first ten
     results, from 0 to 100, and `cpc` is the cost of a click on an advertisement, in US dollars.
@@ -162,7 +162,7 @@ class KeywordFigures:
 
 @dataclass(frozen=True, slots=True)
 class KeywordAnswer:
-    """The figures of the phrases that a provider knows, and what the question cost the operator, in US dollars."""
+    """The figures for the phrases that a provider has data for, and the cost to the operator in US dollars."""
 
     figures: tuple[KeywordFigures, ...]
     cost: float = 0.0
@@ -172,10 +172,10 @@ class AskKeywords(Protocol):
     """Sends a query to a provider."""
 
     def __call__(self, question: KeywordQuestion, fetcher: Fetcher) -> Awaitable[KeywordAnswer]:
-        """Return figures.
+        """Return the figures for a question.
 
-        Raises `InvalidInput` for what the provider does not accept, `Rejected` if it refuses the operator's credential,
-        `SearchLimited` when a limit is reached, and `BackendError` while the provider is unavailable.
+        Raises `InvalidInput` for input that the provider does not accept, `Rejected` if it refuses the operator's
+        credential, `SearchLimited` when a limit is reached, and `BackendError` while the provider is unavailable.
         """
 
 
@@ -188,12 +188,12 @@ class KeywordSource:
     ask: AskKeywords
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` where the name cannot be one."""
+        """Raise `ValueError` if the name is invalid."""
         _check_name(self.name)
 
 
 def analytics_sources(plugin: PluginContext) -> tuple[tuple[str, AnalyticsSource], ...]:
-    """Return what plugins contributed through `pressroom_analytics_sources`: pairs of plugin id and record.
+    """Return the analytics sources from the hook `pressroom_analytics_sources`, as pairs of plugin ID and record.
 
     Raises:
         RuntimeError: not all plugins are loaded yet.
@@ -202,7 +202,7 @@ def analytics_sources(plugin: PluginContext) -> tuple[tuple[str, AnalyticsSource
 
 
 def keyword_sources(plugin: PluginContext) -> tuple[tuple[str, KeywordSource], ...]:
-    """Return what plugins contributed through `pressroom_keyword_sources`: pairs of plugin id and record.
+    """Return the keyword sources from the hook `pressroom_keyword_sources`, as pairs of plugin ID and record.
 
     Raises:
         RuntimeError: not all plugins are loaded yet.
@@ -211,7 +211,7 @@ def keyword_sources(plugin: PluginContext) -> tuple[tuple[str, KeywordSource], .
 
 
 class SearchPerformanceHooks:
-    """What plugins can add to search figures."""
+    """Hooks through which plugins extend search performance."""
 
     @hookspec
     def pressroom_analytics_sources(self, plugin: PluginContext) -> Iterable[AnalyticsSource]:

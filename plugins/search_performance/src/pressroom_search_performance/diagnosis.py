@@ -1,4 +1,4 @@
-"""What `pressroom doctor` says of the sources that plugins offer."""
+"""Checks for `pressroom doctor`: the sources that plugins offer, and signing in with Google."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def checks(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable[Check]:
 
 
 def sign_in_result(plugin: PluginContext[SearchPerformanceConfig]) -> CheckResult:
-    """Say whether people can sign in with Google, and which redirect URI the OAuth client has to have."""
+    """Report whether users can sign in with Google, and the redirect URI that the OAuth client needs."""
     client, redirect_uri = OAuthClient.of(plugin.config), redirect_uri_of(plugin)
     if client is None:
         return CheckResult("ok", "people are not offered to sign in with Google: google_client_id is not set")
@@ -58,7 +58,7 @@ def sign_in_result(plugin: PluginContext[SearchPerformanceConfig]) -> CheckResul
 
 
 def keyword_result(plugin: PluginContext[SearchPerformanceConfig]) -> CheckResult:
-    """Say which provider of keyword data is asked, and warn where that is not what the operator chose."""
+    """Report which provider of keyword data is used. Unknown names are errors, an implicit choice a warning."""
     chosen, asked = plugin.config.keyword_source, keyword_source_of(plugin)
     offered = [f"{source.name} (plugin {owner})" for owner, source in keyword_sources(plugin)]
     if chosen and asked is None:
@@ -80,7 +80,7 @@ def keyword_result(plugin: PluginContext[SearchPerformanceConfig]) -> CheckResul
 
 
 def names_result(plugin: PluginContext[SearchPerformanceConfig]) -> CheckResult:
-    """Warn where analytics have the name of a source of search figures: connections of websites tell them by name."""
+    """Report names that are both an analytics and a search source: connections identify sources by name."""
     search = {source.name: owner for owner, source in search_sources(plugin)}
     twice = [
         f"{source.name} (plugins {search[source.name]} and {owner})"

@@ -1,7 +1,4 @@
-"""Telling search engines about changes (IndexNow).
-
-Telling search engines which URLs changed (IndexNow, indexnow.org), and the keys that prove the owner.
-"""
+"""Reporting changed URLs to search engines (IndexNow, indexnow.org), and the keys that prove ownership."""
 
 from __future__ import annotations
 
@@ -37,7 +34,7 @@ _FILE = r"[0-9a-f]{32}\.txt"
 
 
 async def key_of(plugin: PluginContext[SearchPerformanceConfig], website_id: str) -> str:
-    """Return the key of a website; the first time, make one."""
+    """Return the key of a website, creating it on first use."""
     database = plugin.services.database
     for _ in range(2):
         async with database.reading() as session:
@@ -49,25 +46,25 @@ async def key_of(plugin: PluginContext[SearchPerformanceConfig], website_id: str
                 session.add(
                     IndexNowKeyRow(website_id=website_id, key=secrets.token_hex(16), created_at=datetime.now(UTC))
                 )
-        except IntegrityError:  # two at the same moment: it is there now
+        except IntegrityError:  # a concurrent call inserted the row
             continue
     return await key_of(plugin, website_id)
 
 
 def routes(plugin: PluginContext[SearchPerformanceConfig]) -> Sequence[Route]:
-    """Return the URL of key files for sites on this server: at the root of a host, so that they hold for all paths."""
+    """Return the route of the key files of built-in sites: at the root of the host, so that keys cover all paths."""
     return [Route(f"/<key_file:{_FILE}>", _serve(plugin), on_virtual_hosts=True)]
 
 
 def _serve(plugin: PluginContext[SearchPerformanceConfig]) -> Callable[[HttpRequest], Awaitable[HttpResponse]]:
     async def serve(request: HttpRequest) -> HttpResponse:
         asked = request.path_params["key_file"].removesuffix(".txt")
-        # The key of a website elsewhere must not be here: it would prove that this server is that website.
+        # Serving the key of an external website would prove that this server is that website.
         holder = select(IndexNowKeyRow.website_id).where(IndexNowKeyRow.key == asked)
         async with plugin.services.database.reading() as session:
             website_id = await session.scalar(holder)
         url = "" if website_id is None else await content_services(plugin).websites.builtin_url(website_id)
-        # Under its own domain a site has its own key alone: another one would speak for that domain.
+        # Under its own domain, a site serves its own key only: another key would grant control of that domain.
         if not url or request.virtual_host not in ("", urlsplit(url).hostname):
             raise NotFound(f"there is nothing at {request.path}")
         return HttpResponse(asked.encode(), media_type="text/plain; charset=utf-8")
@@ -82,14 +79,14 @@ _TAKEN: Final = frozenset({200, 202})
 
 
 class IndexNowFailed(CallError):
-    """The key file is not where it has to be, or the search engines did not take the URLs."""
+    """The key file is missing or wrong, or the search engines did not accept the URLs."""
 
     code = "indexnow_failed"
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What was submitted, what was answered, and where the key lies."""
+    """A submission: number of URLs, status of the response, and URL of the key file."""
 
     count: int
     status: int
@@ -97,11 +94,11 @@ class Submission:
 
 
 async def submit(plugin: PluginContext[SearchPerformanceConfig], website: Website, urls: Sequence[str]) -> Submission:
-    """Submit URLs of a website; safe to repeat.
+    """Submit URLs of a website. Idempotent.
 
     Raises:
-        InvalidInput: there are too many, or one is not the website's.
-        IndexNowFailed: see there.
+        InvalidInput: there are too many URLs, or one is not the website's.
+        IndexNowFailed: the key file or the submission failed.
     """
     urls = list(dict.fromkeys(urls))
     if len(urls) > MAX_URLS:
@@ -148,7 +145,7 @@ async def _send(plugin: PluginContext[SearchPerformanceConfig], content: bytes) 
 
 
 async def _look(plugin: PluginContext[SearchPerformanceConfig], key: str, key_url: str) -> None:
-    """See to it that the key lies where search engines look for it."""
+    """Check that the key file is where search engines look for it. Raises `IndexNowFailed`."""
     advice = f"put a text file at {key_url} that holds nothing but {key}, then call again"
     try:
         answer = await plugin.services.fetcher.get(

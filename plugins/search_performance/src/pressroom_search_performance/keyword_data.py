@@ -1,4 +1,4 @@
-"""Volume and difficulty of phrases: from DataForSEO, and kept so that each is paid for once."""
+"""Search volume and difficulty of phrases from DataForSEO, cached so that each is paid for once."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from pressroom_search_performance.tables import KeywordDataRow
 NAME: Final = "dataforseo"
 TITLE: Final = "DataForSEO"
 MAX_PHRASE_LENGTH: Final = 80
-"""Characters of a phrase (Google Ads)."""
+"""Maximum characters of a phrase (Google Ads)."""
 
 MAX_WORDS: Final = 10
-"""Words of a phrase (Google Ads)."""
+"""Maximum words of a phrase (Google Ads)."""
 
 _VOLUME: Final = "/v3/keywords_data/google_ads/search_volume/live"
 _DIFFICULTY: Final = "/v3/dataforseo_labs/google/bulk_keyword_difficulty/live"
@@ -44,18 +44,18 @@ _TOO_MANY: Final = frozenset({40202, 40209, 50303})
 _PAUSE: Final = 60
 _MAX_CACHED: Final = 300
 _NOT_TAKEN: Final = str.maketrans(dict.fromkeys(",!@%^()={};~`<>?\\|\u2015", " "))
-"""Characters that Google Ads takes in no phrase; it finds the same searches without them."""
+"""Characters that Google Ads rejects in phrases; without them it finds the same searches."""
 
 _COMPETITION: Final = frozenset({"low", "medium", "high"})
 
 
 class DataForSeo:
-    """Asks DataForSEO.
+    """Client for the DataForSEO API.
 
     Args:
-        url: where its API is.
-        login: the login of the API.
-        password: the password of the API.
+        url: base URL of the API.
+        login: login of the API.
+        password: password of the API.
     """
 
     def __init__(self, url: str, login: str, password: str) -> None:
@@ -64,7 +64,7 @@ class DataForSeo:
         self._locations: OrderedDict[str, int] = OrderedDict()
 
     async def ask(self, question: KeywordQuestion, fetcher: Fetcher) -> KeywordAnswer:
-        """See `AskKeywords`. Difficulty is asked first: where that fails, the dearer question is not asked."""
+        """See `AskKeywords`. Queries difficulty first: if that fails, the more expensive request is never sent."""
         for phrase in question.phrases:
             if len(phrase) > MAX_PHRASE_LENGTH or len(phrase.split()) > MAX_WORDS:
                 raise InvalidInput(
@@ -87,7 +87,7 @@ class DataForSeo:
     async def _difficulties(self, body: Any, fetcher: Fetcher) -> tuple[Mapping[str, int], float]:
         try:
             answer = await self._send("POST", _DIFFICULTY, fetcher, body)
-        except SourceRefused:  # fewer countries and languages have difficulties than have volumes
+        except SourceRefused:  # fewer countries and languages have difficulties than volumes
             return {}, 0.0
         items = [one for result in _results(answer) for one in objects(result, "items")]
         found = {
@@ -98,7 +98,7 @@ class DataForSeo:
         return found, _cost(answer)
 
     async def _location(self, country: str, fetcher: Fetcher) -> int:
-        """Return the code of a country. Listing them costs nothing. Raises `InvalidInput` where it is not known."""
+        """Return the location code of a country. The lookup is free. Raises `InvalidInput` for unknown countries."""
         known = self._locations.get(country)
         if known is not None:
             return known
@@ -122,12 +122,12 @@ class DataForSeo:
 
 
 def source(provider: DataForSeo) -> KeywordSource:
-    """Return what the hook offers."""
+    """Return the DataForSEO keyword source."""
     return KeywordSource(NAME, TITLE, provider.ask)
 
 
 def _failure(status: int, document: Any) -> BackendError | Rejected | None:
-    """Return the error of an answer: nearly all of them come with the status 200, some for one task only."""
+    """Return the error in a response, or `None`. Nearly all have status 200; some affect only one task."""
     if not isinstance(document, dict):
         return None
     tasks = objects(document, "tasks")
@@ -185,14 +185,14 @@ def _is_number(value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StoredKeyword:
-    """Figures of a phrase, and when the provider gave them."""
+    """The figures of a phrase, and when the provider returned them."""
 
     figures: KeywordFigures
     at: datetime
 
 
 class KeywordData:
-    """What a provider told of phrases in a country and language. All accounts share it: it is about nobody."""
+    """Cache of a provider's data by country and language. All accounts share it: it contains no personal data."""
 
     def __init__(self, plugin: PluginContext[SearchPerformanceConfig], source: str) -> None:
         self._plugin = plugin
@@ -200,7 +200,7 @@ class KeywordData:
         self._age = timedelta(days=plugin.config.keyword_days)
 
     async def read(self, question: KeywordQuestion) -> Mapping[str, StoredKeyword]:
-        """Return what is known and not too old, by phrase."""
+        """Return cached data that has not expired, by phrase."""
         ids = [self._id(question, phrase) for phrase in question.phrases]
         wanted = select(KeywordDataRow).where(
             KeywordDataRow.id.in_(ids), KeywordDataRow.fetched_at > datetime.now(UTC) - self._age
@@ -209,9 +209,9 @@ class KeywordData:
             return {row.phrase: _kept(row) for row in await session.scalars(wanted)}
 
     async def write(self, question: KeywordQuestion, figures: Iterable[KeywordFigures]) -> Mapping[str, StoredKeyword]:
-        """Keep what was just told, forget what is too old, and return what was kept, by phrase.
+        """Store new figures, delete expired ones, and return those stored, by phrase.
 
-        A phrase that the provider knows nothing of is kept too: asking again would cost as much.
+        Phrases without data are stored too, because querying them again would cost as much.
         """
         now = datetime.now(UTC)
         told = {one.phrase: one for one in figures}

@@ -1,4 +1,4 @@
-"""The plugin: search figures of websites, fetched every night, and what AI clients ask of them."""
+"""The plugin: search figures of websites, fetched every night, and the tools that analyse them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PLUGIN = Plugin(
 
 @hookimpl
 def pressroom_models() -> Iterable[Models]:
-    """Keep the tables."""
+    """Register the tables."""
     from pressroom_search_performance.tables import SearchPerformanceBase  # noqa: PLC0415 - loads with the server, not with every command
 
     return [Models(SearchPerformanceBase.metadata, "pressroom_search_performance.migrations")]
@@ -57,7 +57,7 @@ def pressroom_mcp_tools() -> Iterable[McpTool]:
 
 @hookimpl
 def pressroom_jobs(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable[Job]:
-    """Fetch figures in the background, and forget sign-ins that nobody finished."""
+    """Fetch figures in the background, and delete abandoned sign-ins."""
     from pressroom_search_performance.connecting import signing_in  # noqa: PLC0415
     from pressroom_search_performance.figures import fetching  # noqa: PLC0415
 
@@ -66,7 +66,7 @@ def pressroom_jobs(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable[J
 
 @hookimpl
 def pressroom_routes(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable[Route]:
-    """Serve the pages with figures and those on which people connect websites, and key files for IndexNow."""
+    """Serve the pages with figures, those for connecting websites, and key files for IndexNow."""
     from pressroom_search_performance import indexnow  # noqa: PLC0415
     from pressroom_search_performance.charts import pages as charts  # noqa: PLC0415
     from pressroom_search_performance.connecting import pages  # noqa: PLC0415
@@ -76,7 +76,7 @@ def pressroom_routes(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable
 
 @hookimpl
 def pressroom_overview(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable[OverviewSection]:
-    """Show how websites do in search."""
+    """Show the search clicks of websites."""
     from pressroom_search_performance.charts import pages  # noqa: PLC0415
 
     return pages.sections(plugin)
@@ -102,7 +102,7 @@ def pressroom_analytics_sources(plugin: PluginContext[SearchPerformanceConfig]) 
 
 @hookimpl
 def pressroom_checks(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable[Check]:
-    """Look at the sources that other plugins offer."""
+    """Check the sources that plugins offer, and signing in with Google."""
     from pressroom_search_performance.diagnosis import checks  # noqa: PLC0415
 
     return checks(plugin)
@@ -110,7 +110,7 @@ def pressroom_checks(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable
 
 @hookimpl
 def pressroom_keyword_sources(plugin: PluginContext[SearchPerformanceConfig]) -> Iterable[KeywordSource]:
-    """Offer DataForSEO, where the operator has an account there."""
+    """Offer DataForSEO if the operator has configured an account."""
     from pressroom_search_performance import keyword_data  # noqa: PLC0415
 
     config = plugin.config

@@ -1,4 +1,4 @@
-"""The tables: connections with sources, fetched days and rows, followed phrases, keyword data, and IndexNow keys."""
+"""Tables: connections, fetched days and rows, tracked phrases, keyword data, sign-ins and IndexNow keys."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class SearchPerformanceBase(DeclarativeBase):
 
 
 class SourceConnectionRow(SearchPerformanceBase):
-    """A website at a source of figures. `property` is what the source calls the site.
+    """A website's connection to a source. `property` is the source's name for the site.
 
-    `credential` is a JWE for the website; it is empty where the operator's access is used. `status` is `active` or
-    `error`. `due_at` is when figures are fetched next, `None` for a source that is asked live. `round_at` is when the
-    present round of fetching began, which takes several slices where many days are missing: what is not final is
-    fetched once in each. Whoever fetches holds the connection's lock, see `figures.rounds`.
+    `credential` is a JWE for the website; empty if the operator's credential is used. `status` is `active` or `error`.
+    `due_at` is the time of the next fetch, `None` for a source that is queried live. `round_at` is the start of the
+    current round of fetching, which takes several slices if many days are missing: days that are not final are fetched
+    once per round. A fetch holds the connection's lock, see `figures.store`.
     """
 
     __tablename__ = "search_performance_connections"
@@ -48,7 +48,7 @@ class SourceConnectionRow(SearchPerformanceBase):
 
 
 class ClaimRow(SearchPerformanceBase):
-    """Whose a property is that is read with the operator's access: one account's. `id` is a hash of both names."""
+    """The account that owns a property read with the operator's credential. `id` is a hash of source and property."""
 
     __tablename__ = "search_performance_claims"
 
@@ -57,10 +57,10 @@ class ClaimRow(SearchPerformanceBase):
 
 
 class GoogleSignInRow(SearchPerformanceBase):
-    """Somebody who is signing in with Google to connect a website. `id` is a hash of the `state` that they left with.
+    """A user who is signing in with Google to connect a website. `id` is a hash of the `state`, or of a random secret.
 
-    `session` names the browser that left. `sealed` is a JWE for the website: the code verifier until the browser is
-    back, and the credential while a property is to be chosen, of those that fit, which are in `properties` as JSON.
+    `session` identifies the browser session. `sealed` is a JWE for the website: the code verifier until the callback,
+    then the credential while the user chooses one of the matching properties, which are in `properties` as JSON.
     """
 
     __tablename__ = "search_performance_google_sign_ins"
@@ -77,7 +77,7 @@ class GoogleSignInRow(SearchPerformanceBase):
 
 
 class DayRow(SearchPerformanceBase):
-    """A day that was fetched. Unless it is `final`, it is fetched again. `truncated`: the source had more rows."""
+    """A fetched day. It is fetched again until it is `final`. `truncated` means that the source had more rows."""
 
     __tablename__ = "search_performance_days"
 
@@ -92,7 +92,7 @@ class DayRow(SearchPerformanceBase):
 
 
 class FigureRow(SearchPerformanceBase):
-    """What was counted on a day in one grain. What the grain does not split by is empty."""
+    """The figures of a day in one grain. Dimensions that the grain does not split by are empty."""
 
     __tablename__ = "search_performance_figures"
 
@@ -113,7 +113,7 @@ class FigureRow(SearchPerformanceBase):
 
 
 class KeywordRow(SearchPerformanceBase):
-    """A phrase that somebody follows."""
+    """A tracked phrase."""
 
     __tablename__ = "search_performance_keywords"
 
@@ -125,7 +125,7 @@ class KeywordRow(SearchPerformanceBase):
 
 
 class KeywordDataRow(SearchPerformanceBase):
-    """What a provider told of a phrase in a country and language. `id` is a hash of all four."""
+    """A provider's data for a phrase in a country and language. `id` is a hash of all four."""
 
     __tablename__ = "search_performance_keyword_data"
 

@@ -1,8 +1,8 @@
-"""For the authors of plugins that add analytics or keyword data: the contracts of their records, as checks that run.
+"""For authors of plugins that add analytics or keyword data: executable contracts of their records.
 
-`check_analytics_source(source)` and `check_keyword_source(source)` return findings, each with the promise that is
-broken, what was seen, and the fix. `pressroom plugins check` and `assert_plugin_conforms` run them on every record that
-a plugin yields from the hooks of this one.
+`check_analytics_source(source)` and `check_keyword_source(source)` return findings, each with the broken promise, the
+observed behaviour and the fix. `pressroom plugins check` and `assert_plugin_conforms` run them on every record that a
+plugin yields from the hooks of this one.
 """
 
 from __future__ import annotations
@@ -51,22 +51,22 @@ _QUESTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class AnalyticsAtService:
-    """A kind of analytics, a made-up credential, and a fetcher that ends at a fake site."""
+    """An analytics service, a made-up credential, and a fetcher that sends everything to a fake site."""
 
     source: AnalyticsSource
     credential: Mapping[str, str]
     fetcher: RedirectedFetcher
 
     def traffic(self, question: TrafficQuestion) -> Awaitable[Traffic]:
-        """Ask for the visits of a site."""
+        """Query the visits of a site."""
         return self.source.analytics.traffic(_SITE, self.credential, question, self.fetcher)
 
     def page(self) -> Awaitable[Visits]:
-        """Ask for the visits of a page."""
+        """Query the visits of a page."""
         return self.source.analytics.page(_SITE, self.credential, f"{_SITE}bread?a=\u00fc", *_DAYS, self.fetcher)
 
     def check(self) -> Awaitable[None]:
-        """Ask if the credential reads the site."""
+        """Check whether the credential gives access to the site."""
         return self.source.analytics.check(_SITE, self.credential, self.fetcher)
 
 
@@ -74,9 +74,9 @@ ANALYTICS_SOURCE: Final = ContractSuite[AnalyticsAtService]("analytics source")
 
 
 def check_analytics_source(source: AnalyticsSource, credential: Mapping[str, str] | None = None) -> list[Finding]:
-    """Check a kind of analytics, and return what it breaks. No request leaves this machine.
+    """Check an analytics service, and return the broken promises. No request leaves this machine.
 
-    `credential` is what people would type; left out, values are made up that the patterns of the fields take.
+    `credential` is what users would enter; by default, values are made up that match the patterns of the fields.
     """
     given = made_up_credential(source.fields) if credential is None else dict(credential)
 
@@ -141,13 +141,13 @@ async def _credentials(one: AnalyticsAtService) -> None:
 
 @dataclass(frozen=True, slots=True)
 class KeywordsAtService:
-    """A provider of keyword data, and a fetcher that ends at a fake site."""
+    """A provider of keyword data, and a fetcher that sends everything to a fake site."""
 
     source: KeywordSource
     fetcher: RedirectedFetcher
 
     def ask(self, *phrases: str, country: str = "US", language: str = "en") -> Awaitable[KeywordAnswer]:
-        """Ask about phrases."""
+        """Query the data for phrases."""
         return self.source.ask(KeywordQuestion(phrases, country, language), self.fetcher)
 
 
@@ -155,7 +155,7 @@ KEYWORD_SOURCE: Final = ContractSuite[KeywordsAtService]("keyword source")
 
 
 def check_keyword_source(source: KeywordSource) -> list[Finding]:
-    """Check a provider of keyword data, and return what it breaks. No request leaves this machine."""
+    """Check a provider of keyword data, and return the broken promises. No request leaves this machine."""
 
     @asynccontextmanager
     async def opening() -> AsyncIterator[KeywordsAtService]:
@@ -208,7 +208,7 @@ async def _keyword_figures(one: KeywordsAtService) -> None:
 
 
 async def _answers(fetcher: RedirectedFetcher, ask: Callable[[], Awaitable[Any]]) -> list[Any]:
-    """Return what is answered by a service that knows nothing, and one that answers oddly, where anything is.
+    """Return the successful results for a service with empty responses and for one with odd ones.
 
     Raises `PromiseBroken` for errors that are not allowed.
     """
@@ -231,10 +231,10 @@ def _expect_number(value: Any, name: str, *, whole: bool = False, most: float = 
 
 
 SUITES: Final[tuple[ContractSuite[Any], ...]] = (ANALYTICS_SOURCE, KEYWORD_SOURCE)
-"""The contracts of what other plugins add to search figures."""
+"""Contracts of the records that other plugins contribute."""
 
 CHECKS: Final[Mapping[str, Callable[[RunningHost, Any], list[Finding]]]] = {
     "pressroom_analytics_sources": lambda running, record: check_analytics_source(record),
     "pressroom_keyword_sources": lambda running, record: check_keyword_source(record),
 }
-"""What checks a record that a plugin yields from one of our hooks, given the host that runs with it."""
+"""The check for each hook, given the running host and a record that the plugin yields."""

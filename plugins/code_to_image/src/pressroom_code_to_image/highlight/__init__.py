@@ -1,4 +1,4 @@
-"""Telling what each piece of code is: Pygments' lexers, and rules that come near to what TextMate grammars tell."""
+"""Syntax highlighting: Pygments' lexers, refined by rules that approximate TextMate grammars."""
 
 from pressroom_code_to_image.highlight.languages import highlighted
 from pressroom_code_to_image.highlight.tokens import Role

@@ -1,4 +1,4 @@
-"""Rules for JSON and SQL, and sessions of a shell: prompts, commands, and what the commands wrote."""
+"""Rules for JSON, SQL and shell sessions with prompts, commands and output."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
 
 
 def refined_json(tokens: list[Token]) -> list[Token]:
-    """Return the tokens of a JSON text with their roles."""
+    """Return the tokens of JSON with their roles."""
     return [part for token in tokens for part in _json(token)]
 
 
@@ -58,7 +58,7 @@ _NAMED: Final = word_set("TABLE INDEX VIEW FUNCTION PROCEDURE TRIGGER SCHEMA DAT
 
 
 def refined_sql(tokens: list[Token]) -> list[Token]:
-    """Return the tokens of an SQL text with their roles."""
+    """Return the tokens of SQL with their roles."""
     words = significant(tokens)
     for index, token in enumerate(words):
         before = words[index - 1].text if index else ""
@@ -93,7 +93,7 @@ def _sql_word(words: list[Token], index: int, before: str, after: str) -> Role:
 
 
 def _names(words: list[Token], index: int) -> bool:
-    """Tell whether a name is being created: it stands after the kind of thing, and after IF NOT EXISTS."""
+    """Return whether a word is a name being created: it follows CREATE and a kind, and IF NOT EXISTS."""
     at = index - 1
     while at > 0 and words[at].text.upper() in ("IF", "NOT", "EXISTS"):
         at -= 1
@@ -105,21 +105,21 @@ def _names(words: list[Token], index: int) -> bool:
 _PROMPT: Final = re.compile(
     r"(?>(?:\([\w.-]++\)[ ])?)(?:\[?+[\w.-]++@[\w.-]++[^\s$#%]*+(?>(?:[ ][^\s$#%]++)?)[$#%]|[$%])(?:[ ]++|$)"
 )
-"""What is before a command: `$`, `%`, `ada@mill:~/loom$` or `[root@mill loom]#`, after the name of an environment."""
+"""Prompts: `$`, `%`, `ada@mill:~/loom$` or `[root@mill loom]#`, optionally after the name of an environment."""
 
 _MORE: Final = re.compile(r">[ ]++")
-"""What is before the further lines of a command."""
+"""Prompt of continuation lines."""
 
 _LINE: Final = re.compile(r"[^\n]*+\n|[^\n]++")
 
 
 def is_session(code: str) -> bool:
-    """Tell whether a text begins with a prompt: no script does."""
+    """Return whether a text starts with a prompt, which no script does."""
     return _PROMPT.match(code.lstrip("\n").partition("\n")[0]) is not None
 
 
 def refined(code: str) -> list[Token]:
-    """Return the tokens of a session with their roles. Their texts together are the text."""
+    """Return the tokens of a session with their roles. Their concatenation is the input."""
     tokens: list[Token] = []
     continued = False
     for line in _LINE.findall(code):

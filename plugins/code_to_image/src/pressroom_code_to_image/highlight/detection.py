@@ -1,4 +1,4 @@
-"""Finding out the language of a code: by its file name, its first line, or what only one language writes."""
+"""Language detection by file name, first line, or characteristic patterns."""
 
 from __future__ import annotations
 
@@ -169,18 +169,18 @@ _SIGNS: Final = {
         (2, r"\|>|(?m:^\s*defp?\s)"),
     ],
 }
-"""For each language the patterns that tell it, and how much each counts."""
+"""Patterns that indicate each language, with their weights."""
 
 _LOOKED_AT: Final = 4000
-"""How many characters are looked at."""
+"""Number of characters to examine."""
 
-# A set may lack its end: looking for one from each "[" anew would take the square of the text.
+# A set can lack its end: searching for it from each "[" would take quadratic time.
 _REPETITION: Final = re.compile(r"\\.|\[(?>(?:\\.|[^\]\\]++)*)\]?|(?P<sign>[*+])")
 _BOUNDED: Final = {"*": "{0,80}", "+": "{1,80}"}
 
 
 def _bounded(pattern: str) -> re.Pattern[str]:
-    """Return a pattern whose repetitions have an end, so that no code keeps it busy."""
+    """Compile a pattern with bounded repetitions, so that no input causes excessive backtracking."""
     return re.compile(_REPETITION.sub(lambda match: _BOUNDED[match[0]] if match["sign"] else match[0], pattern))
 
 
@@ -188,11 +188,11 @@ _COMPILED: Final = {name: [(weight, _bounded(one)) for weight, one in signs] for
 
 
 def detected(code: str, title: str = "") -> str:
-    """Return the language of a code, or `plaintext` where nothing tells it.
+    """Return the language of code, or `plaintext` if it cannot be detected.
 
     Args:
         code: the text.
-        title: the title, whose file extension counts most; empty where nobody chose one.
+        title: the title, whose file extension takes precedence; empty if the user chose none.
     """
     return _by_name(title.strip()) or _by_first_line(code) or _by_signs(code)
 

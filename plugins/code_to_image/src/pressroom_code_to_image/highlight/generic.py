@@ -1,4 +1,4 @@
-"""Every other language: what Pygments' tokens say by themselves, and names before a bracket as functions."""
+"""All other languages: Pygments' tokens, and names before a bracket as functions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _PLAIN_NAMES: Final = frozenset({Name, Name.Other})
 
 
 def highlighted(code: str, language: str) -> list[tuple[str, Role]]:
-    """Return the pieces of a code, in order and complete, each with its role; a lexer that fails gives one piece."""
+    """Return the pieces of code in order, each with its role. If the lexer fails, the whole code is one piece."""
     try:
         tokens = list(_lexer(language).get_tokens(code))
     except Exception:  # noqa: BLE001 - any of 600 lexers may trip over some text, and plain code is better than none
@@ -74,11 +74,11 @@ def highlighted(code: str, language: str) -> list[tuple[str, Role]]:
 
 @cache
 def _lexer(name: str) -> Any:
-    # The lexer's own tidying would drop leading lines and add one at the end.
+    # By default, the lexer strips leading lines and appends a newline.
     return get_lexer_by_name(name, stripnl=False, ensurenl=False)
 
 
 @cache
 def _role(type_: TokenType) -> Role:
-    # From the type to its parents: `Name.Function.Magic` is a `Name.Function`.
+    # Look up the type, then its parents: `Name.Function.Magic` is a `Name.Function`.
     return next((_ROLES[one] for one in reversed(type_.split()) if one in _ROLES), Role.TEXT)

@@ -111,7 +111,7 @@ class _Go:
                 self._type(index)
 
     def _function(self, index: int) -> None:
-        """Mark what follows `func`: a receiver, a name, parameters and results."""
+        """Mark the parts after `func`: receiver, name, parameters and results."""
         if (
             self.text(index) == "("
             and self.word(self.partners.get(index, index) + 1)
@@ -140,7 +140,7 @@ class _Go:
         return self._type(index)
 
     def _parameters(self, index: int) -> None:
-        """Mark a list of parameters or results; without names there are only types."""
+        """Mark a list of parameters or results; without names it contains only types."""
         end = self.partners.get(index)
         if end is None:
             return
@@ -273,7 +273,7 @@ class _Go:
             self._type(index)
 
     def _assigned(self, index: int) -> None:
-        """Mark the names left of an assignment."""
+        """Mark the names on the left of an assignment."""
         at = index - 1
         while at >= 0 and not (self.tokens[at + 1].newline):
             if self.tokens[at].kind is TokenKind.WORD and self.tokens[at].role in (Role.VARIABLE, Role.PROPERTY):
@@ -283,7 +283,7 @@ class _Go:
             at -= 1
 
     def _literal(self, index: int) -> bool:
-        """Tell whether a brace begins a composite literal: a type stands right before it, where a value may."""
+        """Return whether a brace starts a composite literal: it follows a type in a position for a value."""
         before = index - 1
         if self.text(before) == "]":
             before = self.partners.get(before, before) - 1
@@ -307,7 +307,7 @@ class _Go:
 
 
 def refined(tokens: list[Token]) -> list[Token]:
-    """Return the tokens of a Go text with their roles."""
+    """Return the tokens of Go code with their roles."""
     _Go(significant(tokens)).run()
     return [part for token in tokens for part in _strings(token)]
 

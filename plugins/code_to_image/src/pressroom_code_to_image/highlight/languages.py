@@ -1,4 +1,4 @@
-"""The languages: which lexer reads each, and which rules refine it."""
+"""The lexer and the refining rules of each language."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _SESSIONS: Final = frozenset({"bash", "console"})
 
 
 def highlighted(code: str, language: str) -> list[tuple[str, Role]]:
-    """Return the pieces of a code, in order and complete, each with its role. Lines end with line feeds.
+    """Return the pieces of code in order, each with its role. Lines must end with line feeds.
 
     Args:
         code: the text.
-        language: one that `names.language_of` returns, but for `auto`.
+        language: a result of `names.language_of`, except `auto`.
     """
     if language == PLAIN:
         return [(code, Role.TEXT)]

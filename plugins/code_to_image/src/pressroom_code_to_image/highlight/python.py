@@ -49,7 +49,7 @@ _LOGICAL: Final = word_set("== != < > <= >=")
 
 
 def refined(tokens: list[Token]) -> list[Token]:
-    """Return the tokens of a Python text with their roles."""
+    """Return the tokens of Python code with their roles."""
     tokens = [part for token in tokens for part in _parts(token)]
     _strings(tokens)
     words = significant(tokens)
@@ -66,10 +66,10 @@ def refined(tokens: list[Token]) -> list[Token]:
 
 def _parts(token: Token) -> Iterator[Token]:
     if is_a(token.type, Name) and not token.text.isidentifier():
-        # Decorators and the names of modules come with their points.
+        # Decorators and module names contain their dots.
         yield from pieces(token.text, token.type)
     elif token.kind is TokenKind.WORD and " " in token.text:
-        # The lexer takes `yield from` for one word.
+        # The lexer returns `yield from` as one word.
         yield from pieces(token.text, token.type)
     else:
         yield token
@@ -127,7 +127,7 @@ def _text(words: list[Token], index: int) -> str:
 
 
 def _keyword(words: list[Token], index: int) -> Role | None:
-    """Return the role of a keyword; `None` for a name, which `match` and `case` may be."""
+    """Return the role of a keyword, or `None` for a name, which `match` and `case` can be."""
     text = words[index].text
     if text not in _KEYWORDS or (text in ("match", "case") and not _statement(words, index)):
         return None
@@ -137,7 +137,7 @@ def _keyword(words: list[Token], index: int) -> Role | None:
 
 
 def _name(token: Token, after: str) -> Role:
-    """Return the role of a name that is neither declared here nor a member."""
+    """Return the role of a name that is neither a declaration nor a member."""
     text = token.text
     if text in ("self", "cls"):
         return Role.SELF
@@ -170,7 +170,7 @@ def _member(words: list[Token], index: int, after: str) -> Role:
 
 
 def _statement(words: list[Token], index: int) -> bool:
-    """Tell whether `match` or `case` begins a statement."""
+    """Return whether `match` or `case` starts a statement."""
     if not words[index].newline or index + 1 >= len(words):
         return False
     after = words[index + 1]

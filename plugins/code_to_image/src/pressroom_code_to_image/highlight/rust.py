@@ -31,16 +31,16 @@ _DECLARED: Final = {
     "mod": Role.NAMESPACE,
     **dict.fromkeys(word_set("struct enum trait type union"), Role.CLASS),
 }
-"""What a name is after these words."""
+"""Role of the name after each of these words."""
 
 _CALLED_TYPES: Final = word_set("Some None Ok Err Fn FnMut FnOnce")
-"""Types that are before brackets, where another name would be that of a function."""
+"""Types that occur before parentheses, where other names are functions."""
 
 _MARKS: Final = word_set("( ) [ ] { } , ; #")
 
 
 def refined(tokens: list[Token]) -> list[Token]:
-    """Return the tokens of a Rust text with their roles."""
+    """Return the tokens of Rust code with their roles."""
     tokens = [part for token in tokens for part in _parts(token)]
     words = significant(tokens)
     attribute = 0
@@ -148,7 +148,7 @@ def _text(words: list[Token], index: int) -> str:
 
 
 def _name(text: str, before: str, after: str, next_but_one: str) -> Role:
-    """Return the role of a name by what stands around it."""
+    """Return the role of a name based on its neighbours."""
     if _TYPE.fullmatch(text):
         return Role.FUNCTION if after == "(" and text not in _CALLED_TYPES else Role.TYPE
     if after == "(" or (after == "::" and next_but_one == "<"):

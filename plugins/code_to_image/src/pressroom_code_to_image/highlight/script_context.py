@@ -1,4 +1,4 @@
-"""Looking around in JavaScript and TypeScript: their words and marks, and what the brackets around a place hold."""
+"""Context of JavaScript and TypeScript tokens: word lists, lookahead, and the contents of brackets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SOMETIMES: Final = word_set(
     "from as type namespace module constructor get set async static implements public private protected "
     "readonly abstract declare override of keyof is infer satisfies asserts unique default"
 )
-"""Words that are names, too, where no keyword can stand."""
+"""Contextual keywords, which can also be names."""
 
 BUILTIN_TYPES: Final = word_set(
     "string number boolean void any unknown never object symbol bigint undefined null true false"
@@ -51,7 +51,7 @@ MEMBER_WORDS: Final = ("readonly", "static", "public", "private", "protected", "
 
 
 class Lookahead:
-    """The significant tokens of a script, and questions about what stands around a place."""
+    """The significant tokens of a script, with lookups around an index."""
 
     def __init__(self, tokens: Sequence[Token], *, typed: bool) -> None:
         self.tokens = tokens
@@ -59,15 +59,15 @@ class Lookahead:
         self.partners = partners(tokens)
 
     def text(self, index: int) -> str:
-        """Return the text of a token, or an empty one if absent."""
+        """Return the text of a token, or an empty string if the index is out of range."""
         return self.tokens[index].text if 0 <= index < len(self.tokens) else ""
 
     def word(self, index: int) -> bool:
-        """Tell whether a token is a word."""
+        """Return whether a token is a word."""
         return 0 <= index < len(self.tokens) and self.tokens[index].kind is TokenKind.WORD
 
     def generic_start(self, index: int) -> int:
-        """Return where the list of types that ends with `>` begins."""
+        """Return the start of the type list that ends with `>`."""
         depth = 0
         for at in range(index, max(-1, index - 60), -1):
             depth += (self.text(at) == ">") - (self.text(at) == "<")
@@ -76,7 +76,7 @@ class Lookahead:
         return index
 
     def arrow_follows(self, index: int) -> bool:
-        """Tell whether an arrow stands after the type that begins here, before the statement ends."""
+        """Return whether an arrow follows the type that starts here, before the statement ends."""
         depth = 0
         for at in range(index + 1, min(len(self.tokens), index + 40)):
             text = self.text(at)
@@ -88,7 +88,7 @@ class Lookahead:
         return False
 
     def type_list(self, index: int) -> int:
-        """Return where a list of types that begins with `<` ends, or 0 where it is a comparison."""
+        """Return the end of a type list that starts with `<`, or 0 if it is a comparison."""
         before = self.tokens[index - 1] if index else None
         depth = 0
         for at in range(index, min(len(self.tokens), index + 80)):
@@ -111,7 +111,7 @@ class Lookahead:
         return end if self.text(end + 1) == "(" and (before is None or before.kind is TokenKind.PUNCTUATION) else 0
 
     def is_function(self, index: int) -> bool:
-        """Tell whether the value after `=` or `:` is a function."""
+        """Return whether the value after `=` or `:` is a function."""
         if self.text(index) not in ("=", ":"):
             return False
         at = index + 1
@@ -129,13 +129,13 @@ class Lookahead:
         return self.word(at) and self.text(at + 1) == "=>"
 
     def is_function_type(self, index: int) -> bool:
-        """Tell whether the type here is that of a function."""
+        """Return whether the type here is a function type."""
         end = self.partners.get(index)
         return self.text(index) == "(" and end is not None and self.text(end + 1) == "=>"
 
 
 class Bracket(Enum):
-    """What a bracket holds."""
+    """The contents of a bracket."""
 
     BLOCK = auto()
     OBJECT = auto()
@@ -144,20 +144,20 @@ class Bracket(Enum):
     ENUM = auto()
     PARAMETERS = auto()
     PATTERN = auto()
-    """Names that a destructuring declares; the role beside it on the stack is what they become."""
+    """Names declared by destructuring; the role next to it on the stack is theirs."""
     IMPORTS = auto()
     OTHER = auto()
 
 
 class ScriptContext(Lookahead):
-    """A script with the stack of its open brackets: what each holds, and the role of names that are declared in it."""
+    """A script with the stack of its open brackets: the contents of each, and the role of names declared in it."""
 
     def __init__(self, tokens: Sequence[Token], *, typed: bool) -> None:
         super().__init__(tokens, typed=typed)
         self.stack: list[tuple[Bracket, Role]] = [(Bracket.BLOCK, Role.VARIABLE)]
 
     def opened(self, index: int, text: str) -> tuple[Bracket, Role]:
-        """Return what the bracket at a place opens."""
+        """Return the contents of the bracket that opens at an index, and the role of names declared in it."""
         before = self.text(index - 1)
         inside, role = self.stack[-1]
         if text == "${":
@@ -191,7 +191,7 @@ class ScriptContext(Lookahead):
         )
 
     def _head(self, index: int) -> list[str]:
-        """Return the words of the statement before a brace, back to the last mark that ends one."""
+        """Return the words of the statement before a brace, back to the last delimiter, in reverse order."""
         found: list[str] = []
         at = index - 1
         while at > max(-1, index - 80):

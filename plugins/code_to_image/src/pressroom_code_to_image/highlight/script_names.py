@@ -1,6 +1,6 @@
-"""What the names of JavaScript and TypeScript are, by what stands around them.
+"""Roles of JavaScript and TypeScript names, based on their context.
 
-Types of TypeScript stand after a colon, in angle brackets, after `as`, and behind a type's name.
+TypeScript types occur after a colon, in angle brackets, after `as`, and after the name of a type alias.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _BEFORE_PARAMETER: Final = frozenset({"(", ",", "...", "private", "public", "pro
 
 
 class Types(ScriptContext, ABC):
-    """A script whose types are marked."""
+    """A script with its types marked."""
 
     @abstractmethod
     def step(self, index: int) -> int:
-        """Mark what is at a place outside of types; return the index after it."""
+        """Mark the token at an index outside of types; return the index after it."""
 
     def type_arguments(self, start: int, end: int) -> None:
         """Mark a list of types in angle brackets."""
@@ -45,7 +45,7 @@ class Types(ScriptContext, ABC):
         self.tokens[start].role = self.tokens[end].role = Role.PUNCTUATION
 
     def annotates_result(self, index: int) -> bool:
-        """Tell whether the colon after a closing bracket is before the type of a result."""
+        """Return whether the colon after a closing bracket precedes a result type."""
         start = self.partners.get(index)
         if start is None:
             return False
@@ -61,7 +61,7 @@ class Types(ScriptContext, ABC):
         return any(self.text(at) == "{" for at in range(index, min(len(self.tokens), index + 12)))
 
     def annotates(self, index: int) -> bool:
-        """Tell whether a colon is before the type of a name."""
+        """Return whether a colon precedes the type of a name."""
         inside = self.stack[-1][0]
         if inside in (Bracket.PARAMETERS, Bracket.MEMBERS):
             return True
@@ -77,7 +77,7 @@ class Types(ScriptContext, ABC):
         return self.types(index + 1, None)
 
     def types(self, index: int, end: int | None) -> int:
-        """Mark the words of a type up to `end`, or to what cannot belong to it; return the index after it."""
+        """Mark the words of a type up to `end`, or the first token that cannot belong to it; return the next index."""
         complete = False
         while index < len(self.tokens) if end is None else index < end:
             token = self.tokens[index]
@@ -90,7 +90,7 @@ class Types(ScriptContext, ABC):
         return index
 
     def _type_part(self, index: int, token: Token) -> tuple[int, bool]:
-        """Mark a part of a type; return the index after it, and whether the type may end there."""
+        """Mark a part of a type; return the index after it, and whether the type can end there."""
         if token.kind is TokenKind.WORD:
             token.role = self._type_word(index, token.text)
             return index + 1, token.role in (Role.TYPE, Role.BUILTIN_TYPE)
@@ -132,7 +132,7 @@ class Types(ScriptContext, ABC):
                 at = end + 1
             else:
                 at = self.step(at)
-        # In broken code, a bracket between these may have closed more than was opened there.
+        # In malformed code, a bracket in between can close more than was opened there.
         del self.stack[depth:]
         self.tokens[closing].role = Role.PUNCTUATION
         if parameters:
@@ -142,10 +142,10 @@ class Types(ScriptContext, ABC):
 
 
 class Names(Types):
-    """A script whose names and keywords are marked."""
+    """A script with its names and keywords marked."""
 
     def name(self, index: int, token: Token) -> int:
-        """Mark a word, and what belongs to it; return the index after that."""
+        """Mark a word and anything that belongs to it; return the index after that."""
         text = token.text
         before, after = self.text(index - 1), self.text(index + 1)
         inside, declares = self.stack[-1]
@@ -160,7 +160,7 @@ class Names(Types):
         return index + 1
 
     def _plain_name(self, index: int, inside: Bracket, before: str, after: str) -> bool:
-        """Tell whether a word that may be a keyword is a name here."""
+        """Return whether a potential keyword is a name here."""
         text = self.text(index)
         if inside in (Bracket.OBJECT, Bracket.MEMBERS) and after == ":" and before in ("{", ",", ";", "readonly"):
             return True
@@ -169,7 +169,7 @@ class Names(Types):
         return text in SOMETIMES and not self._serves(index, inside, before, after)
 
     def _serves(self, index: int, inside: Bracket, before: str, after: str) -> bool:
-        """Tell whether one of the words that are keywords sometimes is one here."""
+        """Return whether a contextual keyword is a keyword here."""
         follows = self.word(index + 1)
         match self.text(index):
             case "get" | "set" | "static" | "async" if inside in (Bracket.MEMBERS, Bracket.OBJECT):
@@ -219,7 +219,7 @@ class Names(Types):
         return index
 
     def _alias(self, index: int) -> int:
-        """Mark a type alias from its name on."""
+        """Mark a type alias, starting at its name."""
         self.tokens[index].role = Role.TYPE
         index += 1
         if self.text(index) == "<" and (end := self.type_list(index)):
@@ -248,7 +248,7 @@ class Names(Types):
         return self.tokens[index + 1].kind is TokenKind.STRING and after.startswith("`") if after else False
 
     def _role(self, index: int, inside: Bracket, declares: Role, before: str, after: str) -> Role:
-        """Return the role of a name that is not a member: the first rule that knows it wins."""
+        """Return the role of a name that is not a member: the first matching rule wins."""
         return (
             self._declared(index, before)
             or self._part_of_list(index, inside, declares, before, after)
@@ -277,7 +277,7 @@ class Names(Types):
         return None
 
     def _part_of_body(self, index: int, inside: Bracket, before: str, after: str) -> Role | None:
-        """Return the role of a constant of an enumeration, a member of a class, or a key of an object."""
+        """Return the role of an enum constant, a class member or an object key."""
         if inside is Bracket.ENUM and before in ("{", ","):
             return Role.CONSTANT
         if inside is Bracket.MEMBERS and not self._called(index) and self._begins_member(index, before):

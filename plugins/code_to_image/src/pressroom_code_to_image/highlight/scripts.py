@@ -1,4 +1,4 @@
-"""Rules for JavaScript and TypeScript, and the texts that their lexer cuts too finely or not enough."""
+"""Rules for JavaScript and TypeScript, and corrections of the lexer's tokens."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NAMING_TAGS: Final = word_set("@param @arg @argument @prop @property @template 
 
 
 def joined(tokens: list[Token]) -> Iterator[Token]:
-    """Join numbers and private names that the lexer cuts, and cut the question mark off optional names."""
+    """Join numbers and private names that the lexer splits, and split the question mark off optional names."""
     held: Token | None = None
     for token in tokens:
         if held is not None:
@@ -71,7 +71,7 @@ def _doc_comment(token: Token) -> Iterator[Token]:
 
 
 def parts(token: Token) -> Iterator[Token]:
-    """Yield a token in its parts: quotes and escapes of a string, tags of a documentation comment."""
+    """Split a token into its parts: quotes and escapes of a string, tags of a documentation comment."""
     if token.kind is TokenKind.COMMENT and token.text.startswith("/**"):
         yield from _doc_comment(token)
     elif token.kind is not TokenKind.STRING:
@@ -132,7 +132,7 @@ class _Script(Names):
 
 
 def refined(tokens: list[Token], *, typed: bool) -> list[Token]:
-    """Return the tokens of a script with their roles; `typed` tells whether it is TypeScript."""
+    """Return the tokens of a script with their roles; `typed` means TypeScript."""
     tokens = list(joined(tokens))
     _Script(significant(tokens), typed=typed).run()
     return [part for token in tokens for part in parts(token)]

@@ -120,7 +120,7 @@ class _Shell:
             self.command = not self.tested
 
     def _closed(self, text: str) -> Role:
-        """Follow the end of a substitution or of a pattern; return the role of its mark."""
+        """Handle the end of a substitution or a case pattern; return the role of its mark."""
         if self.depths:
             self.quoted, _ = self.depths.pop()
             self.command = False

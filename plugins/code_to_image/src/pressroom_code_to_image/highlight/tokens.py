@@ -1,4 +1,4 @@
-"""Tokens as the rules see them: Pygments' tokens in a common form, each with a role for its colour."""
+"""Common token model for the rules: Pygments' tokens, each with a role that determines its colour."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pygments.token import _TokenType as TokenType
 
 
 class Role(Enum):
-    """The role of a piece of code. Beside each stands the TextMate scope that themes colour it by."""
+    """The role of a piece of code. Each lists the TextMate scope whose colour themes give it."""
 
     TEXT = auto()
-    """Nothing special: names that a grammar leaves alone."""
+    """Names without a scope of their own."""
     COMMENT = auto()
     """`comment`"""
     DOCSTRING = auto()
@@ -27,7 +27,7 @@ class Role(Enum):
     KEYWORD = auto()
     """`keyword.control`"""
     DECLARATION = auto()
-    """`storage.type`: words that begin a declaration, such as `const`, `class`, `def`"""
+    """`storage.type`: words that start a declaration, such as `const`, `class`, `def`"""
     MODIFIER = auto()
     """`storage.modifier`"""
     OPERATOR = auto()
@@ -35,11 +35,11 @@ class Role(Enum):
     LOGICAL = auto()
     """`keyword.operator.logical` and the comparisons"""
     WORD_OPERATOR = auto()
-    """`keyword.operator.new` and other operators that are words"""
+    """`keyword.operator.new` and other word operators"""
     PUNCTUATION = auto()
     """`punctuation`"""
     ACCESSOR = auto()
-    """`punctuation.accessor`: the point before a member"""
+    """`punctuation.accessor`: the dot before a member"""
     STRING = auto()
     """`string`"""
     QUOTE = auto()
@@ -55,13 +55,13 @@ class Role(Enum):
     UNIT = auto()
     """`keyword.other.unit`"""
     LITERAL = auto()
-    """`constant.language`: true, null and the like"""
+    """`constant.language`: true, null and similar"""
     CONSTANT = auto()
     """`variable.other.constant`"""
     FUNCTION = auto()
     """`entity.name.function`"""
     CALL = auto()
-    """`meta.function-call.generic`: a call whose name most themes leave alone"""
+    """`meta.function-call.generic`: a call whose name most themes do not colour"""
     BUILTIN = auto()
     """`support.function`"""
     MACRO = auto()
@@ -85,7 +85,7 @@ class Role(Enum):
     ASSIGNED = auto()
     """`variable.other.assignment`"""
     OBJECT = auto()
-    """`variable.other.object`: a name whose member follows"""
+    """`variable.other.object`: a name followed by a member"""
     PROPERTY = auto()
     """`variable.other.property`"""
     KEY = auto()
@@ -121,18 +121,18 @@ class TokenKind(Enum):
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a list."""
+    """Split a string into a set of words."""
     return frozenset(text.split())
 
 
 def is_a(type_: TokenType, parent: TokenType) -> bool:
-    """Tell whether a token type of Pygments' is another one, or a part of it."""
+    """Return whether a Pygments token type equals another one or is a subtype of it."""
     return type_[: len(parent)] == parent
 
 
 @dataclass(slots=True)
 class Token:
-    """A piece of code. `type` is Pygments'; `newline` tells whether a line ends between it and the one before."""
+    """A piece of code. `type` is the Pygments type; `newline` is whether a line break precedes it."""
 
     text: str
     kind: TokenKind
@@ -151,7 +151,7 @@ FIRST_ROLES: Final = {
     TokenKind.SPACE: Role.TEXT,
 }
 
-# A pair of closing angle brackets stays two tokens: it ends two lists of types more often than it shifts.
+# Consecutive closing angle brackets stay separate: they end two type lists more often than they shift.
 _PUNCTUATION: Final = re.compile(
     r"\.\.\.|\.\.=|===|!==|\*\*=|<<=|&&=|\|\|=|\?\?=|=>|->|<-|:=|::|\.\.|==|!=|<=|>=|&&|\|\||\?\?|\?\.(?!\d)"
     r"|\+\+|--|\+=|-=|\*=|//=|/=|%=|&=|\|=|\^=|~=|\*\*|<<|//|\s+|."
@@ -162,12 +162,12 @@ _ANY_WORD: Final = re.compile(r"[\w$]+")
 
 @cache
 def _lexer(name: str) -> Lexer:
-    # The lexer's own tidying would drop leading lines and add one at the end.
+    # By default, the lexer strips leading lines and appends a newline.
     return get_lexer_by_name(name, stripnl=False, ensurenl=False)
 
 
 def lexed(code: str, lexer: str) -> list[Token]:
-    """Return the tokens of a text that has no carriage returns. Their texts together are the text."""
+    """Return the tokens of a text without carriage returns. Their concatenation is the input."""
     tokens: list[Token] = []
     pending = ""
     for type_, text in _lexer(lexer).get_tokens(code):
@@ -178,7 +178,7 @@ def lexed(code: str, lexer: str) -> list[Token]:
             tokens.append(Token(text, TokenKind.PUNCTUATION, type_, Role.PLACEHOLDER))
             continue
         if len(text) > 1 and is_a(type_, Error):
-            # The lexer gave up here, and takes what follows for one error: up to the end of the code, it may be.
+            # After a syntax error, the lexer can return the rest of the code as a single error token.
             tokens += [*_punctuation(pending), *pieces(text, type_)]
             pending = ""
             continue
@@ -208,7 +208,7 @@ def _kind(type_: TokenType, text: str) -> TokenKind:
 
 @cache
 def _kind_of(type_: TokenType) -> TokenKind:
-    """Return the class of a type of Pygments'; words and marks may turn out to be each other."""
+    """Return the kind for a Pygments type, before the text decides between words and punctuation."""
     if is_a(type_, Comment) or is_a(type_, String.Doc):
         return TokenKind.COMMENT
     if is_a(type_, Number):
@@ -231,7 +231,7 @@ def _punctuation(text: str) -> Iterator[Token]:
 
 
 def pieces(text: str, type_: TokenType) -> Iterator[Token]:
-    """Yield a text as words, numbers, white space and single marks."""
+    """Split a text into words, numbers, white space and single punctuation characters."""
     for match in _PIECES.finditer(text):
         kind = {"space": TokenKind.SPACE, "number": TokenKind.NUMBER, "word": TokenKind.WORD}.get(
             match.lastgroup or "", TokenKind.PUNCTUATION
@@ -240,7 +240,7 @@ def pieces(text: str, type_: TokenType) -> Iterator[Token]:
 
 
 def split(token: Token, pattern: re.Pattern[str], role: Role) -> Iterator[Token]:
-    """Yield a token in parts: what the pattern matches has the role, the rest keeps its own."""
+    """Split a token: matches of the pattern get the role, the rest keeps the token's."""
     start = 0
     for match in pattern.finditer(token.text):
         if match.start() > start:
@@ -253,7 +253,7 @@ def split(token: Token, pattern: re.Pattern[str], role: Role) -> Iterator[Token]
 
 
 def quoted(token: Token, prefix: str = "") -> list[Token]:
-    """Return a whole string in three parts: the quotes, and what is between them."""
+    """Split a string into its opening quote, content and closing quote."""
     text = token.text
     opening = len(prefix) + 1
     if len(text) <= opening:
@@ -265,7 +265,7 @@ def quoted(token: Token, prefix: str = "") -> list[Token]:
 
 
 def significant(tokens: Iterable[Token]) -> list[Token]:
-    """Return the tokens without white space and comments; `newline` is set on those that begin a line."""
+    """Return the tokens without white space and comments, with `newline` set on those that start a line."""
     found: list[Token] = []
     newline = True
     for token in tokens:
@@ -283,7 +283,7 @@ _CLOSING: Final = frozenset(OPENING.values())
 
 
 def partners(tokens: Sequence[Token]) -> dict[int, int]:
-    """Return the index of the other bracket for each bracket that has one."""
+    """Return a map from the index of each matched bracket to that of its partner."""
     found: dict[int, int] = {}
     stack: list[int] = []
     for index, token in enumerate(tokens):

@@ -27,7 +27,7 @@ _ELEMENT: Final = re.compile(r"[a-z][a-z0-9-]*")
 
 
 def refined_html(tokens: list[Token]) -> list[Token]:
-    """Return the tokens of an HTML text with their roles; scripts and styles follow their own rules."""
+    """Return the tokens of HTML with their roles; scripts and styles use their own rules."""
     found: list[Token] = []
     index = 0
     while index < len(tokens):
@@ -54,7 +54,7 @@ def _plain_again(token: Token) -> Token:
 
 
 def _tag_end(tokens: list[Token], index: int) -> int | None:
-    """Return the index after a tag that opens a script or a style, or `None` where none begins here."""
+    """Return the index after an opening script or style tag, or `None` if none starts here."""
     if tokens[index].text != "<" or index + 1 >= len(tokens) or not is_a(tokens[index + 1].type, Name.Tag):
         return None
     if tokens[index + 1].text.lower() not in ("script", "style"):
@@ -127,7 +127,7 @@ class _Css:
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
         self.blocks = [False]
-        """Whether each open block holds declarations."""
+        """Whether each open block contains declarations."""
         self.value = False
         self.at_rule = ""
         self.brackets = 0
@@ -146,10 +146,10 @@ class _Css:
         token.role = Role.PUNCTUATION if self._delimits(token.text) else self._sign(index, token.text)
 
     def _delimits(self, text: str) -> bool:
-        """Follow a mark that begins or ends a block, a value or brackets; tell whether it does."""
+        """Track the start and end of blocks, values and brackets; return whether a mark delimits one."""
         match text:
             case "{":
-                # Blocks of rules hold rules, blocks of selectors hold declarations.
+                # Blocks of these at-rules contain rules; other blocks contain declarations.
                 self.blocks.append(self.at_rule not in ("media", "supports", "layer", "keyframes", "container"))
                 self.at_rule, self.value = "", False
             case "}":
@@ -169,7 +169,7 @@ class _Css:
         return True
 
     def _sign(self, index: int, text: str) -> Role:
-        """Return the role of a mark of a selector or of a value."""
+        """Return the role of a mark in a selector or value."""
         match text:
             case ":" | "::" if not self.at_rule:
                 return Role.ATTRIBUTE
@@ -201,7 +201,7 @@ class _Css:
         return Role.KEY if self.blocks[-1] else self._selector(index, text, before)
 
     def _condition(self, text: str, after: str) -> Role:
-        """Return the role of a word behind the name of an at-rule."""
+        """Return the role of a word after the name of an at-rule."""
         if self.at_rule == "keyframes":
             return Role.PARAMETER
         if text in ("and", "or", "not", "only"):

@@ -1,4 +1,4 @@
-"""The themes, with the colours that their originals publish."""
+"""The themes, with the published colours of their originals."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""Dark themes of colour schemes that many editors share: Catppuccin Mocha, Solarized Dark, Tokyo Night and others."""
+"""Dark themes based on cross-editor colour schemes: Catppuccin Mocha, Solarized Dark, Tokyo Night and others."""
 
 from __future__ import annotations
 

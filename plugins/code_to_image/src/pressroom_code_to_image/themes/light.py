@@ -1,4 +1,4 @@
-"""Light themes: GitHub Light, and those of colour schemes that many editors share."""
+"""Light themes: GitHub Light, One Light, Light+, and cross-editor colour schemes."""
 
 from __future__ import annotations
 

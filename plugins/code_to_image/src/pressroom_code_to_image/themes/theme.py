@@ -1,4 +1,4 @@
-"""What a theme is."""
+"""The structure of a theme."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REGULAR: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class TokenStyle:
-    """How a piece of code looks. `color` is `#rrggbb`."""
+    """The style of a piece of code. `color` is `#rrggbb`."""
 
     color: str
     italic: bool = False
@@ -24,7 +24,7 @@ class TokenStyle:
 
 @dataclass(frozen=True, slots=True)
 class CodeTheme:
-    """The colours of a theme: of the roles, and of roles that it colours otherwise in a language."""
+    """A theme: the styles of roles, and overrides by language."""
 
     background: str
     foreground: str
@@ -32,7 +32,7 @@ class CodeTheme:
     languages: Mapping[str, Mapping[Role, TokenStyle]]
 
     def style(self, role: Role, language: str) -> TokenStyle:
-        """Return how a role looks in a language."""
+        """Return the style of a role in a language."""
         own = self.languages.get(language, {}).get(role)
         return own or self.styles.get(role) or TokenStyle(self.foreground)
 
@@ -45,7 +45,7 @@ class CodeTheme:
 def theme(
     background: str, foreground: str, styles: Mapping[str, str], languages: Mapping[str, Mapping[str, str]]
 ) -> CodeTheme:
-    """Return a theme from its tables: for each colour, with `italic` and `bold` after it, the roles that have it."""
+    """Build a theme from tables that map a colour, optionally followed by `italic` or `bold`, to role names."""
     return CodeTheme(
         background,
         foreground,

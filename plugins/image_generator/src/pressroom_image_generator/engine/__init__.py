@@ -1,7 +1,7 @@
-"""The engine: from HTML with inline styles to an image, in four steps.
+"""The rendering engine: from HTML with inline styles to an image, in four steps.
 
 `parse` turns the text into elements, `cascade` computes their styles (each property is defined in `properties`),
-`boxes` and `layout` determine the position of everything, `paint` draws it.
+`boxes` and `layout` compute the position of every box, and `paint` draws them.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ __all__ = ["ImageSource", "RenderedImage", "image_addresses", "render"]
 _SHAPING: Final = frozenset(
     {"transform", "translate", "rotate", "scale", "filter", "clip_path", "mask_image", "mix_blend_mode"}
 )
-"""The properties with which a box may cover less than its rectangle."""
+"""Properties with which a box can cover less than its rectangle."""
 
 _NO_IMAGES: Final[Mapping[str, ImageSource]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedImage:
-    """An image, `RGB` if it is opaque and `RGBA` otherwise, and warnings of what could not be drawn as requested."""
+    """An image, `RGB` if it is opaque and `RGBA` otherwise, and warnings about anything not drawn as requested."""
 
     image: Image.Image
     warnings: tuple[str, ...]
 
 
 def image_addresses(html: str) -> tuple[str, ...]:
-    """Return the `https` URLs that `<img src>` names, each once and in the order of the document.
+    """Return the distinct `https` URLs of `<img src>`, in document order.
 
     Raises:
-        InvalidInput: the text contains something that is refused, such as a URL of another kind.
+        InvalidInput: the HTML contains something that is refused, such as a URL with another scheme.
     """
     sources = image_sources(parse_html(html, Notes()))
     return tuple(dict.fromkeys(source for source in sources if source.lower().startswith("https://")))
@@ -63,18 +63,18 @@ def render(
     images: Mapping[str, ImageSource] = _NO_IMAGES,
     fonts: FontLibrary | None = None,
 ) -> RenderedImage:
-    """Return the image of an HTML text on a canvas of this size in CSS pixels.
+    """Render HTML on a canvas of this size in CSS pixels.
 
     Args:
         html: elements with `style` attributes.
-        width: of the canvas.
-        height: of the canvas; what reaches beyond is cut off.
-        density: how many pixels of the image one CSS pixel has in each direction, as on a screen of that density.
-        images: the bytes by URL, for the URLs that `image_addresses` names; a missing one is drawn as a neutral area.
-        fonts: those of the installed packages by default.
+        width: width of the canvas.
+        height: height of the canvas; anything beyond it is clipped.
+        density: device pixels per CSS pixel in each direction.
+        images: image bytes by URL, for the URLs from `image_addresses`; a missing image is drawn as a neutral area.
+        fonts: the fonts to use; by default those of the installed packages.
 
     Raises:
-        InvalidInput: the text contains something refused, or more than can be drawn; the message says what and where.
+        InvalidInput: the HTML contains something that is refused, or is too complex; the message gives the details.
     """
     notes = Notes()
     library = fonts or default_library()
@@ -89,7 +89,7 @@ def render(
 
 
 def _covered(fragment: Fragment, x: float, y: float, width: int, height: int) -> bool:
-    """Tell whether the first boxes cover the canvas with an opaque colour: then no alpha need be kept."""
+    """Return whether the outermost boxes cover the canvas with opaque colour, so that no alpha channel is needed."""
     while True:
         style = fragment.box.style
         values = vars(style)
@@ -107,7 +107,7 @@ def _covered(fragment: Fragment, x: float, y: float, width: int, height: int) ->
 
 
 def _opaque_image(style: Style) -> bool:
-    """Tell whether the lowest image of a background is an opaque gradient."""
+    """Return whether the bottom layer of a background is an opaque gradient."""
     lowest = style.background_image[-1]
     if isinstance(lowest, (str, UrlImage)):
         return False

@@ -1,4 +1,4 @@
-"""From styled elements to boxes: blocks, flex containers, paragraphs of inline content, images."""
+"""Builds boxes from styled elements: blocks, flex containers, paragraphs of inline content, and images."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Kind = Literal["block", "flex", "grid", "paragraph", "image"]
 
 @dataclass(frozen=True, slots=True)
 class Decoration:
-    """A line that an ancestor draws through, under or over a text."""
+    """A line that an ancestor draws through, under or over text."""
 
     lines: tuple[str, ...]
     style: str
@@ -32,7 +32,7 @@ class Decoration:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inline:
-    """A part of a paragraph: a text, a forced break, the start or end of an inline box, or a box in the line."""
+    """A part of a paragraph: text, a forced break, the start or end of an inline box, or an atomic inline box."""
 
     kind: Literal["text", "break", "open", "close", "box"]
     style: Style
@@ -43,7 +43,7 @@ class Inline:
 
 @dataclass(slots=True, eq=False)
 class Box:
-    """A box. `sequence` is its place in the document."""
+    """A box. `sequence` is its number in document order."""
 
     style: Style
     kind: Kind
@@ -56,12 +56,12 @@ class Box:
 
     @property
     def out_of_flow(self) -> bool:
-        """Whether it is positioned absolutely."""
+        """Whether the box is absolutely positioned."""
         return self.style.position in ("absolute", "fixed")
 
     @property
     def positioned(self) -> bool:
-        """Whether absolute boxes in it are placed relative to it."""
+        """Whether the box is the containing block of absolutely positioned descendants."""
         style = self.style
         return bool(style.position != "static" or style.transforms or style.filter or style.backdrop_filter)
 
@@ -74,7 +74,7 @@ _TABLES = ("table", "table-row", "table-cell")
 
 
 class BoxBuilder:
-    """Makes the boxes of a document."""
+    """Builds the box tree of a document."""
 
     def __init__(self, cascade: Cascade, sources: Sources, notes: Notes) -> None:
         self._cascade = cascade
@@ -117,7 +117,7 @@ class BoxBuilder:
             box.children.append(part if isinstance(part, Box) else _anonymous(box.style, part))
 
     def _parts(self, element: Element, style: Style, decorations: tuple[Decoration, ...]) -> list[Box | Inline]:
-        """Return the boxes of block level and the inline content of an element, in order."""
+        """Return the block-level boxes and the inline content of an element, in order."""
         blockify = style.display in _FLEX + _GRID
         parts: list[Box | Inline] = []
         number = 0
@@ -162,7 +162,7 @@ class BoxBuilder:
         inner_decorations = _decorations(style, decorations)
         parts = self._parts(element, style, inner_decorations)
         if any(isinstance(part, Box) and not part.out_of_flow for part in parts):
-            # Browsers cut the inline box in two around a block; as a block of its own it looks nearly the same.
+            # Browsers split the inline box around a block; making it a block looks nearly the same.
             style.set("display", "block")
             return [self._container(element, style, decorations)]
         return [Inline("open", style), *parts, Inline("close", style)]
@@ -174,7 +174,7 @@ class BoxBuilder:
             )
 
     def _marker(self, style: Style, number: int) -> Box:
-        """Return the bullet or the number of a list item."""
+        """Return the bullet or number of a list item."""
         marker = Style(style)
         marker.set("display", "block")
         marker.set("position", "absolute")
@@ -215,7 +215,7 @@ def _numbered(number: int, kind: str) -> str:
 
 
 def _visible(inlines: list[Inline]) -> bool:
-    """Tell whether inline content makes a line: white space alone does not, unless it is kept."""
+    """Return whether inline content produces a line: white space alone does not, unless it is preserved."""
     return any(
         part.kind in ("box", "break")
         or (
@@ -233,7 +233,7 @@ def _has_edges(style: Style) -> bool:
 
 
 def _runs(parts: list[Box | Inline]) -> list[Box | list[Inline]]:
-    """Return the boxes, and between them the runs of inline content that can be seen."""
+    """Return the boxes, and between them the visible runs of inline content."""
     found: list[Box | list[Inline]] = []
     run: list[Inline] = []
     for part in parts:
@@ -256,7 +256,7 @@ def _anonymous(parent: Style, inlines: list[Inline]) -> Box:
 
 
 def _hand_down_ellipsis(box: Box) -> None:
-    """Let the only text of a flex container be cut as its container says, as satori does and browsers don't."""
+    """Apply the ellipsis of a flex container to its only text, as satori does and browsers do not."""
     style = box.style
     if len(box.children) != 1 or not box.children[0].anonymous:
         return

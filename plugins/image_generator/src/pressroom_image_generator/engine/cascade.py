@@ -1,4 +1,4 @@
-"""From style attributes to computed styles: defaults of elements, variables, inheritance, units."""
+"""From style attributes to computed styles: element defaults, variables, inheritance and units."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from pressroom_image_generator.engine.values import Units, absolute, tokens
 
 MAX_BRACKET_DEPTH: Final = 32
 MAX_VALUES: Final = 5000
-"""How many component values a declaration may have after its variables are filled in."""
+"""Maximum number of component values of a declaration after variable substitution."""
 
 _FIRST: Final = ("direction", "font-size", "color")
-"""Computed before all others, which may depend on them."""
+"""Properties that are computed first, because others depend on them."""
 
 _WITHOUT_EFFECT: Final = frozenset({"-webkit-box-orient", "-webkit-font-smoothing", "text-rendering"})
-"""Companions of other properties: nothing is missing where they are read over."""
+"""Companions of other properties, which are safe to ignore."""
 
 _ROOT_SIZE: Final = 16.0
 _STRUCTURED: Final = re.compile(r"""["'{}\[\]\\@]|/\*|url\(|--""", re.IGNORECASE)
@@ -37,7 +37,7 @@ _STRUCTURED: Final = re.compile(r"""["'{}\[\]\\@]|/\*|url\(|--""", re.IGNORECASE
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A declaration as it was written; `variables` tells whether it contains `var()`."""
+    """A parsed declaration; `variables` is whether it contains `var()`."""
 
     name: str
     nodes: tuple[Node, ...]
@@ -50,8 +50,8 @@ class Declaration:
 class Longhand:
     """A longhand with its value.
 
-    `key` is the declaration that it comes from, which stands for the value; `wide` is the keyword if it is one that all
-    properties know.
+    `key` is the declaration that it comes from, as a cache key for the value; `wide` is the CSS-wide keyword, if it is
+    one.
     """
 
     name: str
@@ -62,14 +62,15 @@ class Longhand:
 
 @dataclass(frozen=True, slots=True)
 class StyleSheet:
-    """What a style attribute says, and what in it could not be read."""
+    """The declarations of a style attribute, and its parse errors."""
 
     declarations: tuple[Declaration, ...]
     problems: tuple[str, ...] = ()
 
 
 class Cascade:
-    """Computes the styles of the elements of one canvas of this size in its own pixels, of which 1px has `density`."""
+    """Computes the styles of all elements. `width` and `height` are in device pixels, `density` of them per CSS pixel.
+    """
 
     def __init__(self, width: float, height: float, notes: Notes, density: int = 1) -> None:
         self._width = width
@@ -78,16 +79,16 @@ class Cascade:
         self._density = density
 
     def root(self) -> Style:
-        """Return the style of the canvas, from which all others inherit."""
+        """Return the style of the canvas, which all elements inherit from."""
         style = Style(density=self._density)
         style.set("display", "block")
         return style
 
     def style(self, element: Element, parent: Style) -> Style:
-        """Return the style of an element.
+        """Return the computed style of an element.
 
         Raises:
-            InvalidInput: a `url()` names something other than an image in a `data:` URL.
+            InvalidInput: a `url()` is not an image in a `data:` URL.
         """
         style = Style(parent)
         sheet = parsed_style(element.attributes.get("style", ""))
@@ -166,9 +167,9 @@ class Cascade:
 
 
 def expanded(name: str, nodes: Sequence[Node], text: str) -> tuple[Longhand, ...] | None:
-    """Return the longhands of a declaration, or `None` where its value is not understood.
+    """Return the longhands of a declaration, or `None` if its value is invalid.
 
-    `text` is the value as it was written, empty where it is not worth remembering.
+    `text` is the value as written, or empty if the result should not be cached.
     """
     found: list[Longhand] = []
     waiting = [(name, nodes)]
@@ -213,11 +214,11 @@ def parsed_style(text: str) -> StyleSheet:
     """Return the declarations of a style attribute.
 
     Raises:
-        InvalidInput: brackets are nested too deeply, or a `url()` names something that is not allowed.
+        InvalidInput: brackets are nested too deeply, or a `url()` is not allowed.
     """
     if _STRUCTURED.search(text):
         return _parsed(text)
-    # Without quotes, brackets and comments a semicolon always ends a declaration: most of them were read before.
+    # Without quotes, brackets and comments a semicolon always ends a declaration, and most of those are cached.
     sheets = [_parsed_one(part) for part in text.split(";") if part.strip()]
     return StyleSheet(
         tuple(one for sheet in sheets for one in sheet.declarations),
@@ -270,7 +271,7 @@ def _refuse_addresses(nodes: Iterable[Node], name: str) -> None:
 def _substituted(
     nodes: Iterable[Node], scope: Mapping[str, Sequence[Node]], visited: tuple[str, ...]
 ) -> list[Node] | None:
-    """Return component values with `var()` filled in, or `None` where one has no value (CSS Variables 1, section 3)."""
+    """Return component values with `var()` substituted, or `None` if one has no value (CSS Variables 1, section 3)."""
     result: list[Node] = []
     for node in nodes:
         if isinstance(node, FunctionBlock) and node.lower_name == "var":

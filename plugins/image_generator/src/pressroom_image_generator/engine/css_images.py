@@ -1,4 +1,4 @@
-"""Readers of backgrounds: images, gradients, positions and sizes, a list of layers each."""
+"""Parsers for backgrounds: images, gradients, positions and sizes, each as a list of layers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MIDDLE: Final[Position] = (Length(part=0.5), Length(part=0.5))
 
 
 def layers(read_one: Reader[T]) -> Reader[tuple[T, ...]]:
-    """Return a reader of a list of layers."""
+    """Return a parser for a comma-separated list of layers."""
 
     def read(nodes: Sequence[Node], units: Units) -> tuple[T, ...] | None:
         found = [read_one(part, units) if part else None for part in split_commas(nodes)[:MAX_LAYERS]]
@@ -49,7 +49,7 @@ def layers(read_one: Reader[T]) -> Reader[tuple[T, ...]]:
 
 
 def url_of(node: Node) -> str | None:
-    """Return the URL in a `url()`."""
+    """Return the URL of a `url()` token or function, or `None`."""
     if isinstance(node, URLToken):
         return str(node.value)
     if isinstance(node, FunctionBlock) and node.lower_name == "url":
@@ -59,7 +59,7 @@ def url_of(node: Node) -> str | None:
 
 
 def css_image(nodes: Sequence[Node], units: Units) -> CssImage | str | None:
-    """Read `none`, a gradient or a `url()`."""
+    """Parse `none`, a gradient or a `url()`."""
     if len(nodes) != 1:
         return None
     node = nodes[0]
@@ -76,7 +76,7 @@ def css_image(nodes: Sequence[Node], units: Units) -> CssImage | str | None:
 
 
 def position(nodes: Sequence[Node], units: Units) -> Position | None:
-    """Read a position of one to four values (CSS Backgrounds 3, section 2.6)."""
+    """Parse a position of one to four values (CSS Backgrounds 3, section 2.6)."""
     if not 1 <= len(nodes) <= 4:
         return None
     if len(nodes) > 2:
@@ -124,7 +124,7 @@ def _inward(offset: AnyLength) -> AnyLength:
 
 
 def background_size(nodes: Sequence[Node], units: Units) -> BackgroundSize | None:
-    """Read `cover`, `contain`, or the width and the height."""
+    """Parse `cover`, `contain`, or a width and a height."""
     if len(nodes) == 1 and keyword(nodes[0]) in ("cover", "contain"):
         return keyword(nodes[0])
     values: list[Size | None] = ["auto" if keyword(node) == "auto" else any_length(node) for node in nodes]
@@ -134,7 +134,7 @@ def background_size(nodes: Sequence[Node], units: Units) -> BackgroundSize | Non
 
 
 def repeat(nodes: Sequence[Node], units: Units) -> tuple[str, str] | None:
-    """Read how a background repeats in each direction."""
+    """Parse how a background repeats in each direction."""
     words = [keyword(node) for node in nodes]
     if len(words) == 1:
         return _REPEATS.get(words[0])

@@ -1,4 +1,4 @@
-"""Readers of transforms, filters and clip paths."""
+"""Parsers for transforms, filters and clip paths."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_BLUR: Final = 200.0
 MAX_POINTS: Final = 500
 
 _COMMANDS: Final = re.compile(r"\s*[Mm][MmLlHhVvCcSsQqTtAaZz0-9eE+\-.,\s]*\Z")
-"""What the commands of a path consist of (SVG 1.1, section 8.3)."""
+"""Characters allowed in path commands (SVG 1.1, section 8.3)."""
 
 Matrix = tuple[float, float, float, float, float, float]
 
@@ -31,7 +31,7 @@ _MIDDLE: Final[Position] = (Length(part=0.5), Length(part=0.5))
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """A matrix after a translation that may depend on the box's size."""
+    """A matrix applied after a translation that can depend on the box's size."""
 
     matrix: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
     x: AnyLength = _ZERO
@@ -40,7 +40,7 @@ class Transform:
 
 @dataclass(frozen=True, slots=True)
 class FilterFunction:
-    """A filter function with its amount; a drop shadow has `shadow` instead."""
+    """A filter function and its amount; a drop shadow has a `shadow` instead."""
 
     name: str
     amount: float = 0.0
@@ -49,7 +49,7 @@ class FilterFunction:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A basic shape: its lengths in the order of CSS, points for a polygon, commands for a path."""
+    """A basic shape: its lengths in CSS order, points for a polygon, commands for a path."""
 
     name: str
     lengths: tuple[AnyLength | str, ...] = ()
@@ -61,7 +61,7 @@ class Shape:
 
 
 def transform(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | None:
-    """Read a list of transforms in two dimensions."""
+    """Parse a list of 2D transforms."""
     if len(nodes) == 1 and keyword(nodes[0]) == "none":
         return ()
     found = [_transform(node, units) if isinstance(node, FunctionBlock) else None for node in nodes[:MAX_FUNCTIONS]]
@@ -70,7 +70,7 @@ def transform(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | No
 
 
 def translation(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | None:
-    """Read the property `translate` (CSS Transforms 2, section 5)."""
+    """Parse the `translate` property (CSS Transforms 2, section 5)."""
     if len(nodes) == 1 and keyword(nodes[0]) == "none":
         return ()
     lengths = [any_length(node) for node in nodes]
@@ -79,7 +79,7 @@ def translation(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | 
 
 
 def rotation(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | None:
-    """Read the property `rotate`, about the axis that points out of the page."""
+    """Parse the `rotate` property, about the z axis only."""
     words = [keyword(node) for node in nodes]
     if words == ["none"]:
         return ()
@@ -89,7 +89,7 @@ def rotation(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | Non
 
 
 def scaling(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | None:
-    """Read the property `scale`."""
+    """Parse the `scale` property."""
     if len(nodes) == 1 and keyword(nodes[0]) == "none":
         return ()
     found = _numbers("scale" if len(nodes) < 3 else "scale3d", [_factor(node) for node in nodes])
@@ -180,7 +180,7 @@ _AMOUNTS: Final = frozenset(
 
 
 def filters(nodes: Sequence[Node], units: Units) -> tuple[FilterFunction, ...] | None:
-    """Read a list of filters."""
+    """Parse a list of filters."""
     if len(nodes) == 1 and keyword(nodes[0]) == "none":
         return ()
     found = [_filter(node, units) if isinstance(node, FunctionBlock) else None for node in nodes[:MAX_FUNCTIONS]]
@@ -214,7 +214,7 @@ def _filter(block: FunctionBlock, units: Units) -> FilterFunction | None:
 
 
 def clip_path(nodes: Sequence[Node], units: Units) -> Shape | None:
-    """Read a basic shape; `none` is a shape without a name."""
+    """Parse a basic shape; `none` is a shape with an empty name."""
     if len(nodes) == 1 and keyword(nodes[0]) == "none":
         return Shape("")
     if len(nodes) != 1 or not isinstance(nodes[0], FunctionBlock):
@@ -264,7 +264,7 @@ def _inset(block: FunctionBlock) -> Shape | None:
 
 
 def four(values: Sequence[AnyLength | None]) -> tuple[AnyLength, ...] | None:
-    """Return the values of the four sides from one to four of them."""
+    """Expand one to four values to the four sides; `None` if one is invalid."""
     known = [value for value in values if value is not None]
     if not 1 <= len(known) <= 4 or len(known) != len(values):
         return None

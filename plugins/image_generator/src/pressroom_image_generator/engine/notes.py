@@ -1,4 +1,4 @@
-"""What a render tells its caller besides the image."""
+"""Warnings of a render."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ _MAX_WARNING_LENGTH: Final = 300
 
 
 class Notes:
-    """The warnings of one render, each once, in the order in which they came up."""
+    """The distinct warnings of one render, in order."""
 
     def __init__(self) -> None:
         self._seen: dict[str, None] = {}
 
     def warn(self, text: str) -> None:
-        """Add a warning, unless it was given before or there are too many.
+        """Add a warning, unless it is a duplicate or there are already `MAX_WARNINGS`.
 
-        Warnings quote what documents contain in the middle of sentences, so each is made one printable line of bounded
-        length.
+        Warnings quote document content, so each one is reduced to a printable line of bounded length.
         """
         if len(self._seen) < MAX_WARNINGS:
             self._seen.setdefault(_cut(_printable(text), _MAX_WARNING_LENGTH), None)
@@ -31,7 +30,7 @@ class Notes:
 
 
 def shown(text: str) -> str:
-    """Return a text as messages show it: on one line, printable, not too long."""
+    """Quote a text for a message: on one line, printable and truncated."""
     return f'"{_cut(_printable(text), _MAX_SHOWN_LENGTH)}"'
 
 

@@ -1,4 +1,4 @@
-"""From HTML to a tree of elements, and what these look like before they are styled (HTML Standard, section 15)."""
+"""Parses HTML to a tree of elements, with the default styles of elements (HTML Standard, section 15)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pressroom_image_generator.engine.notes import Notes, shown
 
 MAX_ELEMENTS: Final = 5000
 MAX_DEPTH: Final = 100
-"""The maximum depth of nested elements."""
+"""Maximum depth of nested elements."""
 
 _REFUSED: Final = {
     "script": "scripts do not run here",
@@ -37,7 +37,7 @@ _CONTROLS: Final = re.compile(r"[\x00-\x20]")
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """An element with its attributes in lower case; `children` are elements and texts. `markup` is an `<svg>` whole."""
+    """An element with lower-case attribute names. `children` are elements and texts; `markup` is that of `<svg>`."""
 
     tag: str
     attributes: dict[str, str] = field(default_factory=dict)
@@ -46,20 +46,20 @@ class Element:
 
     @property
     def text(self) -> str:
-        """The text in it, at any depth."""
+        """The text content at any depth."""
         return "".join(child if isinstance(child, str) else child.text for child in self.children)
 
 
 def parse_html(html: str, notes: Notes) -> Element:
-    """Return the tree of an HTML text under a root that stands for the canvas.
+    """Parse HTML to a tree whose root represents the canvas.
 
     Raises:
-        InvalidInput: the text contains something that is refused, too many elements, or elements nested too deeply.
+        InvalidInput: the HTML contains something that is refused, too many elements, or elements nested too deeply.
     """
     parser = LexborHTMLParser(html, is_fragment=True)
     root = Element("canvas")
     elements = 0
-    # A stack instead of recursion: a hostile text nests thousands of elements.
+    # A stack instead of recursion: hostile HTML nests thousands of elements.
     waiting: list[tuple[Any, Element, int]] = [(node, root, 1) for node in reversed(_siblings(parser.root))]
     while waiting:
         node, parent, depth = waiting.pop()
@@ -85,7 +85,7 @@ def parse_html(html: str, notes: Notes) -> Element:
 
 
 def image_sources(root: Element) -> Iterator[str]:
-    """Yield what the `<img>` elements name, in the order of the document."""
+    """Yield the sources of the `<img>` elements in document order."""
     waiting: list[Element] = [root]
     while waiting:
         element = waiting.pop()
@@ -130,7 +130,7 @@ def _element(node: Any, html: str, notes: Notes) -> Element | None:
 
 
 def _place(html: str, what: str) -> str:
-    """Return where a text first occurs, for a message: the parser keeps no positions."""
+    """Return the position of the first occurrence of a text, for messages: the parser records none."""
     index = html.lower().find(what.lower()) if what else -1
     if index < 0:
         return ""
@@ -208,10 +208,10 @@ _DIGITS: Final = re.compile(r"\s*\d{1,6}(\.\d{1,6})?%?\s*\Z")
 
 
 def default_declarations(tag: str, other_font: bool) -> _Declarations:
-    """Return the longhands that an element starts with.
+    """Return the default longhands of an element.
 
-    The smaller size of monospaced text is the generic family's alone: it is left out where the author names
-    `other_font`s, as browsers do.
+    Monospaced text is only smaller in the generic family: the size is left out if the author sets `other_font`, as in
+    browsers.
     """
     declarations = _DEFAULTS.get(tag, ())
     if other_font and declarations[:2] == _MONO:
@@ -220,7 +220,7 @@ def default_declarations(tag: str, other_font: bool) -> _Declarations:
 
 
 def presentational(element: Element) -> Iterator[tuple[str, str]]:
-    """Yield the longhands that attributes other than `style` stand for."""
+    """Yield the longhands for presentational attributes, that is, those other than `style`."""
     attributes = element.attributes
     if attributes.get("dir", "").lower() in ("rtl", "ltr"):
         yield "direction", attributes["dir"].lower()

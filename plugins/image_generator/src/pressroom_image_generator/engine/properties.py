@@ -1,6 +1,6 @@
-"""Every CSS property that the engine knows: its initial value, whether it is inherited, and what reads it.
+"""The supported CSS properties: initial value, inheritance, and the parser of values.
 
-A property is a class attribute of `Style`; its CSS name is the attribute's with hyphens, unless `name` says otherwise.
+A property is a class attribute of `Style`; its CSS name is the attribute's with hyphens, unless `name` overrides it.
 Shorthands are in `shorthands`.
 """
 
@@ -31,11 +31,11 @@ from pressroom_image_generator.engine.tracks import GridLine, Track, areas, grid
 from pressroom_image_generator.engine.values import AnyLength, Edges, Size
 
 PROPERTIES: Final[dict[str, Property[Any]]] = {}
-"""The properties by their CSS names."""
+"""All properties by CSS name."""
 
 
 class Property(Generic[T]):
-    """A property. On a `Style` it is the computed value, the initial one where nothing was set."""
+    """A descriptor for a CSS property. On a `Style` it returns the computed value, by default the initial one."""
 
     def __init__(self, initial: T, read: Reader[T], *, inherited: bool = False, name: str = "") -> None:
         self.initial = initial
@@ -55,7 +55,7 @@ class Property(Generic[T]):
     @overload
     def __get__(self, style: Style, owner: type) -> T: ...
 
-    # There is no `__set__`: a value in the style's own dictionary goes before this, without a call.
+    # Without `__set__` this is a non-data descriptor: values in the instance dictionary take precedence at no cost.
     def __get__(self, style: Style | None, owner: type) -> Property[T] | T:
         return self if style is None else self.initial
 
@@ -111,9 +111,9 @@ _BLENDS: Final = (
 
 
 class Style:
-    """The computed values of an element, in pixels of the image; `variables` are its custom properties.
+    """The computed values of an element, in device pixels; `variables` are its custom properties.
 
-    1px has `density` of these pixels. `edges` is what layout remembers of its margins, border and padding.
+    A CSS pixel has `density` device pixels. `edges` caches the margins, borders and padding for the layout.
     """
 
     # Boxes
@@ -303,7 +303,7 @@ class Style:
         return self.translate + self.rotate + self.scale + self.transform
 
     def set(self, name: str, value: object) -> None:
-        """Set the computed value of the property of that CSS name."""
+        """Set the computed value of a property by its CSS name."""
         self.__dict__[PROPERTIES[name].attribute] = value
 
 

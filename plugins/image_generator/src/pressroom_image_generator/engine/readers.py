@@ -1,4 +1,4 @@
-"""Readers of property values: each takes component values and units, and returns `None` for an invalid value."""
+"""Parsers of property values: each takes component values and units, and returns `None` for an invalid value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _THICKNESSES: Final = {"thin": 1.0, "medium": 3.0, "thick": 5.0}
 
 @dataclass(frozen=True, slots=True)
 class ShadowStyle:
-    """A shadow of a box or a text. A colour of `None` is the text's."""
+    """A box or text shadow. A colour of `None` means the text colour."""
 
     x: float
     y: float
@@ -42,7 +42,7 @@ class ShadowStyle:
 
 
 def keywords(*allowed: str) -> Reader[str]:
-    """Return a reader of one of these keywords."""
+    """Return a parser for one of these keywords."""
 
     def read(nodes: Sequence[Node], units: Units) -> str | None:
         word = keyword(nodes[0]) if len(nodes) == 1 else " ".join(keyword(node) for node in nodes)
@@ -52,7 +52,7 @@ def keywords(*allowed: str) -> Reader[str]:
 
 
 def size(*allowed: str, negative: bool = False) -> Reader[Size]:
-    """Return a reader of a length, a percentage or one of these keywords."""
+    """Return a parser for a length, a percentage or one of these keywords."""
 
     def read(nodes: Sequence[Node], units: Units) -> Size | None:
         if len(nodes) != 1:
@@ -68,7 +68,7 @@ def size(*allowed: str, negative: bool = False) -> Reader[Size]:
 
 
 def pixels(words: Mapping[str, float] = MappingProxyType({}), *, negative: bool = False) -> Reader[float]:
-    """Return a reader of a length without percentages, or of a keyword that stands for one."""
+    """Return a parser for a length without percentages, or a keyword for one."""
 
     def read(nodes: Sequence[Node], units: Units) -> float | None:
         if len(nodes) != 1:
@@ -87,7 +87,7 @@ thickness: Final[Reader[float]] = pixels(_THICKNESSES)
 
 
 def numeric(low: float, high: float, *, percent: bool = False) -> Reader[float]:
-    """Return a reader of a number, cut to a range; a percentage is one where `percent` says so."""
+    """Return a parser for a number, clamped to a range; with `percent`, percentages are allowed."""
 
     def read(nodes: Sequence[Node], units: Units) -> float | None:
         if len(nodes) != 1:
@@ -101,29 +101,29 @@ def numeric(low: float, high: float, *, percent: bool = False) -> Reader[float]:
 
 
 def non_negative(nodes: Sequence[Node], units: Units) -> float | None:
-    """Read a number that is 0 or more."""
+    """Parse a number of 0 or more."""
     value = number(nodes[0]) if len(nodes) == 1 else None
     return value if value is not None and value >= 0 else None
 
 
 def whole_number(nodes: Sequence[Node], units: Units) -> int | None:
-    """Read a whole number."""
+    """Parse an integer."""
     value = number(nodes[0]) if len(nodes) == 1 else None
     return int(value) if value is not None and value.is_integer() else None
 
 
 def color(nodes: Sequence[Node], units: Units) -> Color | None:
-    """Read a colour."""
+    """Parse a colour."""
     return color_or_none(nodes[0], units.color) if len(nodes) == 1 else None
 
 
 def z_index(nodes: Sequence[Node], units: Units) -> int | str | None:
-    """Read `auto` or a whole number."""
+    """Parse `auto` or an integer."""
     return "auto" if len(nodes) == 1 and keyword(nodes[0]) == "auto" else whole_number(nodes, units)
 
 
 def families(nodes: Sequence[Node], units: Units) -> tuple[str, ...] | None:
-    """Read a list of font families."""
+    """Parse a list of font families."""
     found: list[str] = []
     for part in split_commas(nodes):
         if len(part) == 1 and part[0].type == "string":
@@ -136,7 +136,7 @@ def families(nodes: Sequence[Node], units: Units) -> tuple[str, ...] | None:
 
 
 def font_size(nodes: Sequence[Node], units: Units) -> float | None:
-    """Read a font size; `em` and percentages are of the parent's."""
+    """Parse a font size; `em` and percentages refer to the parent's."""
     if len(nodes) != 1:
         return None
     word = keyword(nodes[0])
@@ -152,7 +152,7 @@ def font_size(nodes: Sequence[Node], units: Units) -> float | None:
 
 
 def font_weight(nodes: Sequence[Node], units: Units) -> float | None:
-    """Read a font weight."""
+    """Parse a font weight."""
     if len(nodes) != 1:
         return None
     if (word := keyword(nodes[0])) in _WEIGHTS:
@@ -162,7 +162,7 @@ def font_weight(nodes: Sequence[Node], units: Units) -> float | None:
 
 
 def line_height(nodes: Sequence[Node], units: Units) -> float | Length | str | None:
-    """Read a line height: a number that children multiply with their own font size, pixels, or `normal`."""
+    """Parse a line height: a factor for each element's own font size, pixels, or `normal`."""
     if len(nodes) != 1:
         return None
     if keyword(nodes[0]) == "normal":
@@ -175,7 +175,7 @@ def line_height(nodes: Sequence[Node], units: Units) -> float | Length | str | N
 
 
 def spacing(nodes: Sequence[Node], units: Units) -> float | None:
-    """Read the spacing of letters or words."""
+    """Parse letter or word spacing."""
     if len(nodes) != 1:
         return None
     if keyword(nodes[0]) == "normal":
@@ -186,7 +186,7 @@ def spacing(nodes: Sequence[Node], units: Units) -> float | None:
 
 
 def aspect_ratio(nodes: Sequence[Node], units: Units) -> float | str | None:
-    """Read a ratio of width to height; 0 stands for `auto`."""
+    """Parse a ratio of width to height; `auto` becomes 0."""
     rest = [node for node in nodes if keyword(node) != "auto"]
     if not rest:
         return 0.0
@@ -200,7 +200,7 @@ def aspect_ratio(nodes: Sequence[Node], units: Units) -> float | str | None:
 
 
 def radius(nodes: Sequence[Node], units: Units) -> tuple[AnyLength, AnyLength] | None:
-    """Read the two radii of one corner."""
+    """Parse the two radii of one corner."""
     values = [any_length(node) for node in nodes]
     if not 1 <= len(values) <= 2 or values[0] is None or values[-1] is None:
         return None
@@ -208,7 +208,7 @@ def radius(nodes: Sequence[Node], units: Units) -> tuple[AnyLength, AnyLength] |
 
 
 def shadows(*, spread: bool) -> Reader[tuple[ShadowStyle, ...]]:
-    """Return a reader of the shadows of boxes (which may spread and be inset) or of texts."""
+    """Return a parser for box shadows (with `spread`, which also allows `inset`) or text shadows."""
 
     def read(nodes: Sequence[Node], units: Units) -> tuple[ShadowStyle, ...] | None:
         if len(nodes) == 1 and keyword(nodes[0]) == "none":
@@ -240,7 +240,7 @@ def _shadow(nodes: Sequence[Node], units: Units, *, spread: bool) -> ShadowStyle
 
 
 def text_lines(nodes: Sequence[Node], units: Units) -> tuple[str, ...] | None:
-    """Read which lines decorate a text."""
+    """Parse the lines of a text decoration."""
     words = tuple(keyword(node) for node in nodes)
     if words == ("none",):
         return ()
@@ -248,16 +248,16 @@ def text_lines(nodes: Sequence[Node], units: Units) -> tuple[str, ...] | None:
 
 
 def line_clamp(nodes: Sequence[Node], units: Units) -> int | None:
-    """Read the most lines; 0 stands for `none`."""
+    """Parse the maximum number of lines; `none` becomes 0."""
     if len(nodes) == 1 and keyword(nodes[0]) == "none":
         return 0
-    # Satori takes a block ellipsis behind the number: it is read over.
+    # Satori allows a block ellipsis after the number; it is ignored.
     value = whole_number(nodes[:1], units)
     return value if value is not None and value >= 1 else None
 
 
 def font_features(nodes: Sequence[Node], units: Units) -> tuple[tuple[str, int], ...] | None:
-    """Read OpenType features with their values (CSS Fonts 4, section 6.12)."""
+    """Parse OpenType features and their values (CSS Fonts 4, section 6.12)."""
     if len(nodes) == 1 and keyword(nodes[0]) == "normal":
         return ()
     found: list[tuple[str, int]] = []

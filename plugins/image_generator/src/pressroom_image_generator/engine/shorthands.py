@@ -1,4 +1,4 @@
-"""Shorthands: one declaration that stands for several. Each expander works on component values alone."""
+"""Expanders of shorthand properties. They work on component values, without computing them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _pair(first: str, second: str) -> Expander:
 
 
 def _line(*patterns: str) -> Expander:
-    """Return the expander of a width, a style and a colour in any order, for one side or all."""
+    """Return an expander for a width, a style and a colour in any order, for one side or all."""
 
     def expand(nodes: Nodes) -> Expanded | None:
         found: dict[str, Nodes] = {"width": tokens("medium"), "style": tokens("none"), "color": tokens("currentcolor")}
@@ -214,7 +214,7 @@ def _mask(nodes: Nodes) -> Expanded | None:
 
 
 def _variant(nodes: Nodes) -> Expanded | None:
-    """Return the parts of `font-variant`: each of its keywords belongs to one of them."""
+    """Return the longhands of `font-variant`, each keyword assigned to its property."""
     found: dict[str, Nodes] = {}
     for node in nodes:
         word = keyword(node)
@@ -285,7 +285,7 @@ SHORTHANDS: Final[dict[str, Expander]] = {
     "background": _background,
     "list-style": _list_style,
     "-webkit-text-stroke": _stroke,
-    # Other names of the same properties
+    # Aliases
     "word-wrap": _renamed("overflow-wrap"),
     "-webkit-line-clamp": _renamed("line-clamp"),
     "-webkit-background-clip": _renamed("background-clip"),
@@ -295,7 +295,7 @@ SHORTHANDS: Final[dict[str, Expander]] = {
     "-webkit-transform": _renamed("transform"),
     "-webkit-filter": _renamed("filter"),
     "text-stroke": _stroke,
-    # Logical sides; those of the line follow the direction, see `physical`
+    # Logical sides; inline sides depend on the direction, see `physical`
     "margin-block": _pair("margin-top", "margin-bottom"),
     "margin-inline": _pair("margin-inline-start", "margin-inline-end"),
     "padding-block": _pair("padding-top", "padding-bottom"),
@@ -324,7 +324,7 @@ _INLINE_PREFIXES: Final = ("margin-inline-", "padding-inline-", "inset-inline-",
 
 
 def physical(name: str, direction: str) -> str:
-    """Return the name of a side along the line as left or right."""
+    """Resolve a logical inline side to left or right."""
     if "inline-" not in name:
         return name
     for prefix in _INLINE_PREFIXES:
@@ -339,7 +339,7 @@ def physical(name: str, direction: str) -> str:
 
 
 def wide_keyword(nodes: Nodes) -> str:
-    """Return the keyword if the whole value is one that every property knows."""
+    """Return the CSS-wide keyword if it is the whole value, or an empty string."""
     if len(nodes) == 1 and isinstance(nodes[0], IdentToken) and nodes[0].lower_value in WIDE_KEYWORDS:
         return str(nodes[0].lower_value)
     return ""

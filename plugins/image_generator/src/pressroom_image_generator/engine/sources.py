@@ -1,4 +1,4 @@
-"""Images from bytes: `data:` URLs, fetched images and SVG, decoded within limits."""
+"""Images from `data:` URLs, fetched content and SVG, decoded within limits."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "AVIF")
 _NEUTRAL: Final = (128, 128, 128, 64)
 
 ImageSource = bytes | None
-"""The bytes of a fetched image, or `None` where it could not be fetched."""
+"""The bytes of a fetched image, or `None` if the fetch failed."""
 
 
 class Source(Protocol):
-    """An image that can be drawn at any size. `ratio` is width to height; sizes may be unknown."""
+    """An image that can be drawn at any size. `ratio` is width to height; sizes can be unknown."""
 
     width: float | None
     height: float | None
     ratio: float | None
 
     def image(self, width: int, height: int) -> Image.Image:
-        """Return the image as `RGBA` or `RGB` of that many pixels."""
+        """Return the image as `RGBA` or `RGB` at this size in pixels."""
         ...
 
 
@@ -44,7 +44,7 @@ class _Raster:
         self.ratio: float | None = image.width / image.height
 
     def image(self, width: int, height: int) -> Image.Image:
-        """Return the image in another size; an alpha channel is premultiplied for that."""
+        """Resize the image, with premultiplied alpha if it has an alpha channel."""
         image = self._image
         if image.size == (width, height):
             return image
@@ -63,7 +63,7 @@ class _Vector:
         self.ratio = svg.ratio
 
     def image(self, width: int, height: int) -> Image.Image:
-        """Return the drawing at that size; one that cannot be drawn is transparent, one that takes too long is grey."""
+        """Render the SVG at this size. If it takes too long, the image is grey; if invalid, transparent."""
         try:
             return self._budget.draw(self._svg, width, height)
         except TooCostly:
@@ -74,7 +74,7 @@ class _Vector:
 
 
 class Sources:
-    """The images of one render: each is decoded once. Their sizes are pixels of a canvas on which 1px has `density`."""
+    """The images of one render, each decoded once. Sizes are in device pixels; 1px has `density` of them."""
 
     def __init__(self, fetched: Mapping[str, ImageSource], notes: Notes, density: int = 1) -> None:
         self._fetched = fetched
@@ -84,7 +84,7 @@ class Sources:
         self._budget = VectorBudget()
 
     def named(self, address: str) -> Source | None:
-        """Return the image at a URL; if it cannot be had, warn and return `None`."""
+        """Return the image at a URL, or warn and return `None` if it is unavailable."""
         if not address:
             self._notes.warn("an <img> has no src")
             return None
@@ -93,7 +93,7 @@ class Sources:
         return self._decoded[address]
 
     def inline_svg(self, markup: str, color: Color) -> Source | None:
-        """Return an `<svg>` element as an image; `currentColor` in it is the text's colour."""
+        """Return an `<svg>` element as an image, with `currentColor` set to the text colour."""
         red, green, blue, _ = color.rgba8
         paint = f"#{red:02x}{green:02x}{blue:02x}"
         return self._svg(re.sub("currentcolor", paint, with_namespaces(markup), flags=re.IGNORECASE), "an <svg>")
@@ -123,13 +123,13 @@ class Sources:
                 if width * height > MAX_PIXELS:
                     self._notes.warn(f"{what} has {width} by {height} pixels, more than {MAX_PIXELS // 10**6} million")
                     return None
-                # A JPEG can be decoded at a fraction of its size, which is all that a canvas shows.
+                # A JPEG can be decoded at reduced size, which is enough for any canvas.
                 opened.draft(None, (MAX_EDGE // 2, MAX_EDGE // 2))
                 scale = self._density * width / opened.width
                 turned = ImageOps.exif_transpose(opened)
                 opaque = turned.mode in ("RGB", "L", "CMYK", "YCbCr", "1", "I;16") and "transparency" not in turned.info
                 return _Raster(turned.convert("RGB" if opaque else "RGBA"), scale)
-        # Decoders raise whatever a damaged file leads them to.
+        # Decoders raise arbitrary exceptions for damaged files.
         except Exception:  # noqa: BLE001
             self._notes.warn(f"{what} cannot be read; png, jpeg, gif, webp, avif and svg can")
             return None

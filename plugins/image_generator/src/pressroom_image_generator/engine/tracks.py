@@ -1,4 +1,4 @@
-"""Grid tracks and lines: their readers and their shorthands (CSS Grid 2, sections 7 and 8)."""
+"""Grid tracks and lines: parsers and shorthands (CSS Grid 2, sections 7 and 8)."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ FARTHEST_LINE: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """The least and the greatest size of a row or column; `fraction` is its share of the rest (`fr`), 0 for none.
+    """The minimum and maximum size of a row or column; `fraction` is its `fr` value, 0 for none.
 
-    `fill` marks tracks that repeat as often as they fit. `names` are those of the line before it, `after` those of the
-    line after it that the next one does not know.
+    `fill` marks tracks that repeat as often as they fit. `names` are the names of the line before the track; `after`
+    holds names of the line after it, unless they are in `names` of the next track.
     """
 
     least: Size = "auto"
@@ -42,9 +42,9 @@ class Track:
 
 @dataclass(frozen=True, slots=True)
 class GridLine:
-    """Where an item starts or ends: a line (from 1, or from -1 backwards), a span, or 0 for `auto`.
+    """The start or end of an item: a line (from 1, or from -1 backwards), a span, or 0 for `auto`.
 
-    With a `name` only the lines of that name count; a name alone may be that of an area too.
+    With a `name`, only lines with that name count; a name alone can also refer to an area.
     """
 
     line: int = 0
@@ -53,7 +53,7 @@ class GridLine:
 
 
 def track_list(nodes: Sequence[Node], units: Units) -> tuple[Track, ...] | None:
-    """Read a list of tracks, `repeat()` written out."""
+    """Parse a list of tracks, with `repeat()` expanded."""
     if len(nodes) == 1 and keyword(nodes[0]) in ("none", "auto"):
         return (Track(),) if keyword(nodes[0]) == "auto" else ()
     tracks = _tracks(nodes, units)
@@ -96,7 +96,7 @@ def _repeated(block: FunctionBlock, units: Units) -> list[Track] | None:
 
 
 def areas(nodes: Sequence[Node], units: Units) -> tuple[tuple[str, ...], ...] | None:
-    """Read the rows of named areas; an empty name is a cell of none. Areas must be rectangles (section 7.3)."""
+    """Parse rows of named areas; an empty string is an unnamed cell. Areas must be rectangles (section 7.3)."""
     if len(nodes) == 1 and keyword(nodes[0]) == "none":
         return ()
     if not nodes or any(node.type != "string" for node in nodes):
@@ -140,7 +140,7 @@ def _track(node: Node) -> Track | None:
 
 
 def grid_line(nodes: Sequence[Node], units: Units) -> GridLine | None:
-    """Read `auto`, the number of a line, a name, or a span."""
+    """Parse `auto`, a line number, a name or a span."""
     if [keyword(node) for node in nodes] == ["auto"]:
         return GridLine()
     spans = [node for node in nodes if keyword(node) == "span"]
@@ -160,7 +160,7 @@ def grid_line(nodes: Sequence[Node], units: Units) -> GridLine | None:
 
 
 def grid_lines(start: str, end: str) -> Expander:
-    """Return the expander of the two lines between which an item stands."""
+    """Return an expander for the start and end line of an item."""
 
     def expand(nodes: Nodes) -> Expanded | None:
         parts = split_slash(nodes)
@@ -187,13 +187,13 @@ def grid_area(nodes: Nodes) -> Expanded | None:
 
 
 def _opposite(line: Nodes) -> Nodes:
-    """Return the other line where only one is given: a name is that of both."""
+    """Return the default for the opposite line: a name applies to both."""
     named = len(line) == 1 and isinstance(line[0], IdentToken) and keyword(line[0]) != "auto"
     return line if named else tokens("auto")
 
 
 def grid_template(nodes: Nodes) -> Expanded | None:
-    """Return rows, columns and areas of `grid-template`, and of a `grid` that names no automatic tracks."""
+    """Return rows, columns and areas of `grid-template`, or of a `grid` without automatic tracks."""
     if len(nodes) == 1 and keyword(nodes[0]) == "none":
         parts: list[list[Node]] = [[*nodes], [*nodes]]
     else:
@@ -211,7 +211,7 @@ def grid_template(nodes: Nodes) -> Expanded | None:
 
 
 def _rows(nodes: Nodes) -> Nodes:
-    """Return the tracks of rows that stand after their areas; one without a size is automatic."""
+    """Return the row sizes that follow the area strings; a missing size is `auto`."""
     rows: list[Node] = []
     waiting = False
     for node in nodes:

@@ -1,6 +1,6 @@
-"""Lengths as styles write them (relative units, `calc()` and its kin, percentages that layout resolves), and edges.
+"""Lengths in styles (relative units, `calc()` and similar functions, percentages resolved by layout), and edges.
 
-The expanders of shorthands share what is here too: the component values of a text of ours, and what they return.
+Also contains helpers for the expanders of shorthands.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tinycss2.ast import DimensionToken, FunctionBlock, Node, NumberToken, Paren
 
 
 class Edges(NamedTuple):
-    """The thickness of a frame on its four sides, in pixels."""
+    """The widths of a frame's four sides, in pixels."""
 
     top: float = 0.0
     right: float = 0.0
@@ -27,16 +27,16 @@ class Edges(NamedTuple):
 
     @property
     def across(self) -> float:
-        """Left and right together."""
+        """Sum of left and right."""
         return self.left + self.right
 
     @property
     def down(self) -> float:
-        """Top and bottom together."""
+        """Sum of top and bottom."""
         return self.top + self.bottom
 
     def plus(self, other: Edges) -> Edges:
-        """Return both frames together."""
+        """Return the sum of both frames."""
         return Edges(self.top + other.top, self.right + other.right, self.bottom + other.bottom, self.left + other.left)
 
 
@@ -48,13 +48,13 @@ _MATH: Final = frozenset({"calc", "min", "max", "clamp"})
 
 @dataclass(frozen=True, slots=True)
 class MixedLength:
-    """A sum, the least or the greatest of lengths that cannot be told apart before layout."""
+    """A sum, minimum or maximum of lengths that can only be computed during layout."""
 
     operation: Literal["sum", "min", "max"]
     items: tuple[Length | MixedLength, ...]
 
     def of(self, whole: float) -> float:
-        """Return the pixels, where `whole` pixels are 100 %."""
+        """Return the length in pixels; `whole` is 100 %."""
         values = [item.of(whole) for item in self.items]
         return sum(values) if self.operation == "sum" else min(values) if self.operation == "min" else max(values)
 
@@ -66,7 +66,7 @@ Size = AnyLength | str
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """What units and `currentcolor` stand for: pixels of the image in 1em, 1rem, 100vw, 100vh and 1px (`density`)."""
+    """Values of units and `currentcolor`: device pixels in 1em, 1rem, 100vw, 100vh and 1px (`density`)."""
 
     em: float = 16.0
     rem: float = 16.0
@@ -76,7 +76,7 @@ class Units:
     density: float = 1.0
 
     def pixels(self, unit: str) -> float | None:
-        """Return the pixels of one relative unit."""
+        """Return the pixels of one relative unit, or `None` for any other unit."""
         match unit:
             case "em":
                 return self.em
@@ -98,19 +98,19 @@ class Units:
 
 
 def depends_on_percentage(value: object) -> bool:
-    """Tell whether a size needs the base of percentages."""
+    """Return whether a size depends on the base of percentages."""
     if isinstance(value, Length):
         return value.part != 0
     return isinstance(value, MixedLength) and any(depends_on_percentage(item) for item in value.items)
 
 
 def absolute(nodes: Iterable[Node], units: Units) -> list[Node]:
-    """Return component values with lengths as pixels of the image, and with `calc()` worked out where it can be."""
+    """Return component values with lengths in device pixels, and `calc()` evaluated as far as possible."""
     return [_absolute_node(node, units) for node in nodes]
 
 
 def any_length(node: Node) -> AnyLength | None:
-    """Return a length or percentage whose units are absolute, `calc()` included."""
+    """Return a length or percentage, including `calc()`, whose units are absolute."""
     if isinstance(node, FunctionBlock) and node.lower_name in _MATH:
         value = _calculated(node)
         return value if isinstance(value, (Length, MixedLength)) else None
@@ -177,7 +177,7 @@ def _calculated(block: FunctionBlock) -> _Number | None:
 
 
 def _sum(nodes: Sequence[Node]) -> _Number | None:
-    """Return the value of products that are added; the signs must be surrounded by white space (CSS Values 4, 10.1)."""
+    """Evaluate a sum of products; signs must be surrounded by white space (CSS Values 4, section 10.1)."""
     terms: list[tuple[int, list[Node]]] = [(1, [])]
     for index, node in enumerate(nodes):
         if node.type == "literal" and node.value in "+-" and 0 < index < len(nodes) - 1:
@@ -271,17 +271,17 @@ Expander = Callable[[Nodes], Expanded | None]
 
 @lru_cache(maxsize=128)
 def tokens(text: str) -> tuple[Node, ...]:
-    """Return the component values of a text of ours."""
+    """Parse trusted text into component values."""
     return tuple(significant(tinycss2.parse_component_value_list(text)))
 
 
 def slash(node: Node) -> bool:
-    """Tell whether a component value is a slash."""
+    """Return whether a component value is a slash."""
     return bool(node.type == "literal" and node.value == "/")
 
 
 def split_slash(nodes: Nodes) -> list[list[Node]]:
-    """Return the parts of a value between its slashes."""
+    """Split a value at its slashes."""
     parts: list[list[Node]] = [[]]
     for node in nodes:
         if slash(node):

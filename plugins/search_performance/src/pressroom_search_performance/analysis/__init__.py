@@ -1,1 +1,1 @@
-"""What the figures tell."""
+"""Analysis of search figures: opportunities and keyword ideas."""

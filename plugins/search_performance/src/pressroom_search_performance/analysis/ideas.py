@@ -1,4 +1,4 @@
-"""Phrases that a website follows, and phrases that it could."""
+"""Keywords that a website tracks, and ideas for new ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_KEYWORDS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class FollowedKeyword:
-    """A phrase, and the URL that ought to be found by it, which may be empty."""
+    """A tracked phrase and the URL that should rank for it, or an empty string."""
 
     phrase: str
     target_url: str
@@ -29,7 +29,7 @@ class FollowedKeyword:
 
 
 class FollowedKeywords:
-    """Keeps the followed phrases of a website, which must be the caller's."""
+    """Stores the tracked phrases of one website, which must belong to the caller."""
 
     def __init__(self, plugin: PluginContext, user_id: str, website_id: str) -> None:
         self._database = plugin.services.database
@@ -37,7 +37,7 @@ class FollowedKeywords:
         self._website_id = website_id
 
     async def every(self) -> Sequence[FollowedKeyword]:
-        """Return all phrases, by name."""
+        """Return all phrases in alphabetical order."""
         wanted = select(KeywordRow).where(
             KeywordRow.website_id == self._website_id, KeywordRow.user_id == self._user_id
         )
@@ -46,10 +46,10 @@ class FollowedKeywords:
             return [FollowedKeyword(row.phrase, row.target_url, row.created_at) for row in rows]
 
     async def follow(self, phrase: str, target_url: str | None) -> FollowedKeyword:
-        """Follow a phrase, or change its URL where one is given. Raises `InvalidInput` for too many."""
+        """Track a phrase, or change its URL if one is given. Raises `InvalidInput` at the limit of `MAX_KEYWORDS`."""
         try:
             return await self._follow(phrase, target_url)
-        except IntegrityError:  # two at the same moment: it is there now
+        except IntegrityError:  # a concurrent call inserted the row
             return await self._follow(phrase, target_url)
 
     async def _follow(self, phrase: str, target_url: str | None) -> FollowedKeyword:
@@ -75,7 +75,7 @@ class FollowedKeywords:
             return FollowedKeyword(row.phrase, row.target_url, row.created_at)
 
     async def forget(self, phrase: str) -> None:
-        """Stop to follow a phrase. Safe to repeat."""
+        """Stop tracking a phrase. Idempotent."""
         gone = delete(KeywordRow).where(KeywordRow.website_id == self._website_id, KeywordRow.phrase == phrase)
         async with self._database.writing() as session:
             await session.execute(gone)
@@ -91,7 +91,7 @@ _WORDS = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What a page or article is about."""
+    """The subject of a page or article."""
 
     phrase: str
     words: frozenset[str]
@@ -100,9 +100,12 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class KeywordIdea:
-    """A phrase. `gap`: people find the site by it and no page is about it; `title`: a page is about it.
+    """A keyword suggestion.
 
-    `impressions` and `position` are `None` where no figures name the phrase.
+    A `gap` is a query that finds the site although no page covers it; a `search_query` is one that a page covers; a
+    `title` comes from a page or article without search figures.
+
+    `impressions` and `position` are `None` if there are no figures for the phrase.
     """
 
     phrase: str
@@ -113,12 +116,12 @@ class KeywordIdea:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return the words of a text, without regard to case."""
+    """Return the distinct words of a text, case-folded."""
     return frozenset(_WORDS.findall(text.casefold()))
 
 
 async def topics(plugin: PluginContext, user_id: str, website_id: str) -> Sequence[Topic]:
-    """Return what the website's pages and the articles for it are about: their keyphrases, else their titles."""
+    """Return the topics of the website's pages and articles: their keyphrases, or else their titles."""
     content = content_services(plugin)
     pages = await content.websites.site_pages(user_id, website_id, limit=_MAX_TITLES)
     articles = await content.articles.summaries(user_id, website_id, limit=_MAX_TITLES, order="created")
@@ -128,7 +131,7 @@ async def topics(plugin: PluginContext, user_id: str, website_id: str) -> Sequen
 
 
 async def searched_queries(plugin: PluginContext, connection_id: str, question: Question) -> Sequence[DimensionFigures]:
-    """Return queries with the page that each finds, those with the most impressions first."""
+    """Return the queries by impressions, highest first, each with the page that gets the most of them."""
     clicks, impressions, weighted = SUMS
     wanted = matching(
         select(FigureRow.query, FigureRow.page, clicks, impressions, weighted), connection_id, "page_query", question
@@ -143,7 +146,7 @@ async def searched_queries(plugin: PluginContext, connection_id: str, question: 
 
 
 def ideas(found: Sequence[DimensionFigures], known: Sequence[Topic], seed: str, limit: int) -> Sequence[KeywordIdea]:
-    """Return ideas, the most promising first, that share a word with `seed` where it is given."""
+    """Return ideas, the most promising first. If `seed` is given, only those that share a word with it."""
     seeds = words_of(seed)
     queries = [_from_query(one, known) for one in found]
     asked = {one.keys["query"].casefold() for one in found}
@@ -152,7 +155,7 @@ def ideas(found: Sequence[DimensionFigures], known: Sequence[Topic], seed: str, 
         for topic in known
         if topic.phrase and topic.phrase.casefold() not in asked
     ]
-    # A query that already has its page near the top needs nothing.
+    # A query whose page already ranks near the top needs no action.
     useful = [one for one in queries if one.source == "gap" or (one.position or 0) > _GOOD]
     every = sorted(useful, key=lambda one: (one.source != "gap", -(one.impressions or 0))) + titles
     return [one for one in _once(every) if not seeds or seeds & words_of(one.phrase)][:limit]

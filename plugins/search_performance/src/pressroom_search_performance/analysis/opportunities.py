@@ -1,12 +1,12 @@
-"""What could bring more clicks, and what lost them.
+"""Find opportunities for more clicks, and explain lost ones.
 
-Queries just below the top, queries for which several pages compete, and what changed between two periods: pages that
-lost clicks, with the queries that explain it.
+Covers queries that rank just below the top, queries for which several pages compete, and changes between two periods:
+pages that lost clicks, with the queries that explain the loss.
 
-How many of those who see a result click it depends on its position. Positions 1 to 4 and 10 are those of the study of
-SISTRIX (July 2020, 80 million keywords): 28.5, 15.7, 11.0, 8.0 and 2.5 percent, and below one percent on the second
-page. What is between them, and the values from position 11 on, is interpolated here so that the logarithm is a straight
-line. The share depends much on what else a page of results shows: use it to compare opportunities, not to forecast.
+The expected click-through rate depends on the position. Positions 1 to 4 and 10 come from the SISTRIX study (July 2020,
+80 million keywords): 28.5, 15.7, 11.0, 8.0 and 2.5 percent, and below one percent on the second page. Values in
+between, and those from position 11 on, are interpolated log-linearly. The real rate depends strongly on what else the
+results page shows: use the values to compare opportunities, not to forecast.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from pressroom_search_performance.tables import FigureRow
 _MAX_CANDIDATES: Final = 2000
 _MAX_QUERIES: Final = 500
 _MIN_SHARE: Final = 0.1
-"""A page competes for a query if it has at least this share of the impressions."""
+"""Minimum share of a query's impressions for a page to count as competing."""
 
 Reason = Literal["ranking", "demand", "click_through"]
 _MIN_LOST_CLICKS: Final = 3
-"""Fewer clicks than these come and go by chance."""
+"""Smaller losses are treated as noise."""
 
 _MAX_CHANGED_QUERIES: Final = 5
 _WORSE: Final = 1.0
@@ -40,7 +40,7 @@ _LESS: Final = 0.85
 
 @dataclass(frozen=True, slots=True)
 class Competition:
-    """Pages that compete for a query, the one with the most clicks first."""
+    """Pages that compete for a query, by clicks, highest first."""
 
     query: str
     figures: Figures
@@ -57,7 +57,7 @@ async def quick_wins(
     position_max: float,
     limit: int,
 ) -> Sequence[DimensionFigures]:
-    """Return queries with their pages at these positions, those with the most to win first."""
+    """Return query and page pairs within a range of positions, by potential extra clicks, highest first."""
     clicks, impressions, weighted = SUMS
     wanted = matching(
         select(FigureRow.query, FigureRow.page, clicks, impressions, weighted), connection_id, "page_query", question
@@ -82,14 +82,14 @@ async def quick_wins(
 
 
 def winnable(figures: Figures) -> int:
-    """Return the clicks that could be won with figures."""
+    """Return the number of extra clicks within reach for these figures."""
     return potential_clicks(figures.impressions, figures.clicks, figures.position)
 
 
 async def cannibalisation(
     plugin: PluginContext, connection_id: str, question: Question, *, min_impressions: int, limit: int
 ) -> Sequence[Competition]:
-    """Return the queries for which several pages compete, those with the most impressions first."""
+    """Return the queries for which several pages compete, by impressions, highest first."""
     _, impressions, _ = SUMS
     shared = (
         matching(select(FigureRow.query), connection_id, "page_query", question)
@@ -120,7 +120,7 @@ def _competition(query: str, pages: Sequence[tuple[str, Figures]]) -> Competitio
 
 @dataclass(frozen=True, slots=True)
 class FigureChange:
-    """Figures of a page or query, now and before."""
+    """Figures of a page or query in two consecutive periods."""
 
     name: str
     now: Figures
@@ -128,12 +128,12 @@ class FigureChange:
 
     @property
     def lost(self) -> int:
-        """Clicks that are missing now."""
+        """Number of clicks lost since the earlier period; negative for a gain."""
         return self.before.clicks - self.now.clicks
 
     @property
     def reason(self) -> Reason:
-        """What explains most of the loss: a worse position, fewer searches, or fewer clicks at the same position."""
+        """Main cause of the loss: a worse position, fewer searches, or fewer clicks at the same position."""
         if not self.now.impressions or self.now.position >= self.before.position + _WORSE:
             return "ranking"
         return "demand" if self.now.impressions < self.before.impressions * _LESS else "click_through"
@@ -141,7 +141,7 @@ class FigureChange:
 
 @dataclass(frozen=True, slots=True)
 class Decline:
-    """A page that lost clicks, with the queries that lost the most."""
+    """A page that lost clicks, with the queries that lost most."""
 
     page: FigureChange
     queries: tuple[FigureChange, ...]
@@ -150,7 +150,7 @@ class Decline:
 async def declining(
     plugin: PluginContext, connection_id: str, question: Question, middle: date, *, min_drop_pct: float, limit: int
 ) -> Sequence[Decline]:
-    """Return pages that lost clicks from `middle` on against the time before, those that lost the most first."""
+    """Return pages that lost clicks from `middle` on compared with the days before, largest loss first."""
     sums = _sums(middle)
     lost = sums[3] - sums[0]
     pages = (
@@ -177,7 +177,7 @@ async def declining(
 async def queries_over_time(
     plugin: PluginContext, connection_id: str, question: Question, middle: date, phrases: Sequence[str]
 ) -> dict[str, FigureChange]:
-    """Return figures of queries from `middle` on and before, by query."""
+    """Return the figures of queries from `middle` on and before it, keyed by query."""
     rows = matching(select(FigureRow.query, *_sums(middle)), connection_id, "query", question)
     rows = rows.where(FigureRow.query.in_(phrases)).group_by(FigureRow.query)
     async with plugin.services.database.reading() as session:
@@ -187,7 +187,7 @@ async def queries_over_time(
 async def best_pages(
     plugin: PluginContext, connection_id: str, question: Question, phrases: Sequence[str]
 ) -> dict[str, str]:
-    """Return the page that gets the most clicks for a query, else the most impressions, by query."""
+    """Return the page with the most clicks for each query; impressions break ties."""
     clicks, shown = func.sum(FigureRow.clicks), func.sum(FigureRow.impressions)
     rows = matching(
         select(FigureRow.query, FigureRow.page), connection_id, "page_query", replace(question, conditions=())
@@ -199,7 +199,7 @@ async def best_pages(
 
 
 def _sums(middle: date) -> tuple[Any, ...]:
-    """Return sums of clicks, impressions and weighted positions from `middle` on, then those of before."""
+    """Return SQL sums of clicks, impressions and weighted positions from `middle` on, followed by those before it."""
     values = (FigureRow.clicks, FigureRow.impressions, FigureRow.position * FigureRow.impressions)
     now = [func.sum(case((FigureRow.day >= middle, value), else_=0)) for value in values]
     before = [func.sum(case((FigureRow.day < middle, value), else_=0)) for value in values]
@@ -214,11 +214,11 @@ _SHARES: Final = ((1.0, 0.285), (2.0, 0.157), (3.0, 0.110), (4.0, 0.080), (10.0,
 _MIN_RATE: Final = 0.001
 
 TARGET: Final = 3.0
-"""The position that what could be won is computed for."""
+"""Position for which potential clicks are estimated."""
 
 
 def expected_ctr(position: float) -> float:
-    """Return the share of impressions (0 to 1) that is usually clicked at a mean position, from 1."""
+    """Return the expected click-through rate (0 to 1) at a mean position of 1 or more."""
     if position <= _SHARES[0][0]:
         return _SHARES[0][1]
     for (low, high_share), (high, low_share) in pairwise(_SHARES):
@@ -229,5 +229,5 @@ def expected_ctr(position: float) -> float:
 
 
 def potential_clicks(impressions: int, clicks: int, position: float) -> int:
-    """Return how many more clicks the same impressions would bring at position 3, or at the present one if better."""
+    """Return the extra clicks that the same impressions would bring at position 3, or at the current one if better."""
     return max(0, round(impressions * expected_ctr(min(position, TARGET)) - clicks))

@@ -1,1 +1,1 @@
-"""Visits, from the analytics that a website is connected with."""
+"""Visits from the analytics services that websites are connected to."""

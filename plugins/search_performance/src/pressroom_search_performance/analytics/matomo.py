@@ -1,4 +1,4 @@
-"""Matomo: the Reporting API (`index.php?module=API`). The token is in the body, never in a URL."""
+"""Client for the Matomo Reporting API (`index.php?module=API`). Sends the token in the body, never in a URL."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Matomo:
 
 
 def source() -> AnalyticsSource:
-    """Return what websites can be connected with."""
+    """Return the Matomo analytics source."""
     hint = "The number of the site: Matomo, administration, websites."
     return AnalyticsSource(NAME, TITLE, "Site ID", hint, FIELDS, Matomo())
 
@@ -113,7 +113,7 @@ async def _ask(method: str, site: str, credential: Mapping[str, str], fetcher: F
 
 
 def _failure(status: int, document: Any) -> BackendError | Rejected | None:
-    """Return the error of an answer; depending on its version, Matomo sends it with the status 200."""
+    """Return the error in a response, or `None`. Some Matomo versions send errors with status 200."""
     if not isinstance(document, dict) or document.get("result") != "error":
         return None
     said = " ".join(text(document.get("message"), 300).split())
@@ -132,7 +132,7 @@ def _objects(found: Any) -> list[dict[str, Any]]:
 
 
 def _visits(found: Any) -> Visits:
-    """Return totals; days without visits are an empty list."""
+    """Parse totals. Matomo sends an empty list for days without visits."""
     if found == []:
         return Visits(0, 0, 0)
     if not isinstance(found, dict) or "nb_visits" not in found:

@@ -1,4 +1,4 @@
-"""Plausible: the Stats API, version 2 (`POST /api/v2/query`)."""
+"""Client for the Plausible Stats API, version 2 (`POST /api/v2/query`)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _TOTALS: Final = (*_COUNTS, "bounce_rate", "visit_duration")
 
 
 class Plausible:
-    """See `Analytics`. `url` is where people's sites are who name no server of their own."""
+    """See `Analytics`. `url` is the server for credentials that do not contain one."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -109,7 +109,7 @@ class Plausible:
 
 
 def source(url: str) -> AnalyticsSource:
-    """Return what websites can be connected with."""
+    """Return the Plausible analytics source."""
     return AnalyticsSource(
         NAME, TITLE, "Domain", "The site's domain as Plausible lists it, such as example.com.", FIELDS, Plausible(url)
     )

@@ -1,4 +1,4 @@
-"""Umami: the statistics of its API, versions 2 and 3, with a key of Umami Cloud or a login to another server."""
+"""Client for the Umami API, versions 2 and 3: Umami Cloud with an API key, other servers with a login."""
 
 from __future__ import annotations
 
@@ -48,21 +48,21 @@ _TYPES: Final[Mapping[By, tuple[str, ...]]] = {
     "country": ("country",),
     "device": ("device",),
 }
-"""What a split is called; version 2 calls pages `url`, and refuses `path`."""
+"""Metric types to try for each breakdown. Version 2 uses `url` for pages and rejects `path`."""
 
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """Where the API is, and what is sent along."""
+    """Base URL of the API and the headers that authenticate requests."""
 
     root: str
     headers: Mapping[str, str]
 
 
 class Umami:
-    """See `Analytics`. `url` is the API of Umami Cloud."""
+    """See `Analytics`. `url` is the base URL of the Umami Cloud API."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -97,7 +97,7 @@ class Umami:
     ) -> Visits:
         """See `Analytics`."""
         access = await self._access(credential, fetcher)
-        # Each version knows one of the two names, and does not look at the other.
+        # Each version supports one of the two names and ignores the other.
         narrowed = {**_days(start, end), "path": path_of(url), "url": path_of(url)}
         return _totals(await _get(access, f"/websites/{site}/stats", narrowed, fetcher))
 
@@ -149,7 +149,7 @@ class Umami:
 
 
 def source(url: str) -> AnalyticsSource:
-    """Return what websites can be connected with."""
+    """Return the Umami analytics source."""
     hint = "Umami, settings of the website: a text such as 4fb7fa4c-5b46-438d-94b3-3a8fb9bc2e8b."
     return AnalyticsSource(NAME, TITLE, "Website ID", hint, FIELDS, Umami(url))
 
@@ -160,7 +160,7 @@ async def _get(access: _Access, path: str, query: Mapping[str, str], fetcher: Fe
 
 
 def _days(start: date, end: date) -> dict[str, str]:
-    """Return days as the API takes them: in milliseconds, the last one until its end."""
+    """Return the query parameters for a period in milliseconds, up to the end of the last day."""
     first = datetime.combine(start, time(), UTC)
     last = datetime.combine(end + timedelta(days=1), time(), UTC)
     return {"startAt": str(int(first.timestamp() * 1000)), "endAt": str(int(last.timestamp() * 1000) - 1)}
@@ -171,7 +171,7 @@ def _totals(answer: Any) -> Visits:
         raise unreadable(TITLE)
 
     def value(name: str) -> float | None:
-        one = answer.get(name)  # version 2 gives each number together with that of the days before
+        one = answer.get(name)  # version 2 nests each value next to that of the previous period
         return fraction(one.get("value") if isinstance(one, dict) else one)
 
     visits = value("visits")

@@ -1,1 +1,1 @@
-"""The dashboard's pages with search figures, as charts and tables."""
+"""The dashboard pages that show search figures as charts and tables."""

@@ -1,4 +1,4 @@
-"""Charts of figures, with what is said of them in words."""
+"""Charts of search figures and their text descriptions."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _NAMES: Final = dict(one.strip().split(" ", 1) for one in _CODES.split("|"))
 
 
 def country_name(code: str) -> str:
-    """Return the name of a country; `Unknown` for the code that stands for none, else the code in capitals."""
+    """Return the name of a country, `Unknown` for an empty code or `zzz`, or else the code in upper case."""
     return "Unknown" if code in ("", "zzz") else _NAMES.get(code, code.upper())
 
 
@@ -70,16 +70,16 @@ _DASH: Final = "—"
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One of the four figures. `unit` follows its value in a sentence."""
+    """One of the four metrics. `unit` follows the value in a sentence."""
 
     key: str
     title: str
     unit: str = ""
 
     def value(self, figures: Figures | None) -> float | None:
-        """Return its value; `None` if absent.
+        """Return the value, or `None` if unavailable.
 
-        Without impressions there is no position, and some sources name none for a website as a whole: it is 0 then.
+        There is no position without impressions, and some sources report 0 because they have none for a whole website.
         """
         if figures is None:
             return None
@@ -94,7 +94,7 @@ class Metric:
                 return figures.position if figures.impressions and figures.position else None
 
     def text(self, figures: Figures | None) -> str:
-        """Return its value as text."""
+        """Return the formatted value, or a dash if unavailable."""
         value = self.value(figures)
         if value is None:
             return _DASH
@@ -107,11 +107,11 @@ class Metric:
                 return f"{value:,}"
 
     def axis(self, values: Sequence[float]) -> Axis:
-        """Return an axis that these values fit on."""
+        """Return an axis that fits these values."""
         return _AXES.get(self.key, count_axis)(values)
 
     def change(self, now: Figures, then: Figures | None) -> ChangeLabel:
-        """Return how it changed; `then` is `None` where there is nothing to compare with."""
+        """Return the change between two periods; `then` is `None` if there is nothing to compare with."""
         new, old = self.value(now), self.value(then)
         if new is None or old is None or (self.key in ("clicks", "impressions") and not old):
             return ChangeLabel()
@@ -139,9 +139,9 @@ METRICS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ChangeLabel:
-    """How a figure changed: `kind` is `better`, `worse`, `same` or empty, `old` what it was before.
+    """The change of a metric. `kind` is `better`, `worse`, `same` or empty; `old` is the earlier value.
 
-    `text` says how much, in a form that "than" and the old value can follow: `5.7 % more`.
+    `text` is the amount, phrased so that "than" and the old value can follow: `5.7 % more`.
     """
 
     kind: str = ""
@@ -150,12 +150,12 @@ class ChangeLabel:
 
 
 def day_text(day: date) -> str:
-    """Return a day: `21 Nov 2026`."""
+    """Format a day, as in `21 Nov 2026`."""
     return f"{day.day} {day:%b %Y}"
 
 
 def span_text(step: FigureStep) -> str:
-    """Return which days a point of a chart stands for: `Sat 21 Nov 2026`, or `15 to 21 Nov 2026` for a week."""
+    """Format the days of a chart point: `Sat 21 Nov 2026`, or `15 to 21 Nov 2026` for a week."""
     if step.start == step.end:
         return f"{step.start:%a} {day_text(step.start)}"
     same = step.start.month == step.end.month
@@ -163,9 +163,9 @@ def span_text(step: FigureStep) -> str:
 
 
 def axis_days(days: Sequence[date], *, months: bool) -> Sequence[str]:
-    """Return labels for an axis of days, at even distances: at most five, each day once.
+    """Return at most five evenly spaced axis labels without duplicates.
 
-    With `months` they name months; the year stands where it begins or changes.
+    With `months`, the labels are months; the year is added to the first label and wherever it changes.
     """
     last = len(days) - 1
     parts = next((parts for parts in (3, 2, 4) if last % parts == 0), 3) if last > 1 else last
@@ -187,7 +187,7 @@ _SAMPLE: Final = Markup(
 
 @dataclass(frozen=True, slots=True)
 class FigureChart:
-    """A figure with its chart. `total` is that of the whole period, `change` how it compares with the one before."""
+    """A metric with its chart. `total` covers the whole period; `change` compares it with the previous one."""
 
     metric: Metric
     total: str
@@ -198,7 +198,7 @@ class FigureChart:
 
 
 def drawn(report: FigureReport, wanted: Range) -> Sequence[FigureChart]:
-    """Return the charts of a report, one for each figure. One that the source does not tell is left out."""
+    """Return the charts of a report, one for each metric, except those that the source does not provide."""
     shown = [metric for metric in METRICS if not report.now.impressions or metric.value(report.now) is not None]
     return [_drawn(report, wanted, metric) for metric in shown]
 
@@ -237,7 +237,7 @@ def _told(metric: Metric, step: FigureStep) -> str:
 
 
 def legend(report: FigureReport, wanted: Range) -> Sequence[tuple[Markup, str]]:
-    """Return what the lines of the charts mean, each with a sample."""
+    """Return the legend of the charts: pairs of sample line and label."""
     weekly = ", by week" if wanted.step > 1 else ""
     found = [(_SAMPLE.format("now"), f"{day_text(report.period.start)} to {day_text(report.period.end)}{weekly}")]
     if report.before is not None:
@@ -249,7 +249,7 @@ def legend(report: FigureReport, wanted: Range) -> Sequence[tuple[Markup, str]]:
 
 
 def sparks(figures: Sequence[Figures | None], *, compared: date | None) -> dict[str, Any]:
-    """Return the clicks of the later half of some days as a small chart, and how they compare with the earlier half."""
+    """Return the clicks of the second half of the days as a sparkline, compared with the first half."""
     half = len(figures) // 2
     clicks = [None if one is None else float(one.clicks) for one in figures[half:]]
     metric = METRICS[0]

@@ -1,4 +1,4 @@
-"""What the pages show: figures by day or week, beside those of the period before."""
+"""Data for the dashboard pages: figures by day or week, compared with the previous period."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _GRAINS: Final[Mapping[Dimension, Sequence[Grain]]] = {
     "country": ("day",),
     "device": ("day",),
 }
-"""The grains that can be split by a dimension, the best first."""
+"""Grains that can be split by each dimension, in order of preference."""
 
 _MAX_CHANGING_DAYS: Final = 10
-"""Days after the last final one that a chart shows at most."""
+"""Maximum number of days after the last final one that a chart shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A choice of days; `step` of them are one point of a chart."""
+    """A selectable period. Each point of a chart covers `step` days."""
 
     key: str
     title: str
@@ -46,20 +46,20 @@ RANGES: Final = (
     Range("7", "7 days", 7),
     Range("28", "28 days", 28),
     Range("90", "90 days", 90),
-    # Whole weeks, so that the days of the week are the same before.
+    # Whole weeks, so that weekdays align with those of the previous period.
     Range("12m", "12 months", 364, 7),
 )
 USUAL: Final = RANGES[1]
 
 
 def range_of(key: str) -> Range:
-    """Return the choice of that key, or the usual one."""
+    """Return the range with this key, or the default one."""
     return next((one for one in RANGES if one.key == key), USUAL)
 
 
 @dataclass(frozen=True, slots=True)
 class FigureStep:
-    """The figures of a day or week from `start` on; `None` where they are not there. `then` are those of before."""
+    """Figures of the days from `start` to `end`, or `None` without data. `then` is the previous period's."""
 
     start: date
     end: date
@@ -70,9 +70,9 @@ class FigureStep:
 
 @dataclass(frozen=True, slots=True)
 class FigureReport:
-    """Figures of a period. `before` is the period that they are compared with; `None` where figures begin later.
+    """The figures of a period. `before` is the previous period; `None` if figures do not go back that far.
 
-    `missing` days of the period were not fetched yet; `truncated` tells that rare queries and pages are left out.
+    `missing` is the number of days not fetched yet; `truncated` means that rare queries and pages are left out.
     """
 
     period: Period
@@ -85,7 +85,7 @@ class FigureReport:
 
 
 class Board:
-    """The figures of a website in one source."""
+    """Reads the figures of a website from one source."""
 
     def __init__(self, site: SiteFigures) -> None:
         self.site = site
@@ -98,12 +98,12 @@ class Board:
     async def open(
         cls, plugin: PluginContext[SearchPerformanceConfig], website: Website, connection: SourceConnection
     ) -> Board:
-        """Return the figures of a connection."""
+        """Open the figures of a connection."""
         first, last, incomplete = await freshness(plugin, connection.id, plugin.config.search_types[0])
         return cls(SiteFigures(plugin, website, connection, first, last, incomplete))
 
     async def report(self, wanted: Range) -> FigureReport:
-        """Return the figures of the latest days that are final. Raises `NotConnected` if absent yet."""
+        """Return the figures of the latest final days. Raises `NotConnected` if nothing has been fetched yet."""
         period = self.site.latest(wanted.days)
         before = period.before()
         compared = self.site.first is not None and self.site.first <= before.start
@@ -126,7 +126,7 @@ class Board:
     async def rows(
         self, period: Period, dimension: Dimension, limit: int, offset: int = 0
     ) -> Sequence[DimensionFigures]:
-        """Return the rows of a period with the most clicks; none where the source does not split by that."""
+        """Return the rows of a period, most clicks first; empty if the source has no such dimension."""
         grain = self._grain(dimension)
         if grain is None:
             return ()
@@ -134,7 +134,7 @@ class Board:
         return await reading.read(self._plugin, self._id, grain, question)
 
     async def latest(self, days: int) -> Sequence[Figures | None]:
-        """Return the figures of this many final days and as many before them; none if absent yet."""
+        """Return the figures of this many final days and of as many before; empty if nothing has been fetched yet."""
         if self.site.last is None:
             return ()
         whole = self.site.latest(2 * days)
@@ -165,7 +165,7 @@ def _steps(
     figures: Mapping[date, Figures], final: Mapping[date, bool], period: Period, before: Period | None, step: int
 ) -> Sequence[FigureStep]:
     newest = max(figures, default=period.end)
-    # The days that may still change would make a week of less than seven days, which looks like a fall.
+    # Days that are not final would make an incomplete last week, which looks like a drop.
     end = period.end if step > 1 else max(newest, period.end)
     found = []
     for start in span(period.start, end)[::step]:
@@ -184,7 +184,7 @@ def _steps(
 
 
 def _sum(parts: Sequence[Figures]) -> Figures | None:
-    """Return the sum of figures, with the mean position weighted by impressions; `None` if absent."""
+    """Return the sum of figures, with positions weighted by impressions; `None` if `parts` is empty."""
     if not parts:
         return None
     clicks, shown = sum(one.clicks for one in parts), sum(one.impressions for one in parts)

@@ -1,4 +1,4 @@
-"""The dashboard's pages of search figures: `/dashboard/performance`."""
+"""The dashboard pages with search figures, under `/dashboard/performance`."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from pressroom_search_performance.tools.common import Period
 
 PATH: Final = "/dashboard/performance"
 WEBSITES: Final = 20
-"""How many websites the list shows at once."""
+"""Number of websites on one page of the list."""
 
 _ON_OVERVIEW: Final = 5
 
 ROWS: Final = 50
-"""How many rows a table has that is alone."""
+"""Number of rows on one page of a full table."""
 
 _SHOWN: Final = 10
 _MAX_PAGES: Final = 1000
@@ -46,7 +46,7 @@ _TABLES: Final[Mapping[str, tuple[Dimension, str, str]]] = {
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
-    """Return the URLs of the pages."""
+    """Return the routes of the pages."""
     pages = PerformancePages(plugin)
     page = DashboardPage("Search performance", group="Search")
     return [
@@ -57,24 +57,24 @@ def routes(plugin: PluginContext) -> Sequence[Route]:
 
 
 def sections(plugin: PluginContext) -> Sequence[OverviewSection]:
-    """Return the section of the overview with the clicks of an account's websites."""
+    """Return the overview section with the clicks of an account's websites."""
     return [OverviewSection("clicks", PerformancePages(plugin).overview, position=20)]
 
 
 class PerformancePages:
-    """Shows what websites did in search."""
+    """Request handlers of the pages with search figures."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
 
     async def websites(self, request: HttpRequest) -> HttpResponse:
-        """List the websites, each with its clicks of four weeks. Raises `InvalidInput` for a wrong cursor."""
+        """List the websites with their clicks of the last four weeks. Raises `InvalidInput` for an invalid cursor."""
         every = await SourceConnections(self._plugin).every(request.subject)
         rows, cursor = await self._rows(request.subject, every, WEBSITES, request.query.get("cursor") or None)
         return self._fragment(request, "websites.html", rows=rows, next_cursor=cursor, older="cursor" in request.query)
 
     async def overview(self, subject: str) -> str:
-        """Return a section with the clicks of four weeks of the websites that have figures; nothing where none has."""
+        """Return the section with four weeks of clicks per website, or an empty string if no website has figures."""
         every = await SourceConnections(self._plugin).every(subject)
         rows, _ = await self._rows(subject, every, _ON_OVERVIEW) if every else ([], None)
         shown = [row for row in rows if row["state"] in ("there", "broken") and "spark" in row]
@@ -121,7 +121,7 @@ class PerformancePages:
         )
 
     async def table(self, request: HttpRequest) -> HttpResponse:
-        """Show all rows of a table, page by page. Raises `NotFound`."""
+        """Show one table with all its rows, paginated. Raises `NotFound`."""
         key = request.path_params["table"]
         if key not in _TABLES:
             raise NotFound("there is no such table; it may be queries, pages, countries or devices")
@@ -150,7 +150,7 @@ class PerformancePages:
         )
 
     async def _opened(self, request: HttpRequest) -> tuple[Website, Board | None, Sequence[str]]:
-        """Return the website that is asked for, its figures, and the sources that it is connected with."""
+        """Return the requested website, its figures or `None`, and the names of its connected sources."""
         website = await self._websites.get(request.subject, request.path_params["website_id"])
         connections = self._usable(website, await SourceConnections(self._plugin).of(request.subject, website.id))
         names = list(connections)
@@ -165,9 +165,9 @@ class PerformancePages:
         return content_services(self._plugin).websites
 
     def _usable(self, website: Website, connections: Mapping[str, SourceConnection]) -> dict[str, SourceConnection]:
-        """Return the connections with sources that this server has, in the order that the tools prefer.
+        """Return the connections whose source this server offers, in the order that the tools prefer.
 
-        Figures that came with the operator's credential are for websites that are proven to control their URL.
+        Figures fetched with the operator's credential are only for websites that have proven control of their URL.
         """
         order = [google.NAME, *sorted(sources_of(self._plugin))]
         known = sources_of(self._plugin)
@@ -202,7 +202,7 @@ class PerformancePages:
         self, board: Board, period: Period, dimension: Dimension, limit: int, offset: int = 0
     ) -> Sequence[DimensionFigures]:
         rows = await board.rows(period, dimension, limit, offset)
-        # A source that does not split by it has one row without a name.
+        # A source without this dimension yields a single row with an empty key.
         return [] if not offset and all(not row.keys[dimension] for row in rows) else rows
 
     def _empty(self, request: HttpRequest, website: Website, board: Board | None) -> HttpResponse:
@@ -224,7 +224,7 @@ class PerformancePages:
         return f"{root_of(self._plugin)}{PAGE}/{website.id}"
 
     def _link(self, website: Website, board: Board, sources: Sequence[str], source: str = "") -> Any:
-        """Return what makes URLs of a website's pages in the source that is shown, or another one."""
+        """Return a function that builds URLs of a website's pages, for the current source or another one."""
         named = source or board.site.connection.source
 
         def link(wanted: Range, below: str = "", number: int = 1) -> str:
@@ -247,7 +247,7 @@ class PerformancePages:
 
 
 def _ranked(dimension: Dimension, rows: Sequence[DimensionFigures], website: Website) -> Sequence[dict[str, Any]]:
-    """Return what a table shows of rows: their names, where they lead, and how long their bars are."""
+    """Return the rows for a table template, with display names, links and bar lengths."""
     most = max((row.figures.clicks for row in rows), default=0)
     found = []
     for row in rows:
@@ -265,7 +265,7 @@ def _ranked(dimension: Dimension, rows: Sequence[DimensionFigures], website: Web
 
 
 def _page_name(url: str, website_url: str) -> str:
-    """Return what tells a page apart from the others of its website: what follows the website's URL."""
+    """Return the part of a page's URL after the URL of its website, or the whole URL if it is elsewhere."""
     rest = url.removeprefix(website_url.rstrip("/"))
     return rest if rest.startswith("/") else url
 

@@ -1,8 +1,8 @@
-"""Charts as SVG: axes, lines and bars.
+"""SVG charts: axes, lines and areas.
 
-What is drawn stretches with its place (`preserveAspectRatio="none"`; strokes keep their width), so it holds no text:
-the labels of the axes are beside it as HTML. Colours and dashes are those of the design system, by class. Every value
-has its own `<title>`, which browsers show to people who point at it; for everyone else the page has a table.
+Charts stretch to fill their container (`preserveAspectRatio="none"`; strokes keep their width), so they contain no
+text: axis labels are HTML next to the chart. Colours and dashes come from the design system's classes. Each value has a
+`<title>` that browsers show on hover; the page has a table with the same values.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import Final
 from markupsafe import Markup, escape
 
 _INTERVALS: Final = 4
-"""How many intervals an axis has at most."""
+"""Maximum number of intervals on an axis."""
 
 _UNITS: Final = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"))
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis from `low` to `high`. `ticks` are its labels at even distances, the topmost first.
+    """An axis from `low` to `high`. `ticks` are its labels, evenly spaced from top to bottom.
 
-    Where it is `inverted`, the lowest value is at the top: the first position of a page of results is the best.
+    On an `inverted` axis, the lowest value is at the top, because position 1 on a results page is the best.
     """
 
     low: float
@@ -34,13 +34,13 @@ class Axis:
     inverted: bool = False
 
     def height(self, value: float) -> float:
-        """Return how far above the bottom a value is, from 0 to 1; beyond the axis, that is its end."""
+        """Return the height of a value above the bottom, from 0 to 1. Values beyond the axis are clamped."""
         part = min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
         return 1.0 - part if self.inverted else part
 
 
 def count_axis(values: Iterable[float]) -> Axis:
-    """Return the axis of numbers of something, from 0."""
+    """Return an axis for counts, starting at 0."""
     most = max(values, default=0)
     step = max(1.0, _round_step(most / _INTERVALS))
     ends = [step * number for number in range(_intervals(most, step) + 1)]
@@ -48,7 +48,7 @@ def count_axis(values: Iterable[float]) -> Axis:
 
 
 def share_axis(values: Iterable[float]) -> Axis:
-    """Return the axis of shares (0 to 1), in percent from 0."""
+    """Return an axis for shares (0 to 1), labelled in percent and starting at 0."""
     most = max(values, default=0.0) * 100
     step = max(0.1, _round_step(most / _INTERVALS)) if most else 1.0
     ends = [step * number for number in range(_intervals(most, step) + 1)]
@@ -57,7 +57,7 @@ def share_axis(values: Iterable[float]) -> Axis:
 
 
 def position_axis(values: Iterable[float]) -> Axis:
-    """Return the axis of positions, the best at the top."""
+    """Return an inverted axis for positions, with the best at the top."""
     known = [*values]
     best, worst = max(1, math.floor(min(known, default=1))), max(known, default=1)
     step = max(1.0, _round_step((worst - best) / _INTERVALS))
@@ -66,7 +66,7 @@ def position_axis(values: Iterable[float]) -> Axis:
 
 
 def compact(value: float) -> str:
-    """Return a number as briefly as a label needs: `950`, `1.5K`, `2M`."""
+    """Format a number for a label: `950`, `1.5K`, `2M`."""
     for size, unit in _UNITS:
         if value >= size:
             return f"{value / size:,.1f}".removesuffix(".0") + unit
@@ -74,7 +74,7 @@ def compact(value: float) -> str:
 
 
 def _round_step(least: float) -> float:
-    """Return the smallest of 1, 2, 5 times a power of ten that is not below a number; 0 for 0."""
+    """Round up to 1, 2 or 5 times a power of ten; return 0 for 0 or less."""
     if least <= 0:
         return 0.0
     power = 10.0 ** math.floor(math.log10(least))
@@ -89,15 +89,15 @@ WIDTH: Final = 1000
 HEIGHT: Final = 200
 
 Spot = tuple[float, float]
-"""A place in the view box: how far from the left, and how far from the top."""
+"""Coordinates in the view box: distance from the left and from the top."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What a chart shows of one day or week. `None` stands for figures that are not there.
+    """One day or week of a chart. `None` means that there are no figures.
 
-    `then` is the value of the period before, at the same distance from its beginning. A value that is not `final` may
-    still change. `title` is what people read who point at it.
+    `then` is the value at the same offset in the previous period. A value that is not `final` may still change. `title`
+    is the hover text.
     """
 
     title: str
@@ -107,12 +107,12 @@ class Point:
 
 
 def places(count: int) -> Sequence[float]:
-    """Return how far from the left this many values stand: from edge to edge; a single one is in the middle."""
+    """Return evenly spaced x coordinates from edge to edge; a single value is centred."""
     return [WIDTH * number / (count - 1) for number in range(count)] if count > 1 else [WIDTH / 2] * count
 
 
 def runs(values: Sequence[float | None], axis: Axis) -> Sequence[Sequence[Spot]]:
-    """Return where values stand, in runs without a gap."""
+    """Return the coordinates of values, split into runs at the gaps."""
     spots = [
         None if value is None else (x, HEIGHT * (1.0 - axis.height(value)))
         for x, value in zip(places(len(values)), values, strict=True)
@@ -122,7 +122,7 @@ def runs(values: Sequence[float | None], axis: Axis) -> Sequence[Sequence[Spot]]
 
 
 def chart(id_: str, title: str, description: str, points: Sequence[Point], axis: Axis) -> Markup:
-    """Return a line chart. `id_` is part of ids on the page; `title` and `description` are read out."""
+    """Return a line chart. `id_` is the prefix of element IDs; screen readers announce `title` and `description`."""
     final = [point.now if point.final else None for point in points]
     parts = [_grid(axis)]
     if not axis.inverted:
@@ -139,7 +139,7 @@ def chart(id_: str, title: str, description: str, points: Sequence[Point], axis:
 
 
 def sparkline(values: Sequence[float | None], axis: Axis) -> Markup:
-    """Return a line without axes, for a row of a list; the numbers beside it say what it shows."""
+    """Return a line without axes. It is hidden from screen readers: the row shows the numbers as text."""
     lines = Markup("").join(_line(run, "now") for run in runs(values, axis))
     return Markup(
         '<svg class="plot spark" viewBox="0 0 {} {}" preserveAspectRatio="none" aria-hidden="true">{}</svg>'
@@ -147,7 +147,7 @@ def sparkline(values: Sequence[float | None], axis: Axis) -> Markup:
 
 
 def _changing(points: Sequence[Point]) -> Sequence[float | None]:
-    """Return the values that may still change, with the final one before them, which their line begins at."""
+    """Return the values that are not final, preceded by the last final one so that the lines connect."""
     followers: Sequence[Point | None] = [*points[1:], None]
     return [
         point.now if not point.final or (follower is not None and not follower.final) else None
@@ -178,14 +178,14 @@ def _area(run: Sequence[Spot]) -> Markup:
 
 
 def _dot(spot: Spot, kind: str = "dot") -> Markup:
-    """Return a dot: a line without length whose ends are round stays round however the image is stretched."""
+    """Return a dot: a zero-length line with round caps stays round when the image is stretched."""
     return Markup('<path class="{}" d="M{} {}h0"/>').format(kind, _short(spot[0]), _short(spot[1]))
 
 
 def _hovers(points: Sequence[Point], axis: Axis) -> Sequence[Markup]:
-    """Return what shows the title of each point in a strip around it, as wide as it is far from the next ones.
+    """Return a strip around each point that shows its title on hover, reaching halfway to its neighbours.
 
-    The height of the strips is in the style sheet: they are many.
+    The style sheet sets the height of the strips once, because there are many of them.
     """
     xs = places(len(points))
     half = WIDTH / (len(points) - 1) / 2 if len(points) > 1 else WIDTH / 2
@@ -210,6 +210,6 @@ def _short(value: float) -> str:
 
 
 def labels(texts: Sequence[str], kind: str) -> Markup:
-    """Return the labels of an axis, `x` or `y`, at even distances. The table says the same to those who cannot see."""
+    """Return evenly spaced labels of an axis, `x` or `y`. Screen readers skip them: the table has the values."""
     spans = Markup("").join(Markup("<span>{}</span>").format(text) for text in texts)
     return Markup('<div class="chart-{}" aria-hidden="true">{}</div>').format(escape(kind), spans)

@@ -1,1 +1,1 @@
-"""Connecting a website with its sources of figures."""
+"""Connecting websites to their sources of figures."""

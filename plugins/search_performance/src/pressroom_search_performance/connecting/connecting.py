@@ -1,4 +1,4 @@
-"""Connecting a website with what a person typed, once it was tried."""
+"""Connecting a website with a credential that a user entered, after checking it."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _MAX_LENGTHS: dict[str, int] = {"service_account": 8192}
 _DEFAULT_MAX_LENGTH = 2048
 _KEY_SECONDS = 10.0
 _CHECK_SECONDS: Final = 50.0
-"""How long a source may take to check what was typed; somebody waits for it."""
+"""Timeout for a source to check a credential, in seconds, while the user waits."""
 
 _VISITS = "Visits by page, source, country, device and date, fetched on demand."
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A source that websites can be connected with. `fetched`: its figures are fetched nightly, else it is asked live.
+    """A source that websites can be connected to. If `fetched`, its figures are fetched nightly, else queried live.
 
-    `label` is what the source calls that which names a site, `summary` what it tells. `operators` tells whether it can
-    be used with a credential of the operator's; `account` is whom that one acts as. `signs_in` tells whether people can
-    sign in at the source instead of entering a credential.
+    `label` is the source's term for a site's identifier; `summary` describes its data. `operators` means that the
+    operator's credential can be used, and `account` is the e-mail address of that credential's account. `signs_in`
+    means that users can sign in at the source instead of entering a credential.
     """
 
     name: str
@@ -52,11 +52,11 @@ class Offer:
 
 
 def offers(plugin: PluginContext[SearchPerformanceConfig]) -> Mapping[str, Offer]:
-    """Return the sources of this server by their names: those of search figures, then the kinds of analytics."""
+    """Return the sources of this server by name: those of search figures first, then analytics."""
     account = plugin.config.google_service_account
     email = ""
     if account is not None:
-        # To look at its key takes as long as a page, and the configuration was checked when it was read.
+        # Parsing the private key is slow, and the configuration was validated when it was loaded.
         email = json.loads(account.get_secret_value())["client_email"]
     found = {}
     for name, source in sorted(sources_of(plugin).items(), key=lambda one: (one[0] != google.NAME, one[0])):
@@ -81,7 +81,7 @@ def offers(plugin: PluginContext[SearchPerformanceConfig]) -> Mapping[str, Offer
 
 
 def can_sign_in(plugin: PluginContext[SearchPerformanceConfig]) -> bool:
-    """Tell whether people can sign in with Google: the operator has an OAuth client, and Google can send them back."""
+    """Return whether users can sign in with Google: there is an OAuth client, and Google accepts the redirect URI."""
     return OAuthClient.of(plugin.config) is not None and not redirect_problem(redirect_uri_of(plugin))
 
 
@@ -92,11 +92,11 @@ async def connect(
     offer: Offer,
     typed: Mapping[str, str],
 ) -> SourceConnection:
-    """Try what was typed, keep it, and have the figures fetched.
+    """Check the input, store the connection, and schedule a fetch of its figures.
 
     Raises:
-        InvalidInput: a field is wrong, the property is another site's, the source does not give its figures, or the
-            operator's credential is to be used for a website that is not proven to control its URL.
+        InvalidInput: a field is invalid, the property is another site's, the source denies access, or the operator's
+            credential would be used for a website that has not proven control of its URL.
     """
     site_url = " ".join(typed.get("property", "").split())
     if not site_url or len(site_url) > _DEFAULT_MAX_LENGTH or not site_url.isprintable():
@@ -115,7 +115,7 @@ async def connect_with(
     site_url: str,
     credential: Mapping[str, str],
 ) -> SourceConnection:
-    """Try a credential whose fields are valid, keep it, and have the figures fetched; the operator's if it is empty.
+    """Check a credential whose fields are valid, store it, and schedule a fetch. If empty, use the operator's.
 
     Raises `InvalidInput` as `connect` does.
     """

@@ -1,4 +1,4 @@
-"""Which properties a website may be connected with, and who may have the operator's credential read them."""
+"""Which properties a website can be connected to, and when the operator's credential can be used for them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _DOMAIN = "sc-domain:"
 
 
 async def require_owner(plugin: PluginContext, user_id: str, website_id: str, site_url: str) -> None:
-    """Let a property be read and written with the operator's credential, on behalf of an account.
+    """Check that the operator's credential may be used for a property on behalf of an account.
 
-    The operator's credential reads the properties of many people. Being asked for one of them proves nothing, so the
-    website has to be proven to control its URL, and the property must still be that website's.
+    The operator's credential has access to the properties of many users, and a request for one of them proves nothing.
+    The website must have proven control of its URL, and the property must still belong to that website.
 
     Raises:
         NotFound: the account has no such website.
-        ControlNotProven: nothing proves the control; the message says how to do it.
+        ControlNotProven: control of the URL is not proven; the message explains how to prove it.
         InvalidInput: the property is not the website's.
     """
     control = await require_control(content_of(plugin), user_id, website_id, "The operator's access to search figures")
@@ -28,7 +28,7 @@ async def require_owner(plugin: PluginContext, user_id: str, website_id: str, si
 
 
 def owns(website: Website, site_url: str) -> bool:
-    """Return whether a website is known to be entitled to a property, without looking at either."""
+    """Return whether a website is already known to control a property, without any request."""
     control = control_of(website)
     try:
         check_property(site_url, control.url, operators=True)
@@ -38,7 +38,7 @@ def owns(website: Website, site_url: str) -> bool:
 
 
 def claim_name(site_url: str) -> str:
-    """Return the one spelling of a property's name under which it belongs to an account."""
+    """Return the canonical spelling of a property's name, under which accounts claim it."""
     if site_url.lower().startswith(_DOMAIN):
         return site_url.lower()
     parts = urlsplit(site_url)
@@ -46,11 +46,11 @@ def claim_name(site_url: str) -> str:
 
 
 def check_property(site_url: str, website_url: str, *, operators: bool, hint: str = "") -> None:
-    """Refuse a property that is not this website's.
+    """Check that a property belongs to a website.
 
-    With a credential of their own people may read whatever it reads, as long as the property holds the website. The
-    operator's reads the properties of many: there a property must hold nothing but the website. `hint` says how the
-    source names properties.
+    A user's own credential may read any property that contains the website. The operator's credential reads the
+    properties of many users, so there the property must not contain anything but the website. `hint` describes how the
+    source writes the names of properties.
 
     Raises `InvalidInput`.
     """

@@ -1,4 +1,4 @@
-"""The dashboard's page "Search": which websites are connected with which sources, and the forms for it."""
+"""The dashboard page "Search sources": the connections of each website, and the forms to change them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _NOTHING = '<span class="muted">not connected</span>'
 
 
 def routes(plugin: PluginContext[SearchPerformanceConfig]) -> Sequence[Route]:
-    """Return the pages."""
+    """Return the routes of the pages."""
     pages = SearchPages(plugin)
     page = DashboardPage("Search sources", group="Search", sees="owner", posts="owner")
     leaving = replace(page, redirecting=can_sign_in(plugin))
-    # A name in its path keeps it out of the navigation.
+    # A parameter in the path keeps the route out of the navigation.
     callback = CALLBACK.replace(f"/{google.NAME}/", "/<source>/")
     return [
         Route(PAGE, pages.overview, page=page),
@@ -38,13 +38,13 @@ def routes(plugin: PluginContext[SearchPerformanceConfig]) -> Sequence[Route]:
 
 
 class SearchPages:
-    """Shows connections, and makes and ends them."""
+    """Request handlers that show, create and delete connections."""
 
     def __init__(self, plugin: PluginContext[SearchPerformanceConfig]) -> None:
         self._plugin = plugin
 
     async def overview(self, request: HttpRequest) -> HttpResponse:
-        """List the websites of the person who asks."""
+        """List the websites of the signed-in user."""
         websites, cursor = await self._websites.page(request.subject, limit=100)
         known = await SourceConnections(self._plugin).every(request.subject)
         rows = "".join(self._row(one, [at for at in known if at.website_id == one.id]) for one in websites)
@@ -65,7 +65,7 @@ class SearchPages:
         )
 
     async def website(self, request: HttpRequest) -> HttpResponse:
-        """Show one website, or do what one of its forms asks for. Raises `NotFound`."""
+        """Show one website, or process a submitted form. Raises `NotFound`."""
         website = await self._websites.get(request.subject, request.path_params["website_id"])
         if request.method != "POST":
             return await self._show(request, website)
@@ -80,7 +80,7 @@ class SearchPages:
         return HttpResponse(b"", 303, headers={"Location": leads_to or _action(self._plugin, website.id)})
 
     async def back_from_google(self, request: HttpRequest) -> HttpResponse:
-        """Connect the website of somebody who signed in with Google. Raises `Forbidden`, and `NotFound`."""
+        """Complete a sign-in with Google and connect the website. Raises `Forbidden` and `NotFound`."""
         if request.path_params["source"] != google.NAME:
             raise NotFound(f"there is nothing at {request.path}")
         sign_ins = GoogleSignIns(self._plugin)
@@ -93,7 +93,7 @@ class SearchPages:
         return HttpResponse(b"", 303, headers={"Location": _action(self._plugin, website.id)})
 
     async def _do(self, request: HttpRequest, website: Website, offer: Offer, typed: Mapping[str, str]) -> str:
-        """Do what a form asks for, and return the URL that it leads to, or nothing for the page itself."""
+        """Perform the action of a form. Return the URL to redirect to, or an empty string for the page itself."""
         user_id, session = request.subject, request.session
         connections, sign_ins = SourceConnections(self._plugin), GoogleSignIns(self._plugin)
         before = await sign_ins.signed_in_with(user_id, website.id) if offer.signs_in else {}
@@ -219,14 +219,14 @@ class SearchPages:
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """Where the forms of a website's page are posted to, and the token that they have to hold."""
+    """The URL that a website's forms post to, and their CSRF token."""
 
     action: str
     csrf: str
 
 
 def _posting(target: _Target, offer: Offer, do: str, content: str, attributes: str = "") -> str:
-    """Return a form that asks for something to be done with a source."""
+    """Return a form with one action for a source."""
     values = {"csrf": target.csrf, "source": offer.name, "do": do}
     hidden = "".join(f'<input type="hidden" name="{name}" value="{escape(value)}">' for name, value in values.items())
     return f'<form method="post" action="{target.action}"{attributes}>{hidden}{content}</form>'
@@ -235,7 +235,7 @@ def _posting(target: _Target, offer: Offer, do: str, content: str, attributes: s
 def _form(
     target: _Target, offer: Offer, connection: SourceConnection | None, typed: Mapping[str, str], wrong: str
 ) -> str:
-    """Return the form for a credential. `wrong` is the name of the field that the problem of the panel is about."""
+    """Return the form for a credential. `wrong` is the name of the invalid field, if any."""
     value = typed.get("property", connection.property if connection else "")
     site = CredentialField("property", offer.label, offer.hint, secret=False)
     fields = [_input(offer, site, value, wrong)]
@@ -258,7 +258,7 @@ def _sign_in(target: _Target, offer: Offer) -> str:
 
 
 def _choice(target: _Target, offer: Offer, choices: Sequence[str]) -> str:
-    """Return the form with which somebody who signed in chooses a property."""
+    """Return the form for choosing a property after a sign-in."""
     options = "".join(
         f'<label class="option"><input type="radio" name="property" value="{escape(name)}" required'
         f'{" checked" if number == 0 else ""}><span class="option-text"><strong>{escape(name)}</strong></span>'
@@ -308,7 +308,7 @@ def _problem_id(offer: Offer) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Return a message with a capital at the beginning and a stop at the end."""
+    """Return a message with a capital first letter and a full stop."""
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
 
 

@@ -1,8 +1,8 @@
-"""Signing in with Google to connect a website: leaving, coming back with a code, and choosing a property.
+"""Connecting a website by signing in with Google: redirect, callback with a code, and choice of a property.
 
-What has to be kept meanwhile is in the database, so that any process may take the person back, and a `state` is good
-for one return. It counts only in the browser's session that left, for the account and the website that it left with: a
-URL that somebody else got from Google connects nothing here.
+The state of a sign-in is in the database, so that any process can handle the callback. A `state` can be redeemed once,
+and only in the browser session, by the account and for the website that started the sign-in: a callback URL obtained by
+somebody else connects nothing.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ log = structlog.get_logger()
 
 
 def jobs(plugin: PluginContext[SearchPerformanceConfig]) -> Sequence[Job]:
-    """Return the job that forgets sign-ins that nobody finished."""
+    """Return the job that deletes abandoned sign-ins."""
 
     async def expire(_run: JobRun) -> Mapping[str, int]:
         return {"expired": await GoogleSignIns(plugin).expire()}
@@ -72,14 +72,14 @@ def jobs(plugin: PluginContext[SearchPerformanceConfig]) -> Sequence[Job]:
 
 @dataclass(frozen=True, slots=True)
 class GoogleSignIn:
-    """A person who is back from Google, and for which website they left."""
+    """A sign-in whose user has returned from Google, and the website that it is for."""
 
     website_id: str
     code_verifier: str = field(repr=False)
 
 
 class GoogleSignIns:
-    """People who sign in with Google. `session` is that of their browser."""
+    """Sign-ins with Google. `session` identifies the user's browser session."""
 
     def __init__(self, plugin: PluginContext[SearchPerformanceConfig]) -> None:
         self._plugin = plugin
@@ -88,11 +88,11 @@ class GoogleSignIns:
         self._console = google.console_of(plugin.config)
 
     async def begin(self, user_id: str, session: str, website: Website) -> str:
-        """Return the URL at Google to send a browser to.
+        """Start a sign-in and return the Google URL to redirect the browser to.
 
         Raises:
-            NotFound: this server does not offer it.
-            InvalidInput: the account has too many sign-ins under way.
+            NotFound: this server does not offer signing in with Google.
+            InvalidInput: the account has too many open sign-ins.
         """
         client = self._console.auth.client
         if client is None or not can_sign_in(self._plugin):
@@ -102,9 +102,9 @@ class GoogleSignIns:
         return client.authorization_url_for(redirect_uri_of(self._plugin), state, code_verifier)
 
     async def take(self, user_id: str, session: str, state: str) -> GoogleSignIn:
-        """Return the sign-in that a `state` stands for, which is used up then, whoever has brought it.
+        """Return the sign-in of a `state` and consume it, even if the wrong session presents it.
 
-        Raises `Forbidden` where it did not begin in this session, is used up, or is too old.
+        Raises `Forbidden` if it did not start in this session, or is already used or expired.
         """
         website_id, code_verifier = "", ""
         async with self._database.writing() as database:
@@ -121,12 +121,12 @@ class GoogleSignIns:
     async def finish(
         self, user_id: str, session: str, website: Website, sign_in: GoogleSignIn, answer: Mapping[str, str]
     ) -> SourceConnection | None:
-        """Redeem the code in Google's answer, and connect the website with the property that fits it.
+        """Redeem the code in Google's response, and connect the website to the property that matches it.
 
-        Where several fit, `None` is returned, and the person has to choose one.
+        Returns `None` if several match, so the user has to choose one.
 
         Raises:
-            InvalidInput: Google did not let the server in, or no property fits; the message is for the person.
+            InvalidInput: google denied access, or no property matches; the message is for the user.
         """
         grant = await self._redeem(sign_in, answer)
         if not grant.complete:
@@ -145,12 +145,12 @@ class GoogleSignIns:
         return None
 
     async def choices(self, user_id: str, session: str, website_id: str) -> Sequence[str]:
-        """Return the properties that the person may choose from; none where nothing is to be chosen."""
+        """Return the properties that the user can choose from; empty if there is nothing to choose."""
         row = await self._chosen_from(user_id, session, website_id)
         return _properties(row) if row is not None else ()
 
     async def choose(self, user_id: str, session: str, website: Website, site_url: str) -> SourceConnection:
-        """Connect a website with one of the properties that were offered. Raises `InvalidInput`."""
+        """Connect a website to one of the offered properties. Raises `InvalidInput`."""
         row = await self._chosen_from(user_id, session, website.id)
         if row is None:
             raise InvalidInput("", f"this sign-in is already over, or took longer than 15 minutes. {_AGAIN}")
@@ -162,13 +162,13 @@ class GoogleSignIns:
         return connection
 
     async def cancel(self, user_id: str, session: str, website_id: str) -> None:
-        """Forget a sign-in whose property is not going to be chosen. Safe to repeat."""
+        """Discard a sign-in that is waiting for the choice of a property. Idempotent."""
         row = await self._chosen_from(user_id, session, website_id)
         if row is not None:
             await self._forget(row)
 
     async def expire(self) -> int:
-        """Forget those whose time is over, and return how many there were."""
+        """Delete expired sign-ins, and return how many there were."""
         old = select(GoogleSignInRow).where(GoogleSignInRow.expires_at <= datetime.now(UTC)).limit(_MAX_EXPIRED)
         async with self._database.reading() as database:
             rows = list(await database.scalars(old))
@@ -177,7 +177,7 @@ class GoogleSignIns:
         return len(rows)
 
     async def signed_in_with(self, user_id: str, website_id: str) -> Mapping[str, str]:
-        """Return the credential that a website's sign-in brought, empty where it is connected in another way."""
+        """Return the credential from a website's sign-in; empty if it is connected in another way."""
         wanted = _connected(user_id).where(SourceConnectionRow.website_id == as_id(website_id))
         async with self._database.reading() as database:
             row = await database.scalar(wanted)
@@ -185,9 +185,9 @@ class GoogleSignIns:
         return credential if SIGNED_IN in credential else {}
 
     async def withdraw(self, user_id: str, credential: Mapping[str, str]) -> None:
-        """Have Google forget a sign-in that is used no more.
+        """Revoke a sign-in at Google when it is no longer needed.
 
-        Google would end the account's other sign-ins with it, so nothing is asked for while there are any.
+        Revoking would also end the account's other sign-ins, so nothing is revoked while there are any.
         """
         if SIGNED_IN in credential and not await self._has_others(user_id):
             await self._console.auth.revoke(credential, self._plugin.services.fetcher)
@@ -246,7 +246,7 @@ class GoogleSignIns:
             raise InvalidInput("", f"{error.message}. {_AGAIN}") from None
 
     async def _fitting(self, user_id: str, website: Website, credential: Mapping[str, str]) -> Sequence[str]:
-        """Return the properties to choose from, at least one. Raises `InvalidInput` where none fits."""
+        """Return the properties to choose from, at least one. Raises `InvalidInput` if none matches."""
         try:
             known = await self._console.sites(credential, self._plugin.services.fetcher)
         except (Rejected, BackendError) as error:
@@ -260,7 +260,7 @@ class GoogleSignIns:
                 "with another Google account, or add the website to Search Console first",
             )
         before = (await SourceConnections(self._plugin).of(user_id, website.id)).get(google.NAME)
-        # Whoever renews a connection that has ended continues with the figures that are there.
+        # Renewing a broken connection keeps its property, and with it the stored figures.
         if before is not None and before.status == "error" and before.property in fitting:
             return (before.property,)
         return fitting
@@ -292,7 +292,7 @@ class GoogleSignIns:
             await self.withdraw(row.user_id, self._opened(row.sealed, row.website_id))
 
     def _opened(self, sealed: str, website_id: str) -> Mapping[str, str]:
-        """Return a credential; empty where no key opens it any more."""
+        """Return a credential; empty if no key decrypts it."""
         try:
             return self._vault.open(sealed, website_id)
         except SiteError:
@@ -300,7 +300,7 @@ class GoogleSignIns:
 
 
 def fitting_properties(known: Iterable[str], website_url: str) -> Sequence[str]:
-    """Return the properties that hold a website: those of a domain first, then the most precise ones."""
+    """Return the properties that contain a website: domain properties first, then the most specific ones."""
     fitting = []
     for name in known:
         try:
@@ -329,7 +329,7 @@ def _id_of(secret: str) -> str:
 
 
 def _told(error: str) -> str:
-    """Return what an error of an authorization response means (RFC 6749, section 4.1.2.1)."""
+    """Return a message for the error code of an authorization response (RFC 6749, section 4.1.2.1)."""
     code = error if re.fullmatch(r"[a-z_]{1,40}", error) else "an unknown error"
     if code == "access_denied":
         return _DENIED

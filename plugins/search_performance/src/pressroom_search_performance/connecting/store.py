@@ -1,4 +1,4 @@
-"""The connections of websites with sources of figures."""
+"""Stored connections of websites to sources of figures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_ERROR_LENGTH: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class SourceConnection:
-    """A website at a source of figures, without its credential. The fields are those of `SourceConnectionRow`."""
+    """A website's connection to a source, without its credential. The fields are those of `SourceConnectionRow`."""
 
     id: str
     user_id: str
@@ -42,14 +42,14 @@ class SourceConnection:
 
 
 class SourceConnections:
-    """What is known of connections. Those of another account do not exist."""
+    """Reads and writes connections. Those of other accounts are invisible."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
         self._database = plugin.services.database
 
     async def of(self, user_id: str, website_id: str) -> Mapping[str, SourceConnection]:
-        """Return the connections of a website, by the names of their sources."""
+        """Return the connections of a website, by source name."""
         wanted = select(SourceConnectionRow).where(
             SourceConnectionRow.user_id == user_id, SourceConnectionRow.website_id == as_id(website_id)
         )
@@ -63,15 +63,15 @@ class SourceConnections:
             return [_connection(row) for row in await session.scalars(wanted)]
 
     async def credential(self, connection: SourceConnection) -> Mapping[str, str]:
-        """Return the credential of a connection, empty where the operator's is used.
+        """Return the credential of a connection; empty if the operator's is used.
 
-        The operator's is for websites that are proven to control their URL, which is looked at each time: figures that
-        were connected earlier prove nothing.
+        The operator's credential is only for websites that have proven control of their URL. This is checked each time,
+        because a connection made earlier proves nothing.
 
         Raises:
-            SiteRejected: no key opens it any more.
-            ControlNotProven: the operator's would be used, and the website is not proven to control its URL, or the
-                property is not the website's.
+            SiteRejected: no key decrypts the credential.
+            ControlNotProven: the operator's credential would be used, but the website has not proven control of its
+                URL, or the property is not the website's.
             NotFound: the website is no longer connected.
         """
         wanted = select(SourceConnectionRow.credential).where(SourceConnectionRow.id == connection.id)
@@ -100,9 +100,9 @@ class SourceConnections:
         credential: Mapping[str, str],
         fetched: bool,
     ) -> SourceConnection:
-        """Connect a website, or change how it is connected. Figures of another property are forgotten.
+        """Connect a website, or change its connection. Changing the property deletes the stored figures.
 
-        Without a `credential` the operator's is used. `fetched` tells whether figures are fetched nightly.
+        Without a `credential` the operator's is used. `fetched` means that figures are fetched nightly.
 
         Raises:
             InvalidInput: another account uses this property with the operator's credential.
@@ -139,7 +139,7 @@ class SourceConnections:
             raise InvalidInput("property", "somebody connects this website at the same moment; look again") from None
 
     async def _rivals(self, user_id: str, source: str, site_url: str) -> frozenset[str]:
-        """Return the connections of others with a property that are entitled to it: their websites control it."""
+        """Return the IDs of other accounts' connections to a property whose websites have proven control of it."""
         async with self._database.reading() as session:
             found = [_connection(row) for row in await session.scalars(_others(user_id, source, site_url))]
         entitled = set()
@@ -152,7 +152,7 @@ class SourceConnections:
         return frozenset(entitled)
 
     async def disconnect(self, user_id: str, website_id: str, source: str) -> None:
-        """Forget a connection with all its figures. Safe to repeat."""
+        """Delete a connection with all its figures. Idempotent."""
         gone = delete(SourceConnectionRow).where(
             SourceConnectionRow.user_id == user_id,
             SourceConnectionRow.website_id == as_id(website_id),
@@ -162,7 +162,7 @@ class SourceConnections:
             await session.execute(gone)
 
     async def note(self, connection: SourceConnection, error: str) -> None:
-        """Take note of why a source that is asked live rejects the credential, or that it does not (an empty text)."""
+        """Record why a live source rejected the credential; an empty `error` clears the status."""
         if error == connection.last_error:
             return
         noted = {
@@ -176,9 +176,9 @@ class SourceConnections:
             )
 
     async def reseal(self) -> int:
-        """Encrypt with the first key what was encrypted with another one, and return how many credentials were.
+        """Re-encrypt credentials with the first key, and return how many there were.
 
-        One that no key opens stays as it is; its next use says so.
+        Credentials that no key decrypts are left alone; their next use raises an error.
         """
         vault, done = content_services(self._plugin).credentials, 0
         kept = select(SourceConnectionRow.id, SourceConnectionRow.website_id, SourceConnectionRow.credential)
@@ -197,21 +197,21 @@ class SourceConnections:
         return done
 
     async def hurry(self, user_id: str, website_id: str, source: str) -> None:
-        """Have figures fetched at once."""
+        """Make a connection due immediately."""
         async with self._database.writing() as session:
             row = await session.scalar(_one(user_id, website_id, source))
             if row is not None and row.due_at is not None:
                 row.due_at, row.round_at = datetime.now(UTC), None
 
     async def days(self, connection: SourceConnection) -> int:
-        """Return how many days are there."""
+        """Return the number of days with stored figures."""
         counted = select(func.count(func.distinct(DayRow.day))).where(DayRow.connection_id == connection.id)
         async with self._database.reading() as session:
             return int(await session.scalar(counted) or 0)
 
 
 class _Keeper:
-    """Stores the credential of a connection. It implements `CredentialKeeper`."""
+    """Implements `CredentialKeeper` for the credential of one connection."""
 
     def __init__(self, plugin: PluginContext, connection: SourceConnection) -> None:
         self._database = plugin.services.database
@@ -249,7 +249,7 @@ def _one(user_id: str, website_id: str, source: str) -> Select[SourceConnectionR
 
 
 def _others(user_id: str, source: str, site_url: str) -> Select[SourceConnectionRow]:
-    """Select the connections of other accounts that use the operator's credential for a property."""
+    """Select other accounts' connections to a property that use the operator's credential."""
     spelled = [site_url, claim_name(site_url)]
     return select(SourceConnectionRow).where(
         SourceConnectionRow.user_id != user_id,
@@ -260,7 +260,7 @@ def _others(user_id: str, source: str, site_url: str) -> Select[SourceConnection
 
 
 async def _claim(session: AsyncSession, user_id: str, source: str, site_url: str, entitled: frozenset[str]) -> None:
-    """Make a property the account's. Raises `InvalidInput` where another one that is `entitled` to it uses it."""
+    """Claim a property for an account. Raises `InvalidInput` if an `entitled` connection of another account uses it."""
     id_ = hashlib.sha256(f"{source}\0{claim_name(site_url)}".encode()).hexdigest()
     claim = await session.get(ClaimRow, id_, with_for_update=True)
     others = {row.id for row in await session.scalars(_others(user_id, source, site_url))}

@@ -1,1 +1,1 @@
-"""The figures themselves: fetching, keeping and reading them."""
+"""Fetching, storing and reading search figures."""

@@ -1,4 +1,4 @@
-"""The nightly work: fetching the days that are missing or were not final, the newest first."""
+"""The nightly fetch of days that are missing or were not final, newest first."""
 
 from __future__ import annotations
 
@@ -57,15 +57,15 @@ _MANY: Final = 1000
 _LEASE_SECONDS: Final = 60.0
 
 Progress: TypeAlias = Callable[[float, str], Awaitable[None]]
-"""What is told how far a fetch is, from 0 to 1, in words for people."""
+"""Callback for the progress of a fetch: a fraction from 0 to 1, and a message for people."""
 
 
 def jobs(plugin: PluginContext[SearchPerformanceConfig]) -> Sequence[Job]:
-    """Return the jobs: fetching one connection, finding those that are due, and encrypting with the newest key."""
+    """Return the jobs: fetch one connection, find those that are due, and re-encrypt with the newest key."""
 
     async def fetch(run: JobRun) -> Mapping[str, Any] | Reschedule:
         days, more = await fetch_connection(plugin, str(run.payload["connection_id"]), run, run.progress)
-        # Others have their turn between two slices.
+        # Give other jobs a turn between two slices.
         return Reschedule(datetime.now(UTC)) if more else {"days": days}
 
     def lock(payload: Mapping[str, Any]) -> str:
@@ -79,7 +79,7 @@ def jobs(plugin: PluginContext[SearchPerformanceConfig]) -> Sequence[Job]:
 
     every = float(plugin.config.sweep_seconds)
     return [
-        # A process that is killed costs an attempt; what it had fetched stays.
+        # A killed process costs an attempt; days fetched before that are kept.
         Job(JOB, fetch, attempts=_MANY, lease=_LEASE_SECONDS, timeout=3600, lock=lock),
         Job(SWEEP, sweep, every=every),
         Job(RESEAL, reseal, every=_DAY),
@@ -87,7 +87,7 @@ def jobs(plugin: PluginContext[SearchPerformanceConfig]) -> Sequence[Job]:
 
 
 async def fetch_due(plugin: PluginContext[SearchPerformanceConfig]) -> int:
-    """Have every connection that is due fetched, and return how many there are."""
+    """Enqueue a fetch for every connection that is due, and return their number."""
     found = await due(plugin)
     for connection_id, user_id, due_at in found:
         await wake(plugin, connection_id, user_id, due_at)
@@ -97,7 +97,7 @@ async def fetch_due(plugin: PluginContext[SearchPerformanceConfig]) -> int:
 async def wake(
     plugin: PluginContext[SearchPerformanceConfig], connection_id: str, user_id: str, due_at: datetime
 ) -> None:
-    """Have a connection fetched that is due since then: there is one job for each such time."""
+    """Enqueue a fetch for a connection. The key makes it one job for each `due_at`."""
     payload, key = {"connection_id": connection_id}, f"{connection_id}:{due_at.timestamp():.6f}"
     await plugin.services.jobs.enqueue(JOB, payload, subject=user_id, key=key)
 
@@ -105,12 +105,13 @@ async def wake(
 async def fetch_connection(
     plugin: PluginContext[SearchPerformanceConfig], connection_id: str, lease: Lease, progress: Progress | None = None
 ) -> tuple[int, bool]:
-    """Fetch a slice of the days of a connection that is due; return how many days were, and if there are more to do.
+    """Fetch a slice of the days of a due connection; return the number of days, and whether there are more.
 
-    `lease` is that of the connection's lock. Where a quota is used up, the source is away or rejects the credential,
-    the rest waits for a later run; nothing of what was fetched is lost. Returns 0 where it is not due.
+    `lease` is that of the connection's lock. If a quota is used up, or the source is unavailable or rejects the
+    credential, the rest waits for a later run, and the days fetched so far are kept. Returns 0 if the connection is not
+    due.
 
-    Raises `LeaseLost` where somebody else fetches it by now.
+    Raises `LeaseLost` if another process has taken over.
     """
     begun = await begin_round(plugin, connection_id, lease)
     if begun is None:
@@ -125,7 +126,7 @@ async def fetch_connection(
     try:
         noted = await work.fetch()
     except (LeaseLost, asyncio.CancelledError):
-        noted = {}  # whoever continues does so at once
+        noted = {}  # the process that takes over continues immediately
         raise
     except ConnectionGone:
         noted = {}
@@ -146,7 +147,7 @@ def _error(message: str) -> dict[str, Any]:
 
 
 class _Work:
-    """One slice of one connection."""
+    """The fetch of one slice of a connection's days."""
 
     def __init__(
         self, plugin: PluginContext[SearchPerformanceConfig], begun: FetchRound, lease: Lease, progress: Progress | None
@@ -160,11 +161,11 @@ class _Work:
         self._config = plugin.config
 
     async def fetch(self) -> dict[str, Any]:
-        """Fetch, and return what is to be noted of the connection."""
+        """Fetch the slice, and return the column values to store on the connection."""
         begun = self._round
         try:
             await content_services(self._plugin).websites.get(begun.user_id, begun.website_id)
-        except NotFound:  # it was disconnected: what is there stays until it is connected again
+        except NotFound:  # the website was disconnected: keep its figures in case it is connected again
             return {"due_at": datetime.now(UTC) + _REJECTED}
         source = sources_of(self._plugin).get(begun.source)
         if source is None:
@@ -183,7 +184,7 @@ class _Work:
         now = datetime.now(UTC)
         self.more = len(wanted) > len(todo)
         noted = {"fetched_at": now, "status": "active", "last_error": "", "last_error_at": None}
-        # It stays due until there are no more days to fetch.
+        # The connection stays due while there are days left to fetch.
         return noted if self.more else {**noted, "due_at": next_night(begun.connection_id, now), "round_at": None}
 
     async def _first_incomplete(self, source: SearchSource, credential: Mapping[str, str]) -> date:
@@ -194,7 +195,7 @@ class _Work:
 
     @contextmanager
     def _bound(self, source: SearchSource) -> Iterator[None]:
-        """Bound the time that a source may take, and take one that is late for away. What it raises comes through."""
+        """Limit the time of a source, and turn a timeout into `BackendError`. Other exceptions pass through."""
         called, seconds = f"search source {source.name}", self._config.source_seconds
         try:
             with self._plugin.extensions.calling(called, source, passes=(Exception,), seconds=seconds):
@@ -205,7 +206,7 @@ class _Work:
             raise
 
     async def _wanted(self) -> list[tuple[date, str]]:
-        """Return the days to fetch, newest first. The present day is left out: it has hardly begun."""
+        """Return the days to fetch, newest first, without today, which has hardly begun."""
         last = today() - timedelta(days=1)
         first = today() - timedelta(days=self._config.history_days)
         wanted: list[tuple[date, str]] = []
@@ -220,7 +221,7 @@ class _Work:
         rows: dict[Grain, list[SearchRow]] = {}
         truncated = False
         for grain in source.grains:
-            # Totals come from these few rows, so none of them may be missing.
+            # Totals are computed from these few rows, so none can be left out.
             most = _MAX_DAY_ROWS if grain == "day" else self._config.max_rows
             query = SearchQuery(self._round.site_url, day, search_type, grain, most)
             found = source.rows(query, credential, self._plugin.services.fetcher)

@@ -1,4 +1,4 @@
-"""Reading search figures: stored ones, live ones, and questions across both."""
+"""Reading search figures, stored and live."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SPLITS: Final[Mapping[Grain, frozenset[str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Narrows what is counted. `equals` and `notEquals` are exact, `contains` and `notContains` ignore case."""
+    """A filter on a dimension. `equals` and `notEquals` are exact, `contains` and `notContains` ignore case."""
 
     dimension: Dimension
     operator: Operator
@@ -40,7 +40,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Figures of some days, split by dimensions."""
+    """A query for the figures of a period, split by dimensions."""
 
     start: date
     end: date
@@ -52,9 +52,9 @@ class Question:
     offset: int = 0
 
     def grain(self) -> Grain | None:
-        """Return the coarsest grain that can answer, or `None` where only the source itself can.
+        """Return the coarsest grain that can answer, or `None` if only the source itself can.
 
-        A regular expression is in Google's own dialect and untrusted: it does not run here.
+        Regular expressions are untrusted and in Google's own dialect, so they never run here.
         """
         if self.data_state == "hourly_all" or any(one.operator in _REGEX for one in self.conditions):
             return None
@@ -64,7 +64,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What was counted. `position` is the mean position, weighted by impressions; 0 where there were none."""
+    """Clicks and impressions. `position` is the mean, weighted by impressions; 0 without impressions."""
 
     clicks: int = 0
     impressions: int = 0
@@ -72,13 +72,13 @@ class Figures:
 
     @property
     def ctr(self) -> float:
-        """The share of impressions that was clicked, 0 to 1."""
+        """Click-through rate, from 0 to 1."""
         return self.clicks / self.impressions if self.impressions else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class DimensionFigures:
-    """The figures of one combination of keys, by dimension."""
+    """The figures of one combination of dimension values."""
 
     keys: Mapping[str, str] = field(default_factory=dict)
     figures: Figures = Figures()
@@ -87,9 +87,9 @@ class DimensionFigures:
 async def ask_google(
     console: GoogleConsole, site_url: str, question: Question, credential: Mapping[str, str], fetcher: Fetcher
 ) -> tuple[Sequence[DimensionFigures], str]:
-    """Return the rows of a question, and the first date or hour that may still change, if Google names one.
+    """Return the rows for a question, and the first date or hour that may still change, or an empty string.
 
-    Raises what `GoogleConsole` does.
+    Raises the exceptions of `GoogleConsole`.
     """
     answer = await console.query(site_url, _body(question), credential, fetcher)
     counted = [row for one in objects(answer, "rows") if (row := _counted(question, one)) is not None]
@@ -103,8 +103,8 @@ async def ask_google(
 async def google_totals(
     console: GoogleConsole, site_url: str, question: Question, credential: Mapping[str, str], fetcher: Fetcher
 ) -> Figures:
-    """Return the sums of a question. Raises what `GoogleConsole` does."""
-    # Google gives hours only where rows are split by them.
+    """Return the totals for a question. Raises the exceptions of `GoogleConsole`."""
+    # Google only returns hourly data for rows that are split by hour.
     state = "all" if question.data_state == "hourly_all" else question.data_state
     whole = replace(question, dimensions=(), limit=1, offset=0, data_state=state)
     rows, _ = await ask_google(console, site_url, whole, credential, fetcher)
@@ -155,11 +155,11 @@ SUMS: Final = (
     func.sum(FigureRow.impressions),
     func.sum(FigureRow.position * FigureRow.impressions),
 )
-"""Clicks, impressions, and positions weighted by impressions."""
+"""Columns for clicks, impressions, and positions weighted by impressions."""
 
 
 async def totals(plugin: PluginContext, connection_id: str, grain: Grain, question: Question) -> Figures:
-    """Return the sums over all days of a question, of the rows that its conditions allow."""
+    """Return the totals over all days of a question for rows that match its conditions."""
     found = await read(plugin, connection_id, grain, question, dimensions=(), limit=1)
     return found[0].figures if found else Figures()
 
@@ -173,9 +173,9 @@ async def read(
     dimensions: Sequence[str] | None = None,
     limit: int | None = None,
 ) -> Sequence[DimensionFigures]:
-    """Return the rows of a question: by date where that is all it is split by, else those with the most clicks first.
+    """Return the rows for a question: by date if that is the only dimension, else by clicks, highest first.
 
-    `dimensions` and `limit` replace those of the question.
+    `dimensions` and `limit` override those of the question.
     """
     names = tuple(question.dimensions if dimensions is None else dimensions)
     columns = [COLUMNS[name] for name in names]
@@ -197,7 +197,7 @@ async def read(
 
 
 async def is_truncated(plugin: PluginContext, connection_id: str, question: Question) -> bool:
-    """Tell whether the source had more rows on one of the days than are kept."""
+    """Return whether the source had more rows than are stored on any of the days."""
     wanted = select(func.count()).where(
         DayRow.connection_id == connection_id,
         DayRow.search_type == question.search_type,
@@ -211,7 +211,7 @@ async def is_truncated(plugin: PluginContext, connection_id: str, question: Ques
 def matching(
     wanted: Select[*tuple[Any, ...]], connection_id: str, grain: Grain, question: Question
 ) -> Select[*tuple[Any, ...]]:
-    """Return a selection narrowed to the rows of a question."""
+    """Narrow a selection to the rows for a question."""
     wanted = wanted.where(
         FigureRow.connection_id == connection_id,
         FigureRow.search_type == question.search_type,
@@ -230,7 +230,7 @@ def matching(
 
 
 def condition(one: Condition) -> ColumnElement[bool]:
-    """Return a condition as SQL."""
+    """Return a condition as an SQL expression."""
     column = COLUMNS[one.dimension]
     expression: Any = one.expression
     if one.dimension in ("country", "device"):
@@ -251,7 +251,7 @@ def _key(value: Any) -> str:
 
 
 def figures_of(clicks: Any, impressions: Any, weighted: Any) -> Figures:
-    """Return figures from sums: of clicks, of impressions, and of positions times impressions."""
+    """Return figures from sums of clicks, of impressions, and of positions times impressions."""
     shown = int(impressions or 0)
     return Figures(int(clicks or 0), shown, float(weighted or 0) / shown if shown else 0.0)
 
@@ -259,7 +259,7 @@ def figures_of(clicks: Any, impressions: Any, weighted: Any) -> Figures:
 async def days(
     plugin: PluginContext, connection_id: str, search_type: str, start: date, end: date
 ) -> Mapping[date, bool]:
-    """Return the days of a span that were fetched, oldest first, each with whether it is final."""
+    """Return the fetched days of a period, oldest first, mapped to whether they are final."""
     wanted = (
         select(DayRow.day, DayRow.final)
         .where(DayRow.connection_id == connection_id, DayRow.search_type == search_type, DayRow.day.between(start, end))

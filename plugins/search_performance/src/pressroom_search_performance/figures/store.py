@@ -1,4 +1,4 @@
-"""Stored search figures, and rounds of fetching them."""
+"""Stored search figures, and the state of fetching them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from pressroom_search_performance.tables import DayRow, FigureRow, SourceConnect
 
 
 class ConnectionGone(Exception):
-    """The website was disconnected meanwhile. Nothing that is fetched for the connection counts any more."""
+    """The website was disconnected during the fetch. Its remaining figures are discarded."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchRound:
-    """What a process fetches, and since when: what is not final is fetched once in each round."""
+    """The connection to fetch, and the start of the round: days that are not final are fetched once per round."""
 
     connection_id: str
     user_id: str
@@ -33,12 +33,12 @@ class FetchRound:
 
 
 def lock_of(connection_id: str) -> str:
-    """Return the key of the lock that whoever fetches the figures of a connection holds."""
+    """Return the key of the lock to hold while fetching the figures of a connection."""
     return f"search_performance:connection:{connection_id}"
 
 
 async def begin_round(plugin: PluginContext, connection_id: str, lease: Lease) -> FetchRound | None:
-    """Begin a round of a connection, or return the one that was begun; `None` where it is not due, or gone.
+    """Start a round for a connection, or resume the current one; `None` if it is not due or is gone.
 
     Raises `LeaseLost`.
     """
@@ -53,13 +53,13 @@ async def begin_round(plugin: PluginContext, connection_id: str, lease: Lease) -
 
 
 async def check_there(session: AsyncSession, connection_id: str) -> None:
-    """Make sure that a connection is there until the transaction ends. Raises `ConnectionGone`."""
+    """Lock a connection's row until the transaction ends. Raises `ConnectionGone` if it does not exist."""
     if await session.get(SourceConnectionRow, connection_id, with_for_update=True) is None:
         raise ConnectionGone(connection_id)
 
 
 async def note_round(plugin: PluginContext, connection_id: str, lease: Lease, values: Mapping[str, Any]) -> None:
-    """Note the outcome of a fetch for a connection. Nothing happens where somebody else fetches by now."""
+    """Store the outcome of a fetch. Does nothing if another process has taken over."""
     with suppress(LeaseLost):
         async with plugin.services.database.writing() as session:
             await lease.keep(session)
@@ -69,7 +69,7 @@ async def note_round(plugin: PluginContext, connection_id: str, lease: Lease, va
 
 
 async def due(plugin: PluginContext, limit: int = 1000) -> Sequence[tuple[str, str, datetime]]:
-    """Return the connections that are due, with their accounts, and since when."""
+    """Return the IDs of due connections, with their accounts and due times, oldest first."""
     async with plugin.services.database.reading() as session:
         wanted = select(SourceConnectionRow.id, SourceConnectionRow.user_id, SourceConnectionRow.due_at)
         wanted = wanted.where(SourceConnectionRow.due_at <= await _now(session)).order_by(SourceConnectionRow.due_at)
@@ -77,7 +77,7 @@ async def due(plugin: PluginContext, limit: int = 1000) -> Sequence[tuple[str, s
 
 
 async def _now(session: AsyncSession) -> datetime:
-    """Return the database's time where many processes share one, so that their clocks need not agree."""
+    """Return the database's time if processes share a server, because their clocks may differ."""
     if session.get_bind().dialect.name == "sqlite":
         return datetime.now(UTC)
     return cast("datetime", await session.scalar(select(func.clock_timestamp()))).astimezone(UTC)
@@ -87,7 +87,7 @@ _BATCH = 1000
 
 
 async def settled_days(plugin: PluginContext, connection_id: str, search_type: str, since: datetime) -> frozenset[date]:
-    """Return the days that need not be fetched: those that are final, and those that were fetched since."""
+    """Return the days to skip: final ones, and those fetched since `since`."""
     wanted = select(DayRow.day).where(
         DayRow.connection_id == connection_id,
         DayRow.search_type == search_type,
@@ -108,7 +108,7 @@ async def write_day(
     final: bool,
     truncated: bool,
 ) -> None:
-    """Put the rows of a day in place of those that are there. All of it counts, or nothing.
+    """Replace the stored rows of a day in one transaction.
 
     Raises `LeaseLost` and `ConnectionGone`.
     """
@@ -139,7 +139,7 @@ async def write_day(
 async def freshness(
     plugin: PluginContext, connection_id: str, search_type: str
 ) -> tuple[date | None, date | None, date | None]:
-    """Return the first day, the last final day, and the first day that is not final yet; `None` if absent."""
+    """Return the first day, the last final day, and the first day that is not final; `None` for those without data."""
     mine = (DayRow.connection_id == connection_id, DayRow.search_type == search_type)
     async with plugin.services.database.reading() as session:
         first = await session.scalar(select(func.min(DayRow.day)).where(*mine))

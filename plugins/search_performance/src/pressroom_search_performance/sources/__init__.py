@@ -1,1 +1,1 @@
-"""Where figures come from."""
+"""Clients for the sources of figures."""

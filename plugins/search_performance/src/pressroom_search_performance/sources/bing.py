@@ -1,8 +1,7 @@
-"""Bing: the figures of Bing Webmaster Tools (Bing Webmaster API, JSON).
+"""Figures from Bing Webmaster Tools (Bing Webmaster API, JSON).
 
-The API answers with everything it has at once, so one answer serves all days of a run. Totals are daily; queries and
-pages are counted by the week, which is named by one date. It tells neither countries nor devices, and no position of
-daily totals.
+The API returns all its data at once, so one response serves all days of a run. Totals are daily; queries and pages are
+counted weekly, each week under a single date. There are no countries, no devices, and no positions for daily totals.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ NOTE: Final = (
     "Bing counts queries and pages by the week, each under one date; it gives no position of daily totals, which is 0."
 )
 MAX_PAGES: Final = 40
-"""Pages whose queries are asked for, one request each: those that were shown most."""
+"""Maximum number of pages whose queries are fetched, one request each: those with the most impressions."""
 
 FIELDS: Final = (
     CredentialField(
@@ -61,7 +60,7 @@ _Days = Mapping[date, Sequence[SearchRow]]
 
 
 class BingWebmaster:
-    """Speaks to the API, and keeps answers for a quarter of an hour.
+    """Client for the API that caches responses for 15 minutes.
 
     All methods raise `Rejected`, `SearchLimited`, `SourceRefused` and `BackendError`.
     """
@@ -71,12 +70,12 @@ class BingWebmaster:
         self._kept: OrderedDict[str, tuple[float, _Days]] = OrderedDict()
 
     async def sites(self, credential: Mapping[str, str], fetcher: Fetcher) -> Sequence[str]:
-        """Return the URLs of the verified sites of the account."""
+        """Return the URLs of the account's verified sites."""
         found = objects(await self._ask("GetUserSites", {}, credential, fetcher), "d")
         return [text(one.get("Url")) for one in found if one.get("IsVerified") is True]
 
     async def days(self, grain: Grain, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> _Days:
-        """Return all rows of a grain by their dates, those with the most clicks first."""
+        """Return all rows of a grain by date, most clicks first."""
         name = hashlib.sha256(f"{credential.get('api_key', '')}\0{site_url}\0{grain}".encode()).hexdigest()
         until, days = self._kept.get(name, (0.0, {}))
         if time.monotonic() >= until:
@@ -110,7 +109,7 @@ class BingWebmaster:
 
 @lru_cache(maxsize=8)
 def webmaster_of(url: str) -> BingWebmaster:
-    """Return what speaks to Bing at a URL: always the same, since it keeps answers."""
+    """Return the client for a URL; always the same instance, because it caches responses."""
     return BingWebmaster(url)
 
 
@@ -134,7 +133,7 @@ def source(webmaster: BingWebmaster) -> SearchSource:
 
 
 class _Reader:
-    """What the contract of `SearchSource` asks for."""
+    """Implements the callbacks of `SearchSource`."""
 
     def __init__(self, webmaster: BingWebmaster) -> None:
         self._webmaster = webmaster
@@ -149,9 +148,9 @@ class _Reader:
             yield row
 
     async def first_incomplete(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> date:
-        """Return the day after the newest week, once a week has passed: then its date cannot get more rows.
+        """Return the day after the newest week that is at least seven days old, when its rows cannot change.
 
-        A site that nobody finds gets no weeks: there days are final once they are three weeks old.
+        A site without traffic has no weeks; its days are final after three weeks.
         """
         now = datetime.now(UTC).date()
         weeks = [
@@ -204,7 +203,7 @@ def _row(grain: Grain, one: Mapping[str, Any]) -> SearchRow | None:
 
 
 def _day(value: Any) -> date | None:
-    """Return the day of `/Date(milliseconds)/`. Days begin at midnight in UTC or in California: UTC names both."""
+    """Parse `/Date(milliseconds)/`. Days start at midnight in UTC or California: both have the same UTC date."""
     match = _DATE.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""Credentials of sources: key files of service accounts, and what is stored and replaced while it is used."""
+"""Credentials of sources: key files of service accounts, and stored credentials that change while in use."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from joserfc.jwk import RSAKey
 from pressroom.sdk import InvalidInput
 
 _MAX_KEY_LENGTH: Final = 3_500
-"""Characters of a private key, one of 4096 bits. Reading one of 16,384 bits takes minutes."""
+"""Maximum characters of a private key, enough for 4096 bits. Parsing one of 16,384 bits takes minutes."""
 
 
 def key_file(text: str) -> tuple[Mapping[str, Any], RSAKey]:
-    """Return the content of a service account's key file, and its key. Raises `InvalidInput`."""
+    """Return the parsed key file of a service account, and its key. Raises `InvalidInput`."""
     problem = "must be the whole JSON text of a service account's key file"
     try:
         document = json.loads(text)
@@ -32,14 +32,14 @@ def key_file(text: str) -> tuple[Mapping[str, Any], RSAKey]:
 
 
 _MAX_NUMBERS: Final = {"n": 683, "p": 342, "q": 342, "e": 8}
-"""Base64url characters of the numbers of a key of 4096 bits, whose factors have half of them."""
+"""Maximum base64url characters of the numbers of a 4096-bit key, whose factors have half as many bits."""
 
 
 def check_key_file(text: str) -> None:
-    """Check what somebody sent as a key file. Made-up factors take seconds: call it in a worker process.
+    """Check a key file that a user sent. Forged factors take seconds to check: call it in a worker process.
 
     Raises:
-        InvalidInput: it is not a key file, or its key is not of a kind that Google makes.
+        InvalidInput: it is not a key file, or its key is not of a kind that Google issues.
     """
     _, key = key_file(text)
     numbers = key.as_dict(private=True)
@@ -48,20 +48,20 @@ def check_key_file(text: str) -> None:
 
 
 class CredentialKeeper(Protocol):
-    """Where the credential of one connection is stored. All methods raise `BackendError` on an outage."""
+    """Stores the credential of one connection. All methods raise `BackendError` on an outage."""
 
     async def latest(self) -> Mapping[str, str]:
-        """Return the credential as it is stored now; empty where the connection is gone or has none of its own."""
+        """Return the stored credential; empty if the connection is gone or has no credential of its own."""
 
     async def replace(self, used: Mapping[str, str], renewed: Mapping[str, str]) -> None:
-        """Store what a service gave out instead of the credential that was `used`, unless another is stored now."""
+        """Replace the credential that was `used` with a renewed one, unless another is stored meanwhile."""
 
     async def ended(self, used: Mapping[str, str], message: str) -> None:
-        """Take note that a service will never accept the credential again, unless another is stored now."""
+        """Record that a service has permanently rejected the credential, unless another is stored meanwhile."""
 
 
 class StoredCredential(dict[str, str]):
-    """The fields of a credential, and the `keeper` that stores it."""
+    """The fields of a credential, and the `keeper` that stores changes to them."""
 
     def __init__(self, fields: Mapping[str, str], keeper: CredentialKeeper) -> None:
         super().__init__(fields)

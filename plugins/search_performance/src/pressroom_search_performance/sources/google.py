@@ -1,6 +1,6 @@
 """Google Search Console: search figures, index status and sitemaps.
 
-It counts days from midnight to midnight in California.
+Days run from midnight to midnight in California.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pressroom_search_performance.sources.requesting import ask, number, objects
 NAME: Final = "google"
 TITLE: Final = "Google Search Console"
 MAX_ROWS: Final = 25_000
-"""Rows of one answer (`rowLimit`)."""
+"""Maximum rows of one response (`rowLimit`)."""
 
 LAG_DAYS: Final = 3
 _LOOK_BACK: Final = 10
@@ -53,7 +53,7 @@ GRAINS: Final[Mapping[Grain, tuple[str, ...]]] = {
     "page_query": ("page", "query"),
 }
 WITHOUT_QUERIES: Final = frozenset({"discover", "google_news"})
-"""Types whose figures Google does not split by queries."""
+"""Search types that Google does not split by query."""
 
 FIELDS: Final = (
     CredentialField(
@@ -72,7 +72,7 @@ FIELDS: Final = (
 
 
 class GoogleConsole:
-    """Speaks to Search Console. All methods raise `Rejected`, `SearchLimited`, `SourceRefused` and `BackendError`."""
+    """Client for Search Console. All methods raise `Rejected`, `SearchLimited`, `SourceRefused` and `BackendError`."""
 
     def __init__(self, config: SearchPerformanceConfig) -> None:
         account = config.google_service_account
@@ -83,13 +83,13 @@ class GoogleConsole:
     async def query(
         self, site_url: str, body: Mapping[str, Any], credential: Mapping[str, str], fetcher: Fetcher
     ) -> Mapping[str, Any]:
-        """Return the answer of `searchAnalytics/query`."""
+        """Return the response of `searchAnalytics/query`."""
         path = f"/webmasters/v3/sites/{quote(site_url, safe='')}/searchAnalytics/query"
         answer = await self._ask(credential, fetcher, "POST", path, dict(body))
         return answer if isinstance(answer, dict) else {}
 
     async def sites(self, credential: Mapping[str, str], fetcher: Fetcher) -> Mapping[str, str]:
-        """Return the properties that the credential may read, with the level of its permission."""
+        """Return the properties that the credential can read, with their permission levels."""
         answer = await self._ask(credential, fetcher, "GET", "/webmasters/v3/sites")
         return {
             text(one.get("siteUrl")): text(one.get("permissionLevel"))
@@ -110,14 +110,14 @@ class GoogleConsole:
     async def sitemaps(
         self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher
     ) -> Sequence[Mapping[str, Any]]:
-        """Return the sitemaps that Google knows of a property."""
+        """Return the sitemaps of a property."""
         path = f"/webmasters/v3/sites/{quote(site_url, safe='')}/sitemaps"
         return objects(await self._ask(credential, fetcher, "GET", path), "sitemap")
 
     async def submit_sitemap(
         self, site_url: str, sitemap: str, credential: Mapping[str, str], fetcher: Fetcher
     ) -> None:
-        """Tell Google about a sitemap. Repeating it is harmless."""
+        """Submit a sitemap. Idempotent."""
         path = f"/webmasters/v3/sites/{quote(site_url, safe='')}/sitemaps/{quote(sitemap, safe='')}"
         await self._ask(credential, fetcher, "PUT", path)
 
@@ -132,14 +132,14 @@ class GoogleConsole:
             self.auth.forget(credential)
             if not remembered:
                 raise
-        # A token can end before its time: only a new one tells if the credential itself is at fault.
+        # A token can end before it expires: only a new one shows whether the credential itself is rejected.
         headers = await self.auth.header(credential, fetcher)
         return await ask(fetcher, TITLE, method, f"{self._url}{path}", headers=headers, body=body)
 
 
 @lru_cache(maxsize=8)
 def console_of(config: SearchPerformanceConfig) -> GoogleConsole:
-    """Return what speaks to Google by a configuration: always the same, since it remembers access tokens."""
+    """Return the client for a configuration; always the same instance, because it caches access tokens."""
     return GoogleConsole(config)
 
 
@@ -160,7 +160,7 @@ def source(console: GoogleConsole) -> SearchSource:
 
 
 class _Reader:
-    """What the contract of `SearchSource` asks for."""
+    """Implements the callbacks of `SearchSource`."""
 
     def __init__(self, console: GoogleConsole) -> None:
         self._console = console
@@ -206,7 +206,7 @@ class _Reader:
         known = await self._console.sites(credential, fetcher)
         if site_url in known:
             return
-        # What the operator's account may read besides is nobody else's business.
+        # Do not reveal which other properties the operator's account can read.
         listed = f"; it may read {', '.join(sorted(known)[:10])}" if credential and known else ""
         raise InvalidInput(
             "property",
@@ -216,7 +216,7 @@ class _Reader:
 
 
 def keys_of(one: Mapping[str, Any], count: int) -> Sequence[str] | None:
-    """Return the keys of a row, or `None` where it has another number of them."""
+    """Return the keys of a row, or `None` if their number is not `count`."""
     keys = one.get("keys", [])
     return [text(key) for key in keys] if isinstance(keys, list) and len(keys) == count else None
 
@@ -255,12 +255,12 @@ _SPREAD_SECONDS: Final = 3 * 3600
 
 
 def today(now: datetime | None = None) -> date:
-    """Return the day that it is in California."""
+    """Return the current date in California."""
     return (now or datetime.now(UTC)).astimezone(PACIFIC).date()
 
 
 def next_night(connection_id: str, now: datetime) -> datetime:
-    """Return when figures are fetched next: between 3 and 6 o'clock in California, each connection at its own time."""
+    """Return the time of the next fetch: between 3 and 6 o'clock in California, spread by connection."""
     offset = int.from_bytes(hashlib.sha256(connection_id.encode()).digest()[:4]) % _SPREAD_SECONDS
     local = now.astimezone(PACIFIC)
     for day in (local.date(), local.date() + timedelta(days=1)):
@@ -271,12 +271,12 @@ def next_night(connection_id: str, now: datetime) -> datetime:
 
 
 def span(start: date, end: date) -> list[date]:
-    """Return the days from `start` to `end`, both included; none where `end` is earlier."""
+    """Return the days from `start` to `end`, inclusive; empty if `end` is earlier."""
     return [start + timedelta(days=number) for number in range((end - start).days + 1)]
 
 
 def year_before(day: date) -> date:
-    """Return the same day of the year before; the 28th for the 29th of February."""
+    """Return the same day one year earlier; 28 February for 29 February."""
     try:
         return day.replace(year=day.year - 1)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Access to Google's APIs: access tokens from service accounts, refresh tokens and signing in with Google.
+"""Authentication for Google APIs: access tokens from service accounts, refresh tokens and user sign-ins.
 
 Signing in is the authorization code flow for web servers (RFC 6749, section 4.1) with PKCE (RFC 7636), as Google
 documents it.
@@ -39,10 +39,10 @@ from pressroom_search_performance.sources.credentials import StoredCredential, k
 from pressroom_search_performance.sources.requesting import SourceRefused, ask, number, text
 
 SCOPE: Final = "https://www.googleapis.com/auth/webmasters"
-"""Reading alone would do for everything but handing in sitemaps."""
+"""A read-only scope would suffice for everything except submitting sitemaps."""
 
 SIGNED_IN: Final = "signed_in_client"
-"""The field of a credential that somebody got by signing in: the id of the server's OAuth client at the time."""
+"""Field that marks a credential from a sign-in: the ID of the server's OAuth client at that time."""
 
 _LIFETIME: Final = 3600
 _EARLY: Final = 300
@@ -64,16 +64,16 @@ log = structlog.get_logger()
 
 
 class GrantRefused(SourceRefused):
-    """Google does not accept a code, a refresh token or an assertion: `invalid_grant`."""
+    """Google rejects a code, a refresh token or an assertion: `invalid_grant`."""
 
 
 class ClientRefused(SourceRefused):
-    """Google does not accept an OAuth client."""
+    """Google rejects the OAuth client."""
 
 
 @dataclass(frozen=True, slots=True)
 class OAuthClient:
-    """The OAuth client of this server at Google, and the endpoints that it is used at."""
+    """The server's OAuth client at Google, and its endpoints."""
 
     client_id: str
     client_secret: str = field(repr=False)
@@ -82,14 +82,14 @@ class OAuthClient:
 
     @classmethod
     def of(cls, config: SearchPerformanceConfig) -> OAuthClient | None:
-        """Return the one that the operator configured, if any."""
+        """Return the client that the operator configured, if any."""
         if not config.google_client_id or config.google_client_secret is None:
             return None
         secret = config.google_client_secret.get_secret_value()
         return cls(config.google_client_id, secret, config.google_authorization_url, config.google_revocation_url)
 
     def authorization_url_for(self, redirect_uri: str, state: str, code_verifier: str) -> str:
-        """Return where to send a browser so that the person lets this server in."""
+        """Return the URL of the page on which the user grants access."""
         digest = hashlib.sha256(code_verifier.encode()).digest()
         query = {
             "client_id": self.client_id,
@@ -97,7 +97,7 @@ class OAuthClient:
             "response_type": "code",
             "scope": SCOPE,
             "access_type": "offline",
-            # Google gives a refresh token out only when the person is asked.
+            # Google only issues a refresh token if it asks for consent.
             "prompt": "consent",
             "state": state,
             "code_challenge": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
@@ -107,9 +107,9 @@ class OAuthClient:
 
 
 def redirect_problem(redirect_uri: str) -> str:
-    """Return why Google would not register a redirect URI; empty where it would.
+    """Return why Google would not accept a redirect URI; empty if it would.
 
-    It takes https with a host name, and plain http on the machine of the browser.
+    Google accepts https with a public host name, and plain http for the browser's own machine.
     """
     parts = urlsplit(redirect_uri)
     host = parts.hostname or ""
@@ -126,9 +126,9 @@ def redirect_problem(redirect_uri: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SignInGrant:
-    """What a code was redeemed for. `credential` is empty where Google gave no refresh token.
+    """The result of redeeming a code. `credential` is empty if Google issued no refresh token.
 
-    `complete` tells whether the person let the server use Search Console: each permission can be left out.
+    `complete` is whether the user granted the Search Console permission: each one can be left out.
     """
 
     credential: Mapping[str, str] = field(repr=False)
@@ -136,12 +136,12 @@ class SignInGrant:
 
 
 class GoogleAuth:
-    """Gets access tokens and remembers them while they are valid.
+    """Obtains access tokens and caches them while they are valid.
 
     Args:
-        token_url: the token endpoint. What a key file says of it is not followed, since key files are untrusted.
-        account: the operator's key file (JSON), or nothing; it is used for credentials without any field.
-        client: the operator's OAuth client, with which people sign in.
+        token_url: the token endpoint. The one in a key file is ignored, because key files are untrusted.
+        account: the operator's key file (JSON), or an empty string; it is used for credentials without any field.
+        client: the operator's OAuth client, for signing in.
     """
 
     def __init__(self, token_url: str, account: str, client: OAuthClient | None = None) -> None:
@@ -152,9 +152,9 @@ class GoogleAuth:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def header(self, credential: Mapping[str, str], fetcher: Fetcher) -> Mapping[str, str]:
-        """Return the header `Authorization` for a credential. Of several calls at once one asks Google.
+        """Return the `Authorization` header for a credential. Concurrent calls share one request to Google.
 
-        Raises `Rejected` if absent or Google does not accept it, and `BackendError`.
+        Raises `Rejected` if the credential is missing or Google does not accept it, and `BackendError`.
         """
         if not self.remembers(credential):
             async with self._locks.setdefault(_name_of(credential), asyncio.Lock()):
@@ -163,20 +163,21 @@ class GoogleAuth:
         return {"Authorization": f"Bearer {self._known[_name_of(credential)][1]}"}
 
     def remembers(self, credential: Mapping[str, str]) -> bool:
-        """Tell whether the next header holds a token that was used before."""
+        """Return whether the next header will use a cached token."""
         return time.monotonic() < self._known.get(_name_of(credential), (0.0, ""))[0]
 
     def forget(self, credential: Mapping[str, str]) -> None:
-        """Forget the token of a credential: it is no longer accepted."""
+        """Drop the cached token of a credential, because it was rejected."""
         self._known.pop(_name_of(credential), None)
 
     async def redeem(self, code: str, code_verifier: str, redirect_uri: str, fetcher: Fetcher) -> SignInGrant:
-        """Redeem the code with which a browser came back.
+        """Redeem the code from Google's callback.
 
         Raises:
             GrantRefused: the code was used already, or is too old.
             ClientRefused: Google does not accept the server's client, or not with this redirect URI.
-            BackendError: Google is away, or answers what cannot be read.
+            Rejected: Google answers 401 or 403 with another error.
+            BackendError: Google is unavailable, or its response is malformed.
         """
         if self.client is None:
             raise ClientRefused("this server no longer offers signing in with Google")
@@ -194,14 +195,14 @@ class GoogleAuth:
         credential = {SIGNED_IN: self.client.client_id, "refresh_token": refresh_token} if refresh_token else {}
         if credential:
             self._remember(credential, token, lifetime)
-        # A scope that is not named is the one that was asked for (RFC 6749, section 5.1).
+        # A missing scope means that the requested one was granted (RFC 6749, section 5.1).
         scopes = answer.get("scope", SCOPE)
         return SignInGrant(credential, isinstance(scopes, str) and SCOPE in scopes.split())
 
     async def revoke(self, credential: Mapping[str, str], fetcher: Fetcher) -> None:
-        """Have Google forget the sign-in that a credential is from. Google being away is not an error here.
+        """Revoke the sign-in that a credential is from. Failures are logged, not raised.
 
-        Google ends everything that the person has let this server do, whichever of its tokens is named.
+        Google revokes all access that the user has granted to this server, whichever of its tokens is sent.
         """
         self.forget(credential)
         if self.client is None:
@@ -217,7 +218,7 @@ class GoogleAuth:
                 max_bytes=_MAX_ANSWER_BYTES,
                 seconds=_REVOCATION_SECONDS,
             )
-            # 400: it had ended already.
+            # 400: it was revoked already
             problem = "" if answer.status in (200, 400) else f"HTTP {answer.status}"
         except (FetchFailed, FetchRefused, FetchUnknown, CallError) as error:
             problem = error.message
@@ -238,7 +239,7 @@ class GoogleAuth:
     async def _tokens(
         self, credential: Mapping[str, str], fetcher: Fetcher
     ) -> tuple[Mapping[str, str], Mapping[str, Any]]:
-        """Return what the token endpoint answers, and the credential that it took."""
+        """Return the credential that was accepted, and the response of the token endpoint."""
         used, latest = credential, dict[str, str]()
         while True:
             try:
@@ -250,7 +251,7 @@ class GoogleAuth:
             except GrantRefused as error:
                 if not isinstance(credential, StoredCredential) or "refresh_token" not in used:
                     raise Rejected(error.message) from None
-                # Another process may have stored what Google gave out instead of this one.
+                # Another process may have stored a newer refresh token.
                 latest = {} if latest else dict(await credential.keeper.latest())
                 if latest.get("refresh_token", used["refresh_token"]) == used["refresh_token"]:
                     raise await _ended(credential, used, error) from None
@@ -312,9 +313,9 @@ class GoogleAuth:
 
 
 async def _ended(credential: StoredCredential, used: Mapping[str, str], error: GrantRefused) -> Rejected:
-    """Take note that a refresh token has ended, and return the error that says so."""
+    """Record that a refresh token has ended, and return the error to raise."""
     message = _ENDED if SIGNED_IN in used else error.message
-    with suppress(BackendError):  # what is told to whoever asked matters more
+    with suppress(BackendError):  # the error for the caller matters more
         await credential.keeper.ended(used, message)
     return Rejected(message)
 
@@ -325,7 +326,7 @@ def _misconfigured(error: ClientRefused) -> BackendError:
 
 
 def _failure(status: int, document: Any) -> BackendError | None:
-    """Return the error of a token endpoint (RFC 6749, section 5.2)."""
+    """Return the error in a token endpoint's response (RFC 6749, section 5.2), or `None`."""
     code = document.get("error") if isinstance(document, dict) else None
     if status // 100 == 2 or not isinstance(code, str):
         return None
@@ -338,7 +339,7 @@ def _failure(status: int, document: Any) -> BackendError | None:
 
 
 def _access_token(answer: Mapping[str, Any]) -> tuple[str, float]:
-    """Return the access token of an answer, and how many seconds it is valid. Raises `BackendError`."""
+    """Return the access token of a response and its lifetime in seconds. Raises `BackendError`."""
     token = answer.get("access_token")
     if not isinstance(token, str) or not token.isascii() or not token.isprintable():
         raise BackendError("Google gave no access token")

@@ -1,4 +1,4 @@
-"""One request to the API of a source, what went wrong with it in words, and the answers of analytics."""
+"""Requests to the APIs of sources, error messages for them, and parsing of the values they return."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from pressroom_content.contract import JsonAnswer, JsonApi, SearchLimited
 _SECONDS: Final = 60.0
 _MAX_BODY_BYTES: Final = 33_554_432
 _MAX_VALUES: Final = 1_000_000
-"""Google answers with up to 25,000 rows."""
+"""Google returns up to 25,000 rows."""
 
 _PAUSE: Final = 900
-"""Seconds where the source does not say how long."""
+"""Seconds to wait if a rate-limited response has no `Retry-After`."""
 
 _MAX_MESSAGE_LENGTH: Final = 300
 _MAX_INTEGER: Final = 2_147_483_647
 Failure = Callable[[int, Any], BackendError | Rejected | None]
-"""Tells from the status and the JSON of an answer if it is an error of the source's own kind."""
+"""Returns the source's own error for a status and a JSON body, or `None`."""
 
 _QUOTA_REASONS: Final = frozenset(
     {"quotaExceeded", "rateLimitExceeded", "userRateLimitExceeded", "dailyLimitExceeded", "RESOURCE_EXHAUSTED"}
@@ -30,7 +30,7 @@ _QUOTA_REASONS: Final = frozenset(
 
 
 class SourceRefused(BackendError):
-    """The source understood a request and said no: the same one will not work later either."""
+    """The source understood a request and refused it. Repeating it would fail again."""
 
     code = "source_refused"
 
@@ -46,23 +46,23 @@ async def ask(
     form: bytes = b"",
     failure: Failure | None = None,
 ) -> Any:
-    """Send a request and return the JSON of its answer; `None` where the answer is empty.
+    """Send a request and return the JSON of the response; `None` if the body is empty.
 
     Args:
-        fetcher: what sends it.
-        title: the source's name, for people.
-        method: of HTTP.
+        fetcher: the HTTP client.
+        title: the source's name, for error messages.
+        method: the HTTP method.
         url: the full URL.
-        headers: such as a key. They never show in an error.
-        body: what is sent as JSON.
-        form: what is sent instead, as `application/x-www-form-urlencoded`.
-        failure: what knows the source's own errors; it is asked first, and for answers with a status of 200 too.
+        headers: extra headers, such as a key. They never appear in errors.
+        body: JSON body.
+        form: body to send as `application/x-www-form-urlencoded` instead.
+        failure: recognises the source's own errors; called first, even for responses with status 200.
 
     Raises:
         Rejected: the credential is not accepted.
         SearchLimited: a quota is used up.
-        SourceRefused: something else of the request is not accepted.
-        BackendError: the source is away, or answered what cannot be read.
+        SourceRefused: the source refuses the request for another reason.
+        BackendError: the source is unavailable, or its response is malformed.
     """
     api = JsonApi(
         title, SourceErrors(failure), headers or {}, max_bytes=_MAX_BODY_BYTES, max_values=_MAX_VALUES, seconds=_SECONDS
@@ -75,16 +75,16 @@ async def ask(
 
 @dataclass(frozen=True, slots=True)
 class SourceErrors:
-    """The errors of a source; `own` knows those of its own kind. It implements `ErrorPolicy`."""
+    """Maps failed responses to errors; `own` recognises the source's own ones. Implements `ErrorPolicy`."""
 
     own: Failure | None = None
 
     def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> BackendError:
-        """Return that the source is away."""
+        """Return the error for a source that cannot be reached."""
         return BackendError(f"{title} cannot be reached at the moment: {error.message}")
 
     def failure(self, title: str, method: str, answer: JsonAnswer) -> BackendError | Rejected | None:
-        """Return the source's own error where it is one, else what the status says."""
+        """Return the source's own error if there is one, or else the error for the status."""
         del method
         own = self.own(answer.status, answer.body) if self.own is not None else None
         if own is not None:
@@ -134,21 +134,21 @@ def _reasons(document: Any) -> set[str]:
 
 
 def number(value: Any) -> float:
-    """Return a number of an answer, at least 0 and at most what a column holds; 0 if it is invalid."""
+    """Return a number from a response, clamped to 0 and the maximum of an integer column; 0 if invalid."""
     if not isinstance(value, int | float) or isinstance(value, bool) or value != value:  # noqa: PLR0124 - NaN
         return 0.0
     return float(min(max(value, 0), _MAX_INTEGER))
 
 
 def text(value: Any, longest: int = 2048) -> str:
-    """Return a text of an answer as a database can keep it; empty if it is invalid."""
+    """Return a string from a response, made safe for the database; empty if invalid."""
     if not isinstance(value, str):
         return ""
     return value.replace("\0", "").encode("utf-8", "replace").decode()[:longest]
 
 
 def objects(document: Any, name: str) -> list[dict[str, Any]]:
-    """Return the objects of a list in an answer; what is not there counts as empty."""
+    """Return the objects in a list of a response; empty if the list is missing."""
     found = document.get(name) if isinstance(document, dict) else None
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
@@ -158,13 +158,13 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def counted(value: Any) -> int | None:
-    """Return a number of an answer as a whole one that is not negative, or `None` if it is invalid."""
+    """Return a number from a response as a non-negative integer, or `None` if invalid."""
     number = fraction(value)
     return None if number is None else int(number)
 
 
 def fraction(value: Any) -> float | None:
-    """Return a number of an answer that is not negative, also where it is written as a text, or `None`."""
+    """Return a non-negative number from a response, which can be a string, or `None` if invalid."""
     if isinstance(value, str) and len(value) < 20:
         try:
             value = float(value)
@@ -172,28 +172,28 @@ def fraction(value: Any) -> float | None:
             return None
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
-    if isinstance(value, float) and not math.isfinite(value):  # an integer may be larger than any float
+    if isinstance(value, float) and not math.isfinite(value):  # an integer can exceed the range of floats
         return None
     return float(min(max(value, 0), _MAX_VISITS))
 
 
 def share(part: float | None, whole: float | None) -> float | None:
-    """Return what part of a whole something is, 0 to 1, or `None` where that cannot be told."""
+    """Return a part's share of the whole, from 0 to 1, or `None` if unknown."""
     return None if part is None or not whole else round(min(part / whole, 1.0), 4)
 
 
 def mean(total: float | None, count: float | None) -> float | None:
-    """Return a mean, or `None` where it cannot be told."""
+    """Return a mean, or `None` if unknown."""
     return None if total is None or not count else round(total / count, 1)
 
 
 def unreadable(title: str) -> BackendError:
-    """Return the error for an answer that is JSON, and not what the documentation says."""
+    """Return the error for a JSON response with an unexpected structure."""
     return BackendError(f"{title} answered with something that cannot be read")
 
 
 def server_of(credential: Mapping[str, str], usual: str = "") -> str:
-    """Return the URL of the server that a person typed, without a slash at its end, or the usual one.
+    """Return the server URL of a credential without a trailing slash, or else the default one.
 
     Raises `InvalidInput`.
     """
@@ -213,5 +213,5 @@ def server_of(credential: Mapping[str, str], usual: str = "") -> str:
 
 
 def path_of(url: str) -> str:
-    """Return the path of a page, as analytics name pages."""
+    """Return the path of a page, which identifies it in analytics."""
     return urlsplit(url).path or "/"

@@ -1,1 +1,1 @@
-"""The tools."""
+"""The MCP tools."""

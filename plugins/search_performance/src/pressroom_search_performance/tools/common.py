@@ -1,4 +1,4 @@
-"""What the tools share: their arguments, figures in answers, and errors of sources in words."""
+"""Shared by the tools: parameters, figures in results, and error handling."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ __all__ = [
 
 
 class NotConnected(CallError):
-    """The website is not connected with what would have the figures; the message says where to do it."""
+    """The website has no connection that provides the figures; the message contains the URL to connect it at."""
 
     code = "not_connected"
 
 
 class FigureSourceUnavailable(CallError):
-    """A source of figures did not answer, or not as its documentation says."""
+    """A source of figures is unavailable, or its response is malformed."""
 
     code = "provider_unavailable"
 
@@ -64,7 +64,7 @@ class Count(BaseModel):
 
 
 def count(figures: Figures) -> Count:
-    """Return figures as answers show them."""
+    """Return figures for a tool's result."""
     return Count(
         clicks=figures.clicks,
         impressions=figures.impressions,
@@ -74,12 +74,12 @@ def count(figures: Figures) -> Count:
 
 
 def position_of(figures: Figures) -> float | None:
-    """Return the mean position, or `None` without impressions, or where the source names none."""
+    """Return the mean position; `None` without impressions or if the source has no positions."""
     return round(figures.position, 2) if figures.impressions and figures.position else None
 
 
 def line(figures: Figures, name: str = "") -> str:
-    """Return figures as a line of text."""
+    """Format figures as a line of text."""
     told = f"{figures.clicks} clicks, {figures.impressions} impressions"
     if figures.impressions:
         told += f", CTR {percent(figures.ctr)}, position {place(position_of(figures))}"
@@ -87,29 +87,29 @@ def line(figures: Figures, name: str = "") -> str:
 
 
 def place(position: float | None) -> str:
-    """Return a mean position in words."""
+    """Format a mean position; `unknown` for `None`."""
     return "unknown" if position is None else f"{position:.1f}"
 
 
 def percent(share: float) -> str:
-    """Return a share (0 to 1) in percent."""
+    """Format a share (0 to 1) as a percentage."""
     return f"{share * 100:.1f} %"
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Days, both included."""
+    """A period of days, inclusive."""
 
     start: date
     end: date
 
     @property
     def days(self) -> int:
-        """How many days it has."""
+        """Number of days."""
         return (self.end - self.start).days + 1
 
     def before(self) -> Period:
-        """Return the period of the same length right before."""
+        """Return the preceding period of the same length."""
         return Period(self.start - timedelta(days=self.days), self.start - timedelta(days=1))
 
     def __str__(self) -> str:
@@ -118,7 +118,7 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class SiteFigures:
-    """A website with its search figures. `first` is the first day that is there, `last` the last final one."""
+    """A website with its search figures. `first` is the first fetched day, `last` the last final one."""
 
     plugin: PluginContext
     website: Website
@@ -128,13 +128,13 @@ class SiteFigures:
     incomplete: date | None
 
     def latest(self, days: int) -> Period:
-        """Return the latest days that are final. Raises `NotConnected` where none is there yet."""
+        """Return the latest final days. Raises `NotConnected` if nothing has been fetched yet."""
         if self.last is None:
             raise NotConnected(self.waiting())
         return Period(self.last - timedelta(days=days - 1), self.last)
 
     def waiting(self) -> str:
-        """Return why there are no figures yet."""
+        """Return the reason why there are no figures yet."""
         if self.connection.last_error:
             return (
                 f"there are no figures of {self.website.url} yet: {self.connection.last_error}. "
@@ -143,7 +143,7 @@ class SiteFigures:
         return f"the figures of {self.website.url} are being fetched; call again in a few minutes"
 
     def notes(self, period: Period) -> list[str]:
-        """Return what limits the figures of a period, a sentence each."""
+        """Return the limitations of a period's figures, one sentence each."""
         source = sources_of(self.plugin).get(self.connection.source)
         notes = [source.note] if source is not None and source.note else []
         if self.first is not None and period.start < self.first:
@@ -154,7 +154,7 @@ class SiteFigures:
 
 
 async def connected(call: Call, website_id: str, source: str) -> tuple[Website, SourceConnection]:
-    """Return a website and its connection with a source. Raises `NotFound` and `NotConnected`."""
+    """Return a website and its connection to a source. Raises `NotFound` and `NotConnected`."""
     website = await website_of(call, website_id)
     found = (await SourceConnections(plugin_of(call)).of(call.caller.subject, website.id)).get(source)
     if found is None:
@@ -163,10 +163,10 @@ async def connected(call: Call, website_id: str, source: str) -> tuple[Website, 
 
 
 async def searched(call: Call, website_id: str, provider: str = "auto", search_type: str = "web") -> SiteFigures:
-    """Return a website with its search figures: Google's first.
+    """Return a website with its search figures, preferring Google's.
 
-    Raises `NotFound`, `NotConnected`, `InvalidInput`, and `FigureSourceUnavailable` where the operator's credential is
-    used and the website is not proven to control its URL.
+    Raises `NotFound`, `NotConnected`, `InvalidInput`, and `FigureSourceUnavailable` if the operator's credential is
+    used and the website has not proven control of its URL.
     """
     plugin = plugin_of(call)
     known = sources_of(plugin)
@@ -180,7 +180,7 @@ async def searched(call: Call, website_id: str, provider: str = "auto", search_t
         raise _missing(call, website, google.NAME if provider == "auto" else provider)
     if connection.uses_operators:
         with spoken(plugin, website):
-            await SourceConnections(plugin).credential(connection)  # figures that are here already are the owner's too
+            await SourceConnections(plugin).credential(connection)  # also protects stored figures
     first, last, incomplete = await freshness(plugin, connection.id, search_type)
     return SiteFigures(plugin, website, connection, first, last, incomplete)
 
@@ -195,7 +195,7 @@ def _missing(call: Call, website: Website, source: str) -> NotConnected:
 
 
 def check_own(field: str, url: str, website_url: str, connection: SourceConnection) -> None:
-    """Refuse what is not the website's: of its host, and with the operator's credential below its URL."""
+    """Check that a URL is on the website's host, and with the operator's credential below its URL."""
     try:
         parts = urlsplit(url)
         own = parts.hostname == urlsplit(website_url).hostname and parts.scheme in ("http", "https")
@@ -209,9 +209,9 @@ def check_own(field: str, url: str, website_url: str, connection: SourceConnecti
 
 @contextmanager
 def spoken(plugin: PluginContext, website: Website) -> Iterator[None]:
-    """Turn what goes wrong at a source into an error of the call.
+    """Turn errors of a source into errors of the call.
 
-    Raises `InvalidInput` for what the source does not accept, else `FigureSourceUnavailable`.
+    Raises `InvalidInput` if the source refuses the request, else `FigureSourceUnavailable`.
     """
     try:
         yield
@@ -227,5 +227,5 @@ def spoken(plugin: PluginContext, website: Website) -> Iterator[None]:
 
 
 def table(rows: Sequence[tuple[Mapping[str, str], Figures]]) -> str:
-    """Return rows as lines of text."""
+    """Format rows as lines of text."""
     return "\n".join(line(figures, " | ".join(keys.values())) for keys, figures in rows)

@@ -1,4 +1,4 @@
-"""How one article does."""
+"""Tool for the performance of one article."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _told(page: SearchOfPage) -> str:
 
 
 def _same(url: str) -> tuple[str, str]:
-    """Return a URL with and without the slash at its end: search engines know one of them."""
+    """Return a URL without and with a trailing slash: search engines report one of them."""
     return url.rstrip("/"), f"{url.rstrip('/')}/"
 
 
@@ -199,7 +199,7 @@ async def _queries(site: SiteFigures, url: str, period: Period) -> Sequence[tupl
 
 
 async def _zone(call: Call, article: Article, posts: Sequence[ArticlePost]) -> tzinfo:
-    """Return the time zone of the article's website; UTC where it has none, or is gone."""
+    """Return the time zone of the article's website; UTC if it has none, or is gone."""
     website_id = article.website_id or next((post.website_id for post in posts), "")
     try:
         website = await website_of(call, website_id) if website_id else None

@@ -1,4 +1,4 @@
-"""Volume and difficulty of phrases."""
+"""Tool for the search volume and difficulty of phrases."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class KeywordDataResult(BaseModel):
 
 
 def unavailable(plugin: PluginContext[SearchPerformanceConfig]) -> str:
-    """Return why the tool cannot work, or nothing."""
+    """Return why the tool is unavailable, or an empty string."""
     if keyword_source_of(plugin) is not None:
         return ""
     if chosen := plugin.config.keyword_source:
@@ -126,7 +126,7 @@ async def get_keyword_data(params: KeywordDataParams, call: Call) -> ToolResult:
     cost, asked = 0.0, 0
     if len(known) < len(phrases):
         async with _turn(question):
-            known |= await data.read(question)  # somebody else's turn may have brought them
+            known |= await data.read(question)  # a concurrent call may have stored them
             missing = replace(question, phrases=tuple(phrase for phrase in phrases if phrase not in known))
             if missing.phrases:
                 answer = await _asked(source, missing, plugin)
@@ -149,7 +149,7 @@ _turns: Final[WeakValueDictionary[tuple[int, str, str], asyncio.Lock]] = WeakVal
 
 
 def _turn(question: KeywordQuestion) -> asyncio.Lock:
-    """Return what lets one question at a time be asked of a country's phrases, so that none is paid for twice."""
+    """Return a lock per country and language, so that concurrent calls of a process do not pay twice for a phrase."""
     key = (id(asyncio.get_running_loop()), question.country, question.language)
     return _turns.setdefault(key, asyncio.Lock())
 

@@ -1,4 +1,4 @@
-"""Keyphrases: ideas from the website's own figures, and phrases that are followed."""
+"""Tools for keyword ideas from the website's own figures, and for tracked phrases."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def _row(one: FollowedKeyword, change: opportunities.FigureChange | None, page: 
 
 
 def _phrase(text: str) -> str:
-    """Return a phrase as search engines report it: in lower case, with single spaces."""
+    """Normalise a phrase to lower case with single spaces, as search engines report it."""
     phrase = " ".join(text.replace("\0", " ").lower().split())
     if not phrase or len(phrase) > 200:
         raise InvalidInput("phrase", "must have 1 to 200 characters")

@@ -1,4 +1,4 @@
-"""What to work on next: quick wins, pages that decline, and pages that compete with each other."""
+"""Tool that finds what to work on next: quick wins, declining pages, and pages that compete with each other."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from pressroom_search_performance.tools.common import (
 
 _BEST_POSITION: Final = 4.0
 _WORST_POSITION: Final = 20.0
-"""The mean positions between which a query is a quick win."""
+"""Range of mean positions in which a query is a quick win."""
 
 _MIN_DROP_PCT: Final = 20.0
-"""The loss of clicks, in percent, from which on a page declines."""
+"""Minimum loss of clicks, in percent, for a page to count as declining."""
 
 Kind = Literal["quick_wins", "declining", "cannibalisation"]
 

@@ -1,4 +1,4 @@
-"""Search figures of a website."""
+"""Tool for the search figures of a website."""
 
 from __future__ import annotations
 
@@ -159,20 +159,20 @@ TOOLS: Final = (get_search_performance,)
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question to a website's figures."""
+    """A question about a website's figures."""
 
     site: SiteFigures
     question: Question
 
     def stored_grain(self, question: Question) -> Grain | None:
-        """Return the grain that is kept here and can answer; `None` where the source has to be asked."""
+        """Return the stored grain that can answer, or `None` if the source has to be queried."""
         grain = question.grain()
         offered = sources_of(self.site.plugin)[self.site.connection.source].grains
         kept = question.search_type in self.site.plugin.config.search_types
         return grain if kept and grain in offered else None
 
     async def rows(self) -> tuple[Sequence[DimensionFigures], str]:
-        """Return one row more than wanted, and what Google says of freshness."""
+        """Return one row more than requested, and the first incomplete date or hour from Google."""
         if not self.question.dimensions:
             return (), ""
         question = replace(self.question, limit=self.question.limit + 1)
@@ -182,7 +182,7 @@ class _Asked:
         return await live.ask_google(*await self._live(), question, *await self._access())
 
     async def totals(self, question: Question) -> Figures:
-        """Return the sums of a question, from the coarsest rows that its conditions allow."""
+        """Return the totals for a question, from the coarsest grain that supports its conditions."""
         whole = replace(question, dimensions=())
         grain = self.stored_grain(whole)
         if grain is not None:
@@ -205,7 +205,7 @@ async def _answer(params: PerformanceParams, asked: _Asked) -> ToolResult:
     site, question = asked.site, asked.question
     stored = asked.stored_grain(question) is not None
     if stored and site.first is None:
-        site.latest(1)  # says why there is nothing yet
+        site.latest(1)  # raises the reason why there is nothing yet
     totals = await asked.totals(question)
     rows, told = await asked.rows()
     more = len(rows) > question.limit
@@ -292,7 +292,7 @@ def _question(params: PerformanceParams, site: SiteFigures) -> Question:
 
 
 def _state(params: PerformanceParams) -> DataState:
-    """Return which figures are wanted. Google gives those of hours only in a state of their own."""
+    """Return the data state to query. Google requires a separate one for hourly data."""
     return "hourly_all" if "hour" in params.dimensions else params.data_state
 
 
@@ -345,6 +345,6 @@ def _offset(params: PerformanceParams) -> int:
 
 
 def _mark(params: PerformanceParams) -> str:
-    """Return what tells the cursors of one question from those of another."""
+    """Return a fingerprint of the arguments, which ties a cursor to its query."""
     text = params.model_dump_json(exclude={"cursor"})
     return hashlib.sha256(text.encode()).hexdigest()[:16]

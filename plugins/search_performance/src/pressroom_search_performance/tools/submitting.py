@@ -1,4 +1,4 @@
-"""What search engines know of single pages, and telling them about changes: IndexNow and sitemaps."""
+"""Tools for submitting changes (IndexNow and sitemaps), and for the index status of single pages."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def _sitemap(one: Mapping[str, Any]) -> SitemapOut:
 
 
 def _whole(value: Any) -> int:
-    """Return a number, which Google writes as a text (`int64` in JSON)."""
+    """Parse a number, which Google sends as a string (`int64` in JSON)."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 16:
         return int(value)
     return int(number(value))

@@ -1,4 +1,4 @@
-"""Visits of a website."""
+"""Tool for the visits of a website."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from pressroom_search_performance.tools.common import FigureSourceUnavailable, N
 log = structlog.get_logger()
 
 PATIENCE: Final = 15.0
-"""Seconds for which figures of an article wait for its visits."""
+"""Timeout for the visits in an article's figures, in seconds."""
 
 _DAYS: Final[Mapping[str, int]] = {"7d": 7, "28d": 28, "90d": 90, "12mo": 365}
 
@@ -140,7 +140,7 @@ async def get_traffic_stats(params: TrafficParams, call: Call) -> ToolResult:
                 raise FigureSourceUnavailable(f"{kind.title} did not answer within {seconds:g} seconds") from None
             raise FigureSourceUnavailable(f"{kind.title} failed; the log of the server says why") from None
         except Exception:
-            log.exception("analytics failed", source=kind.name)  # it may belong to another plugin
+            log.exception("analytics failed", source=kind.name)  # the source may belong to another plugin
             raise FigureSourceUnavailable(f"{kind.title} failed; the log of the server says why") from None
     await connections.note(connection, "")
     result = TrafficResult(
@@ -164,9 +164,10 @@ TOOLS: Final = (get_traffic_stats,)
 async def visits_of_pages(
     plugin: PluginContext, user_id: str, pages: Sequence[tuple[str, str]], days: int
 ) -> dict[str, int]:
-    """Return the visits of pages in this many days until yesterday, added up; `pages` are website ids and URLs.
+    """Return the total visits of pages over this many days until yesterday. `pages` are pairs of website ID and URL.
 
-    It is empty where no analytics is connected, or none answers soon: whoever asks has other figures to tell.
+    Failures are logged or ignored, and a timeout ends the loop: the sums then cover only some of the pages, or none.
+    The caller has other figures to return.
     """
     end = datetime.now(UTC).date() - timedelta(days=1)
     start = end - timedelta(days=days - 1)
@@ -198,7 +199,7 @@ async def _visits_of(plugin: PluginContext, user_id: str, website_id: str, url: 
     except (BackendError, Rejected, SiteError, InvalidInput):
         return Visits()
     except Exception:
-        log.exception("analytics failed", source=kind.name)  # nobody loses other figures for it
+        log.exception("analytics failed", source=kind.name)  # a failure must not affect the other figures
         return Visits()
 
 
@@ -213,7 +214,7 @@ def _totals(found: Visits) -> Totals:
 
 
 def line(visits: Visits | TrafficOut) -> str:
-    """Return visits as a line of text."""
+    """Format visits as a line of text."""
     named = (("visitors", visits.visitors), ("visits", visits.visits), ("page views", visits.pageviews))
     return ", ".join(f"{value} {name}" for name, value in named if value is not None) or "nothing is known"
 

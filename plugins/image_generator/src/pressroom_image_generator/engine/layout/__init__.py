@@ -1,1 +1,1 @@
-"""From boxes to fragments: where everything stands, in pixels."""
+"""Layout: from boxes to fragments with positions in pixels."""

@@ -1,4 +1,4 @@
-"""The heart of layout: dispatches by kind, remembers what it did, places absolute boxes."""
+"""Core of the layout: dispatches by kind of box, caches results, and places absolute boxes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from pressroom_image_generator.engine.layout.sizing import (
 from pressroom_image_generator.engine.notes import Notes
 
 MAX_STEPS: Final = 60_000
-"""How many boxes may be laid out, each counted as often as its parents try a size; pages need a few hundred."""
+"""Maximum number of box layouts, including repeated ones with other sizes; pages need a few hundred."""
 
 
 class LayoutEngine:
@@ -45,7 +45,7 @@ class LayoutEngine:
         self._memories: dict[Box, BoxMemory] = {}
 
     def memory(self, box: Box) -> BoxMemory:
-        """Return what is remembered of a box, to be read and changed."""
+        """Return the mutable cache of a box."""
         found = self._memories.get(box)
         if found is None:
             found = self._memories[box] = BoxMemory()
@@ -55,12 +55,12 @@ class LayoutEngine:
         """Return the fragment of the whole canvas.
 
         Raises:
-            InvalidInput: the boxes depend on each other in too many ways.
+            InvalidInput: the layout takes too many steps.
         """
         return self.fragment(root, Space(self.width, self.height, self.width, self.height))
 
     def fragment(self, box: Box, space: Space) -> Fragment:
-        """Return a box laid out in a space; the same space gives the same fragment."""
+        """Lay out a box in a space; results are cached by space."""
         known_fragments = self.memory(box).fragments
         found = known_fragments.get(space)
         if found is not None:
@@ -91,7 +91,7 @@ class LayoutEngine:
                 return layout_flow(self, box, space)
 
     def content_widths(self, box: Box) -> tuple[float, float]:
-        """Return the least and the greatest width that the content of a box asks for (CSS Box Sizing 3, section 4)."""
+        """Return the min-content and max-content width of a box (CSS Box Sizing 3, section 4)."""
         memory = self.memory(box)
         if memory.widths is None:
             memory.widths = self._content_widths(box)
@@ -111,7 +111,7 @@ class LayoutEngine:
                 return flow_widths(self, box)
 
     def outer_widths(self, box: Box) -> tuple[float, float]:
-        """Return what a box contributes to the content widths of its parent, margins included."""
+        """Return a box's contribution to the content widths of its parent, including margins."""
         style = box.style
         frame = border_edges(style).plus(padding_edges(style, 0.0)).across
         extra = frame if style.box_sizing == "content-box" else 0.0

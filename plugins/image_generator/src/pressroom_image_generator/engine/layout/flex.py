@@ -1,4 +1,4 @@
-"""Flexible boxes (CSS Flexible Box Layout 1, section 9)."""
+"""Layout of flex containers (CSS Flexible Box Layout 1, section 9)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Line:
 
 
 def flex_widths(layout: LayoutContext, box: Box) -> tuple[float, float]:
-    """Return the content widths of a flex container (section 9.9)."""
+    """Return the min-content and max-content width of a flex container (section 9.9)."""
     widths = [layout.outer_widths(child) for child in box.children if not child.out_of_flow]
     if not widths:
         return 0.0, 0.0
@@ -76,7 +76,7 @@ class _Flex:
         main = self.inner_width if self.row else self.inner_height
         lines = self.lines(items, main)
         if main is None:
-            # A column without a height is as high as its content, within its limits.
+            # A column without a height is as high as its content, subject to its limits.
             longest = max((self.taken(line.items) for line in lines), default=0.0)
             main = max(0.0, self.sizing.limited_height(longest + self.frame.down) - self.frame.down)
         for line in lines:
@@ -96,7 +96,7 @@ class _Flex:
         return fragment
 
     def item(self, box: Box) -> FlexItem:
-        """Return the flex base size of a child and its limits (section 9.2)."""
+        """Return a child with its flex base size and limits (section 9.2)."""
         style = box.style
         margins = margin_edges(style, self.inner_width)
         main_margin, cross_margin = (margins.across, margins.down) if self.row else (margins.down, margins.across)
@@ -117,7 +117,7 @@ class _Flex:
         return item
 
     def content_size(self, box: Box, sizing: Sizing, cross_margin: float, keyword: str) -> float:
-        """Return the main size that the content of a child asks for."""
+        """Return the content-based main size of a child."""
         cross = self.definite_cross(box, sizing, cross_margin)
         if sizing.ratio and cross is not None:
             return sizing.width_for(cross) if self.row else sizing.height_for(cross)
@@ -129,7 +129,7 @@ class _Flex:
         return (least if keyword == "min-content" else most) + sizing.frame.across
 
     def definite_cross(self, box: Box, sizing: Sizing, cross_margin: float) -> float | None:
-        """Return the cross size of a child where it is known before layout."""
+        """Return the cross size of a child, or `None` if it is not known before layout."""
         if self.row:
             height = sizing.given_height()
             if height is not None:
@@ -143,14 +143,14 @@ class _Flex:
         return self.stretched_width(box, cross_margin)
 
     def stretched_width(self, box: Box, cross_margin: float) -> float | None:
-        """Return the width of a child of a column that fills it, `None` for one that does not."""
+        """Return the width of a stretched child of a column, or `None` if it is not stretched."""
         if self.wraps or not self.stretches(box):
             return None
         sizing = Sizing(self.layout, box, Space(self.inner_width, self.base_height))
         return sizing.limited_width(self.inner_width - cross_margin)
 
     def stretches(self, box: Box) -> bool:
-        """Tell whether a child fills its line."""
+        """Return whether a child is stretched to its line."""
         style = box.style
         size = style.height if self.row else style.width
         before, after = (style.margin_top, style.margin_bottom) if self.row else (style.margin_left, style.margin_right)
@@ -158,7 +158,7 @@ class _Flex:
         return stretch and size == "auto" and "auto" not in (before, after)
 
     def limits(self, box: Box, sizing: Sizing, cross_margin: float) -> tuple[float, float]:
-        """Return the least and the greatest main size of a child (section 4.5 for automatic ones)."""
+        """Return the minimum and maximum main size of a child (section 4.5 for automatic minimums)."""
         style = box.style
         if self.row:
             greatest = sizing.width_of(style.max_width)
@@ -194,14 +194,14 @@ class _Flex:
         return content if size is None else min(content, outer(max(0.0, size)))
 
     def lines(self, items: list[FlexItem], main: float | None) -> list[_Line]:
-        """Return the items by lines (section 9.3)."""
+        """Return the items grouped into lines (section 9.3)."""
         if not self.wraps or main is None:
             return [_Line(items)] if items else []
         lines: list[_Line] = []
         taken = 0.0
         for item in items:
             size = item.hypothetical + item.main_margin
-            # A hair more than there is room for comes from rounding thirds.
+            # Tolerate rounding errors, for instance from thirds.
             if not lines or taken + self.main_gap + size > main + 0.01:
                 lines.append(_Line([item]))
                 taken = size
@@ -214,21 +214,21 @@ class _Flex:
         return sum(item.hypothetical + item.main_margin for item in items) + self.main_gap * (len(items) - 1)
 
     def child_space(self, box: Box, main: float | None, cross: float | None) -> Space:
-        """Return the space of a child with these border box sizes; what is `None` follows the content."""
+        """Return the space for a child with these border-box sizes; `None` means sized by content."""
         if self.row:
             return Space(self.inner_width, self.base_height, main, cross, shrink=True)
-        # A flexed height is one that percentages may rely on, if the container's own is (section 9.8).
+        # A flexed height is definite for percentages only if the container's height is definite (section 9.8).
         indefinite = main is not None and self.base_height is None and known(box.style.height, None) is None
         return Space(self.inner_width, self.base_height, cross, main, shrink=True, indefinite=indefinite)
 
     def measure(self, item: FlexItem) -> None:
-        """Lay out an item with its main size, for its cross size (section 9.4)."""
+        """Lay out an item at its main size to determine its cross size (section 9.4)."""
         width = None if self.row else self.stretched_width(item.box, item.cross_margin)
         item.fragment = self.layout.fragment(item.box, self.child_space(item.box, item.main, width))
         item.cross = item.fragment.height if self.row else item.fragment.width
 
     def cross_sizes(self, lines: list[_Line]) -> float:
-        """Set the cross size and place of each line, and return that of the container (sections 9.4 and 9.6)."""
+        """Set the cross sizes and positions of lines, and return the container's cross size (sections 9.4 and 9.6)."""
         inner = self.inner_height if self.row else self.inner_width
         for line in lines:
             line.cross = max((item.cross + item.cross_margin for item in line.items), default=0.0)
@@ -258,7 +258,7 @@ class _Flex:
         line.cross = max(line.cross, line.ascent + below)
 
     def baseline(self, item: FlexItem) -> float:
-        """Return the distance from the outer edge of an item to its base line."""
+        """Return the distance from the outer edge of an item to its baseline."""
         own = item.fragment.baseline if item.fragment is not None else None
         return item.margins.top + (item.cross if own is None else own)
 
@@ -267,7 +267,7 @@ class _Flex:
         return "start" if found == "baseline" and not self.row else found
 
     def stretch(self, line: _Line) -> None:
-        """Lay the items out anew that fill their line."""
+        """Repeat the layout of stretched items at their final cross size."""
         for item in line.items:
             if not self.stretches(item.box):
                 continue
@@ -340,7 +340,7 @@ class _Flex:
             fragment.baseline = y + child.baseline
 
     def absolute(self, fragment: Fragment) -> None:
-        """Note the absolute children with the place they would have as the only item (section 4.1)."""
+        """Queue the absolute children with their static positions, as if each were the only item (section 4.1)."""
         width, height = self.inner_width, max(0.0, fragment.height - self.frame.down)
         for child in self.box.children:
             if child.out_of_flow:

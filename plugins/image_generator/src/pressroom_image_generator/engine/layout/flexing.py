@@ -1,4 +1,4 @@
-"""How flexible lengths are resolved (CSS Flexible Box Layout 1, section 9.7)."""
+"""Resolving flexible lengths (CSS Flexible Box Layout 1, section 9.7)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pressroom_image_generator.engine.values import Edges
 
 @dataclass(slots=True, eq=False)
 class FlexItem:
-    """A child of a flex container; sizes are of its border box, `main` along the container and `cross` over it."""
+    """A child of a flex container. Sizes are of its border box; `main` and `cross` refer to the container's axes."""
 
     box: Box
     margins: Edges
@@ -27,12 +27,12 @@ class FlexItem:
 
     @property
     def hypothetical(self) -> float:
-        """The base size within its limits."""
+        """The base size, clamped to the limits."""
         return max(self.least, min(self.base, self.most))
 
 
 def resolve_lengths(items: Sequence[FlexItem], room: float) -> None:
-    """Set the main sizes of the items of one line, margins of the items included in `room`."""
+    """Set the main sizes of the items on one line. `room` includes their margins."""
     if not items:
         return
     growing = sum(item.hypothetical + item.main_margin for item in items) < room
@@ -57,7 +57,7 @@ def resolve_lengths(items: Sequence[FlexItem], room: float) -> None:
             clamped.append((item, item.main - target))
         if abs(violation) < 1e-9:
             return
-        # Freeze those that broke the limit that was broken more.
+        # Freeze the items that violate the limit with the larger total violation.
         flexible = [item for item, by in clamped if (by <= 0 if violation > 0 else by >= 0)]
 
 
@@ -71,7 +71,7 @@ def _free(items: Sequence[FlexItem], flexible: Sequence[FlexItem], room: float) 
 
 
 def _share(flexible: Sequence[FlexItem], free: float, initial: float, *, growing: bool) -> float:
-    """Return the free space to hand out: factors that sum to less than 1 leave some of it."""
+    """Return the free space to distribute: flex factors that sum to less than 1 leave some of it."""
     factors = sum(item.box.style.flex_grow if growing else item.box.style.flex_shrink for item in flexible)
     if factors < 1 and abs(initial * factors) < abs(free):
         return initial * factors

@@ -1,4 +1,4 @@
-"""Block flow with margins that collapse (CSS 2.2, sections 8.3.1 and 9.4), and paragraphs in lines."""
+"""Block flow with collapsing margins (CSS 2.2, sections 8.3.1 and 9.4), paragraphs and images."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from pressroom_image_generator.engine.values import Edges
 
 
 def flow_widths(layout: LayoutContext, box: Box) -> tuple[float, float]:
-    """Return the content widths of a block: those of its widest child."""
+    """Return the min-content and max-content width of a block: those of its widest child."""
     widths = [layout.outer_widths(child) for child in box.children if not child.out_of_flow]
     return max((least for least, _ in widths), default=0.0), max((most for _, most in widths), default=0.0)
 
 
 def layout_flow(layout: LayoutContext, box: Box, space: Space) -> Fragment:
-    """Lay out a block whose children are blocks."""
+    """Lay out a block with block-level children."""
     sizing = Sizing(layout, box, space)
     width, height = sizing.width(), sizing.given_height()
     frame = sizing.frame
     fragment = Fragment(box, width, 0.0, sizing.border, sizing.padding)
     inner = max(0.0, width - frame.across)
-    # Percentages of the children need a height that does not come from them.
+    # Percentages of the children need a height that does not depend on them.
     base = None if height is None or space.indefinite else max(0.0, height - frame.down)
     closed_top = space.root or _contained(box) or frame.top > 0
     closed_bottom = space.root or _contained(box) or frame.bottom > 0 or height is not None
@@ -91,7 +91,7 @@ def _child_space(child: Box, width: float, height: float | None) -> Space:
 
 
 def _contained(box: Box) -> bool:
-    """Tell whether a box keeps the margins of its children inside."""
+    """Return whether a box contains the margins of its children."""
     style = box.style
     return (
         box.kind in ("flex", "grid", "image")
@@ -102,7 +102,7 @@ def _contained(box: Box) -> bool:
 
 
 def _first_margin(box: Box, width: float) -> float:
-    """Return the margin of the first child that stands out of the top of a box."""
+    """Return the collapsed margin of the first descendants that sticks out of the top of a box."""
     margin = 0.0
     while box.kind == "block" and not _contained(box):
         if border_edges(box.style).top or padding_edges(box.style, width).top:
@@ -116,7 +116,7 @@ def _first_margin(box: Box, width: float) -> float:
 
 
 def collapsed(one: float, other: float) -> float:
-    """Return the margin that two adjoining ones make."""
+    """Return the result of collapsing two adjoining margins."""
     if one >= 0 and other >= 0:
         return max(one, other)
     return min(one, other) if one < 0 and other < 0 else one + other
@@ -134,7 +134,7 @@ def _horizontal(box: Box, fragment: Fragment, width: float, margins: Edges, *, r
 
 
 _DEFAULT_WIDTH, _DEFAULT_HEIGHT = 300.0, 150.0
-"""The size of an image without a size of its own (CSS Images 3, section 5.3)."""
+"""Size of an image without a natural size (CSS Images 3, section 5.3)."""
 
 _MISSING_EDGE: Final = 24.0
 
@@ -153,7 +153,7 @@ def natural_size(box: Box) -> tuple[float, float]:
 
 
 def image_widths(box: Box) -> tuple[float, float]:
-    """Return the content widths of an image: both are its natural width, within what its heights allow."""
+    """Return the content widths of an image: both are its natural width, reduced by `max-height` if necessary."""
     width, height = natural_size(box)
     style = box.style
     ratio = width / height if height else 0.0
@@ -179,7 +179,7 @@ def layout_image(layout: LayoutContext, box: Box, space: Space) -> Fragment:
 
 
 def _text_of(layout: LayoutContext, box: Box) -> InlineText:
-    """Return the text of a paragraph; boxes in it have their greatest width."""
+    """Return the text of a paragraph. Boxes in it count with their max-content width."""
     memory = layout.memory(box)
     if memory.paragraph is None:
         paragraph = collected(box.inlines, box.style, layout.library)
@@ -188,7 +188,7 @@ def _text_of(layout: LayoutContext, box: Box) -> InlineText:
             if run.box is not None:
                 extra[run.start + 1] += layout.outer_widths(run.box)[1]
         for mark in paragraph.marks:
-            # An edge counts with the character that it touches.
+            # An edge counts with its adjacent character.
             at = mark.at + 1 if mark.opens else mark.at
             extra[min(at, len(extra) - 1)] += inline_edge(mark.style, opens=mark.opens)
         if any(extra):
@@ -202,7 +202,7 @@ def _text_of(layout: LayoutContext, box: Box) -> InlineText:
 
 
 def paragraph_widths(layout: LayoutContext, box: Box) -> tuple[float, float]:
-    """Return the content widths of a paragraph: its longest word, and its longest line without breaks."""
+    """Return the content widths of a paragraph: its longest word, and its longest line without soft breaks."""
     paragraph = _text_of(layout, box)
     least = most = 0.0
     start = forced = 0
@@ -247,7 +247,7 @@ def layout_paragraph(layout: LayoutContext, box: Box, space: Space) -> Fragment:
 
 
 def _filled(layout: LayoutContext, box: Box, fragment: Fragment, inner: float, base: float | None) -> float:
-    """Place the lines into a fragment, or those of another one of the same width, and return how high they are."""
+    """Place the lines in a fragment, reusing cached ones of the same width, and return their total height."""
     frame = fragment.border.plus(fragment.padding)
     key = (inner, frame, base if any(part.box is not None for part in box.inlines) else None)
     lines = layout.memory(box).lines
@@ -272,7 +272,7 @@ class _Lines:
         self._height = height
 
     def fill(self, left: float, top: float) -> float:
-        """Place all lines into the fragment and return how high they are together."""
+        """Place all lines in the fragment, and return their total height."""
         style, width = self._box.style, self._width
         paragraph = _text_of(self._layout, self._box)
         indent = known(style.text_indent, width) or 0.0

@@ -1,4 +1,4 @@
-"""What layout takes and what it yields."""
+"""Input and output types of the layout."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pressroom_image_generator.engine.values import NO_EDGES, Edges
 
 
 class Space(NamedTuple):
-    """The room that a box is laid out in.
+    """The constraints that a box is laid out in.
 
     `width` and `height` are those of the containing block, for percentages and for filling; an unknown height is
-    `None`. `fixed_width` and `fixed_height` are what the parent has decided already for the border box. `shrink` lets
-    an automatic width follow the content. `root` starts a new block formatting context: margins stay inside.
-    `indefinite` says that percentages in it must not rely on `fixed_height`, `natural` that the height follows the
-    content whatever the style says.
+    `None`. `fixed_width` and `fixed_height` are border-box sizes that the parent has decided. With `shrink`, an
+    automatic width follows the content. `root` starts a new block formatting context, which contains the margins of its
+    children. With `indefinite`, percentages cannot be resolved against `fixed_height`; with `natural`, the height
+    follows the content whatever the style says.
     """
 
     width: float
@@ -35,7 +35,7 @@ class Space(NamedTuple):
 
 
 class PlacedFragment(NamedTuple):
-    """A fragment at a place relative to the border box of its parent."""
+    """A fragment and its offset from the border box of its parent."""
 
     x: float
     y: float
@@ -43,7 +43,7 @@ class PlacedFragment(NamedTuple):
 
 
 class PendingBox(NamedTuple):
-    """An absolute box that waits for its containing block: where it would stand, and how it is aligned there."""
+    """An absolute box that waits for its containing block, with its static position and alignment."""
 
     box: Box
     x: float
@@ -54,14 +54,14 @@ class PendingBox(NamedTuple):
     align_y: str = "start"
 
     def moved(self, x: float, y: float) -> PendingBox:
-        """Return it relative to another origin."""
+        """Return the box with its position shifted."""
         return self._replace(x=self.x + x, y=self.y + y)
 
 
 class TextPiece(NamedTuple):
-    """A text of one style on one line.
+    """Text of one style on one line.
 
-    `x` and `baseline` are relative to the paragraph's border box, `ascent` is the font's in whole pixels.
+    `x` and `baseline` are relative to the paragraph's border box; `ascent` is the font's, in whole pixels.
     """
 
     text: ShapedText
@@ -86,7 +86,7 @@ class InlineArea(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Fragment:
-    """A box that was laid out. `baseline` is that of its first line, from its top."""
+    """A laid-out box. `baseline` is the distance of its first baseline from its top."""
 
     box: Box
     width: float
@@ -105,7 +105,7 @@ class Fragment:
 
 @dataclass(slots=True, eq=False)
 class BoxMemory:
-    """What layout remembers of a box: its fragment in each space, and of a paragraph its text, breaks and lines."""
+    """Cached layout results of a box: its fragment for each space, and a paragraph's text, breaks and lines."""
 
     fragments: dict[Space, Fragment] = field(default_factory=dict)
     widths: tuple[float, float] | None = None
@@ -115,7 +115,7 @@ class BoxMemory:
 
 
 class LayoutContext(Protocol):
-    """What the layout of one box asks of the layout of the whole canvas, whose size is `width` and `height`."""
+    """Interface of the layout engine for laying out a single box. `width` and `height` are those of the canvas."""
 
     library: FontLibrary
     width: float
@@ -123,17 +123,17 @@ class LayoutContext(Protocol):
     notes: Notes
 
     def memory(self, box: Box) -> BoxMemory:
-        """Return what is remembered of a box, to be read and changed."""
+        """Return the mutable cache of a box."""
         ...
 
     def fragment(self, box: Box, space: Space) -> Fragment:
-        """Return a box laid out in a space; the same space gives the same fragment."""
+        """Lay out a box in a space; results are cached by space."""
         ...
 
     def content_widths(self, box: Box) -> tuple[float, float]:
-        """Return the least and the greatest width that the content of a box asks for."""
+        """Return the min-content and max-content width of a box."""
         ...
 
     def outer_widths(self, box: Box) -> tuple[float, float]:
-        """Return what a box contributes to the content widths of its parent, margins included."""
+        """Return a box's contribution to the content widths of its parent, including margins."""
         ...

@@ -1,4 +1,4 @@
-"""Grids: rows and columns with gaps and spans (CSS Grid 2, without subgrids)."""
+"""Layout of grids: rows and columns with gaps and spans (CSS Grid 2, without subgrids)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _AUTO = Track()
 
 
 def grid_widths(layout: LayoutContext, box: Box) -> tuple[float, float]:
-    """Return the content widths of a grid: its columns as narrow and as wide as their content."""
+    """Return the content widths of a grid: its columns at min-content and at max-content."""
     gap = known(box.style.column_gap, None) or 0.0
     grid = _Grid(layout, box, None)
     asked = grid.column_contributions()
@@ -64,7 +64,7 @@ def layout_grid(layout: LayoutContext, box: Box, space: Space) -> Fragment:
         height = sizing.limited_height(content + frame.down)
         limited = max(0.0, height - frame.down)
         if limited > content + 0.01:
-            # A least height is room to share out like a given one.
+            # A minimum height leaves free space to distribute, just like a fixed one.
             rows = track_sizes(
                 grid.rows, grid.row_contributions(columns, column_gap, None), limited, row_gap,
                 stretch=align in ("normal", "stretch"),
@@ -82,7 +82,7 @@ def layout_grid(layout: LayoutContext, box: Box, space: Space) -> Fragment:
 
 
 def _edges(sizes: list[float], gap: float, room: float, mode: str) -> list[float]:
-    """Return where each track starts."""
+    """Return the start of each track."""
     slack = room - sum(sizes) - gap * max(0, len(sizes) - 1)
     before, between, _ = content_distribution(
         "start" if mode in ("normal", "stretch") else mode, slack, len(sizes), "start"
@@ -148,7 +148,7 @@ def _area(tracks: tuple[list[float], list[float]], first: int, span: int) -> tup
 
 
 class _Grid:
-    """The tracks of a grid and the cells of its items; the width is unknown while it is only measured."""
+    """The tracks of a grid and the cells of its items; `width` is `None` while measuring."""
 
     def __init__(self, layout: LayoutContext, box: Box, width: float | None) -> None:
         self._layout = layout
@@ -172,16 +172,16 @@ class _Grid:
         self.rows = _extended(rows, style.grid_auto_rows, max((cell.row + cell.rows for cell in self.cells), default=0))
 
     def column_contributions(self) -> list[TrackContribution]:
-        """Return the widths that the items ask for."""
+        """Return the width contributions of the items."""
         return [TrackContribution(cell.column, cell.columns, *self._widths(cell.box)) for cell in self.cells]
 
     def _widths(self, box: Box) -> tuple[float, float]:
         least, most = self._layout.outer_widths(box)
-        # What scrolls has no least width (CSS Grid 2, section 6.6).
+        # Scroll containers have no minimum width (CSS Grid 2, section 6.6).
         return (0.0 if box.style.overflow_x not in ("visible", "clip") else least), most
 
     def row_contributions(self, columns: list[float], gap: float, height: float | None) -> list[TrackContribution]:
-        """Return the heights that the items ask for in columns of these widths."""
+        """Return the height contributions of the items for these column widths."""
         found = []
         for cell in self.cells:
             last = min(cell.column + cell.columns, len(columns))
@@ -198,7 +198,7 @@ class _Grid:
 
 
 def _filled(tracks: tuple[Track, ...], width: float | None, gap: float) -> list[Track]:
-    """Return tracks with `auto-fill` and `auto-fit` written out."""
+    """Return tracks with `auto-fill` and `auto-fit` expanded."""
     repeated = [track for track in tracks if track.fill]
     if not repeated:
         return list(tracks)
@@ -213,7 +213,7 @@ def _filled(tracks: tuple[Track, ...], width: float | None, gap: float) -> list[
 
 
 def _extended(tracks: list[Track], automatic: tuple[Track, ...], count: int) -> list[Track]:
-    """Return the tracks with those that items need beyond them (CSS Grid 2, section 7.6)."""
+    """Return the tracks followed by the implicit ones that items need (CSS Grid 2, section 7.6)."""
     missing = max(0, count - len(tracks), 0 if tracks else 1)
     pattern = automatic or (_AUTO,)
     return [*tracks, *(pattern[index % len(pattern)] for index in range(missing))]

@@ -1,4 +1,4 @@
-"""Which cells of a grid each item takes, and how wide its columns and rows are (CSS Grid 2, sections 8 and 12)."""
+"""Placement of grid items, and sizes of columns and rows (CSS Grid 2, sections 8 and 12)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_ROWS: Final = 1000
 
 @dataclass(slots=True, eq=False)
 class Cell:
-    """An item and its cells: the first column and row from 0, and how many it spans."""
+    """An item and its cells: the first column and row, from 0, and its spans."""
 
     box: Box
     column: int
@@ -27,19 +27,19 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class GridLines:
-    """The lines of one axis: how many explicit tracks lie between them, and the places of the named ones from 0."""
+    """The lines of one axis: the number of explicit tracks, and the positions of named lines, from 0."""
 
     count: int
     named: Mapping[str, Sequence[int]]
 
     def place(self, line: GridLine, side: str) -> int | None:
-        """Return where a line is, from 0, or `None` for an automatic one. `side` is `start` or `end`."""
+        """Return the position of a line, from 0, or `None` for an automatic one. `side` is `start` or `end`."""
         if line.span or not (line.line or line.name):
             return None
         if not line.name:
             return line.line - 1 if line.line > 0 else self.count + 1 + line.line
         if not line.line:
-            # The name of an area stands for its edge.
+            # The name of an area refers to its edge.
             known = self.named.get(f"{line.name}-{side}") or self.named.get(line.name)
             return known[0] if known else self.count + 1
         known = self.named.get(line.name, ())
@@ -49,7 +49,7 @@ class GridLines:
         return known[-wanted] if wanted <= len(known) else len(known) - wanted
 
     def from_start(self, start: int, line: GridLine) -> int:
-        """Return how many tracks an item spans from a line on."""
+        """Return the number of tracks that an item spans from its start line."""
         if not line.name or not line.span:
             return max(1, line.span)
         known = [place for place in self.named.get(line.name, ()) if place > start]
@@ -57,7 +57,7 @@ class GridLines:
         return max(1, end - start)
 
     def from_end(self, end: int, line: GridLine) -> int:
-        """Return how many tracks an item spans up to a line."""
+        """Return the number of tracks that an item spans up to its end line."""
         if not line.name or not line.span:
             return max(1, line.span)
         known = [place for place in self.named.get(line.name, ()) if place < end]
@@ -65,7 +65,7 @@ class GridLines:
 
 
 def named_lines(tracks: Sequence[Track], areas: Sequence[Sequence[str]]) -> GridLines:
-    """Return the lines of tracks, and of areas as they follow each other along them."""
+    """Return the lines of an axis, including those that named areas imply."""
     named: dict[str, list[int]] = {}
     for index, track in enumerate(tracks):
         for name in track.names:
@@ -80,7 +80,7 @@ def named_lines(tracks: Sequence[Track], areas: Sequence[Sequence[str]]) -> Grid
 
 
 def _range(start: GridLine, end: GridLine, lines: GridLines) -> tuple[int | None, int]:
-    """Return the first track of an item, `None` for an automatic one, and its span."""
+    """Return an item's first track, or `None` for automatic placement, and its span."""
     first, last = lines.place(start, "start"), lines.place(end, "end")
     if first is not None and last is not None:
         low, high = sorted((first, last))
@@ -97,7 +97,7 @@ def _range(start: GridLine, end: GridLine, lines: GridLines) -> tuple[int | None
 def placed_cells(
     boxes: Sequence[Box], columns: GridLines, rows: GridLines, *, by_column: bool, dense: bool
 ) -> list[Cell]:
-    """Return where the items stand, in the order given."""
+    """Return the cells of the items, in the given order."""
     cells: list[Cell] = []
     waiting: list[tuple[Cell, int | None, int | None]] = []
     taken: set[tuple[int, int]] = set()
@@ -135,7 +135,7 @@ class _Finder:
         self._by_column = by_column
 
     def place(self, cell: Cell, major: int | None, minor: int | None, cursor: tuple[int, int]) -> tuple[int, int]:
-        """Set the first free place of an item from the cursor on, and return it."""
+        """Move an item to the first free position from the cursor on, and return it."""
         span = cell.rows if self._by_column else cell.columns
         at_major, at_minor = (major, 0) if major is not None else cursor
         if minor is not None:
@@ -173,7 +173,7 @@ def _take(taken: set[tuple[int, int]], cell: Cell) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TrackContribution:
-    """What an item asks of the tracks that it spans."""
+    """An item's size contribution to the tracks that it spans."""
 
     first: int
     span: int
@@ -184,7 +184,7 @@ class TrackContribution:
 def track_sizes(
     tracks: Sequence[Track], asked: Sequence[TrackContribution], room: float | None, gap: float, *, stretch: bool
 ) -> list[float]:
-    """Return the sizes of tracks. `room` is what they and their gaps have, `None` for as much as they like."""
+    """Return the sizes of tracks. `room` is the space for tracks and gaps, or `None` if it is unlimited."""
     base = [known(track.least, room) or 0.0 for track in tracks]
     limit = [_limit(track, room) for track in tracks]
     limit = [max(most, least) for most, least in zip(limit, base, strict=True)]
@@ -218,7 +218,7 @@ def _limit(track: Track, room: float | None) -> float:
 def _grow_to_content(
     tracks: Sequence[Track], asked: Sequence[TrackContribution], base: list[float], limit: list[float], gap: float
 ) -> None:
-    """Let tracks of automatic size hold their items, those of one track first (section 12.5)."""
+    """Grow tracks of automatic size to fit their items, starting with the smallest spans (section 12.5)."""
     for item in sorted(asked, key=lambda one: one.span):
         spanned = range(item.first, min(item.first + item.span, len(tracks)))
         if not spanned:
@@ -253,7 +253,7 @@ def _spread(sizes: list[float], indices: Sequence[int], more: float) -> None:
 
 
 def _maximise(base: list[float], limit: list[float], room: float, flexible: set[int]) -> None:
-    """Share out free room evenly, up to each track's limit (section 12.6)."""
+    """Distribute free space equally, up to each track's limit (section 12.6)."""
     growing = [index for index in range(len(base)) if index not in flexible and limit[index] > base[index]]
     free = room - sum(base)
     while growing and free > 1e-6:
@@ -267,7 +267,7 @@ def _maximise(base: list[float], limit: list[float], room: float, flexible: set[
 def _fraction(
     tracks: Sequence[Track], base: list[float], flexible: list[int], room: float | None, gaps: float
 ) -> float:
-    """Return the size of 1fr: tracks whose content needs more than their share keep it (section 12.7.1)."""
+    """Return the size of 1fr. Tracks whose content exceeds their share keep their size (section 12.7.1)."""
     if room is None:
         return max(base[index] / max(tracks[index].fraction, 1.0) for index in flexible)
     sharing = list(flexible)

@@ -1,4 +1,4 @@
-"""The text of a paragraph: white space, direction, advances, and where lines break (CSS Text 3, Unicode Annex 14)."""
+"""The text of a paragraph: white space, direction, advances and line breaks (CSS Text 3, Unicode Annex 14)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pressroom_image_generator.engine.boxes import Box, Decoration, Inline
 from pressroom_image_generator.engine.properties import Style
 
 OBJECT: Final = "\ufffc"
-"""Stands for a box in the line."""
+"""Placeholder character for an inline box."""
 
 _SPACES: Final = re.compile(r"[ \t\n\r\f]+")
 _SPACES_BUT_BREAKS: Final = re.compile(r"[ \t\r\f]+")
@@ -39,7 +39,7 @@ _CAPS: Final = {
 
 @dataclass(slots=True, eq=False)
 class TextRun:
-    """A part of the text with one style; `box` is the box that its only character stands for."""
+    """A part of the text with one style; `box` is set if it is the placeholder of a box."""
 
     start: int
     end: int
@@ -54,7 +54,7 @@ def _start(run: TextRun) -> int:
 
 @dataclass(slots=True, eq=False)
 class Mark:
-    """Where an inline box starts or ends, before the character at `at`."""
+    """The start or end of an inline box, before the character at `at`."""
 
     at: int
     style: Style
@@ -63,7 +63,7 @@ class Mark:
 
 @dataclass(slots=True, eq=False)
 class InlineText:
-    """A paragraph as one text. `until` are the widths of all beginnings of it."""
+    """A paragraph as one string. `until` holds the width of each prefix."""
 
     text: str
     runs: list[TextRun]
@@ -74,15 +74,15 @@ class InlineText:
     until: list[float] = field(default_factory=list)
 
     def width(self, start: int, end: int) -> float:
-        """Return the width of a part."""
+        """Return the width of the text from `start` to `end`."""
         return self.until[end] - self.until[start]
 
     def run_at(self, index: int) -> TextRun:
-        """Return the run that holds a character."""
+        """Return the run that contains a character."""
         return self.runs[bisect_right(self.runs, index, key=_start) - 1]
 
     def segments(self, start: int, end: int) -> list[tuple[TextRun, int, int, int]]:
-        """Return the parts of one style and one direction: the run, the first character, the last, the level."""
+        """Split a part into segments of one style and direction: run, start, end (exclusive) and bidi level."""
         found: list[tuple[TextRun, int, int, int]] = []
         for position in range(max(0, bisect_right(self.runs, start, key=_start) - 1), len(self.runs)):
             run = self.runs[position]
@@ -99,13 +99,13 @@ class InlineText:
         return found
 
     def shaped(self, run: TextRun, start: int, end: int, level: int) -> ShapedText:
-        """Return a segment as glyphs, with the spacing of words and the width of tabs."""
+        """Return a segment as glyphs, with word spacing and tabs applied."""
         direction: Direction = "rtl" if level % 2 else "ltr"
         return shaped_text(self.text[start:end], run.style, self.library, direction)
 
 
 def text_style(style: Style) -> TextStyle:
-    """Return the style of a text as the toolkit knows it."""
+    """Convert a computed style to the text style of the graphics toolkit."""
     features = tuple((tag, 1) for tag in _CAPS.get(style.font_variant_caps, ()))
     if (numeric := _NUMERIC.get(style.font_variant_numeric)) is not None:
         features += ((numeric, 1),)
@@ -117,7 +117,7 @@ def text_style(style: Style) -> TextStyle:
 
 
 def shaped_text(text: str, style: Style, library: FontLibrary, direction: Direction) -> ShapedText:
-    """Return a text of one style and direction as glyphs."""
+    """Shape a text of one style and direction."""
     shaped = shape(text.replace("\n", " "), text_style(style), library, direction)
     if not (style.word_spacing or "\t" in text):
         return shaped
@@ -133,7 +133,7 @@ def shaped_text(text: str, style: Style, library: FontLibrary, direction: Direct
 
 
 def spread(shaped: ShapedText, extra: dict[int, float]) -> ShapedText:
-    """Return a text with more room after some of its characters."""
+    """Return a text with extra space after some of its characters."""
     glyphs = []
     moved = 0.0
     for glyph in shaped.glyphs:
@@ -152,7 +152,7 @@ def font_metrics(style: TextStyle, library: FontLibrary) -> tuple[float, float]:
 
 
 def collected(inlines: Sequence[Inline], style: Style, library: FontLibrary) -> InlineText:
-    """Return the inline content of a paragraph as one text, its white space processed (CSS Text 3, section 4.1)."""
+    """Return the inline content of a paragraph as one text, with white space processed (CSS Text 3, section 4.1)."""
     pieces: list[str] = []
     runs: list[TextRun] = []
     marks: list[Mark] = []
@@ -227,7 +227,7 @@ _HANGING = " \t\n"
 
 
 def opportunities(paragraph: InlineText) -> list[int]:
-    """Return the places before which a line may break, the ends of forced lines included, in order."""
+    """Return the positions where a line may or must break, including the end of the text, in order."""
     text = paragraph.text
     wraps = [_wraps(run.style) for run in paragraph.runs]
     found: list[int] = []
@@ -257,7 +257,7 @@ def _allowed(paragraph: InlineText, place: int) -> bool:
     before = paragraph.text[place - 1]
     style = paragraph.run_at(place - 1).style
     if not _wraps(style):
-        # Between two texts, the one that holds the space decides.
+        # Between two texts, the one that contains the space decides.
         return before not in _HANGING and _wraps(paragraph.run_at(place).style)
     return style.word_break != "keep-all" or not before.isalpha()
 
@@ -270,7 +270,7 @@ def _clusters(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def visible_end(paragraph: InlineText, start: int, end: int) -> int:
-    """Return the end of a line without the white space that hangs."""
+    """Return the end of a line without hanging white space."""
     while end > start and paragraph.text[end - 1] in _HANGING:
         if paragraph.text[end - 1] != "\n" and paragraph.run_at(end - 1).style.white_space in ("pre", "break-spaces"):
             break
@@ -279,7 +279,7 @@ def visible_end(paragraph: InlineText, start: int, end: int) -> int:
 
 
 def broken(paragraph: InlineText, places: list[int], width: float, indent: float = 0.0) -> list[tuple[int, int]]:
-    """Return the lines of a paragraph as starts and ends, each as long as the width allows."""
+    """Break a paragraph greedily into lines, and return their starts and ends."""
     text = paragraph.text
     lines: list[tuple[int, int]] = []
     start = last = 0
@@ -301,7 +301,7 @@ def broken(paragraph: InlineText, places: list[int], width: float, indent: float
 
 
 def _emergency(paragraph: InlineText, start: int, end: int, room: float, lines: list[tuple[int, int]]) -> int:
-    """Cut a word that is wider than a line, where its style allows it, and return where the rest starts."""
+    """Break a word that is wider than a line, if its style allows it, and return the start of the rest."""
     while paragraph.width(start, visible_end(paragraph, start, end)) > room + 0.005:
         if not breaks_words(paragraph.run_at(start).style):
             break
@@ -318,12 +318,12 @@ def _emergency(paragraph: InlineText, start: int, end: int, room: float, lines: 
 
 
 def breaks_words(style: Style) -> bool:
-    """Tell whether a word may be cut where nothing else helps."""
+    """Return whether words can be broken if they do not fit on a line."""
     return _wraps(style) and (style.overflow_wrap != "normal" or style.word_break == "break-word")
 
 
 def balanced(paragraph: InlineText, places: list[int], width: float, indent: float) -> list[tuple[int, int]]:
-    """Return lines of even width: as many as the width asks for, broken as early as that allows."""
+    """Break a paragraph into the usual number of lines, but of roughly equal width."""
     lines = broken(paragraph, places, width, indent)
     if not 2 <= len(lines) <= 10:
         return lines

@@ -1,4 +1,4 @@
-"""One line: what stands where on it, how high it is, where its base line is."""
+"""Layout of one line: horizontal positions, height and baseline."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ELLIPSIS = "…"
 
 
 def line_height(style: Style, ascent: float, descent: float) -> float:
-    """Return the height of a line of a style in pixels."""
+    """Return the line height of a style in pixels."""
     value = style.line_height
     if isinstance(value, str):
         return ascent + descent
@@ -38,7 +38,7 @@ def line_height(style: Style, ascent: float, descent: float) -> float:
 
 
 def inline_edge(style: Style, *, opens: bool) -> float:
-    """Return the room that the start or the end of an inline box takes: its margin, border and padding."""
+    """Return the width of the start or end edge of an inline box: margin, border and padding."""
     left = opens == (style.direction == "ltr")
     margins, border, padding = margin_edges(style, 0.0), border_edges(style), padding_edges(style, 0.0)
     if left:
@@ -48,7 +48,7 @@ def inline_edge(style: Style, *, opens: bool) -> float:
 
 @dataclass(slots=True, eq=False)
 class _Piece:
-    """A segment of the line: a text or a box, its extent above and below the base line, and its shift."""
+    """A segment of the line, text or a box, with its extent above and below the baseline, and its vertical shift."""
 
     run: TextRun
     start: int
@@ -81,7 +81,7 @@ class LineBuilder:
     def add(
         self, start: int, end: int, left: float, top: float, room: float, *, justify: bool, ellipsis: bool, more: bool
     ) -> float:
-        """Place one line and return its height. `more` says that a line was cut off after it."""
+        """Place one line, and return its height. `more` means that lines after it are cut off."""
         paragraph = self._paragraph
         shown_end = visible_end(paragraph, start, end)
         tail: ShapedText | None = None
@@ -112,7 +112,7 @@ class LineBuilder:
         rtl = style.direction == "rtl"
         align = style.text_align
         if slack < 0 and align in ("center", "justify", "start", "end", "match-parent", "left", "right"):
-            # What is too wide stands out at the end of the line.
+            # Content that is too wide overflows at the end of the line.
             return slack if rtl else 0.0
         if align == "center":
             return slack / 2
@@ -153,12 +153,12 @@ class LineBuilder:
         return piece
 
     def _shift(self, style: Style) -> float:
-        """Return how far below the base line of the paragraph a text stands."""
+        """Return the distance of text below the paragraph's baseline; negative for above."""
         parent = self._paragraph.style.font_size
         return {"sub": parent / 5 + 1, "super": -parent / 3 - 1}.get(style.vertical_align, 0.0)
 
     def _extents(self, pieces: list[_Piece]) -> tuple[float, float]:
-        """Return the height of the line above and below its base line, the strut included."""
+        """Return the height of the line above and below its baseline, including the strut."""
         style = self._paragraph.style
         above, below = _leading(style, *font_metrics(text_style(style), self._paragraph.library))
         for piece in pieces:
@@ -178,7 +178,7 @@ class LineBuilder:
         return above, below
 
     def _edges(self, start: int, end: int, line_end: int) -> list[tuple[int, float, bool]]:
-        """Return the inline boxes that start or end on the line: the mark's index, its room, whether it opens."""
+        """Return the edges of inline boxes on the line: index of the mark, width, and whether it opens."""
         found = []
         marks = self._paragraph.marks
         index = self._mark
@@ -192,7 +192,7 @@ class LineBuilder:
         return found
 
     def _walk(self, pieces: list[_Piece], edges: list[tuple[int, float, bool]], x: float, baseline: float) -> float:
-        """Place the pieces from left to right, and the areas of the inline boxes around them."""
+        """Place the pieces from left to right, then the areas of the inline boxes around them."""
         order = visual_order([piece.level for piece in pieces])
         marks = self._paragraph.marks
         before: dict[int, float] = {}
@@ -234,7 +234,7 @@ class LineBuilder:
             fragment.pending += [pending.moved(x, y) for pending in piece.fragment.pending]
 
     def _areas(self, pieces: list[_Piece], edges: list[tuple[int, float, bool]], baseline: float) -> None:
-        """Note the areas of the inline boxes on this line, the outer ones first."""
+        """Record the areas of the inline boxes on this line, outermost first."""
         marks = self._paragraph.marks
         opened = {index: marks[index].style for index, _, opens in edges if opens}
         closed = {id(marks[index].style) for index, _, opens in edges if not opens}
@@ -282,7 +282,7 @@ class LineBuilder:
 
 
 def _leading(style: Style, ascent: float, descent: float) -> tuple[float, float]:
-    """Return the extent of a line of text above and below its base line: browsers round the upper half down."""
+    """Return the extent of a line of text above and below its baseline. Browsers round the upper half-leading down."""
     height = line_height(style, ascent, descent)
     above = ascent + math.floor((height - ascent - descent) / 2)
     return above, height - above
@@ -298,7 +298,7 @@ def _paints(style: Style) -> bool:
 
 
 def _justified(pieces: list[_Piece], paragraph: InlineText, slack: float) -> float:
-    """Spread the spaces of a line to fill it, and return how much room that took."""
+    """Widen the spaces of a line to fill it, and return the space used."""
     spaces = [
         (piece, index) for piece in pieces if piece.text is not None
         for index in range(piece.start, piece.end) if paragraph.text[index] in " \u00a0"

@@ -1,6 +1,6 @@
-"""Widths, heights and places of single boxes: frames, limits and ratios (CSS Box Sizing 3), alignment and positioning.
+"""Sizes and positions of single boxes: frames, limits and ratios (CSS Box Sizing 3), alignment and positioning.
 
-Alignment is that of CSS Box Alignment 3, absolute and relative positioning that of CSS Positioned Layout 3.
+Alignment follows CSS Box Alignment 3, absolute and relative positioning CSS Positioned Layout 3.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pressroom_image_generator.engine.properties import Style
 from pressroom_image_generator.engine.values import Edges, Size, depends_on_percentage
 
 FARTHEST: Final = 100_000.0
-"""Sizes and places beyond this many pixels are cut off."""
+"""Sizes and positions are clamped to this many pixels."""
 
 
 def bounded(value: float) -> float:
-    """Return a size or place that later arithmetic can bear."""
+    """Clamp a size or position to the supported range; 0 for NaN."""
     if -FARTHEST <= value <= FARTHEST:
         return value
     # NaN is neither greater nor less than 0.
@@ -28,7 +28,7 @@ def bounded(value: float) -> float:
 
 
 def known(value: Size, base: float | None) -> float | None:
-    """Return a size in pixels, or `None` for a keyword and for a percentage of what is unknown."""
+    """Return a size in pixels, or `None` for a keyword or a percentage of an unknown base."""
     if isinstance(value, str):
         return None
     if isinstance(value, Length) and not value.part:
@@ -39,7 +39,7 @@ def known(value: Size, base: float | None) -> float | None:
 
 
 def border_edges(style: Style) -> Edges:
-    """Return the widths of the borders, in whole pixels as browsers draw them."""
+    """Return the border widths, rounded down to whole pixels as browsers do, but at least 1."""
     edges = style.edges.get("border")
     if edges is None:
         edges = style.edges["border"] = Edges(
@@ -58,17 +58,17 @@ def _line(width: float, style: str) -> float:
 
 
 def padding_edges(style: Style, base: float) -> Edges:
-    """Return the padding; percentages are of the containing block's width on all sides."""
+    """Return the padding. Percentages refer to the containing block's width on all sides."""
     return style.edges.get("padding") or _edges(style, "padding", base, 0.0)
 
 
 def margin_edges(style: Style, base: float) -> Edges:
-    """Return the margins; automatic ones are 0 here."""
+    """Return the margins; `auto` counts as 0."""
     return style.edges.get("margin") or _edges(style, "margin", base, -FARTHEST)
 
 
 def _edges(style: Style, name: str, base: float, least: float) -> Edges:
-    """Return four sides, remembered where they are the same in every containing block."""
+    """Return the edges of four sides, cached if they do not depend on the containing block."""
     sizes: list[Size] = [getattr(style, f"{name}_{side}") for side in ("top", "right", "bottom", "left")]
     edges = Edges(*(max(least, known(size, base) or 0.0) for size in sizes))
     if not any(depends_on_percentage(size) for size in sizes):
@@ -77,7 +77,7 @@ def _edges(style: Style, name: str, base: float, least: float) -> Edges:
 
 
 def preferred_ratio(box: Box) -> float:
-    """Return the ratio of width to height that the box would like to have, 0 for none."""
+    """Return the preferred ratio of width to height, or 0 if the box has none."""
     ratio = box.style.aspect_ratio
     if isinstance(ratio, float) and ratio > 0:
         return ratio
@@ -87,7 +87,7 @@ def preferred_ratio(box: Box) -> float:
 
 
 class Sizing:
-    """The sizes of one box in one space; all of them are of its border box."""
+    """Computes the sizes of one box in one space. All sizes are of the border box."""
 
     def __init__(self, layout: LayoutContext, box: Box, space: Space) -> None:
         self._layout = layout
@@ -100,15 +100,15 @@ class Sizing:
         self._content_box = box.style.box_sizing == "content-box"
 
     def outer_width(self, value: float) -> float:
-        """Return the border box for a width that was written, by the box's `box-sizing`."""
+        """Convert a specified width to that of the border box, depending on `box-sizing`."""
         return value + self.frame.across if self._content_box else max(value, self.frame.across)
 
     def outer_height(self, value: float) -> float:
-        """Return the border box for a height that was written."""
+        """Convert a specified height to that of the border box, depending on `box-sizing`."""
         return value + self.frame.down if self._content_box else max(value, self.frame.down)
 
     def given_height(self) -> float | None:
-        """Return the height that the style or the parent names, limits applied; `None` where it follows the content."""
+        """Return the height from the style or the parent, with limits applied; `None` if it follows the content."""
         if self._space.fixed_height is not None:
             return self._space.fixed_height
         if self._space.natural:
@@ -127,7 +127,7 @@ class Sizing:
         return self.limited_width(value)
 
     def width_of(self, size: Size) -> float | None:
-        """Return what a width means here, or `None` for one that is automatic."""
+        """Resolve a specified width, or return `None` for an automatic one."""
         if isinstance(size, str):
             if size not in ("min-content", "max-content", "fit-content"):
                 return None
@@ -153,19 +153,19 @@ class Sizing:
         return self._available()
 
     def width_for(self, height: float) -> float:
-        """Return the width that the ratio gives for a height."""
+        """Return the width for a height according to the ratio."""
         if self._content_box or self._box.kind == "image":
             return max(0.0, height - self.frame.down) * self.ratio + self.frame.across
         return max(height * self.ratio, self.frame.across)
 
     def height_for(self, width: float) -> float:
-        """Return the height that the ratio gives for a width."""
+        """Return the height for a width according to the ratio."""
         if self._content_box or self._box.kind == "image":
             return max(0.0, width - self.frame.across) / self.ratio + self.frame.down
         return max(width / self.ratio, self.frame.down)
 
     def limited_width(self, value: float) -> float:
-        """Return a width within `min-width` and `max-width`, never less than the frame."""
+        """Clamp a width to `min-width` and `max-width`, but never below the frame."""
         style = self._box.style
         most = self.width_of(style.max_width)
         least = self.width_of(style.min_width)
@@ -176,7 +176,7 @@ class Sizing:
         return bounded(max(value, self.frame.across))
 
     def limited_height(self, value: float) -> float:
-        """Return a height within `min-height` and `max-height`, never less than the frame."""
+        """Clamp a height to `min-height` and `max-height`, but never below the frame."""
         style = self._box.style
         most, least = known(style.max_height, self._space.height), known(style.min_height, self._space.height)
         if most is not None:
@@ -191,7 +191,7 @@ _ENDS: Final = frozenset({"end", "self-end", "flex-end", "right"})
 
 
 def item_alignment(own: str, container: str) -> str:
-    """Return how an item is aligned: `stretch`, `start`, `center`, `end` or `baseline`."""
+    """Resolve an alignment: `stretch`, `start`, `center`, `end`, `flex-start`, `flex-end` or `baseline`."""
     value = container if own == "auto" else own
     if value in ("normal", "auto", "stretch"):
         return "stretch"
@@ -203,9 +203,9 @@ def item_alignment(own: str, container: str) -> str:
 
 
 def aligned_offset(alignment: str, slack: float, *, reverse: bool) -> float:
-    """Return how far an item stands from the start, with that much room to spare.
+    """Return the offset of an item from the start, given the free space.
 
-    `reverse` is for an axis that runs backwards, which turns `flex-start` and `flex-end` round.
+    `reverse` is for a reversed axis, which swaps `flex-start` and `flex-end`.
     """
     if alignment == "center":
         return slack / 2
@@ -214,7 +214,7 @@ def aligned_offset(alignment: str, slack: float, *, reverse: bool) -> float:
 
 
 def content_distribution(mode: str, slack: float, count: int, normal: str) -> tuple[float, float, float]:
-    """Return the room before the first, between two, and how much each grows. `normal` is what that keyword means."""
+    """Return the space before the first item, between items, and added to each. `normal` is what that keyword means."""
     mode = normal if mode == "normal" else mode
     if count == 0:
         return 0.0, 0.0, 0.0
@@ -224,7 +224,7 @@ def content_distribution(mode: str, slack: float, count: int, normal: str) -> tu
         return 0.0, (slack / (count - 1) if count > 1 and slack > 0 else 0.0), 0.0
     if mode in ("space-around", "space-evenly"):
         if slack <= 0:
-            # Both fall back to a safe centre.
+            # Both fall back to safe centring.
             return 0.0, 0.0, 0.0
         part = slack / count if mode == "space-around" else slack / (count + 1)
         return (part / 2 if mode == "space-around" else part), part, 0.0
@@ -234,7 +234,7 @@ def content_distribution(mode: str, slack: float, count: int, normal: str) -> tu
 
 
 def static_alignment(justify: str, align: str) -> tuple[str, str]:
-    """Return where an absolute child of a flex container stands along it and across it."""
+    """Return the static alignment of an absolute child of a flex container on the main and cross axis."""
 
     def plain(value: str) -> str:
         if value.endswith("center") or value in ("space-around", "space-evenly"):
@@ -245,7 +245,7 @@ def static_alignment(justify: str, align: str) -> tuple[str, str]:
 
 
 def relative_offset(fragment: Fragment, width: float, height: float | None) -> tuple[float, float]:
-    """Return how far a fragment is moved from its place by `position: relative`."""
+    """Return the offset of a fragment with `position: relative`, or `sticky`, which is treated the same."""
     style = fragment.box.style
     if style.position not in ("relative", "sticky"):
         return 0.0, 0.0
@@ -259,13 +259,13 @@ def relative_offset(fragment: Fragment, width: float, height: float | None) -> t
 
 
 def placed(x: float, y: float, fragment: Fragment, width: float, height: float | None) -> PlacedFragment:
-    """Return a fragment at its place in flow, moved by relative positioning."""
+    """Return a fragment at its position in flow, including relative positioning."""
     across, down = relative_offset(fragment, width, height)
     return PlacedFragment(bounded(x + across), bounded(y + down), fragment)
 
 
 def place_pending(layout: LayoutContext, pending: PendingBox, holder: Fragment) -> PlacedFragment:
-    """Lay out an absolute box in the padding box of the fragment that holds it."""
+    """Lay out an absolute box in the padding box of its containing fragment."""
     box, style = pending.box, pending.box.style
     border = holder.border
     width, height = max(0.0, holder.width - border.across), max(0.0, holder.height - border.down)
@@ -282,7 +282,7 @@ def place_pending(layout: LayoutContext, pending: PendingBox, holder: Fragment) 
     by_width = ratio and (fixed_width is not None or style.width != "auto")
     if style.height == "auto" and top is not None and bottom is not None and not is_image and not by_width:
         fixed_height = sizing.limited_height(max(0.0, height - top - bottom - margins.down))
-    # What is shrunk to fit may reach to the far edge, from where it starts.
+    # A shrink-to-fit box can extend from its start to the far edge.
     static = max(0.0, pending.x - border.left) if right is None and pending.align_x == "start" else 0.0
     start = static if left is None else left
     room = max(0.0, width - start - (right or 0.0))
@@ -314,7 +314,7 @@ def _along(
     margins: tuple[float, float],
     static: tuple[float, float, str],
 ) -> float:
-    """Return where a box starts along one axis of its containing block."""
+    """Return the start of a box along one axis of its containing block."""
     before, after = margins
     if start is not None and end is not None:
         rest = whole - start - end - size

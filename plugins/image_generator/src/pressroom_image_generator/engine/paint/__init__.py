@@ -1,1 +1,1 @@
-"""From fragments to pixels."""
+"""Painting: from fragments to pixels."""

@@ -1,4 +1,4 @@
-"""Painting backgrounds, a colour and layers of images (CSS Backgrounds 3), and images into their boxes."""
+"""Painting backgrounds, colour and image layers (CSS Backgrounds 3), and images in their boxes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pressroom_image_generator.engine.sources import Sources
 from pressroom_image_generator.engine.values import NO_EDGES, Edges
 
 MAX_TILE: Final = 4096
-"""A tile that is larger in one direction is drawn where it is seen only."""
+"""Maximum edge of a tile. Larger ones are drawn directly, and only where visible."""
 
 MAX_TILES: Final = 250_000
 
@@ -72,7 +72,7 @@ def _box(rect: Rect, edges: Edges) -> Rect:
 def _clip(
     canvas: Canvas, rect: Rect, border: Edges, padding: Edges, corners: Corners, name: str, text: Image.Image | None
 ) -> tuple[Rect, Image.Image | None]:
-    """Return the part of the page that a layer covers, and its mask if it is not a plain rectangle."""
+    """Return the area of the page that a layer covers, and its mask unless it is a plain rectangle."""
     if name == "text":
         area = rect.within(canvas.rect)
         if text is None or area.empty:
@@ -133,7 +133,7 @@ def _paint_layer(
 
 
 def _drawn_part(canvas: Canvas, layer: CssImage, box: Rect, seen: Rect, sources: Sources) -> Image.Image | None:
-    """Return the part of a tile that is seen, where the whole tile fills a box."""
+    """Return the visible part of a tile, where the whole tile fills a box."""
     edges = (seen.left - box.left, seen.top - box.top, seen.right - box.left, seen.bottom - box.top)
     if not isinstance(layer, UrlImage):
         canvas.budget.spend(seen.size, GRADIENT)
@@ -158,7 +158,7 @@ def _cut(mask: Image.Image | None, area: Rect, seen: Rect) -> Image.Image | None
 
 
 def _starts(first: float, size: float, whole: float, seen: tuple[float, float], repeat: str) -> list[float]:
-    """Return where tiles start so that they cover what is seen."""
+    """Return the start of each tile needed to cover the visible range."""
     start, end = seen
     if repeat == "no-repeat":
         return [first]
@@ -184,7 +184,7 @@ def _natural(layer: CssImage, sources: Sources) -> tuple[float | None, float | N
 
 
 def _tile_size(layer: CssImage, size: BackgroundSize, origin: Rect, sources: Sources) -> tuple[float, float] | None:
-    """Return the size of one tile (section 2.9)."""
+    """Return the size of one tile (section 2.9), or `None` for a missing image."""
     if isinstance(layer, UrlImage) and sources.named(layer.address) is None:
         return None
     whole = (float(origin.width), float(origin.height))
@@ -216,7 +216,7 @@ def _contained(whole: tuple[float, float], ratio: float) -> tuple[float, float]:
 
 _PLACEHOLDER = Color(0.5, 0.5, 0.5, 0.25)
 MAX_EDGE: Final = 6000
-"""How many pixels an image is drawn with at most in each direction; a larger one is stretched."""
+"""Maximum pixels per direction at which an image is rendered; larger ones are scaled up."""
 
 
 def paint_image_box(canvas: Canvas, box: Box, rect: Rect, frame: Edges, corners: Corners, library: FontLibrary) -> None:
@@ -239,7 +239,7 @@ def paint_image_box(canvas: Canvas, box: Box, rect: Rect, frame: Edges, corners:
     seen = area.within(window)
     if seen.empty:
         return
-    # An image far larger than its visible part is scaled to a bounded size only.
+    # An image far larger than its visible part is only scaled to a bounded size.
     canvas.budget.spend((min(area.width, MAX_EDGE), min(area.height, MAX_EDGE)), LAYER)
     drawn = box.source.image(min(area.width, MAX_EDGE), min(area.height, MAX_EDGE))
     part = (
@@ -274,7 +274,7 @@ def _fitted(box: Box, inner: Rect) -> tuple[float, float, float, float]:
 def _missing(
     canvas: Canvas, box: Box, inner: Rect, window: Rect, mask: Image.Image | None, library: FontLibrary
 ) -> None:
-    """Paint a neutral area, with the alternative text if it fits on a line."""
+    """Paint a neutral area, with the alternative text if it fits on one line."""
     canvas.tint(_PLACEHOLDER, mask if mask is not None else Image.new("L", window.size, 255), window.left, window.top)
     text = " ".join(box.alternative.split())
     if not text:

@@ -1,4 +1,4 @@
-"""Painting borders and outlines, side by side (CSS Backgrounds 3, section 3)."""
+"""Painting borders and outlines, one side at a time (CSS Backgrounds 3, section 3)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def shaded(color: Color, side: int, kind: str) -> Color:
     """Return the colour of a side (clockwise from the top) of an `inset` or `outset` border."""
     sunken = (side in (0, 3)) == (kind == "inset")
     if color.luminance < _DARKEST:
-        # Nothing is darker than what is nearly black: both are lighter.
+        # A nearly black colour cannot be darkened, so both sides are lightened.
         return _lighter(color) if sunken else _lighter(_lighter(color))
     if sunken:
         return _darker(color)
@@ -36,7 +36,7 @@ def shaded(color: Color, side: int, kind: str) -> Color:
 
 
 def furrow(color: Color, side: int, kind: str) -> tuple[Color, Color]:
-    """Return the colours of the outer and the inner half of a side of a `groove` or `ridge`."""
+    """Return the colours of the outer and inner half of a side of a `groove` or `ridge` border."""
     halves = ("inset", "outset") if kind == "groove" else ("outset", "inset")
     return shaded(color, side, halves[0]), shaded(color, side, halves[1])
 
@@ -118,7 +118,7 @@ def _inner(rect: Rect, border: Edges) -> Rect:
 
 
 def ring_mask(rect: Rect, border: Edges, corners: Corners, window: Rect) -> Image.Image:
-    """Return the part of the mask of a border that a window shows."""
+    """Return the mask of a border within a window."""
     outer = rounded_mask(rect, corners, window)
     inner = _inner(rect, border)
     if inner.empty:
@@ -138,7 +138,7 @@ def _ring(canvas: Canvas, rect: Rect, border: Edges, corners: Corners, color: Co
         window = band.within(canvas.rect)
         if window.empty:
             continue
-        # A border that is thicker than its corner is round belongs to the band with the corners.
+        # Where a border is thicker than its corner radius, it belongs to the band of the corners.
         if round_ or inner.top > band.top or inner.bottom < band.bottom:
             canvas.tint(color, ring_mask(rect, border, corners, window), window.left, window.top)
         else:
@@ -147,7 +147,7 @@ def _ring(canvas: Canvas, rect: Rect, border: Edges, corners: Corners, color: Co
 
 
 def _side(canvas: Canvas, rect: Rect, border: Edges, corners: Corners, index: int, kind: str, color: Color) -> None:
-    """Paint one side: its part of the ring ends where the corners are cut at an angle."""
+    """Paint one side: its part of the ring, mitred at the corners."""
     window = rect.within(canvas.rect)
     if window.empty or kind in ("none", "hidden") or color.alpha <= 0:
         return
@@ -185,7 +185,7 @@ def _side(canvas: Canvas, rect: Rect, border: Edges, corners: Corners, index: in
 
 
 def _strip(rect: Rect, inner: Rect, corners: Corners, index: int) -> Rect:
-    """Return where a side is painted: as far inwards as its corners are round."""
+    """Return the area of one side, extended inwards as far as its corners are round."""
     top_left, top_right, bottom_right, bottom_left = corners
     top = max(inner.top, rect.top + math.ceil(max(top_left[1], top_right[1])))
     right = min(inner.right, rect.right - math.ceil(max(top_right[0], bottom_right[0])))
@@ -200,7 +200,7 @@ def _strip(rect: Rect, inner: Rect, corners: Corners, index: int) -> Rect:
 def _shades(
     rect: Rect, border: Edges, corners: Corners, window: Rect, kind: str, color: Color, index: int
 ) -> list[tuple[Color, Image.Image]]:
-    """Return the colours of a side, each with the ring that it fills."""
+    """Return the colours of a side, each with the mask of the ring that it fills."""
     whole = ring_mask(rect, border, corners, window)
     if kind == "double":
         third = Edges(*(max(1.0, math.floor(edge / 3 + 0.5)) if edge else 0.0 for edge in border))
@@ -216,7 +216,7 @@ def _shades(
 
 
 def _wedge(rect: Rect, border: Edges, index: int) -> list[_Point]:
-    """Return the part of a round box that belongs to a side: it reaches to the middle."""
+    """Return the polygon of a rounded box that belongs to one side; it extends to the middle."""
     middle = min(rect.width, rect.height) / 2
     top, right, bottom, left = (max(edge, 0.001) for edge in border)
     corners = [(rect.left, rect.top, left, top), (rect.right, rect.top, -right, top),
@@ -230,7 +230,7 @@ def _wedge(rect: Rect, border: Edges, index: int) -> list[_Point]:
 
 
 def polygon_mask(points: Sequence[_Point], window: Rect) -> Image.Image:
-    """Return the part of the mask of a polygon that a window shows, antialiased."""
+    """Return the antialiased mask of a polygon within a window."""
     mask = Image.new("L", (window.width * _FINE, window.height * _FINE), 0)
     scaled = [(_near((x - window.left) * _FINE - 0.5), _near((y - window.top) * _FINE - 0.5)) for x, y in points]
     ImageDraw.Draw(mask).polygon(scaled, fill=255)
@@ -242,7 +242,7 @@ def _near(value: float) -> float:
 
 
 def _dash(length: float, width: float, kind: str, *, closed: bool) -> tuple[float, float]:
-    """Return the lengths of dash and gap: those that fill a line evenly (as Skia's users do)."""
+    """Return the lengths of dash and gap that fill a line evenly (as Skia-based browsers do)."""
     dash = width if kind == "dotted" else width * (2 if width >= 3 else 3)
     gap = width if kind == "dotted" else width * (1 if width >= 3 else 2)
     available = length if closed else length + gap
@@ -278,7 +278,7 @@ def _dashes(bounds: Rect, across: bool, kind: str, window: Rect) -> Image.Image:
 
 
 def _dashed_ring(canvas: Canvas, rect: Rect, border: Edges, corners: Corners, kind: str, color: Color) -> None:
-    """Paint dashes along the middle of a round border."""
+    """Paint dashes along the centre line of a rounded border."""
     window = rect.within(canvas.rect)
     width = max(border)
     canvas.budget.spend(window.size, FINE)
@@ -326,7 +326,7 @@ def _cut_dashes(
 
 
 def _path(rect: Rect, corners: Corners, inset: float) -> list[_Point]:
-    """Return points along the middle of a border, clockwise and closed, in short steps round the corners."""
+    """Return a closed, clockwise path along the centre line of a border, with short segments around the corners."""
     left, top, right, bottom = rect.left + inset, rect.top + inset, rect.right - inset, rect.bottom - inset
     radii = [(max(0.0, across - inset), max(0.0, down - inset)) for across, down in corners]
     centres = [
@@ -340,7 +340,7 @@ def _path(rect: Rect, corners: Corners, inset: float) -> list[_Point]:
         for step in range(steps + 1):
             turn = math.radians(start + 90 * step / steps)
             points.append((x + across * math.cos(turn), y + down * math.sin(turn)))
-    # The path starts where the top side does, as browsers start theirs.
+    # The path starts at the start of the top side, as in browsers.
     steps = min(max(1, math.ceil(max(radii[0]) / 2)), 200)
     points = [*points[steps:], *points[:steps]]
     return [*points, points[0]]

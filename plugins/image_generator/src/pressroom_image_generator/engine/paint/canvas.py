@@ -1,4 +1,4 @@
-"""An image with an origin on the page, onto which colours and images are painted. Nothing outside it costs anything."""
+"""An image with an origin on the page that colours and images are painted on. Anything outside it is skipped."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from pressroom.sdk import InvalidInput
 from pressroom_image_generator.engine.paint.rectangles import Corners, Rect, rounded_mask
 
 MAX_WORK: Final = 800_000_000
-"""The maximum of pixels painted for one image; layers, gradients and blurs count several times."""
+"""Maximum number of pixels painted for one image; layers, gradients and blurs count multiple times."""
 
 LAYER, GRADIENT, BLUR, OUTLINE, FINE = 4, 8, 6, 12, 24
-"""How many painted pixels a pixel of a layer, a gradient, a blur, a box under a transform or a finer mask is worth."""
+"""Cost per pixel of a layer, a gradient, a blur, a box under a transform, and a supersampled mask."""
 
 
 class Budget:
-    """The work that one image may take: hostile styles would take hours."""
+    """Limits the work for one image: hostile styles would take hours."""
 
     def __init__(self) -> None:
         self._left = MAX_WORK
 
     def spend(self, size: tuple[int, int], times: float = 1) -> None:
-        """Take the work of an area away.
+        """Deduct the cost of an area.
 
         Raises:
-            InvalidInput: there is not so much left.
+            InvalidInput: the budget is exhausted.
         """
         self._left -= int(size[0] * size[1] * times)
         if self._left < 0:
@@ -47,22 +47,22 @@ class Canvas:
         self.rect = Rect(left, top, left + image.width, top + image.height)
 
     def layer(self, rect: Rect) -> Canvas:
-        """Return a transparent canvas of a part of the page."""
+        """Return a transparent canvas for a part of the page."""
         self.budget.spend(rect.size, LAYER)
         return Canvas(Image.new("RGBA", rect.size), rect.left, rect.top, self.budget)
 
     def part(self, rect: Rect) -> Canvas:
-        """Return a copy of a part of it."""
+        """Return a copy of a part of the canvas."""
         self.budget.spend(rect.size)
         return Canvas(self.image.crop(self._local(rect)), rect.left, rect.top, self.budget)
 
     def put_back(self, part: Canvas, mask: Image.Image | None = None) -> None:
-        """Replace the part of the page that another canvas shows, where the mask lets it through."""
+        """Replace the part of the page that another canvas covers, through a mask if one is given."""
         box = self._local(part.rect)
         if mask is None or self.image.mode == "RGB":
             self.image.paste(part.image, box, mask)
             return
-        # Colours are mixed premultiplied: those of transparent pixels are black, and would darken the edge.
+        # Mix premultiplied colours: transparent pixels are black and would darken the edges.
         mixed = self.image.crop(box).convert("RGBa")
         mixed.paste(part.image.convert("RGBa"), (0, 0), mask)
         self.image.paste(mixed.convert("RGBA"), box)
@@ -80,7 +80,7 @@ class Canvas:
             self.tint(color, Image.new("L", seen.size, 255), seen.left, seen.top)
 
     def fill_box(self, box: Rect, corners: Corners, color: Color) -> None:
-        """Fill a box with round corners with a colour."""
+        """Fill a box that may have rounded corners."""
         if corners.square:
             self.fill(box, color)
             return
@@ -92,7 +92,7 @@ class Canvas:
                 self.fill(seen, color)
 
     def tint(self, color: Color, mask: Image.Image, left: int, top: int) -> None:
-        """Lay a colour over the page through a mask that starts at a place."""
+        """Paint a colour through a mask whose top left corner is at `left` and `top`."""
         mask, left, top = self._cut(mask, left, top)
         red, green, blue, alpha = color.rgba8
         if not mask.width or not mask.height or not alpha:
@@ -102,7 +102,7 @@ class Canvas:
             mask = scaled(mask, alpha)
         place = (left - self.rect.left, top - self.rect.top)
         if self.image.mode == "RGB":
-            # An image goes through a mask twice as fast as a colour.
+            # Pasting an image through a mask is twice as fast as pasting a colour.
             self.image.paste(Image.new("RGB", mask.size, (red, green, blue)), place, mask)
         else:
             layer = Image.new("RGBA", mask.size, (red, green, blue, 0))
@@ -110,7 +110,7 @@ class Canvas:
             self.image.alpha_composite(layer, place)
 
     def draw(self, image: Image.Image, left: int, top: int, mask: Image.Image | None = None) -> None:
-        """Lay an image over the page, through a mask of its size if one is given."""
+        """Paint an image over the page, through a mask of the same size if one is given."""
         seen = Rect(left, top, left + image.width, top + image.height).within(self.rect)
         if seen.empty:
             return
@@ -143,12 +143,12 @@ class Canvas:
 
 
 def scaled(mask: Image.Image, alpha: int) -> Image.Image:
-    """Return a mask multiplied by an alpha in 0 to 255."""
+    """Return a mask multiplied by an alpha of 0 to 255."""
     return mask.point([(value * alpha + 127) // 255 for value in range(256)])
 
 
 def through(image: Image.Image, mask: Image.Image) -> Image.Image:
-    """Return an image in `RGBA` under a mask; its own alpha counts as well."""
+    """Return an image as `RGBA` with its alpha multiplied by a mask."""
     seen = image.convert("RGBA")
     seen.putalpha(ImageChops.multiply(seen.getchannel("A"), mask))
     return seen

@@ -1,4 +1,4 @@
-"""Filters, blend modes and clip paths on layers, and the shadows of boxes."""
+"""Filters, blend modes and clip paths for layers, and box shadows."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from pressroom_image_generator.engine.values import AnyLength, Edges
 
 _Matrix = NDArray[np.float32]
 MAX_REACH: Final = 700.0
-"""A shadow that is thrown farther is cut off."""
+"""Maximum distance in pixels that filters can spread; anything farther is cut off."""
 
 _LUMINANCE: Final = (0.2126, 0.7152, 0.0722)
 
 
 def filter_reach(filters: Sequence[FilterFunction]) -> int:
-    """Return by how many pixels filters may spread what they are applied to."""
+    """Return the number of pixels by which filters can extend beyond their input."""
     reach = 0.0
     for one in filters:
         if one.name == "blur":
@@ -40,7 +40,7 @@ def filter_reach(filters: Sequence[FilterFunction]) -> int:
 
 
 def filtered(image: Image.Image, filters: Sequence[FilterFunction], current: Color) -> Image.Image:
-    """Return an `RGBA` or `RGB` image under filters, in their order (Filter Effects 1)."""
+    """Apply filters in order to an `RGBA` or `RGB` image (Filter Effects 1)."""
     for one in filters:
         if one.shadow is not None:
             image = _dropped(image, one, current)
@@ -119,7 +119,7 @@ def _mixed(image: Image.Image, matrix: _Matrix) -> Image.Image:
 
 
 def clip_mask(shape: Shape, box: Rect, window: Rect, sources: Sources) -> Image.Image:
-    """Return the part of the mask of a basic shape that a window shows (CSS Shapes 1, section 3)."""
+    """Return the mask of a basic shape within a window (CSS Shapes 1, section 3)."""
     width, height = float(box.width), float(box.height)
     if shape.name == "polygon":
         points = [(box.left + x.of(width), box.top + y.of(height)) for x, y in shape.points]
@@ -143,7 +143,7 @@ def clip_mask(shape: Shape, box: Rect, window: Rect, sources: Sources) -> Image.
 
 
 def _path(shape: Shape, box: Rect, window: Rect, sources: Sources) -> Image.Image:
-    """Return the mask of a path, which is drawn as the SVG that it is."""
+    """Return the mask of a path, rendered as SVG."""
     rule = "evenodd" if shape.even_odd else "nonzero"
     view = f"{window.left - box.left} {window.top - box.top} {window.width} {window.height}"
     size = f'width="{window.width}" height="{window.height}"'
@@ -182,7 +182,7 @@ def _radius(value: AnyLength | str, base: float, sides: list[float]) -> float:
 
 
 def blended(below: Image.Image, above: Image.Image, mode: str) -> Image.Image:
-    """Return the colours of two `RGB` images mixed (Compositing 1, section 9)."""
+    """Blend the colours of two `RGB` images (Compositing 1, section 9)."""
     match mode:
         case "multiply":
             return ImageChops.multiply(below, above)
@@ -222,19 +222,19 @@ def _blend(below: NDArray[np.float32], above: NDArray[np.float32], mode: str) ->
 
 
 _FINE_SIGMA: Final = 6.0
-"""Up to this sigma an image is blurred at full size; a softer blur looks the same when made from a smaller image."""
+"""Maximum sigma for a blur at full size; softer blurs look the same when computed on a smaller image."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlurredMask:
-    """A blurred image of a part of the page, kept as small as its softness allows: one pixel of it covers `scale`."""
+    """A blurred image of a part of the page, downscaled as far as its softness allows: one pixel covers `scale`."""
 
     small: Image.Image
     scale: int
     rect: Rect
 
     def part(self, window: Rect) -> Image.Image:
-        """Return what a window of the page shows; everything outside the image is empty."""
+        """Return the part within a window of the page; everything outside the image is empty."""
         seen = window.within(self.rect)
         if seen.empty:
             return Image.new(self.small.mode, window.size)
@@ -253,7 +253,7 @@ class BlurredMask:
 
 
 def soft(image: Image.Image, sigma: float, rect: Rect) -> BlurredMask:
-    """Return a mask, or an image in premultiplied `RGBa`, under a Gaussian blur; `rect` is where it is."""
+    """Apply a Gaussian blur to a mask or a premultiplied `RGBa` image; `rect` is its position on the page."""
     if sigma <= 0 or rect.empty:
         return BlurredMask(image, 1, rect)
     scale = 1
@@ -264,7 +264,7 @@ def soft(image: Image.Image, sigma: float, rect: Rect) -> BlurredMask:
 
 
 def blurred(image: Image.Image, sigma: float) -> Image.Image:
-    """Return a mask, or an image in premultiplied `RGBa`, under a Gaussian blur."""
+    """Return a mask or a premultiplied `RGBa` image with a Gaussian blur."""
     rect = Rect(0, 0, *image.size)
     return image if sigma <= 0 or rect.empty else soft(image, sigma, rect).part(rect)
 
@@ -273,14 +273,14 @@ MAX_BLUR: Final = 400.0
 
 
 def paint_shadows(canvas: Canvas, style: Style, rect: Rect, corners: Corners) -> None:
-    """Paint the outer shadows of a border box, the first one on top; nothing is painted under the box itself."""
+    """Paint the outer shadows of a border box, the first one on top. The area under the box is left out."""
     for shadow in reversed(style.box_shadow):
         if not shadow.inset:
             _outer(canvas, style, rect, corners, shadow)
 
 
 def paint_inset_shadows(canvas: Canvas, style: Style, rect: Rect, border: Edges, corners: Corners) -> None:
-    """Paint the inner shadows of a border box, inside its padding box."""
+    """Paint the inset shadows of a border box inside its padding box."""
     inner = Rect(
         rect.left + nearest(border.left), rect.top + nearest(border.top),
         rect.right - nearest(border.right), rect.bottom - nearest(border.bottom),
@@ -303,7 +303,7 @@ def _outer(canvas: Canvas, style: Style, rect: Rect, corners: Corners, shadow: S
     canvas.budget.spend(window.grown(reach).within(cast.grown(reach)).size, BLUR)
     shape = corners.grown(shadow.spread).fitted(cast.width, cast.height)
     mask = _soft(cast, shape, sigma, window)
-    # Nothing is painted under the middle of the box.
+    # Skip the middle of the box, which hides its shadow.
     for part in window.around(rect.grown(-math.ceil(corners.largest))):
         under = rounded_mask(rect, corners, part)
         canvas.tint(color, ImageChops.multiply(mask.part(part), ImageChops.invert(under)), part.left, part.top)
@@ -327,10 +327,10 @@ def _inset(canvas: Canvas, style: Style, rect: Rect, corners: Corners, shadow: S
 
 
 def _soft(rect: Rect, corners: Corners, sigma: float, window: Rect) -> BlurredMask:
-    """Return what a window can show of a blurred round box."""
+    """Return the blurred mask of a rounded box, as far as it is visible in a window."""
     if sigma <= 0:
         return BlurredMask(rounded_mask(rect, corners, window), 1, window)
     reach = math.ceil(3 * sigma)
-    # Only what is within reach of the window can be seen in it.
+    # Only the area within reach of the window affects it.
     near = rect.grown(reach).within(window.grown(reach))
     return soft(rounded_mask(rect, corners, near), sigma, near)

@@ -1,4 +1,4 @@
-"""Stacking contexts, clips and layers (CSS 2.2, appendix E; CSS Overflow 3), and how far ink reaches."""
+"""Stacking contexts, clips and layers (CSS 2.2, appendix E; CSS Overflow 3), and ink bounds."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _NOTHING = Rect(10**7, 10**7, -(10**7), -(10**7))
 
 
 def ink_rect(fragment: Fragment, x: float, y: float, *, content_only: bool = False) -> Rect:
-    """Return a rectangle of the page that holds all that a fragment paints, before its own transform and filter.
+    """Return the bounds of everything that a fragment paints, before its own transform and filter.
 
-    `content_only` leaves out the box itself and its children.
+    `content_only` excludes the box itself and its children.
     """
     rect = _NOTHING
     for piece in fragment.texts:
@@ -97,7 +97,7 @@ def _with_shadows(rect: Rect, style: Style) -> Rect:
 
 
 def changes_pixels(style: Style) -> bool:
-    """Tell whether a context is changed pixel by pixel after it was painted, by more than its opacity."""
+    """Return whether a painted context needs changes other than opacity: filter, clip path, blend mode or mask."""
     return bool(style.filter or _shaped(style) or style.mix_blend_mode != "normal" or _masked(style))
 
 
@@ -110,12 +110,12 @@ def _masked(style: Style) -> bool:
 
 
 def has_effects(style: Style) -> bool:
-    """Tell whether a context is changed after it was painted, apart from its place."""
+    """Return whether a context needs changes after painting, apart from its position."""
     return style.opacity < 1 or style.isolation == "isolate" or changes_pixels(style)
 
 
 def needs_layer(style: Style) -> bool:
-    """Tell whether an element makes a context that is painted apart."""
+    """Return whether an element forms a context that is painted separately."""
     return bool(style.transforms or style.backdrop_filter or has_effects(style))
 
 
@@ -124,7 +124,7 @@ def _through(image: Image.Image, mask: Image.Image) -> None:
 
 
 def blend(canvas: Canvas, image: Image.Image, place: Rect, mode: str) -> None:
-    """Lay an image over the page, its colours mixed with those below."""
+    """Paint an image with its colours blended with those below."""
     part = canvas.part(place.within(canvas.rect))
     if part.rect != place:
         image = image.crop(
@@ -138,14 +138,14 @@ def blend(canvas: Canvas, image: Image.Image, place: Rect, mode: str) -> None:
     below = part.image
     mixed = blended(below.convert("RGB"), image.convert("RGB"), mode)
     if below.mode == "RGBA":
-        # Where nothing is below, the colour stays as it is.
+        # Without a backdrop, the colour stays unchanged.
         mixed = Image.composite(mixed, image.convert("RGB"), below.getchannel("A"))
     mixed.putalpha(image.getchannel("A"))
     canvas.draw(mixed, part.rect.left, part.rect.top)
 
 
 def changed(layer: Canvas, style: Style, box: Rect, sources: Sources) -> Image.Image:
-    """Return a layer under its filter, clip path, mask and opacity, in the order of Compositing 1, section 3.4."""
+    """Apply filter, clip path, mask and opacity to a layer, in the order of Compositing 1, section 3.4."""
     image, rect = layer.image, layer.rect
     if style.filter:
         layer.budget.spend(rect.size, BLUR * len(style.filter))
@@ -173,7 +173,7 @@ def _mask(under: Canvas, image: Image.Image, style: Style, box: Rect, sources: S
 
 
 def filter_backdrop(canvas: Canvas, fragment: Fragment, box: Rect) -> None:
-    """Filter what is behind a box."""
+    """Filter the backdrop of a box."""
     style = fragment.box.style
     window = box.within(canvas.rect)
     if window.empty:
@@ -192,9 +192,9 @@ def filter_backdrop(canvas: Canvas, fragment: Fragment, box: Rect) -> None:
 
 @dataclass(frozen=True, slots=True)
 class DeferredFragment:
-    """A fragment that is painted after its surroundings, by its `z-index` and its place in the document.
+    """A fragment that is painted after its surroundings, ordered by `z-index` and document order.
 
-    `clips` are the fragments at their places on the page that cut it off, the outer ones first.
+    `clips` are the clipping fragments with their positions on the page, outermost first.
     """
 
     z: int
@@ -206,7 +206,7 @@ class DeferredFragment:
 
 
 def deferral(fragment: Fragment, parent: Fragment) -> int | None:
-    """Return the `z-index` of a fragment that is painted apart from the flow, or `None` for one that is not."""
+    """Return the `z-index` of a fragment that is painted out of flow order, or `None` for one that is not."""
     style = fragment.box.style
     z = style.z_index
     positioned = style.position != "static"
@@ -219,7 +219,7 @@ def deferral(fragment: Fragment, parent: Fragment) -> int | None:
 def gather(
     fragment: Fragment, x: float, y: float, into: list[DeferredFragment], clips: tuple[PlacedFragment, ...]
 ) -> None:  # fmt: skip
-    """Collect the fragments that are deferred to the end of this context; a clip makes no context of its own."""
+    """Collect the fragments that are deferred to the end of this context. Clips do not form contexts."""
     for at_x, at_y, child in fragment.children:
         z = deferral(child, fragment)
         if z is not None:
@@ -230,20 +230,20 @@ def gather(
 
 
 def is_clip(fragment: Fragment) -> bool:
-    """Tell whether a fragment cuts off what stands out of it."""
+    """Return whether a fragment clips its overflow."""
     style = fragment.box.style
     return style.overflow_x != "visible" or style.overflow_y != "visible"
 
 
 def padding_box(fragment: Fragment, x: float, y: float) -> tuple[Rect, Corners]:
-    """Return the padding box of a fragment, to which it clips, and its corners."""
+    """Return the padding box of a fragment, which is its clipping area, and its corners."""
     border = fragment.border
     inner = snapped(x + border.left, y + border.top, fragment.width - border.across, fragment.height - border.down)
     return inner, fragment_corners(fragment).inside(border)
 
 
 def clips_something(fragment: Fragment, x: float, y: float) -> bool:
-    """Tell whether a fragment cuts off what would be seen else."""
+    """Return whether a fragment clips anything that would be visible otherwise."""
     if not is_clip(fragment):
         return False
     inner, corners = padding_box(fragment, x, y)
@@ -255,7 +255,7 @@ def clips_something(fragment: Fragment, x: float, y: float) -> bool:
 
 
 def tiltable(fragment: Fragment, x: float, y: float) -> bool:
-    """Tell whether all in a fragment can be painted without looking at what is painted already."""
+    """Return whether everything in a fragment can be painted without reading pixels that are already painted."""
     if clips_something(fragment, x, y):
         return False
     return not any(

@@ -1,4 +1,4 @@
-"""Painting the fragments of a canvas in the order of CSS 2.2, appendix E."""
+"""Paints the fragments of a canvas in the order of CSS 2.2, appendix E."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Painter:
         self._sources = sources
 
     def paint(self, canvas: Canvas, fragment: Fragment, x: float, y: float) -> None:
-        """Paint a fragment and all in it as one stacking context, at a place of the page."""
+        """Paint a fragment and its descendants as one stacking context, at a position on the page."""
         style = fragment.box.style
         if needs_layer(style):
             self._layer(canvas, fragment, x, y)
@@ -71,16 +71,16 @@ class Painter:
             self._context(canvas, fragment, x, y)
 
     def _layer(self, canvas: Canvas, fragment: Fragment, x: float, y: float) -> None:
-        """Paint a context apart, and lay it over the canvas under its effects."""
+        """Paint a context separately, then composite it with its effects."""
         style = fragment.box.style
         if style.opacity <= 0:
             return
         if style.transforms:
-            # Browsers put what they transform on whole pixels first.
+            # Browsers snap transformed boxes to whole pixels first.
             x, y = float(nearest(x)), float(nearest(y))
         matrix = matrix_of(style, fragment, x, y)
         if matrix is not None and matrix[:4] == (1.0, 0.0, 0.0, 1.0):
-            # What is only moved is drawn where it goes.
+            # Pure translations are drawn directly at their target.
             x, y, matrix = x + matrix[4], y + matrix[5], None
         seen = canvas.rect if matrix is None else inverse_rect(matrix, canvas.rect)
         box = snapped(x, y, fragment.width, fragment.height)
@@ -98,7 +98,7 @@ class Painter:
             self._flattened(canvas, PlacedFragment(x, y, fragment), box, matrix, rect)
 
     def _flattened(self, canvas: Canvas, placed: PlacedFragment, box: Rect, matrix: Matrix | None, rect: Rect) -> None:
-        """Paint a context as an image, `rect` of it, and lay that over the canvas."""
+        """Paint the area `rect` of a context to an image, and composite that."""
         style = placed.fragment.box.style
         layer = canvas.layer(rect)
         self._context(layer, placed.fragment, placed.x, placed.y)
@@ -117,7 +117,7 @@ class Painter:
     def _tilted(
         self, canvas: Canvas, fragment: Fragment, x: float, y: float, matrix: Matrix, rect: Rect
     ) -> None:  # fmt: skip
-        """Paint a context where its transform takes it, `rect` of it."""
+        """Paint the area `rect` of a context directly under its transform."""
         if isinstance(canvas, TiltedCanvas):
             matrix = product(canvas.matrix, matrix)
             canvas = canvas.under
@@ -134,7 +134,7 @@ class Painter:
         canvas.draw(layer.image, place.left, place.top)
 
     def _context(self, canvas: Canvas, fragment: Fragment, x: float, y: float) -> None:
-        """Paint a stacking context: what is deferred in it comes by its `z-index`."""
+        """Paint a stacking context, with deferred descendants in `z-index` order."""
         self._decorations(canvas, fragment, x, y)
         clipped = self._clipped(canvas, fragment, x, y)
         inner = canvas if clipped is None else clipped[0]
@@ -149,7 +149,7 @@ class Painter:
         self._outline(canvas, fragment, x, y)
 
     def _deferred(self, canvas: Canvas, deferred: list[DeferredFragment]) -> None:
-        """Paint deferred fragments, each as a context of its own, cut off by what clips it."""
+        """Paint deferred fragments with their clips, each as its own context."""
         for clips, group in groupby(deferred, key=lambda one: one.clips):
             inner = canvas
             cut: list[tuple[Canvas, tuple[Canvas, Image.Image | None]]] = []
@@ -165,7 +165,7 @@ class Painter:
     def _clipped(
         self, canvas: Canvas, fragment: Fragment, x: float, y: float
     ) -> tuple[Canvas, Image.Image | None] | None:
-        """Return a copy of the part of the canvas that a clipping fragment shows, and the mask to put it back by."""
+        """Return a copy of the canvas inside a clipping fragment, and the mask for putting it back."""
         if not clips_something(fragment, x, y):
             return None
         inner, corners = padding_box(fragment, x, y)
@@ -176,7 +176,7 @@ class Painter:
         return canvas.part(window), mask
 
     def _decorations(self, canvas: Canvas, fragment: Fragment, x: float, y: float) -> None:
-        """Paint the shadows, the background and the border of a fragment."""
+        """Paint the shadows, background and border of a fragment."""
         box = fragment.box
         style = box.style
         if style.visibility != "visible" or box.anonymous:
@@ -213,7 +213,7 @@ class Painter:
         return mask
 
     def _content(self, canvas: Canvas, fragment: Fragment, x: float, y: float) -> None:
-        """Paint the image, the inline boxes and the texts of a fragment."""
+        """Paint the image, the inline boxes and the text of a fragment."""
         box = fragment.box
         if box.kind == "image" and box.style.visibility == "visible":
             rect = snapped(x, y, fragment.width, fragment.height)
@@ -253,7 +253,7 @@ class Painter:
             paint_outline(canvas, style, snapped(x, y, fragment.width, fragment.height), fragment_corners(fragment))
 
     def _child(self, canvas: Canvas, placed: PlacedFragment, x: float, y: float) -> None:
-        """Paint a child that belongs to the same context, and what is in it."""
+        """Paint a child in the same context, with its contents."""
         fragment = placed.fragment
         x, y = x + placed.x, y + placed.y
         self._decorations(canvas, fragment, x, y)
@@ -264,7 +264,7 @@ class Painter:
         self._outline(canvas, fragment, x, y)
 
     def _contents(self, canvas: Canvas, fragment: Fragment, x: float, y: float) -> None:
-        """Paint what is in a fragment, but for what is deferred."""
+        """Paint the contents of a fragment, except deferred ones."""
         self._content(canvas, fragment, x, y)
         for placed in fragment.children:
             if deferral(placed.fragment, fragment) is None:

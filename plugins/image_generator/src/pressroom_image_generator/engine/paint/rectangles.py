@@ -1,4 +1,4 @@
-"""Rectangles of whole pixels, and masks of boxes with round corners: only the part that is seen is ever made."""
+"""Rectangles of whole pixels, and masks of rounded boxes, computed only for their visible part."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pressroom_image_generator.engine.values import AnyLength, Edges
 
 
 class Rect(NamedTuple):
-    """A rectangle of whole pixels on the page; right and bottom are outside."""
+    """A rectangle of whole pixels on the page; right and bottom are exclusive."""
 
     left: int
     top: int
@@ -24,17 +24,17 @@ class Rect(NamedTuple):
 
     @property
     def width(self) -> int:
-        """How wide it is, 0 where it is empty."""
+        """Width, 0 if the rectangle is empty."""
         return max(0, self.right - self.left)
 
     @property
     def height(self) -> int:
-        """How high it is, 0 where it is empty."""
+        """Height, 0 if the rectangle is empty."""
         return max(0, self.bottom - self.top)
 
     @property
     def empty(self) -> bool:
-        """Whether no pixel is in it."""
+        """Whether the rectangle contains no pixels."""
         return self.right <= self.left or self.bottom <= self.top
 
     @property
@@ -43,18 +43,18 @@ class Rect(NamedTuple):
         return self.width, self.height
 
     def within(self, other: Rect) -> Rect:
-        """Return what both share."""
+        """Return the intersection with another rectangle."""
         return Rect(
             max(self.left, other.left), max(self.top, other.top),
             min(self.right, other.right), min(self.bottom, other.bottom),
         )  # fmt: skip
 
     def grown(self, by: int) -> Rect:
-        """Return it with a margin on all sides."""
+        """Return the rectangle with a margin on all sides."""
         return Rect(self.left - by, self.top - by, self.right + by, self.bottom + by)
 
     def around(self, core: Rect) -> list[Rect]:
-        """Return what of it lies outside a rectangle in it, in up to four parts."""
+        """Return the area outside a rectangle as up to four parts."""
         core = core.within(self)
         if core.empty:
             return [] if self.empty else [self]
@@ -67,17 +67,17 @@ class Rect(NamedTuple):
         return [part for part in parts if not part.empty]
 
     def holds(self, other: Rect) -> bool:
-        """Tell whether another is entirely inside it."""
+        """Return whether another rectangle is entirely inside this one."""
         return self.within(other) == other or other.empty
 
 
 def snapped(x: float, y: float, width: float, height: float) -> Rect:
-    """Return a box on whole pixels: each edge goes to the nearest."""
+    """Return a box with each edge rounded to the nearest whole pixel."""
     return Rect(nearest(x), nearest(y), nearest(x + width), nearest(y + height))
 
 
 def nearest(value: float) -> int:
-    """Return the nearest whole number, halves up."""
+    """Return the nearest integer, with halves rounded up."""
     return math.floor(value + 0.5)
 
 
@@ -85,7 +85,7 @@ _CACHED_EDGE = 200
 
 
 class Corners(NamedTuple):
-    """The horizontal and the vertical radius of each corner in pixels, clockwise from the top left."""
+    """The horizontal and vertical radius of each corner in pixels, clockwise from the top left."""
 
     top_left: tuple[float, float] = (0.0, 0.0)
     top_right: tuple[float, float] = (0.0, 0.0)
@@ -94,16 +94,16 @@ class Corners(NamedTuple):
 
     @property
     def square(self) -> bool:
-        """Whether no corner is round."""
+        """Whether all corners are square."""
         return not any(across > 0 and down > 0 for across, down in self)
 
     @property
     def largest(self) -> float:
-        """The largest of all radii."""
+        """The largest radius."""
         return max(max(radii) for radii in self)
 
     def inside(self, edges: Edges) -> Corners:
-        """Return the corners of a box that lies so much further in (CSS Backgrounds 3, section 5.2)."""
+        """Return the corners of a box that is inset by edges (CSS Backgrounds 3, section 5.2)."""
         (a, b), (c, d), (e, f), (g, h) = self
         return Corners(
             (max(0.0, a - edges.left), max(0.0, b - edges.top)),
@@ -113,7 +113,7 @@ class Corners(NamedTuple):
         )
 
     def grown(self, by: float) -> Corners:
-        """Return the corners of a box that spread; square ones stay so, small ones less than in full."""
+        """Return the corners of a spread box: square ones stay square, small radii grow by less than `by`."""
 
         def grow(radius: float) -> float:
             if radius <= 0 or by <= 0 or radius >= by:
@@ -123,7 +123,7 @@ class Corners(NamedTuple):
         return Corners(*((grow(across), grow(down)) for across, down in self))
 
     def bands(self, box: Rect) -> list[tuple[Rect, bool]]:
-        """Return a box in bands from top to bottom, and which of them have round corners."""
+        """Split a box into three horizontal bands, and flag those with rounded corners."""
         upper = min(box.top + math.ceil(max(self.top_left[1], self.top_right[1])), box.bottom)
         lower = max(box.bottom - math.ceil(max(self.bottom_left[1], self.bottom_right[1])), upper)
         return [
@@ -133,7 +133,7 @@ class Corners(NamedTuple):
         ]
 
     def fitted(self, width: float, height: float) -> Corners:
-        """Return corners that do not overlap: all shrink by one factor."""
+        """Return the corners scaled by one factor so that they do not overlap."""
         (a, b), (c, d), (e, f), (g, h) = self
         factor = 1.0
         for side, taken in ((width, a + c), (width, g + e), (height, b + h), (height, d + f)):
@@ -168,7 +168,7 @@ def fragment_corners(fragment: Fragment) -> Corners:
 
 
 def rounded_mask(box: Rect, corners: Corners, window: Rect) -> Image.Image:
-    """Return the part of the mask of a round box that a window shows, antialiased."""
+    """Return the antialiased mask of a rounded box within a window."""
     mask = Image.new("L", window.size, 0)
     seen = box.within(window)
     if seen.empty:
@@ -207,7 +207,7 @@ def _whole_tile(across: float, down: float, right: bool, bottom: bool) -> Image.
 
 
 def _corner(across: float, down: float, right: bool, bottom: bool, cut: tuple[int, int, int, int]) -> Image.Image:
-    """Return the coverage of a quarter of an ellipse, by the distance of each pixel from its edge."""
+    """Return the coverage of a quarter ellipse, based on the distance of each pixel from its edge."""
     width, height = math.ceil(across), math.ceil(down)
     columns = np.arange(cut[0], cut[2], dtype=np.float32) + np.float32(0.5)
     rows = np.arange(cut[1], cut[3], dtype=np.float32) + np.float32(0.5)

@@ -1,4 +1,4 @@
-"""Painting text: glyphs, shadows, decorations, strokes."""
+"""Painting text: glyphs, shadows, decorations and strokes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pressroom_image_generator.engine.readers import ShadowStyle
 
 MAX_STROKE: Final = 40.0
 _DISC: Final = 8.0
-"""The radius of the largest disc that a mask is grown by at once."""
+"""Maximum radius of the disc for one dilation step."""
 
 MAX_BLUR: Final = 200.0
 _MAX_LINE_LENGTH: Final = 10_000
@@ -33,7 +33,7 @@ _INK: Final = 60
 
 
 def text_rect(piece: TextPiece, x: float, y: float) -> Rect:
-    """Return where the glyphs of a text may leave ink, for a paragraph at a place of the page."""
+    """Return the ink bounds of a text, for a paragraph at a position on the page."""
     size = piece.style.font_size
     left, baseline = x + piece.x, y + piece.baseline
     reach = size * 0.5 + _stroke_width(piece.style)
@@ -44,7 +44,7 @@ def text_rect(piece: TextPiece, x: float, y: float) -> Rect:
 
 
 def paint_text(canvas: Canvas, piece: TextPiece, x: float, y: float) -> None:
-    """Paint one piece of text with its shadows and decorations, for a paragraph at a place of the page."""
+    """Paint a piece of text with its shadows and decorations, for a paragraph at a position on the page."""
     style = piece.style
     if style.visibility != "visible" or style.font_size <= 0:
         return
@@ -100,7 +100,7 @@ def _emoji(piece: TextPiece, left: float, baseline: float, seen: Rect) -> Iterab
 
 
 def glyph_mask(piece: TextPiece, left: float, baseline: float, window: Rect) -> Image.Image:
-    """Return the coverage of the glyphs of a text in a window of the page, emoji without their colours included."""
+    """Return the coverage of the glyphs of a text within a window of the page, without colour emoji."""
     mask = Image.new("L", window.size, 0)
     for glyph in piece.text.glyphs:
         ink, at, top = placed_mask(glyph, piece.text.style, left - window.left, baseline - window.top)
@@ -131,7 +131,7 @@ def _shadow(canvas: Canvas, piece: TextPiece, left: float, baseline: float, rect
 
 
 def stroke_mask(mask: Image.Image, width: float) -> Image.Image:
-    """Return a line of a width along the edge of a mask, half of it inside."""
+    """Return a stroke of this width along the edge of a mask, half of it inside."""
     radius = width / 2
     grown = _dilated(np.asarray(mask), radius)
     shrunk = 255 - _dilated(255 - np.asarray(mask), radius)
@@ -139,7 +139,7 @@ def stroke_mask(mask: Image.Image, width: float) -> Image.Image:
 
 
 def _dilated(pixels: NDArray[np.uint8], radius: float) -> NDArray[np.uint8]:
-    """Return a mask grown by a disc whose edge is antialiased. A large one is grown in steps, which costs less."""
+    """Dilate a mask by an antialiased disc. A large radius is split into steps, which is faster."""
     while radius > _DISC:
         pixels = _grown(pixels, _DISC, edge=0.0)
         radius -= _DISC
@@ -188,7 +188,7 @@ def _decorate(
 
 
 def _descenders(piece: TextPiece, left: float, baseline: float, top: int, line: int) -> list[tuple[int, int]]:
-    """Return from where to where an underline leaves room for descenders (CSS Text Decoration 4, section 2.7)."""
+    """Return the gaps of an underline at descenders, as starts and ends (CSS Text Decoration 4, section 2.7)."""
     window = Rect(nearest(left), top, nearest(left + piece.text.width), top + line)
     if window.empty or window.width > _MAX_LINE_LENGTH:
         return []

@@ -1,4 +1,4 @@
-"""Transforms in two dimensions (CSS Transforms 1), and painting boxes and glyphs under them as outlines."""
+"""2D transforms (CSS Transforms 1), and painting transformed boxes and glyphs as outlines."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _TINY: Final = 1e-4
 
 
 def product(one: Matrix, other: Matrix) -> Matrix:
-    """Return the matrix that applies the other first."""
+    """Return the matrix product, which applies `other` first."""
     a, b, c, d, e, f = one
     g, h, i, j, k, m = other
     return a * g + c * h, b * g + d * h, a * i + c * j, b * i + d * j, a * k + c * m + e, b * k + d * m + f
 
 
 def inverse(matrix: Matrix) -> Matrix | None:
-    """Return the matrix that undoes another, or `None` where nothing can."""
+    """Return the inverse of a matrix, or `None` if it is not invertible."""
     a, b, c, d, e, f = matrix
     determinant = a * d - b * c
     if not math.isfinite(determinant) or abs(determinant) < _TINY:
@@ -42,7 +42,7 @@ def inverse(matrix: Matrix) -> Matrix | None:
 
 
 def matrix_of(style: Style, fragment: Fragment, x: float, y: float) -> Matrix | None:
-    """Return the transform of a fragment at a place of the page, or `None` where it has none."""
+    """Return the transform of a fragment at a position on the page, or `None` if it has none."""
     if not style.transforms:
         return None
     width, height = fragment.width, fragment.height
@@ -56,7 +56,7 @@ def matrix_of(style: Style, fragment: Fragment, x: float, y: float) -> Matrix | 
 
 
 def mapped_rect(matrix: Matrix, rect: Rect) -> Rect:
-    """Return the rectangle that holds a transformed one."""
+    """Return the bounding rectangle of a transformed rectangle."""
     if rect.empty:
         return rect
     a, b, c, d, e, f = matrix
@@ -71,7 +71,7 @@ def _near(value: float) -> float:
 
 
 def inverse_rect(matrix: Matrix, rect: Rect) -> Rect | None:
-    """Return the part of a layer that is seen in a rectangle, or `None` where nothing is or it would be too large."""
+    """Return the part of a layer that is visible in a rectangle, or `None` if the matrix is not invertible."""
     undone = inverse(matrix)
     if undone is None:
         return None
@@ -79,12 +79,12 @@ def inverse_rect(matrix: Matrix, rect: Rect) -> Rect | None:
 
 
 def warped(image: Image.Image, matrix: Matrix, source: Rect, target: Rect) -> Image.Image:
-    """Return what a target rectangle of the page shows of a layer, or of a mask, under a transform."""
+    """Return the part of a transformed layer or mask within a target rectangle of the page."""
     undone = inverse(matrix)
     if undone is None:
         return Image.new(image.mode, target.size)
     a, b, c, d, e, f = undone
-    # From pixels of the target to pixels of the layer.
+    # Map pixels of the target to pixels of the layer.
     across = a * target.left + c * target.top + e - source.left
     down = b * target.left + d * target.top + f - source.top
     numbers = (a, c, across, b, d, down)
@@ -97,14 +97,13 @@ def warped(image: Image.Image, matrix: Matrix, source: Rect, target: Rect) -> Im
 
 _NEAR_ZERO = 1e-9
 _UNITS = 64.0
-"""How many units of a font's outlines make a pixel."""
+"""Units of a font outline per pixel."""
 
 
 class TiltedCanvas(Canvas):
-    """A canvas that lays what is painted on it over another one, under a transform.
+    """A canvas that paints onto another canvas under a transform.
 
-    Its rectangle is the part of the page before the transform that can be seen; there are no pixels to take back from
-    it (`part`, `put_back`).
+    `rect` is the visible part of the page before the transform. There are no pixels to read back (`part`, `put_back`).
     """
 
     def __init__(self, under: Canvas, matrix: Matrix, rect: Rect) -> None:
@@ -119,7 +118,7 @@ class TiltedCanvas(Canvas):
         self.fill_box(rect, SQUARE, color)
 
     def fill_box(self, box: Rect, corners: Corners, color: Color) -> None:
-        """Fill a box with round corners with a colour."""
+        """Fill a box that may have rounded corners."""
         target = self._target(box)
         if target.empty or self._undone is None:
             return
@@ -127,7 +126,7 @@ class TiltedCanvas(Canvas):
         self.under.tint(color, box_coverage(self._undone, box, corners, target), target.left, target.top)
 
     def tint(self, color: Color, mask: Image.Image, left: int, top: int) -> None:
-        """Lay a colour over the page through a mask that starts at a place."""
+        """Paint a colour through a mask whose top left corner is at `left` and `top`."""
         rect = Rect(left, top, left + mask.width, top + mask.height)
         target = self._target(rect)
         if not target.empty:
@@ -135,7 +134,7 @@ class TiltedCanvas(Canvas):
             self.under.tint(color, warped(mask, self.matrix, rect, target), target.left, target.top)
 
     def draw(self, image: Image.Image, left: int, top: int, mask: Image.Image | None = None) -> None:
-        """Lay an image over the page, through a mask of its size if one is given."""
+        """Paint an image over the page, through a mask of the same size if one is given."""
         rect = Rect(left, top, left + image.width, top + image.height)
         target = self._target(rect)
         if target.empty or self._undone is None:
@@ -143,12 +142,12 @@ class TiltedCanvas(Canvas):
         self.budget.spend(target.size, LAYER)
         if mask is not None:
             image = through(image, mask)
-        # The colours reach beyond the edge, which is as sharp as that of a box.
+        # Extend the colours beyond the edge, so that the mask alone makes it as sharp as that of a box.
         edge = box_coverage(self._undone, rect, SQUARE, target)
         self.under.draw(warped(_framed(image), self.matrix, rect.grown(1), target), *target[:2], edge)
 
     def draw_glyphs(self, text: ShapedText, left: float, baseline: float, color: Color, rect: Rect) -> None:
-        """Draw the glyphs of a text that starts at a place, but for emoji; `rect` is where they may leave ink."""
+        """Draw the glyphs of a text, except emoji, at a position; `rect` is their ink bounds."""
         target = self._target(rect)
         if target.empty:
             return
@@ -162,7 +161,7 @@ class TiltedCanvas(Canvas):
                 continue
             x, y = left + glyph.x, baseline + glyph.y
             across, down = a * x + c * y + e, b * x + d * y + f
-            # Outlines are drawn with the vertical axis upwards.
+            # Glyph outlines have an upward y axis.
             raster.transform = (a, -b, -c, d, across * _UNITS, -down * _UNITS)
             raster.draw_glyph(glyph.face.font(text.style.size, text.style.weight), glyph.glyph)
         drawn = raster.render()
@@ -182,13 +181,13 @@ def _framed(image: Image.Image) -> Image.Image:
 
 
 def box_coverage(undone: Matrix, box: Rect, corners: Corners, target: Rect) -> Image.Image:
-    """Return the mask of a round box under a transform, antialiased by the distance from the edge.
+    """Return the mask of a rounded box under a transform, antialiased by the distance from the edge.
 
     Args:
-        undone: from the target back to the page.
-        box: on the page.
-        corners: of the box.
-        target: what the mask shows.
+        undone: inverse matrix, from the target to the page.
+        box: the box on the page.
+        corners: corners of the box.
+        target: area that the mask covers.
     """
     a, b, c, d, e, f = (np.float32(value) for value in undone)
     columns = (np.arange(target.left, target.right, dtype=np.float32) + np.float32(0.5))[None, :]
@@ -213,7 +212,7 @@ _Floats = NDArray[np.float32]
 
 
 def _corner(x: _Floats, y: _Floats, across: float, down: float) -> tuple[_Floats, _Floats, _Floats]:
-    """Return how far places are from the centre of a corner, 1 on its edge, and how fast that grows each way."""
+    """Return the distance from a corner's centre, scaled to 1 on its edge, and its gradient."""
     right, below = x / np.float32(across), y / np.float32(down)
     place = np.maximum(np.hypot(right, below), np.float32(_NEAR_ZERO))
     return place, right / (place * np.float32(across)), below / (place * np.float32(down))
@@ -222,7 +221,7 @@ def _corner(x: _Floats, y: _Floats, across: float, down: float) -> tuple[_Floats
 def _slope(
     part: tuple[_Floats, _Floats, _Floats], x: tuple[np.float32, np.float32], y: tuple[np.float32, np.float32]
 ) -> _Floats:
-    """Return how fast the distance from a corner's centre grows with a pixel of the target."""
+    """Return the increase of the distance from a corner's centre per pixel of the target."""
     _, right, below = part
     slope = np.hypot(right * x[0] + below * y[0], right * x[1] + below * y[1])
     return np.maximum(slope, np.float32(_NEAR_ZERO)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Connections with sources, their days and figures, followed phrases and IndexNow keys."""
+"""Create tables for connections, their days and figures, claims, tracked phrases and IndexNow keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make all tables."""
+    """Create all tables."""
     op.create_table(
         "search_performance_claims",
         sa.Column("id", sa.String(length=64), nullable=False),

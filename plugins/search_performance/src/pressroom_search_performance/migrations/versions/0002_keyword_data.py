@@ -1,4 +1,4 @@
-"""What providers told of phrases."""
+"""Create the cache of keyword data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Make the table."""
+    """Create the table."""
     op.create_table(
         "search_performance_keyword_data",
         sa.Column("id", sa.String(length=64), nullable=False),

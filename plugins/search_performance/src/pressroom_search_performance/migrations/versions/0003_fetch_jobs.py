@@ -1,4 +1,4 @@
-"""Leave the right to fetch the figures of a connection to its job."""
+"""Drop the lease of connections: the lock of the fetch job replaces it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _TABLE = "search_performance_connections"
 
 
 def upgrade() -> None:
-    """Remove the columns of the lease."""
+    """Drop the lease columns."""
     op.drop_column(_TABLE, "lease_until")
     op.drop_column(_TABLE, "lease")
 
 
 def downgrade() -> None:
-    """Add the columns again: nobody holds a lease."""
+    """Add the lease columns, with no lease held."""
     op.add_column(_TABLE, sa.Column("lease", sa.String(length=32), nullable=False, server_default=""))
     op.add_column(_TABLE, sa.Column("lease_until", sa.BigInteger(), nullable=True))

@@ -1,4 +1,4 @@
-"""People who are signing in with Google."""
+"""Create the table of open sign-ins with Google."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TABLE = "search_performance_google_sign_ins"
 
 
 def upgrade() -> None:
-    """Make the table."""
+    """Create the table."""
     op.create_table(
         _TABLE,
         sa.Column("id", sa.String(length=64), nullable=False),
