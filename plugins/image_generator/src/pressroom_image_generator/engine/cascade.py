@@ -69,8 +69,7 @@ class StyleSheet:
 
 
 class Cascade:
-    """Computes the styles of all elements. `width` and `height` are in device pixels, `density` of them per CSS pixel.
-    """
+    """Computes the styles of all elements. `width` and `height` are in device pixels, of which 1px has `density`."""
 
     def __init__(self, width: float, height: float, notes: Notes, density: int = 1) -> None:
         self._width = width
