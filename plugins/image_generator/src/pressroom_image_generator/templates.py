@@ -18,7 +18,7 @@ from pressroom.sdk import InvalidInput, PluginContext
 
 MIN_EDGE: Final = 200
 MAX_EDGE: Final = 2400
-"""The limits of width and height are in pixels."""
+"""Limits of width and height, in pixels."""
 
 CONTRACT_VERSION: Final = "1"
 """The version of this contract. It increases when plugins have to be changed."""
