@@ -1,1 +1,1 @@
-"""Articles and sites judged for search engines and readers."""
+"""SEO checks for articles and whole sites."""

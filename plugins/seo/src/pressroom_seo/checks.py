@@ -1,7 +1,7 @@
-"""The registry of all checks: of an article, of a page and of a whole site.
+"""Registry of article, page and site checks.
 
-Modules that hold checks add them when they are imported, so that a process that scores articles knows of no crawler:
-`scoring.checks` has those of articles, `site_checks.report` those of pages and sites.
+Modules register their checks on import: `scoring.checks` registers article checks, `site_checks.report` page and site
+checks. A process that only scores articles never imports the crawler.
 """
 
 from __future__ import annotations
@@ -13,32 +13,36 @@ from typing import Final, Literal, Protocol, TypeVar
 from pressroom.sdk import InvalidInput
 
 Scope = Literal["article", "page", "site"]
-"""What a check looks at: the text of an article, one URL of a website, or all of them together."""
+"""What a check examines: an article's text, one URL of a site, or the whole site."""
 
 
 class SeoCheck(Protocol):
-    """What all checks have in common."""
+    """The attributes that all checks share."""
 
     @property
     def id(self) -> str:
-        """The name that reports and tools use."""
+        """The check's name in reports and tools."""
 
     @property
     def scope(self) -> Scope:
-        """What it looks at."""
+        """What the check examines."""
 
 
 C = TypeVar("C", bound=SeoCheck)
 
 
 class CheckRegistry:
-    """Holds checks. A score names those of articles, a report those of pages and sites: in each an id is unique."""
+    """A registry of checks.
+
+    IDs are unique among article checks, and among page and site checks together: scores list the former, reports the
+    latter.
+    """
 
     def __init__(self) -> None:
         self._checks: dict[tuple[bool, str], SeoCheck] = {}
 
     def add(self, *checks: SeoCheck) -> None:
-        """Add checks. Raises `ValueError` where an id is taken."""
+        """Register checks. Raises `ValueError` if an ID is taken."""
         for check in checks:
             key = check.scope == "article", check.id
             if key in self._checks:
@@ -46,7 +50,7 @@ class CheckRegistry:
             self._checks[key] = check
 
     def of(self, kind: type[C]) -> Mapping[str, C]:
-        """Return the checks of a class by their ids, in the order in which they were added."""
+        """Return the checks of a class by ID, in registration order."""
         return {check.id: check for check in self._checks.values() if isinstance(check, kind)}
 
 
@@ -54,9 +58,9 @@ CHECKS: Final = CheckRegistry()
 
 
 def unknown_check(field: str, name: str, known: Iterable[str], otherwise: str) -> InvalidInput:
-    """Return the error of a request for a check that is not among the known ones.
+    """Return the error for an unknown check.
 
-    It names the one that was probably meant; where no id is similar it says `otherwise`.
+    The message suggests the most similar known ID, or ends with `otherwise` if none is similar.
     """
     similar = get_close_matches(name, tuple(known), 1)
     return InvalidInput(field, f"there is no check {name!r}; {f'did you mean {similar[0]}?' if similar else otherwise}")

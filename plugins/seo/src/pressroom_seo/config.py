@@ -1,4 +1,4 @@
-"""What operators configure (`[plugins.seo.config]`), and the names of the background jobs."""
+"""Operator settings (`[plugins.seo.config]`) and the names of the background jobs."""
 
 from __future__ import annotations
 

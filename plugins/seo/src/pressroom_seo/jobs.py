@@ -1,4 +1,4 @@
-"""The background work: crawls, checks of many links, and forgetting what belongs to disconnected websites."""
+"""Background jobs: crawls, bulk link checks, and deleting the data of disconnected websites."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pressroom_seo.config import CHECK_LINKS, CRAWL, TIDY, SeoConfig
 
 _DAY: Final = 86_400.0
 _ATTEMPT: Final = 21_600.0
-"""Seconds that one attempt at a crawl may take; the next one resumes from its last checkpoint."""
+"""Timeout in seconds of one crawl attempt; the next attempt resumes from the last checkpoint."""
 
 _ATTEMPTS: Final = 12
 
 
 def jobs(plugin: PluginContext[SeoConfig]) -> Sequence[Job]:
-    """Return the jobs."""
+    """Return the plugin's jobs."""
     config = plugin.config
 
     async def crawl(run: JobRun) -> Mapping[str, Any] | Pause:
@@ -37,7 +37,7 @@ def jobs(plugin: PluginContext[SeoConfig]) -> Sequence[Job]:
     ]
 
 
-# The parsers load with the first job, in a thread: until they have, requests are answered.
+# The first job imports the parsers in a thread, so the event loop is not blocked.
 
 
 def _crawl_website() -> Callable[[PluginContext, JobRun], Awaitable[Mapping[str, Any] | Pause]]:

@@ -1,4 +1,4 @@
-"""Looking at live pages, at the links of an article or a website, and at what a site says to language models."""
+"""Checks over the network: live pages, the links of an article or a website, and llms.txt."""
 
 from __future__ import annotations
 
@@ -42,26 +42,26 @@ from pressroom_seo.stored import judged
 from pressroom_seo.urls import SiteScope, host_of, normalise
 
 MAX_LINKS: Final = 2000
-"""How many links one check looks at."""
+"""Maximum number of links in one check."""
 
 MAX_REPORTED: Final = 200
-"""How many links with problems a job's result names."""
+"""Maximum number of problem links in a job's result."""
 
 MAX_AT_ONCE: Final = 40
-"""How many links of an article are tried while the caller waits; more become a job."""
+"""Maximum number of an article's links to check synchronously; more need a job."""
 
 SECONDS: Final = 25.0
-"""How long the caller waits for them."""
+"""Timeout in seconds of a synchronous check."""
 
 ASKED: Final = Politeness(interval=0.25, connections=2, longest_wait=5.0, retries=1)
-"""How to treat hosts while a caller waits for the answer to a few requests."""
+"""Politeness for a few requests while a caller waits."""
 
 _ERRORS: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What to check: by URL, where it was found. `site` is whose links they are, if known."""
+    """Links to check: each URL with the places where it was found. `site` is the site they belong to, if known."""
 
     found: Mapping[str, Sequence[str]]
     site: SiteScope | None = None
@@ -70,10 +70,11 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class TriedLinks:
-    """What is behind the links of an article, by URL, and behind its canonical URL.
+    """The results of checking an article's links and its canonical URL.
 
-    `reports` is `None` where there are more links than can be tried while the caller waits; `total` says how many.
-    `statuses` is keyed by the links as written, and leaves out what only says that programs are kept out.
+    `reports` is `None` if there are too many links to check synchronously, or if the check timed out; `total` is the
+    number of links. `statuses` is keyed by the links as written and omits statuses that only mean that crawlers are
+    blocked.
     """
 
     reports: Sequence[LinkReport] | None
@@ -85,7 +86,7 @@ class TriedLinks:
 async def try_links(
     plugin: PluginContext[SeoConfig], user_id: str, article: ScoringArticle, found_in: str
 ) -> TriedLinks:
-    """Try the links of an article and its canonical URL while the caller waits."""
+    """Check the links of an article and its canonical URL synchronously."""
     fetcher, reader = plugin.services.fetcher, SiteReader(plugin.services.workers, user_id)
     targets = await plugin.services.workers.run(link_targets, article, owner=user_id, what="the article")
     links = Links(dict.fromkeys(targets.values(), (found_in,)))
@@ -119,7 +120,7 @@ async def links_of_article(plugin: PluginContext[SeoConfig], user_id: str, conte
 
 
 def link_targets(article: ScoringArticle) -> dict[str, str]:
-    """Return the links of an article: the normalised URL by the link as written in the body, at most `MAX_LINKS`."""
+    """Map up to `MAX_LINKS` links and image sources, as written in the body, to their normalised URLs."""
     body = clean_text(article.body)
     document = document_from_html(body) if article.format == "html" else document_from_markdown(body)
     written = [one.href for one in document.links if one.href] + [one.src for one in document.images if one.src]
@@ -139,11 +140,11 @@ def _joined(base: str, href: str) -> str:
 
 
 async def links_of_website(plugin: PluginContext[SeoConfig], user_id: str, website_id: str) -> Links:
-    """Return the links that the newest crawl of a website found.
+    """Return the links found by the newest finished crawl of a website.
 
     Raises:
         NotFound: the account has no such website.
-        InvalidInput: it was never crawled.
+        InvalidInput: the website has no finished crawl.
     """
     website = await content_services(plugin).websites.get(user_id, website_id)
     crawl = await Crawls(plugin).newest(user_id, website_id)
@@ -164,7 +165,7 @@ async def look(
     politeness: Politeness = ASKED,
     progress: Progress | None = None,
 ) -> list[LinkReport]:
-    """Return what is behind links, those with problems first."""
+    """Check links. Broken ones come first, then those with other problems."""
     own = {}
     if links.own and links.site is not None:
         own = {host_of(links.site.home): Politeness.own_site()}
@@ -174,16 +175,17 @@ async def look(
 
 
 def is_broken(status: LinkStatus) -> bool:
-    """Tell whether an answer says that nothing is there."""
+    """Return whether a link got no response or a status of 400 or more."""
     return not 0 < status.status < _ERRORS
 
 
 async def canonical_page(
     fetcher: Fetcher, article: ScoringArticle, seconds: float, reader: SiteReader
 ) -> tuple[dict[str, LinkStatus], bool | None]:
-    """Return the status of the article's one canonical URL, and whether the page there says noindex.
+    """Return the status of the article's only canonical URL, and whether that page has noindex.
 
-    Both are empty if the URL is the article's own or relative, or if no answer came in time.
+    The result is `({}, None)` if there is not exactly one canonical URL, if it is relative or the article's own, or if
+    the request timed out or was refused.
     """
     written = list(dict.fromkeys(one.strip() for one in article.canonicals if one.strip()))
     target = normalise(written[0]) if len(written) == 1 else None
@@ -202,7 +204,7 @@ async def canonical_page(
 
 
 async def run_job(plugin: PluginContext[SeoConfig], run: JobRun) -> Mapping[str, Any]:
-    """Look at the links of an article or a website, and return those with problems. It is safe to repeat."""
+    """Check the links of an article or a website and return those with problems. Idempotent."""
     try:
         if content_id := run.payload.get("content_id"):
             links = await links_of_article(plugin, run.subject, str(content_id))
@@ -219,19 +221,19 @@ async def run_job(plugin: PluginContext[SeoConfig], run: JobRun) -> Mapping[str,
 
 
 class _Keeping(Visitor):
-    """Keeps the last answer, so that no page is requested twice."""
+    """Keeps the last response, to avoid requesting the page twice."""
 
     last: CrawlResponse = CrawlResponse("")
 
     async def visit(self, url: str, **options: Any) -> CrawlResponse:
-        """Ask, and keep the answer."""
+        """Send the request and keep the response."""
         self.last = await super().visit(url, **options)
         return self.last
 
 
 @dataclass(frozen=True, slots=True)
 class LivePageReport:
-    """A live page: the technical report, and what was made of its text and its data where it is an HTML page."""
+    """The checks of a live page: technical, and for an HTML page also its text and structured data."""
 
     technical: PageReport
     text: ScoringReport | None
@@ -264,12 +266,12 @@ def _judge(answer: CrawlResponse, keyphrase: str, *, robots: str) -> tuple[Scori
 
 
 async def validated(plugin: PluginContext[SeoConfig], user_id: str, json_ld: Any) -> Validation:
-    """Return what is wrong with a JSON-LD document."""
+    """Validate a JSON-LD document in a worker."""
     return await plugin.services.workers.run(validate_structured_data, json_ld, owner=user_id, what="json_ld")
 
 
 def address(url: str) -> str:
-    """Return a URL, normalised. Raises `InvalidInput` if it is not an http or https URL."""
+    """Normalise a URL. Raises `InvalidInput` if it is not an absolute http or https URL."""
     known = normalise(url)
     if known is None:
         raise InvalidInput("url", "must be a full http or https URL without a user name, such as https://a.example/b")
@@ -277,14 +279,14 @@ def address(url: str) -> str:
 
 
 async def llms_txt_of(plugin: PluginContext[SeoConfig], website: Website) -> LlmsReport:
-    """Check what a website says to language models. Raises `InvalidInput` where it cannot be asked."""
+    """Check a website's llms.txt. Raises `InvalidInput` if the site has no usable URL or may not be fetched."""
     start = start_of(website)
     own = {host_of(start): Politeness.own_site()} if is_own(plugin.config, website) else {}
     return await _llms_txt(plugin, SiteScope.under(start), own, "website_id")
 
 
 async def llms_txt_at(plugin: PluginContext[SeoConfig], url: str) -> LlmsReport:
-    """Check what the site of a URL says to language models. Raises `InvalidInput` where it cannot be asked."""
+    """Check the llms.txt of a URL's site. Raises `InvalidInput` if the URL is invalid or may not be fetched."""
     return await _llms_txt(plugin, SiteScope.at(address(url)), {}, "url")
 
 

@@ -1,4 +1,4 @@
-"""The plugin: articles are scored, sites are crawled and checked, and structured data is built and validated."""
+"""The SEO plugin: scores articles, crawls and checks sites, and builds and validates structured data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLUGIN = Plugin(
 
 @hookimpl
 def pressroom_models() -> Iterable[Models]:
-    """Keep the tables."""
+    """Register the tables and their migrations."""
     from pressroom_seo.tables import SeoBase  # noqa: PLC0415 - loads with the server, not with every command
 
     return [Models(SeoBase.metadata, "pressroom_seo.migrations")]
@@ -30,7 +30,7 @@ def pressroom_models() -> Iterable[Models]:
 
 @hookimpl
 def pressroom_mcp_tools() -> Iterable[McpTool]:
-    """Offer the tools."""
+    """Register the MCP tools."""
     from pressroom_seo.tools import articles, pages, reports  # noqa: PLC0415
 
     return [*articles.TOOLS, *reports.TOOLS, *pages.TOOLS]
@@ -38,7 +38,7 @@ def pressroom_mcp_tools() -> Iterable[McpTool]:
 
 @hookimpl
 def pressroom_jobs(plugin: PluginContext) -> Iterable[Job]:
-    """Offer the background work."""
+    """Register the background jobs."""
     from pressroom_seo.jobs import jobs  # noqa: PLC0415
 
     return jobs(plugin)
@@ -46,7 +46,7 @@ def pressroom_jobs(plugin: PluginContext) -> Iterable[Job]:
 
 @hookimpl
 def pressroom_article_scorers(plugin: PluginContext) -> Iterable[Any]:
-    """Offer the score that writing tools and the dashboard show."""
+    """Register the scorer that writing tools and the dashboard use."""
     from pressroom_seo.scorer import article_scorer  # noqa: PLC0415
 
     return [article_scorer(plugin)]

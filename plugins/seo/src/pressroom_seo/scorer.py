@@ -1,4 +1,4 @@
-"""The scorer that writing tools and the dashboard show the score of."""
+"""The article scorer that writing tools and the dashboard use."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _EVIDENCE = 5
 
 
 def article_scorer(plugin: PluginContext) -> ArticleScorer:
-    """Return the scorer of this plugin."""
+    """Return the plugin's article scorer."""
 
     async def report(user_id: str, content_id: str) -> ScoreReport:
         return await report_article(plugin, user_id, content_id)
@@ -37,12 +37,12 @@ def article_scorer(plugin: PluginContext) -> ArticleScorer:
 
 
 def score_article(scored: ScoredArticle) -> Score:
-    """Return the score of an article's fields, and what would raise it most.
+    """Score an article from its fields alone, and list the three most effective fixes.
 
-    What is not known from the fields, such as the account's other articles, is left out of the score: check_blog_seo
-    of the stored article knows more.
+    Checks that need more, such as the account's other articles, are skipped; check_blog_seo runs them for a stored
+    article.
     """
-    # Word lists and parsers load with the first score.
+    # Loads word lists and parsers on first use.
     from pressroom_seo.scoring import ScoringArticle as Judged  # noqa: PLC0415
     from pressroom_seo.scoring import score  # noqa: PLC0415
 
@@ -67,7 +67,7 @@ def score_article(scored: ScoredArticle) -> Score:
 
 
 async def scoring_of(plugin: PluginContext, article: Article) -> Callable[[], Score]:
-    """Return what scores a version of an article, before or after it is stored, with all that is known around it."""
+    """Return a function that scores one version of an article, stored or not, with the facts about its surroundings."""
     from pressroom_seo.stored import judged_as, world_of  # noqa: PLC0415
 
     one = await judged_as(plugin, article)
@@ -81,7 +81,7 @@ def _rated(article: ScoringArticle, world: World) -> Score:
 
 
 async def report_article(plugin: PluginContext, user_id: str, content_id: str) -> ScoreReport:
-    """Return how a stored article is judged, compared with the account's other articles. Raises `NotFound`."""
+    """Return the full report of a stored article, with checks against the account's others. Raises `NotFound`."""
     from pressroom_seo.scoring import preview_snippet  # noqa: PLC0415
     from pressroom_seo.stored import judged  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Stored articles as they are judged, and what the account's other articles say."""
+"""Prepares stored articles for scoring, with the account's other articles for comparison."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from pressroom_seo.scoring import (
 )
 
 MAX_COMPARED_ARTICLES: Final = 2000
-"""How many other articles an article is compared with, the last changed first."""
+"""Maximum number of other articles to compare with, most recently changed first."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringInput:
-    """An article as it is judged.
+    """A stored article prepared for scoring.
 
-    `article` is the article as it is now, at the URL where it is live. `scored` is its version alone, which the score
-    is of: meant for its website, with the dates of the version. `others` are the other articles meant for the same
-    website; `published_on` is the website that it is live on, empty where it is not.
+    `article` has the live URL and publication dates. `scored` is the input of the score and depends on the version
+    alone: it has the expected URL on its website and the dates of the version. `others` are the other articles for the
+    same website; `published_on` is the ID of the website that it is live on, empty if unpublished.
     """
 
     stored: StoredArticle
@@ -52,18 +52,18 @@ async def judgement(
     profile: Profile = "default",
     checks: Sequence[str] = (),
 ) -> ScoringReport:
-    """Return how an article is judged, worked out in a worker process. Raises `InvalidInput` for unknown checks."""
+    """Score an article in a worker process. Raises `InvalidInput` for unknown checks."""
     judge = partial(score, article, profile, world=world, checks=checks)
     return await run_with_languages(plugin.services.workers, judge, owner=user_id, what="the article", seconds=60)
 
 
 async def judged(plugin: PluginContext, user_id: str, content_id: str) -> ScoringInput:
-    """Return a stored article as it is judged. Raises `NotFound`."""
+    """Load a stored article and prepare it for scoring. Raises `NotFound`."""
     return await judged_as(plugin, await content_services(plugin).articles.get(user_id, content_id))
 
 
 async def judged_as(plugin: PluginContext, stored: StoredArticle) -> ScoringInput:
-    """Return an article as it is judged, or as it will be once it is stored."""
+    """Prepare an article for scoring, stored or about to be stored."""
     content = content_services(plugin)
     website = await _website(content, stored)
     url, published_on = await _published_at(content, stored) if stored.id else ("", "")
@@ -99,7 +99,7 @@ async def judged_as(plugin: PluginContext, stored: StoredArticle) -> ScoringInpu
 
 
 async def world_of(plugin: PluginContext, one: ScoringInput) -> World:
-    """Return what this server knows of the world around a stored article: the others, its twin, the text index."""
+    """Return the facts about a stored article's surroundings: other articles, Markdown version, llms.txt entry."""
     if not one.published_on:
         return World(others=one.others)
     twin = await content_services(plugin).text_twins.of_article(one.stored, one.published_on)
@@ -113,12 +113,12 @@ async def _website(content: ContentServices, stored: StoredArticle) -> Website |
         return None
     try:
         return await content.websites.get(stored.user_id, stored.website_id)
-    except NotFound:  # it was disconnected since
+    except NotFound:  # the website was disconnected
         return None
 
 
 async def _published_at(content: ContentServices, stored: StoredArticle) -> tuple[str, str]:
-    """Return the URL and the website of a published article; the website that it is meant for if it is there."""
+    """Return URL and website ID of a published article, preferably on its own website; empty strings if unpublished."""
     posts = await content.publications.of_article(stored.user_id, stored.id)
     found = [post for post in posts if post.status == "published" and post.url]
     own = [post for post in found if post.website_id == stored.website_id]
@@ -127,17 +127,17 @@ async def _published_at(content: ContentServices, stored: StoredArticle) -> tupl
 
 
 def language_of(website: Website | None) -> str:
-    """Return the language that articles for a website are in, unless they say otherwise; empty where it is unknown."""
+    """Return the default language of a website's articles; empty if unknown."""
     return str(website.settings.get("language") or "") if website is not None else ""
 
 
 def expected_at(website: Website | None, slug: str) -> str:
-    """Return where an article will be on its website, as far as that is known."""
+    """Return the expected URL of an article on its website; empty if unknown."""
     return f"{website.url}/{slug}" if website is not None and website.url and slug else ""
 
 
 async def _featured(content: PluginContext, stored: StoredArticle) -> tuple[str, ImageFacts | None, str | None]:
-    """Return the URL, the facts and the alternative text of the featured image."""
+    """Return URL, facts and alternative text of the featured image; empty and `None` without one."""
     if not stored.featured_media_id:
         return "", None, None
     for _, library in media_libraries(content):
@@ -160,7 +160,7 @@ async def _featured(content: PluginContext, stored: StoredArticle) -> tuple[str,
 async def others_of(
     plugin: PluginContext, user_id: str, website_id: str | None, *, but: str
 ) -> tuple[OtherArticle, ...]:
-    """Return the articles of an account for a website, or for none, but for one."""
+    """Return the account's articles for a website, or those without one, excluding the article `but`."""
     articles = content_services(plugin).articles
     found = await articles.summaries(user_id, website_id, limit=MAX_COMPARED_ARTICLES, excluding=but)
     return tuple(

@@ -1,6 +1,6 @@
-"""The tables: crawls, what they read and found, and what people said of it.
+"""Tables for crawls, their pages, links and findings, and the marks on findings.
 
-Every row belongs to an account, `user_id`, or to a crawl of one. Of every website, one crawl at a time is under way.
+Every row belongs to an account (`user_id`) or to a crawl. A website has at most one active crawl.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ URL: Final = String(2048)
 
 
 class SeoBase(DeclarativeBase):
-    """The tables of this plugin."""
+    """Declarative base of the plugin's tables."""
 
     metadata = MetaData(naming_convention=NAMING)
-    type_annotation_map = {datetime: Timestamp}  # noqa: RUF012 - declared so by SQLAlchemy
+    type_annotation_map = {datetime: Timestamp}  # noqa: RUF012 - SQLAlchemy's declaration
 
 
 class CrawlRow(SeoBase):
     """A crawl of a website. `status` is `queued`, `running`, `waiting`, `finished` or `failed`.
 
-    `active` is the website while the crawl is not over: it is unique. `host` is the host while requests are made to it,
-    unique as well: two accounts may have the same site. `start` is the first page. `counts` are the open findings by
-    check, `trend` what changed since the report before, `severities` the open findings by severity, `notes` sentences
-    about how it went. An interrupted crawl resumes from `state`.
+    `active` is the website ID until the crawl ends. It is unique and serves as a lock, as does `host`, the host that
+    the crawl sends requests to: two accounts may have the same site. `start` is the home page. `counts` and
+    `severities` are the numbers of open findings by check and by severity, `trend` the changes since the previous
+    report, `notes` messages for the user. An interrupted crawl resumes from `state`.
     """
 
     __tablename__ = "seo_crawls"
@@ -58,16 +58,16 @@ class CrawlRow(SeoBase):
     created_at: Mapped[datetime]
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
-    # The last column: only the crawl itself reads it, and it may be large.
+    # Deferred: it may be large, and only the crawl itself reads it.
     state: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True), deferred=True)
 
     __table_args__ = (Index(None, "user_id", "website_id", "finished_at"),)
 
 
 class CrawledPageRow(SeoBase):
-    """A URL that a crawl requested. `counted` tells whether it counts for the score without any finding.
+    """A URL that a crawl requested. `counted` is whether it counts in the score even without findings.
 
-    `inlinks`, `depth` and `orphan` are known once the crawl is over. `structured` are items of structured data.
+    `inlinks`, `depth` and `orphan` are final once the crawl ends. `structured` are items of structured data.
     """
 
     __tablename__ = "seo_pages"
@@ -86,9 +86,10 @@ class CrawledPageRow(SeoBase):
 
 
 class LinkRow(SeoBase):
-    """A link that a crawl knows the end of. `record` is empty for pages of the site, which have a row of their own.
+    """A link that a crawl checked. `record` is `None` for pages of the site, which have their own `CrawledPageRow`.
 
-    `problems` are `broken`, `redirected` and `insecure`, joined by commas; `found_in` are a few pages that have it.
+    `problems` are any of `broken`, `redirected` and `insecure`, joined by commas; `found_in` are a few pages with the
+    link.
     """
 
     __tablename__ = "seo_links"
@@ -106,9 +107,9 @@ class LinkRow(SeoBase):
 
 
 class FindingRow(SeoBase):
-    """What a check found at a URL; where `url` is empty, what it found on the whole site, in a number.
+    """A check's findings at a URL. An empty `url` marks the check's group row, whose `count` is the number of URLs.
 
-    `id` is the same in every crawl of the website, `group_id` is that of the check's row for the whole site.
+    `id` is the same in every crawl of the website; `group_id` is the ID of the check's group row.
     """
 
     __tablename__ = "seo_findings"
@@ -126,7 +127,7 @@ class FindingRow(SeoBase):
 
 
 class MarkRow(SeoBase):
-    """The mark of a finding: `fixed` or `ignored`. It outlives the crawl."""
+    """The mark on a finding, `fixed` or `ignored`. It outlives the crawl."""
 
     __tablename__ = "seo_marks"
 
@@ -141,13 +142,13 @@ class MarkRow(SeoBase):
 
 
 BATCH: Final = 50
-"""How many records are written together: records of pages may be large."""
+"""Number of records to write together; page records may be large."""
 
 _ROWS_AT_ONCE: Final = 200
 
 
 async def upsert(session: AsyncSession, table: Any, rows: Sequence[dict[str, Any]], keys: Iterable[str]) -> None:
-    """Add rows, or write over those that have the same `keys`. All rows have the same columns."""
+    """Insert rows or update those with the same `keys`. All rows must have the same columns."""
     names = tuple(keys)
     unique = list({tuple(row[name] for name in names): row for row in rows}.values())
     insert: Any = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
@@ -159,5 +160,5 @@ async def upsert(session: AsyncSession, table: Any, rows: Sequence[dict[str, Any
 
 
 def plain(text: str, longest: int) -> str:
-    """Return a text as every database can keep it."""
+    """Make a text storable in any database: no NUL or lone surrogates, at most `longest` characters."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()[:longest]

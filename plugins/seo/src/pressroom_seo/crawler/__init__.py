@@ -1,1 +1,1 @@
-"""A crawler for sites whose owners ask for it: polite, bounded, and able to resume after a restart."""
+"""A crawler for sites whose owners request it: polite, bounded and resumable after a restart."""

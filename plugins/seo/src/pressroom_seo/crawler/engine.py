@@ -1,4 +1,4 @@
-"""A crawl: one site, page after page, each handed on and forgotten."""
+"""The crawl of one site: streams each page record to a sink and keeps none of them."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ class CrawlPlan:
     """The settings of a crawl.
 
     Args:
-        start: the site's first page, normalised.
-        max_pages: how many URLs of the site are requested; the plan's page cap.
-        politeness: how to treat the site.
-        elsewhere: how to treat other hosts, whose pages the site links to.
-        max_links: how many images, files and links to other sites are checked.
-        limits: the limits of the frontier; by default the usual ones.
-        seconds: how long one answer may take.
-        max_bytes: how large one answer may be.
-        plain_url: the first page over plain http, for sites that are not on port 443.
+        start: normalised URL of the site's home page.
+        max_pages: maximum number of the site's URLs to request; the plan's page cap.
+        politeness: politeness towards the site's own host.
+        elsewhere: politeness towards other hosts that the site links to.
+        max_links: maximum number of images, files and external links to check.
+        limits: frontier limits; by default `Limits(max_pages)`.
+        seconds: timeout of one request, in seconds.
+        max_bytes: maximum size of one response.
+        plain_url: the home page over plain HTTP, for sites that are not on port 443.
         whole_host: whether the site is the whole host; otherwise it is everything below the path of `start`.
-        patience: seconds that the crawl waits for the site; it pauses if it has to wait longer.
-        turn: seconds after which it pauses to give others a turn.
+        patience: longest wait for a host, in seconds; the crawl pauses if it has to wait longer.
+        turn: seconds after which the crawl pauses to give other crawls a turn.
     """
 
     start: str
@@ -72,30 +72,31 @@ class CrawlPlan:
 
     @property
     def site(self) -> SiteScope:
-        """The site that is crawled."""
+        """The scope of the crawl."""
         return SiteScope.at(self.start) if self.whole_host else SiteScope.under(self.start)
 
 
 async def _nowhere(*_: Any) -> None:
-    """Take what nobody asked for."""
+    """Discard the arguments; the default for omitted callbacks."""
 
 
 class Crawl:
-    """One crawl of one site. `run` it once; after an interruption, make another one from its last checkpoint.
+    """One crawl of one site. `run` it once; after an interruption, create a new one from its last checkpoint.
 
     Args:
         fetcher: the host's guarded fetcher.
-        plan: what to do.
-        page: takes every record of a page. After a restart some arrive a second time: the URL is the key.
-        link: takes every record of a URL that was only checked.
-        progress: told how far the crawl is, 0 to 1; it may raise to end it.
-        checkpoint: takes plain JSON data from which the crawl can resume: every 50 URLs, less often where the data is
+        plan: the settings of the crawl.
+        page: receives every page record. After a restart some arrive a second time; deduplicate by URL.
+        link: receives the record of every URL that was checked but not parsed.
+        progress: receives the progress, 0 to 1, and a message; raise in it to end the crawl.
+        checkpoint: receives plain JSON data from which the crawl can resume: every 50 URLs, less often if the data is
             large.
-        state: what `checkpoint` took last.
-        clock, reader: the clock for waiting, and what reads answers.
+        state: the last data that `checkpoint` received.
+        clock: the clock that measures waits.
+        reader: parses responses.
 
     Raises:
-        ValueError: `plan.start` is not a normalised URL, or `state` is of another version or site.
+        ValueError: `plan.start` is not a normalised URL, or `state` belongs to another version or site.
     """
 
     def __init__(
@@ -142,13 +143,13 @@ class Crawl:
 
     @property
     def visitor(self) -> Visitor:
-        """What asks, for further questions at the same pace."""
+        """The crawl's HTTP client, for further requests at the same pace."""
         return self._visitor
 
     async def run(self) -> SiteFacts:
-        """Crawl, and return what is known of the site as a whole.
+        """Crawl the site and return its site-wide facts.
 
-        Where the crawl pauses, `stopped` of what is returned is `paused`; another one continues from the checkpoint.
+        If the crawl pauses, `stopped` of the result is `paused`; create another crawl from the checkpoint to continue.
         """
         self._begun = self._clock.monotonic()
         facts = await self._survey()
@@ -192,7 +193,7 @@ class Crawl:
         return self._visitor.gate(host_of(self._plan.start))
 
     async def _survey(self) -> SiteFacts:
-        """Return what is known of the site before its pages are read; a crawl that continues knows it for a day."""
+        """Survey the site before its pages are crawled; a resumed crawl reuses a survey for up to a day."""
         now = self._clock.time()
         if self._facts is None or now - self._surveyed_at >= _SURVEY_LASTS:
             await self._tell(0.0, "reading robots.txt and sitemaps")
@@ -211,13 +212,13 @@ class Crawl:
         return self._facts
 
     def _leave_for_later(self, url: str, wait: float | None) -> bool:
-        """Return whether the survey leaves a URL for when the crawl continues."""
+        """Return whether the survey defers a URL until the crawl resumes."""
         if wait is None:
             return self._must_pause(url)
         return wait <= self._plan.politeness.longest_wait and self._ask_later(url, wait)
 
     def _must_pause(self, url: str) -> bool:
-        """Return whether the crawl pauses before it requests a URL."""
+        """Return whether the crawl must pause before requesting a URL."""
         wait = self._visitor.gate(host_of(url)).wait
         if wait > self._plan.patience:
             self._pause = max(self._pause or 0.0, wait)
@@ -252,7 +253,7 @@ class Crawl:
             self._surveyed_at = float(state["surveyed_at"])
 
     async def _all(self, workers: int, work: Callable[[], Awaitable[None]]) -> None:
-        """Do work several times at once. What one of them raises ends the others, and is raised."""
+        """Run several workers concurrently. The first exception cancels the others and propagates."""
         tasks = [asyncio.ensure_future(work()) for _ in range(workers)]
         try:
             await asyncio.gather(*tasks)
@@ -272,7 +273,7 @@ class Crawl:
                     self._changed.notify_all()
 
     async def _next(self) -> FrontierItem | None:
-        """Return the next page; wait while others under way may still find some."""
+        """Return the next page, waiting while pages in flight may still add some; `None` when the crawl is done."""
         async with self._changed:
             while True:
                 under_way = self._frontier.under_way
@@ -305,7 +306,7 @@ class Crawl:
         await self._page(record)
         self._frontier.done(item, record.page.form_hash if record.is_page and record.page else "")
         self._pages += 1
-        # A large state is kept less often, so that keeping it never becomes the work.
+        # Checkpoint a large state less often: serialising it would dominate the crawl.
         if self._pages - self._kept >= max(_CHECKPOINT_EVERY, self._frontier.known // 100):
             self._kept = self._pages
             await self._checkpoint(self.state())
@@ -314,7 +315,7 @@ class Crawl:
         await self._tell(_PAGES_BEGIN + share * (_PAGES_END - _PAGES_BEGIN), f"{self._pages} pages read")
 
     def _ask_later(self, url: str, wait: float) -> bool:
-        """Return whether to request a URL again after a wait, during which the crawl does nothing."""
+        """Return whether to request a URL again after `wait` seconds; the crawl pauses or, if busy, stops."""
         if wait > self._plan.politeness.longest_wait:
             self._busy = wait
             return True
@@ -326,15 +327,15 @@ class Crawl:
         return True
 
     async def _may_ask(self, url: str, robots: Robots) -> bool:
-        """Return whether the robots.txt of a URL's own host allows it; the site has up to four (RFC 9309, 2.3)."""
+        """Check a URL against the robots.txt of its own origin; a site has up to four origins (RFC 9309, 2.3)."""
         if origin_of(url) == self._site.origin:
             return robots.allows(url)
         other = await self._visitor.robots(origin_of(url))
-        # If not even robots.txt is answered, the URL will not be either, and that is worth reporting.
+        # Without a response for robots.txt, the URL will fail too, which is worth reporting.
         return not other.status or other.allows(url)
 
     def _follow(self, record: PageRecord) -> None:
-        """Queue what a page links to. The target of a redirect has the depth of the redirect."""
+        """Queue a page's links. A redirect's target has the depth of the redirect."""
         if record.location and self._site.contains(record.location):
             self._add(record.location, record.depth, record.url)
         page = record.page
@@ -346,12 +347,12 @@ class Crawl:
             if not self._site.contains(link.url):
                 self._target(link.url)
             elif followed and not link.nofollow:
-                # A page that only a sitemap lists is not on any path from the first page.
+                # Without a depth, no path of links leads from the home page to this one.
                 self._add(link.url, depth, record.url)
         if page.refresh and self._site.contains(page.refresh):
             self._add(page.refresh, record.depth, record.url)
         if record.canonical and record.canonical != record.url:
-            # It may be wrong although nothing links to it. Naming it is not a link, so it has no depth.
+            # Request it even if nothing links to it: it may be broken. A canonical is not a link, so it has no depth.
             self._add(record.canonical, None, record.url)
         for image in page.images:
             if image.url:
@@ -368,7 +369,7 @@ class Crawl:
         if len(self._targets) < self._plan.max_links or url in self._targets:
             self._targets[url] = self._targets.get(url, False) or image
 
-    # What is only looked at
+    # Links
 
     async def _look_at_links(self) -> None:
         checker = LinkChecker(self._visitor)
@@ -392,7 +393,7 @@ class Crawl:
             await self._tell(_PAGES_END + share * (1 - _PAGES_END) * 0.99, f"{self._links} links checked")
 
     async def _tell(self, fraction: float, message: str) -> None:
-        """Report the progress: never less than before, and not more often than people can see."""
+        """Report progress: monotonically, and only in steps of at least 1%."""
         fraction = min(1.0, max(fraction, self._told))
         if fraction in (0.0, 1.0) or fraction - self._told >= 0.01:
             self._told = fraction

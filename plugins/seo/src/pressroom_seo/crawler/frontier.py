@@ -1,7 +1,7 @@
-"""Which URLs of a site are still to be requested, and which never will be.
+"""The URL frontier of a crawl: URLs waiting to be requested, and those refused.
 
-Sites generate URLs without end: calendars that never stop, filters that can be combined, relative links that grow
-with every click. Refused URLs are counted by reason, so that a report can say so.
+Sites can generate endless URLs: infinite calendars, filter combinations, relative links that grow with every click.
+Refused URLs are counted by reason for the report.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 from pressroom_seo.urls import SiteScope, shape
 
 Reason = Literal["deep", "repetitive", "parameters", "queries", "alike", "full"]
-"""Why a URL is refused: too many links away, segments that repeat, too many parameters, too many queries of one
-path, pages that differ only in numbers, more URLs than are kept."""
+"""Why a URL is refused: too many links from the home page, repeated or too many path segments, too many query
+parameters, too many query strings on one path, a URL pattern whose pages repeat each other, or a full frontier."""
 
 _VERSION: Final = 1
 _SAMPLES = 5
@@ -28,16 +28,16 @@ _MAX_SHAPES = 5000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Where a crawl ends.
+    """Limits of a crawl.
 
     Args:
-        pages: how many URLs are requested.
-        depth: how many links away from the first page.
-        known: how many URLs are kept; left at 0, ten times the pages and at least 5000.
-        queries: how many queries of one path.
-        parameters: how many parameters a query may have.
-        segments: how many segments a path may have.
-        repeats: how often one segment may come in a path.
+        pages: maximum number of URLs to request.
+        depth: maximum number of links from the home page.
+        known: maximum number of URLs to keep; 0 for ten times `pages`, at least 5000.
+        queries: maximum number of different query strings per path.
+        parameters: maximum number of parameters in a query string.
+        segments: maximum number of path segments.
+        repeats: how often one segment may occur in a path.
     """
 
     pages: int
@@ -50,7 +50,7 @@ class Limits:
 
     @property
     def most_known(self) -> int:
-        """How many URLs are kept."""
+        """Maximum number of URLs to keep."""
         return self.known or max(5000, 10 * self.pages)
 
 
@@ -64,9 +64,9 @@ class FrontierItem:
 
 
 class Frontier:
-    """The URLs of one site: those that pages link to first, nearest first, then those of sitemaps.
+    """The URLs of one site: linked URLs first, nearest first, then those only listed in sitemaps.
 
-    `state` is plain JSON data; a frontier made from it resumes where this one was, including the requests under way.
+    `state` returns plain JSON data; a frontier restored from it requests the URLs in flight again.
     """
 
     def __init__(self, site: SiteScope, limits: Limits) -> None:
@@ -82,28 +82,28 @@ class Frontier:
         self._refused: dict[str, list[Any]] = {}
 
     def __len__(self) -> int:
-        """Return how many URLs are waiting."""
+        """Return the number of waiting URLs."""
         return len(self._found_on)
 
     @property
     def known(self) -> int:
-        """How many URLs were ever accepted."""
+        """Number of URLs accepted so far."""
         return len(self._depths)
 
     @property
     def under_way(self) -> int:
-        """How many URLs were handed out and are not done yet."""
+        """Number of URLs in flight: taken but not done."""
         return len(self._under_way)
 
     @property
     def refused(self) -> Mapping[str, tuple[int, tuple[str, ...]]]:
-        """How many URLs were refused, with samples, by reason."""
+        """Number of refused URLs, with samples, by reason."""
         return {reason: (count, tuple(samples)) for reason, (count, samples) in self._refused.items()}
 
     def add(self, url: str, depth: int | None, found_on: str = "") -> bool:
-        """Add a normalised URL of the site. Returns whether it is waiting now and was not before.
+        """Add a normalised URL of the site. Returns whether it was newly queued.
 
-        `depth` is `None` where only a sitemap names it; a link to it moves it forward.
+        `depth` is `None` if only a sitemap lists it; a later link to it moves it forward.
         """
         if url in self._depths:
             self._nearer(url, depth, found_on)
@@ -120,9 +120,9 @@ class Frontier:
         return True
 
     def take(self) -> FrontierItem | None:
-        """Hand out the next URL.
+        """Take the next URL.
 
-        `None` where none waits, or only such that sitemaps name while pages are under way that may link to them.
+        Returns `None` if no URL is waiting, or if only sitemap URLs are and an in-flight page may still link to them.
         """
         linked = any(item.depth is not None for item in self._under_way.values())
         for queue in (self._queue,) if linked else (self._queue, self._late):
@@ -140,13 +140,13 @@ class Frontier:
         return None
 
     def done(self, item: FrontierItem, form: str = "") -> None:
-        """Note that a URL was requested. `form` is the `form_hash` of the page, if it is one."""
+        """Mark a URL as done. `form` is the page's `form_hash`; empty if the URL is not a page."""
         self._under_way.pop(item.url, None)
         if form:
             self._shape(item.url).note(form)
 
     def put_back(self, item: FrontierItem) -> None:
-        """Put a URL back in the queue, as the next one."""
+        """Put a URL back at the front of the queue."""
         self._under_way.pop(item.url, None)
         self._found_on[item.url] = item.found_on
         self._queue.appendleft(item.url)
@@ -194,7 +194,7 @@ class Frontier:
         return self._shapes.setdefault(key, _Shape())
 
     def state(self) -> dict[str, Any]:
-        """Return everything that is needed to resume later, as plain JSON data."""
+        """Return plain JSON data from which the frontier can resume."""
         return {
             "version": _VERSION,
             "depths": dict(self._depths),
@@ -208,7 +208,7 @@ class Frontier:
 
     @classmethod
     def from_state(cls, site: SiteScope, limits: Limits, state: Mapping[str, Any]) -> Frontier:
-        """Return a frontier that resumes from a state. Raises `ValueError` if the state is of another version."""
+        """Restore a frontier. Raises `ValueError` if the state has another version."""
         if state.get("version") != _VERSION:
             raise ValueError(f"the state of the frontier is of version {state.get('version')}, not {_VERSION}")
         frontier = cls(site, limits)
@@ -225,7 +225,7 @@ class Frontier:
 
 
 class _Shape:
-    """The pages whose URLs have one shape, and how many of the last ones had something new."""
+    """The pages whose URLs share one shape, and how many of the latest had new content."""
 
     def __init__(self, forms: Iterable[str] = (), recent: str = "") -> None:
         self._forms = dict.fromkeys(forms)
@@ -233,11 +233,11 @@ class _Shape:
 
     @property
     def is_endless(self) -> bool:
-        """Whether of the last forty pages fewer than eight said something that none before had said."""
+        """Whether fewer than eight of the last forty pages had content not seen before."""
         return len(self.recent) >= _WINDOW and self.recent.count("1") < _MIN_NEW
 
     def note(self, form: str) -> None:
-        """Take in one page's form."""
+        """Record the form hash of one page."""
         short = form[:12]
         self.recent = (self.recent + ("0" if short in self._forms else "1"))[-_WINDOW:]
         self._forms[short] = None
@@ -245,11 +245,11 @@ class _Shape:
             del self._forms[next(iter(self._forms))]
 
     def state(self) -> list[Any]:
-        """Return it as plain JSON data."""
+        """Return plain JSON data for `from_state`."""
         return [list(self._forms), self.recent]
 
     @classmethod
     def from_state(cls, state: list[Any]) -> _Shape:
-        """Return what `state` gave."""
+        """Restore a shape from `state`."""
         forms, recent = state
         return cls(forms, recent)

@@ -1,4 +1,4 @@
-"""Checks URLs without reading them: is something there, and where does it lead?"""
+"""Link checks: whether a URL responds and where it redirects to, without parsing its content."""
 
 from __future__ import annotations
 
@@ -25,35 +25,35 @@ class LinkReport:
 
     url: str
     status: int
-    """Of the URL where its redirects end; 0 without a response."""
+    """Status code at the end of the redirects; 0 without a response."""
 
     location: str
-    """Where its redirects end; empty where it does not redirect."""
+    """Final URL of the redirects; empty if the URL does not redirect."""
 
     found_in: tuple[str, ...]
     problems: tuple[LinkProblem, ...]
     message: str = ""
-    """Why there was no answer; empty where there was one."""
+    """Why there was no response; empty if there was one."""
 
     checked: bool = True
-    """Whether it could be checked: robots.txt may disallow it, or it is not on the public internet."""
+    """Whether the URL could be checked; `False` if robots.txt disallows it or it is not on the public internet."""
 
 
 class LinkChecker:
-    """Checks URLs with `HEAD`, and with `GET` if a server does not support that."""
+    """Checks URLs with `HEAD`, falling back to `GET` if that fails."""
 
     def __init__(self, visitor: Visitor) -> None:
         self._visitor = visitor
 
     async def check(self, url: str, *, image: bool = False) -> LinkRecord:
-        """Return what is at a URL. Redirects are followed; a loop of them has no status."""
+        """Check a URL, following redirects. A redirect loop, or more than ten redirects, has status 0."""
         first = ""
         seen: set[str] = set()
         at: str | None = url
         while at is not None and at not in seen and len(seen) <= MAX_REDIRECTS:
             seen.add(at)
             robots = await self._visitor.robots(origin_of(at))
-            # If not even robots.txt is answered, the URL will not be either, and that is worth reporting.
+            # Without a response for robots.txt, the URL will fail too, which is worth reporting.
             if robots.status and not (robots.allows(at) and not self._visitor.delays(robots, at)):
                 message = "robots.txt of the host disallows it, or asks for too long a pause"
                 return LinkRecord(url, 0, "disallowed", message, location=first and at, image=image)
@@ -66,7 +66,7 @@ class LinkChecker:
 
     async def _look(self, url: str) -> CrawlResponse:
         answer = await self._visitor.visit(url, method="HEAD", accept=ANYTHING)
-        # Some servers answer HEAD wrongly: only what GET says counts as broken.
+        # Some servers handle HEAD incorrectly: only report a link as broken if GET fails too.
         if answer.failure == "failed" or (answer.status >= 400 and answer.status != 429):
             return await self._visitor.visit(url, accept=ANYTHING, max_bytes=_PEEK)
         return answer
@@ -94,14 +94,14 @@ async def check_links(
     external: bool = True,
     progress: Progress | None = None,
 ) -> AsyncIterator[LinkReport]:
-    """Yield what is behind every link, in the order in which the answers come.
+    """Check links and yield a report for each, in the order of completion.
 
     Args:
-        checker: what checks them.
-        links: where they were found, by their URL as it is written.
-        site: whose links they are; with `external` false only its own are checked.
-        external: whether links to other sites are looked at.
-        progress: receives the progress, 0 to 1.
+        checker: the link checker.
+        links: the links as written, each with the places where it was found.
+        site: the site that the links belong to; if `external` is false, only URLs of this site are checked.
+        external: whether to check links to other sites.
+        progress: receives the progress, 0 to 1, and a message.
     """
     wanted: dict[str, list[str]] = {}
     for written, found_in in links.items():
@@ -128,7 +128,7 @@ async def check_links(
 
 
 def link_report(record: LinkRecord, found_in: Sequence[str]) -> LinkReport:
-    """Return what a record says to people."""
+    """Convert a record to a report, listing its problems."""
     problems: list[LinkProblem] = []
     if record.broken:
         problems.append("broken")

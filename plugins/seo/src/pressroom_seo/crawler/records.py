@@ -1,6 +1,6 @@
-"""What comes back from one URL, and what is kept of it.
+"""Responses of the crawler, and the records kept of them.
 
-Every text and every list has a bound. `to_json` and `from_json` carry a record through a database.
+Every string and list has a bound. `to_json`, `page_from_json` and `link_from_json` convert records for the database.
 """
 
 from __future__ import annotations
@@ -19,49 +19,49 @@ from pressroom_seo.structured_data.types import ARTICLE_TYPES, LISTING_TYPES
 from pressroom_seo.urls import normalise
 
 Failure = Literal["", "failed", "refused", "disallowed"]
-"""Why there is no answer: the host did not respond, the URL is not allowed, or robots.txt disallows it."""
+"""Why there is no response: the host did not respond, the fetcher refused the URL, or robots.txt disallows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageRecord:
-    """One URL of a site that was requested, and the answer."""
+    """One requested URL of a site, and its response."""
 
     url: str
     depth: int | None
-    """Links from the first page; `None` where only a sitemap names it."""
+    """Number of links from the home page; `None` if no path of links is known."""
 
     status: int
-    """0 where there was no answer."""
+    """HTTP status; 0 without a response."""
 
     failure: Failure = ""
     message: str = ""
     location: str = ""
-    """Where a redirect leads, normalised."""
+    """Normalised target of a redirect; empty without one."""
 
     media_type: str = ""
     headers: dict[str, str] = field(default_factory=dict)
-    """Those that checks look at, by their names in lower case."""
+    """The headers that checks use, by lower-case name."""
 
     size: int = 0
-    """Bytes of the content, unpacked."""
+    """Size of the decompressed content, in bytes."""
 
     transferred: int = 0
-    """Bytes of the content as they were sent."""
+    """Size of the content as transferred, in bytes."""
 
     whole: bool = True
     first_byte: float = 0.0
     seconds: float = 0.0
     page: PageFacts | None = None
-    """Only where the answer is an HTML page."""
+    """The parsed page; `None` if the response is not HTML."""
 
     @property
     def is_page(self) -> bool:
-        """Whether this is an HTML page that was answered well."""
+        """Whether this is an HTML page with status 200."""
         return self.page is not None and self.status == 200
 
     @property
     def robots(self) -> frozenset[str]:
-        """The directives for search engines, of the page and of the header `X-Robots-Tag`."""
+        """The robots directives of the page and its `X-Robots-Tag` header."""
         said = set(self.page.robots) if self.page is not None else set()
         for part in self.headers.get("x-robots-tag", "").lower().split(","):
             name, colon, value = (text.strip() for text in part.partition(":"))
@@ -75,30 +75,30 @@ class PageRecord:
 
     @property
     def noindex(self) -> bool:
-        """Whether the page asks not to be found."""
+        """Whether the page has a `noindex` directive."""
         return "noindex" in self.robots
 
     @property
     def canonical(self) -> str:
-        """The URL that the page calls its own; empty without one."""
+        """The page's canonical URL; empty without one."""
         found = self.page.canonicals if self.page is not None else ()
         return found[0] if found else ""
 
     @property
     def is_listing(self) -> bool:
-        """Whether the page says that it lists others, such as the posts with a tag, and is not an article itself."""
+        """Whether the structured data declares a listing, such as the posts of a tag, and not an article."""
         types = {name for item in self.page.structured for name in item.types} if self.page is not None else set()
         return not types.isdisjoint(LISTING_TYPES) and types.isdisjoint(ARTICLE_TYPES)
 
     @property
     def indexable(self) -> bool:
-        """Whether search engines may show this URL: it has no noindex and does not name another URL as canonical."""
+        """Whether search engines can index this URL: no noindex, and no other URL as canonical."""
         return self.is_page and not self.noindex and self.canonical in ("", self.url)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkRecord:
-    """A URL in a page that was only checked, not read: an image, or a page of another site."""
+    """A URL that was checked but not parsed: an image, a file or a page of another site."""
 
     url: str
     status: int
@@ -107,13 +107,13 @@ class LinkRecord:
     location: str = ""
     media_type: str = ""
     size: int | None = None
-    """Bytes, as the server says; `None` where it does not."""
+    """`Content-Length` in bytes; `None` if missing or invalid."""
 
     image: bool = False
 
     @property
     def broken(self) -> bool:
-        """Whether nothing is there. An answer such as 403 or 429 says that programs are kept out, not that."""
+        """Whether the link is broken. A status such as 403 or 429 only means that crawlers are blocked."""
         return self.failure == "failed" or self.status in (404, 410) or self.status >= 500
 
 
@@ -127,12 +127,12 @@ def to_json(record: PageRecord | LinkRecord) -> dict[str, Any]:
 
 
 def page_from_json(data: dict[str, Any]) -> PageRecord:
-    """Return the record that `to_json` made. Raises `ValueError` if the data is not one."""
+    """Restore a page record from `to_json` data. Raises `ValueError` if the data is invalid."""
     return _PAGES.validate_python(data)
 
 
 def link_from_json(data: dict[str, Any]) -> LinkRecord:
-    """Return the record that `to_json` made. Raises `ValueError` if the data is not one."""
+    """Restore a link record from `to_json` data. Raises `ValueError` if the data is invalid."""
     return _LINKS.validate_python(data)
 
 
@@ -141,7 +141,7 @@ _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 @dataclass(frozen=True, slots=True)
 class CrawlResponse:
-    """What came back from one URL; redirects are not followed."""
+    """The response to one request; redirects are not followed."""
 
     url: str
     status: int = 0
@@ -154,10 +154,10 @@ class CrawlResponse:
     failure: Failure = ""
     message: str = ""
     busy: float | None = None
-    """Seconds after which the URL may be requested again, if that is longer than the crawler waits."""
+    """Seconds until the URL may be requested again; `None` unless that exceeds the crawler's longest wait."""
 
     def header(self, name: str) -> str:
-        """Return a header's values, joined by commas; empty where it is not there."""
+        """Return a header's values, joined by commas; empty if the header is missing."""
         return ", ".join(value.strip() for key, value in self.headers if key == name)
 
     @property
@@ -167,18 +167,18 @@ class CrawlResponse:
 
     @property
     def is_redirect(self) -> bool:
-        """Whether it leads somewhere else."""
+        """Whether the response is a redirect with a `Location` header."""
         return self.status in _REDIRECTS and bool(self.header("location"))
 
     @property
     def location(self) -> str | None:
-        """Where it redirects to, normalised; `None` if that is not a URL, or there is no redirect."""
+        """Normalised target of the redirect; `None` without a redirect or if it is not a valid URL."""
         written = next((value for key, value in self.headers if key == "location"), "")
         return normalise(_as_utf_8(written.strip()), self.url) if self.is_redirect else None
 
 
 def _as_utf_8(value: str) -> str:
-    """Return a header's value as browsers read it: letters beyond ASCII are UTF-8 where they can be."""
+    """Decode a header's value as browsers do: as UTF-8 if valid, otherwise unchanged."""
     try:
         return value.encode("latin-1").decode("utf-8")
     except UnicodeError:
@@ -196,7 +196,7 @@ KEPT_HEADERS: Final = (
     "x-frame-options",
     "x-robots-tag",
 )
-"""What a record keeps of an answer's headers."""
+"""The response headers that a record keeps."""
 
 _MAX_HEADER_LENGTH: Final = 500
 _MAX_POLICY_LENGTH: Final = 20_000
@@ -207,11 +207,11 @@ _CANONICAL = re.compile(r"<([^<>]*+)>\s*+;[^,<]*\brel\s*+=\s*+\"?canonical\b", r
 
 
 def record_of(answer: CrawlResponse, depth: int | None) -> PageRecord:
-    """Return what is kept of an answer; reading its page takes a while.
+    """Build the record of a response. Parsing its HTML is CPU-bound.
 
     Args:
-        answer: the answer.
-        depth: links from the first page; `None` where that is not known.
+        answer: the response.
+        depth: number of links from the home page; `None` if unknown.
     """
     page = None
     if answer.content and not answer.is_redirect and _is_html(answer):
@@ -236,7 +236,7 @@ def record_of(answer: CrawlResponse, depth: int | None) -> PageRecord:
 
 
 def _kept(name: str, answer: CrawlResponse) -> str:
-    """Return what is kept of a header. Policies are long, and what is looked for in them comes first."""
+    """Return a header's value, cut to 500 characters. A long CSP has `frame-ancestors` moved to the front."""
     value = answer.header(name)
     if name == "x-robots-tag":
         lines = (value for key, value in answer.headers if key == name)
@@ -248,9 +248,9 @@ def _kept(name: str, answer: CrawlResponse) -> str:
 
 
 def _for_search_engine(line: str) -> Iterator[str]:
-    """Yield the directives of a line of `X-Robots-Tag` that are for all crawlers, or for the one that is looked at.
+    """Yield the directives of an `X-Robots-Tag` line that apply to all crawlers or to `SEARCH_ENGINE`.
 
-    A name with a colon says whom what follows it is for, to the end of the line or to the next name.
+    A crawler's name and a colon apply to the directives that follow, up to the next name or the end of the line.
     """
     is_meant = True
     for part in line.split(","):

@@ -1,4 +1,4 @@
-"""robots.txt (RFC 9309): the rules for one crawler, read and matched in time that is in line with their length."""
+"""robots.txt (RFC 9309): a parser and matcher for one crawler's rules, without exponential backtracking."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 AGENT: Final = "Pressroom"
-"""The product token that groups of robots.txt are matched with (RFC 9309, section 2.2.1)."""
+"""The crawler's product token, matched against the groups of robots.txt (RFC 9309, section 2.2.1)."""
 
 MAX_ROBOTS_BYTES: Final = 512_000
-"""How many bytes of robots.txt are read (RFC 9309, section 2.5)."""
+"""Maximum number of bytes of robots.txt to parse (RFC 9309, section 2.5)."""
 
 SEARCH_ENGINE: Final = "Googlebot"
-"""The search engine whose rules are looked at besides."""
+"""The search engine whose rules are evaluated as well."""
 
 _USER_AGENT: Final = frozenset({"user-agent", "useragent", "user agent"})
 _DISALLOW: Final = frozenset({"disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"})
 _CRAWL_DELAY: Final = frozenset({"crawl-delay", "crawl delay"})
 _SITEMAP: Final = frozenset({"sitemap", "sitemaps", "site-map"})
 _FIELDS: Final = _USER_AGENT | _DISALLOW | _CRAWL_DELAY | _SITEMAP | {"allow"}
-"""What is understood. Other crawlers forgive the same misspellings."""
+"""The recognised fields, including misspellings that other crawlers accept too."""
 
 _KNOWN: Final = frozenset(
     {"user-agent", "allow", "disallow", "sitemap", "crawl-delay", "host", "clean-param", "request-rate", "visit-time"}
@@ -39,7 +39,7 @@ _INDEX: Final = "/index.html"
 
 @dataclass(frozen=True)
 class RobotsRules:
-    """The rules of the groups for one crawler, or of those for all. `rules` are patterns, and whether they allow."""
+    """The rules for one crawler, or else those for `*`. `rules` pairs each pattern with whether it allows."""
 
     rules: tuple[tuple[str, bool], ...] = ()
     crawl_delay: float = 0.0
@@ -47,7 +47,7 @@ class RobotsRules:
 
     @classmethod
     def read(cls, text: str, agent: str = AGENT) -> RobotsRules:
-        """Return what a robots.txt says to a crawler. Everything that cannot be understood is passed over."""
+        """Parse the rules that apply to a crawler. Unrecognised lines are ignored."""
         groups = {agent.lower(): _Group(), "*": _Group()}
         sitemaps: dict[str, None] = {}
         current: dict[str, _Group] = {}
@@ -73,7 +73,7 @@ class RobotsRules:
         return cls(tuple(chosen.rules.items()), chosen.crawl_delay, tuple(sitemaps))
 
     def allow(self, url: str) -> bool:
-        """Return whether a URL may be fetched: the longest pattern decides, and of two as long the one that allows."""
+        """Return whether a URL may be fetched. The longest matching pattern wins; allow wins a tie."""
         parts = urlsplit(url)
         if parts.path == "/robots.txt":
             return True
@@ -99,7 +99,7 @@ class RobotsRules:
 
 
 class _Group:
-    """What the groups for a crawler say together."""
+    """The merged groups of a crawler."""
 
     def __init__(self) -> None:
         self.named = False
@@ -116,7 +116,7 @@ class _Group:
         elif value and (name == "allow" or name in _DISALLOW):
             pattern, allows = _octets(value), name == "allow"
             self._rule(pattern, allows=allows)
-            if allows and pattern.endswith(_INDEX):  # the folder is the same page
+            if allows and pattern.endswith(_INDEX):  # a folder is the same page as its index.html
                 self._rule(f"{pattern.removesuffix('index.html')}$", allows=True)
 
     def _rule(self, pattern: str, *, allows: bool) -> None:
@@ -124,7 +124,7 @@ class _Group:
 
 
 def _field(line: str) -> tuple[str, str]:
-    """Return the name and the value of a line, also where the colon is missing; an unknown name is kept."""
+    """Return a line's field name and value, even if the colon is missing. An unknown name is kept if it has one."""
     name, _, value = line.partition(":")
     name = name.strip().lower()
     if name in _FIELDS:
@@ -143,7 +143,7 @@ def _token(value: str) -> str:
 
 
 def _octets(text: str) -> str:
-    """Return a path or a pattern in the form in which they are compared (RFC 9309, section 2.2.2)."""
+    """Normalise the percent-encoding of a path or pattern for comparison (RFC 9309, section 2.2.2)."""
     if text.isascii() and text.isprintable() and "%" not in text and " " not in text:
         return text
 
@@ -159,7 +159,7 @@ def _is_special(pattern: str) -> bool:
 
 
 def _matches(pattern: str, path: str) -> bool:
-    """Return whether a pattern matches the beginning of a path: `*` is any text, `$` at its end is the path's end."""
+    """Return whether a pattern matches the start of a path. `*` matches any text; a final `$` anchors the end."""
     is_whole = pattern.endswith("$")
     first, *rest = (pattern.removesuffix("$") if is_whole else pattern).split("*")
     if not path.startswith(first):
@@ -179,10 +179,10 @@ def _matches(pattern: str, path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """What a host's robots.txt says.
+    """A host's robots.txt.
 
-    `status` is that of the answer, 0 where there was none. `unreachable` is what the RFC calls so: the server failed,
-    and everything counts as disallowed.
+    `status` is the HTTP status, 0 without a response. `unreachable` has the RFC's meaning: the server failed, and
+    everything counts as disallowed.
     """
 
     status: int
@@ -190,15 +190,15 @@ class Robots:
     text: str = ""
     truncated: bool = False
     busy: float | None = None
-    """Seconds after which it may be requested again, if the host was busy for longer than the crawler waits."""
+    """Seconds until it may be requested again; `None` unless that exceeds the crawler's longest wait."""
     rules: RobotsRules | None = None
     engine_rules: RobotsRules | None = None
 
     @classmethod
     def read(cls, status: int, content: bytes, *, truncated: bool = False) -> Robots:
-        """Return the rules of an answer (RFC 9309, section 2.3.1).
+        """Parse a response (RFC 9309, section 2.3.1).
 
-        A 4xx status means that everything is allowed; a 5xx status, or no answer at all, that nothing is.
+        A 4xx status, or an unresolved redirect, allows everything; a 5xx status or no response disallows everything.
         """
         if status == 0 or status >= 500:
             return cls(status, unreachable=True)
@@ -223,16 +223,16 @@ class Robots:
 
     @property
     def crawl_delay(self) -> float:
-        """Seconds between requests that the host asks for; 0 where it asks for nothing."""
+        """The requested delay between requests, in seconds; 0 without one."""
         return self.rules.crawl_delay if self.rules is not None else 0.0
 
     @property
     def sitemaps(self) -> list[str]:
-        """The URLs of sitemaps, as written."""
+        """The sitemap URLs, as written."""
         return [] if self.rules is None else list(self.rules.sitemaps)
 
     def problems(self) -> list[str]:
-        """Return the lines that no crawler understands, each as `line 3: …`."""
+        """Return up to 20 invalid lines, each as `line 3: …`."""
         found: list[str] = []
         grouped = False
         for number, line in enumerate(self.text.splitlines(), 1):

@@ -1,4 +1,4 @@
-"""The files by which a site tells what it has: sitemaps (sitemaps.org 0.9) and llms.txt."""
+"""Parsers for sitemaps (sitemaps.org 0.9) and llms.txt."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from pressroom_seo.document.decoding import gunzip
 from pressroom_seo.urls import normalise
 
 MAX_URLS: Final = 50_000
-"""How many URLs one sitemap may list; the limit of the protocol."""
+"""Maximum number of URLs in one sitemap, as set by the protocol."""
 
 MAX_SITEMAP_BYTES: Final = 52_428_800
-"""How many bytes one sitemap may have unpacked; the limit of the protocol."""
+"""Maximum size of one uncompressed sitemap in bytes, as set by the protocol."""
 
 _SPACE_OF_NAMES = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 _CHUNK = 65_536
-"""Bytes that are parsed at once. No tag and no text may fill a whole chunk: a tag is parsed in one go, however many
-attributes it has, and nothing else runs meanwhile."""
+"""Bytes fed to the parser at a time. A chunk without `<` is rejected: the parser handles a tag in one go, however many
+attributes it has, and blocks everything else meanwhile."""
 
 _MAX_TEXT_LENGTH = 4096
 _MAX_DEPTH = 32
@@ -40,28 +40,28 @@ class SitemapEntry:
 
 @dataclass(slots=True)
 class Sitemap:
-    """What a sitemap lists: pages, or other sitemaps. `problem` is empty, or says why it could not be read whole."""
+    """A parsed sitemap or sitemap index. `problem` states why it could not be parsed completely; empty otherwise."""
 
     url: str
     kind: Kind = "unknown"
     entries: list[SitemapEntry] = field(default_factory=list)
     unreadable: int = 0
-    """How many of its entries are not URLs."""
+    """Number of entries that are not valid URLs."""
 
     too_large: bool = False
     problem: str = ""
 
 
 def read_sitemap(url: str, content: bytes, *, whole: bool = True, most_urls: int = MAX_URLS) -> Sitemap:
-    """Return what a sitemap lists, as much of it as can be read.
+    """Parse a sitemap in XML or plain text, keeping the entries before any error.
 
-    No document type, no entity and nothing outside of the document is ever read.
+    Document types, entities and external references are rejected.
 
     Args:
-        url: where it was found; relative URLs are resolved against it.
-        content: as it was sent; gzip is recognised by its first bytes.
-        whole: whether `content` is all of it.
-        most_urls: where reading ends.
+        url: the sitemap's URL; relative URLs are resolved against it.
+        content: the content as received; gzip is detected by its magic bytes.
+        whole: whether `content` is complete.
+        most_urls: maximum number of entries to read.
     """
     sitemap = Sitemap(url)
     if content[:2] == b"\x1f\x8b":
@@ -116,11 +116,11 @@ def _read_xml(sitemap: Sitemap, content: bytes, most: int) -> None:
 
 
 class _Enough(Exception):
-    """The rest of the document is not read."""
+    """Stops the parser early."""
 
 
 class _Target:
-    """Handles the parser's events and keeps only URLs, so that no tree is built."""
+    """A streaming parser target that keeps only URLs and builds no tree."""
 
     def __init__(self, sitemap: Sitemap, most: int) -> None:
         self._sitemap = sitemap
@@ -157,7 +157,7 @@ class _Target:
                 raise _Enough("")
 
     def close(self) -> None:
-        """Nothing is kept open."""
+        """Do nothing; the parser requires this method."""
 
 
 def _add(sitemap: Sitemap, loc: str, lastmod: str, most: int) -> None:
@@ -172,7 +172,7 @@ def _add(sitemap: Sitemap, loc: str, lastmod: str, most: int) -> None:
 
 
 MAX_LLMS_TXT_BYTES: Final = 2_000_000
-"""How many bytes of one are read."""
+"""Maximum number of bytes of an llms.txt to parse."""
 
 _ENTRY = re.compile(r"^\s*[-*+]\s+\[([^\]]*)\]\(\s*<?([^)\s>]+)[^)]*\)\s*:?\s*(.*)$")
 _LIST = re.compile(r"^\s*[-*+]\s+")
@@ -183,7 +183,7 @@ _MAX_LLMS_PROBLEMS = 20
 
 @dataclass(frozen=True, slots=True)
 class LlmsEntry:
-    """One link of the file, normalised."""
+    """One link of an llms.txt; `url` is normalised."""
 
     title: str
     url: str
@@ -193,7 +193,7 @@ class LlmsEntry:
 
 @dataclass(frozen=True, slots=True)
 class LlmsTxt:
-    """What the file says; `problems` are sentences."""
+    """A parsed llms.txt; `problems` are human-readable."""
 
     title: str
     summary: str
@@ -203,11 +203,11 @@ class LlmsTxt:
 
 
 def read_llms_txt(content: bytes, url: str) -> LlmsTxt:
-    """Return what a file says, and what of it breaks the convention.
+    """Parse an llms.txt and list its violations of the convention.
 
     Args:
-        content: its bytes; they are UTF-8.
-        url: where it lies; relative links are relative to it.
+        content: the file's bytes, decoded as UTF-8.
+        url: the file's URL; relative links are resolved against it.
     """
     text = content[:MAX_LLMS_TXT_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
     title = summary = ""

@@ -1,4 +1,4 @@
-"""Reading what sites answer in worker processes, where it can be ended: pages, sitemaps, robots.txt and llms.txt."""
+"""Parses responses in worker processes, which can be killed: pages, sitemaps, robots.txt and llms.txt."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from pressroom_seo.urls import SiteScope
 T = TypeVar("T")
 
 SECONDS: Final = 20.0
-"""Seconds that reading one answer may take."""
+"""Time limit in seconds for one worker call."""
 
 QUICK_BYTES: Final = 16_384
-"""A robots.txt or llms.txt of this size is read where it is: that takes less than a worker's answer."""
+"""Sitemaps and text files up to this many bytes are parsed in-process: faster than a round trip to a worker."""
 
 SAMPLES: Final = 10
-"""How many URLs are kept as samples of what is wrong."""
+"""Maximum number of sample URLs per problem."""
 
 _UNREADABLE: Final = "could not be read: it takes too long, or too much memory"
 _PAUSES: Final = (2.0, 5.0, 10.0)
 _BATCH_BYTES: Final = 1_000_000
 _BATCH: Final = 16
 _UNREAD: Final = frozenset({"timeout", "internal_error"})
-"""The codes of errors that an answer is to blame for: it took too long, or too much memory."""
+"""Error codes that the response itself causes, by taking too long or too much memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class SitemapReading:
-    """A sitemap without its entries, and which of them are of use: `listed` for one of pages, `files` for an index."""
+    """A sitemap without its entries, and the useful ones: `listed` for a list of pages, `files` for an index."""
 
     sitemap: Sitemap
     count: int
@@ -56,9 +56,9 @@ class _Waiting:
 
 
 class SiteReader:
-    """Reads answers in the worker processes of an owner, pages several at a time. Without workers it reads them itself.
+    """Parses responses in an owner's worker processes, pages in batches; without workers, in-process.
 
-    What takes too long or too much memory has no page: nothing else waits for it.
+    A page that takes too long or too much memory yields a record without a page and does not affect the others.
     """
 
     def __init__(self, workers: Workers | None = None, owner: str = "") -> None:
@@ -68,7 +68,7 @@ class SiteReader:
         self._turn = asyncio.Lock()
 
     async def page(self, answer: CrawlResponse, depth: int | None) -> PageRecord:
-        """Return what is kept of an answer. Raises `Overloaded`."""
+        """Return the record of a response. Raises `Overloaded`."""
         if not answer.content or answer.is_redirect:
             return record_of(answer, depth)
         mine = _Waiting(answer, depth)
@@ -83,23 +83,23 @@ class SiteReader:
         return mine.record
 
     async def sitemap(self, answer: CrawlResponse, site: SiteScope, now: float, most: int) -> SitemapReading:
-        """Return what is of use of a sitemap. Raises `Overloaded`."""
+        """Parse a sitemap. Raises `Overloaded`."""
         unread = Sitemap(answer.url, problem=f"it {_UNREADABLE}")
         return await self._run(
             partial(sitemap_of, answer, site, now, most), len(answer.content), SitemapReading(unread, 0)
         )
 
     async def robots(self, answer: CrawlResponse) -> Robots:
-        """Return the rules of an answer. Raises `Overloaded`."""
+        """Parse a robots.txt response. Raises `Overloaded`."""
         read = partial(Robots.read, answer.status, answer.content, truncated=not answer.whole)
         return await self._run(read, len(answer.content), Robots(0, unreachable=True))
 
     async def kept_robots(self, kept: Robots) -> Robots:
-        """Return a robots.txt that was kept without its rules, with them. Raises `Overloaded`."""
+        """Parse the rules of a restored robots.txt from its text. Raises `Overloaded`."""
         return await self.robots(CrawlResponse("", kept.status, content=kept.text.encode(), whole=not kept.truncated))
 
     async def llms_txt(self, answer: CrawlResponse) -> LlmsTxt:
-        """Return what an llms.txt lists. Raises `Overloaded`."""
+        """Parse an llms.txt. Raises `Overloaded`."""
         unread = LlmsTxt("", "", (), (), (f"it {_UNREADABLE}",))
         return await self._run(partial(read_llms_txt, answer.content, answer.url), len(answer.content), unread)
 
@@ -114,7 +114,7 @@ class SiteReader:
             return otherwise
 
     async def _patiently(self, read: Callable[..., T], *arguments: Any) -> T:
-        """Run something in a worker, later where there is much work."""
+        """Run a function in a worker; if overloaded, retry after 2, 5 and 10 seconds."""
         if self._workers is None:
             return read(*arguments)
         for pause in _PAUSES:
@@ -127,7 +127,7 @@ class SiteReader:
         return await self._workers.run(read, *arguments, owner=self._owner, what="the answer", seconds=SECONDS)
 
     def _next(self) -> Sequence[_Waiting]:
-        """Take pages from those that wait, the first ones, as many as are read at once."""
+        """Pop the next batch of waiting pages."""
         batch: list[_Waiting] = []
         size = 0
         while self._waiting and len(batch) < _BATCH:
@@ -143,7 +143,7 @@ class SiteReader:
         except CallError as error:
             if error.code not in _UNREAD:
                 raise
-            if len(batch) > 1:  # one of them keeps the others from being read
+            if len(batch) > 1:  # one page may fail the whole batch
                 for one in batch:
                     await self._read([one])
                 return
@@ -158,7 +158,7 @@ class SiteReader:
 
 
 def sitemap_of(answer: CrawlResponse, site: SiteScope, now: float, most: int) -> SitemapReading:
-    """Return what is of use of a sitemap: at most `most` of the site's pages, or the files of an index."""
+    """Parse a sitemap, keeping at most `most` of the site's pages, or the files of an index."""
     sitemap = read_sitemap(answer.url, answer.content, whole=answer.whole, most_urls=MAX_URLS)
     entries, sitemap.entries = sitemap.entries, []
     if sitemap.kind == "index":
@@ -179,7 +179,7 @@ def sitemap_of(answer: CrawlResponse, site: SiteScope, now: float, most: int) ->
 
 
 def _is_past(written: str, now: float) -> bool:
-    """Return whether a date of W3C's profile of ISO 8601 can be read and has come; a day's difference is allowed."""
+    """Return whether a date (W3C profile of ISO 8601) is valid and at most a day in the future."""
     text = written if len(written) > 7 else f"{written}-01" if len(written) == 7 else f"{written}-01-01"
     try:
         at = datetime.fromisoformat(text)
@@ -189,5 +189,5 @@ def _is_past(written: str, now: float) -> bool:
 
 
 def records_of(answers: Sequence[tuple[CrawlResponse, int | None]]) -> list[PageRecord]:
-    """Return what is kept of answers."""
+    """Return the records of a batch of responses."""
     return [record_of(answer, depth) for answer, depth in answers]

@@ -1,4 +1,4 @@
-"""What a crawler requests from a site besides its pages: robots.txt, sitemaps, llms.txt, and a few telling URLs."""
+"""The survey of a site before its pages are crawled: robots.txt, sitemaps, llms.txt and a few probes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MAX_INDEX_DEPTH = 3
 
 @dataclass(frozen=True, slots=True)
 class SitemapFile:
-    """One sitemap, as it was found."""
+    """The result of one sitemap request."""
 
     url: str
     status: int
@@ -49,7 +49,7 @@ class SitemapFile:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The answer to a URL that is requested only to see how the site responds."""
+    """The response to a probe: a URL requested only to see how the site responds."""
 
     url: str
     status: int
@@ -58,9 +58,10 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class SurveyRequest:
-    """One URL that a survey requests: a sitemap, a probe, or llms.txt. `kind` is also where its answer is kept.
+    """One URL that a survey requests: a sitemap, a probe, or llms.txt. A probe's `kind` is its field in `SiteFacts`.
 
-    For a sitemap, `named` is the URL that it was listed under, before redirects; `depth` is how many indexes led to it.
+    For a sitemap, `named` is the URL that it was listed under, before redirects; `depth` is the number of indexes above
+    it.
     """
 
     kind: Literal["sitemap", "missing", "plain", "other_host", "llms"]
@@ -72,54 +73,54 @@ class SurveyRequest:
 
 @dataclass(slots=True)
 class SiteFacts:
-    """What is known of a site as a whole."""
+    """Site-wide facts of a crawl."""
 
     site: SiteScope
     robots: Robots
     surveyed: bool = False
-    """Whether more than robots.txt was requested: a host may forbid it, or ask for too long a pause."""
+    """Whether the survey went beyond robots.txt, which may be unreachable or set too long a crawl delay."""
 
     sitemaps: list[SitemapFile] = field(default_factory=list)
     listed: dict[str, str] = field(default_factory=dict)
     """The site's URLs in its sitemaps, with their `lastmod`."""
 
     listed_whole: bool = True
-    """Whether these are all: sitemaps may be damaged, too large or too many."""
+    """Whether `listed` is complete; `False` if sitemaps are damaged, too large or too many."""
 
     foreign: list[str] = field(default_factory=list)
-    """URLs of other hosts in the sitemaps; samples."""
+    """Sample of URLs of other hosts in the sitemaps."""
 
     bad_dates: list[str] = field(default_factory=list)
-    """URLs whose `lastmod` is not a date, or is in the future; samples."""
+    """Sample of URLs whose `lastmod` is invalid or in the future."""
 
     missing: Probe | None = None
-    """How the site responds to a URL that cannot exist."""
+    """Response to a URL that cannot exist."""
 
     plain: Probe | None = None
-    """What it answers to plain http."""
+    """Response over plain HTTP."""
 
     other_host: Probe | None = None
-    """What it answers by its name with `www.`, or without where it has that."""
+    """Response of the host with `www.` added, or removed if it has it."""
 
     llms: LlmsTxt | None = None
     llms_status: int = 0
     pages: int = 0
-    """How many URLs were requested."""
+    """Number of requested URLs."""
 
     complete: bool = True
-    """Whether every page that could be found was requested."""
+    """Whether every discovered page was requested."""
 
     todo: list[SurveyRequest] = field(default_factory=list)
-    """What the survey still has to ask."""
+    """Pending requests of the survey."""
 
     stopped: str = ""
-    """Why the crawl ended before its time: `crawl_delay`, `busy` or `paused`; empty where it did not."""
+    """Why the crawl stopped early: `crawl_delay`, `busy` or `paused`; empty if it did not."""
 
     retry_after: float = 0.0
-    """Seconds after which a crawl may continue that is paused, or that the host was too busy for."""
+    """Seconds after which a paused crawl, or one stopped by a busy host, may continue."""
 
     refused: dict[str, tuple[int, tuple[str, ...]]] = field(default_factory=dict)
-    """How many URLs the frontier refused, with samples, by reason."""
+    """Number of URLs that the frontier refused, with samples, by reason."""
 
 
 _SURVEYED: Final = ("surveyed", "listed", "listed_whole", "foreign", "bad_dates", "llms_status")
@@ -131,7 +132,7 @@ _STEPS: Final = TypeAdapter(list[SurveyRequest])
 
 
 def survey_to_json(facts: SiteFacts) -> dict[str, Any]:
-    """Return what a survey found as plain JSON data."""
+    """Serialise a survey to plain JSON data."""
     robots = facts.robots
     return {
         **{name: getattr(facts, name) for name in _SURVEYED},
@@ -144,9 +145,9 @@ def survey_to_json(facts: SiteFacts) -> dict[str, Any]:
 
 
 def survey_from_json(site: SiteScope, data: Mapping[str, Any]) -> SiteFacts:
-    """Return what `survey_to_json` kept, with the text of robots.txt but without its rules.
+    """Restore a survey from `survey_to_json`. robots.txt has its text, but no parsed rules.
 
-    Raises `ValueError`, `KeyError` or `TypeError` for other data.
+    Raises `ValueError`, `KeyError` or `TypeError` for invalid data.
     """
     status, text, truncated = data["robots"]
     return SiteFacts(
@@ -172,13 +173,13 @@ def _never(_url: str, _wait: float | None) -> bool:
 
 
 def begin_survey(visitor: Visitor, site: SiteScope, robots: Robots, *, plain_url: str | None = None) -> SiteFacts:
-    """Return what is known of a site by its robots.txt, and what is still to be asked.
+    """Start a survey from a site's robots.txt and queue its requests in `todo`.
 
     Args:
-        visitor: what asks.
+        visitor: the HTTP client.
         site: the site.
         robots: the site's robots.txt.
-        plain_url: the site's first page by plain http; left out, none is asked for where the site has a port.
+        plain_url: the site's home page over plain HTTP; by default the http URL of an https site without a port.
     """
     facts = SiteFacts(site, robots)
     if visitor.delays(robots, site.origin):
@@ -210,15 +211,15 @@ async def survey(
     most_urls: int,
     later: Callable[[str, float | None], bool] = _never,
 ) -> bool:
-    """Ask what is still to be asked of a site, and return whether all of it was.
+    """Send the pending requests of a survey. Return whether all of them were sent.
 
     Args:
-        visitor: what asks.
-        facts: what is known; it takes what is found.
-        now: the current time, to recognise dates in the future.
-        most_urls: how many URLs of sitemaps are kept.
-        later: called before each request with the URL, and with the seconds that its host wants if it is busy;
-            returns whether to leave the URL for later. By default none is left.
+        visitor: the HTTP client.
+        facts: the survey; updated in place.
+        now: current time in seconds since 1970, to recognise dates in the future.
+        most_urls: maximum number of sitemap URLs to keep.
+        later: called with the URL and `None` before each request, and with the URL and the requested wait in seconds
+            after a busy response. Return true to stop the survey and leave the URL pending. By default, none is left.
     """
     most_urls = min(most_urls, MAX_URLS)
     while facts.todo:
@@ -255,7 +256,7 @@ def _other(host: str) -> str:
 async def _take_sitemap(
     visitor: Visitor, facts: SiteFacts, step: SurveyRequest, answer: CrawlResponse, *, now: float, most_urls: int
 ) -> None:
-    """Record the answer to a sitemap: what it lists, or where it redirects to."""
+    """Record the response for a sitemap and queue the files of an index, or the target of a redirect."""
     if answer.location is not None and step.hops < MAX_REDIRECTS and answer.location != step.url:
         facts.todo.insert(0, replace(step, url=answer.location, hops=step.hops + 1))
         return

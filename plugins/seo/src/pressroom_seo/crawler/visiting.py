@@ -1,7 +1,4 @@
-"""Requests URLs politely, and says plainly what came back.
-
-Politeness is how often, and how much at once, a host is asked; a clock measures it.
-"""
+"""The crawler's HTTP client. It limits the rate and concurrency of requests per host."""
 
 from __future__ import annotations
 
@@ -24,10 +21,10 @@ from pressroom_seo.document.decoding import ENCODINGS, unpack
 from pressroom_seo.urls import host_of, origin_of
 
 SECONDS: Final = 10.0
-"""How long one answer may take."""
+"""Default timeout of one request, in seconds."""
 
 MAX_BYTES: Final = 10_000_000
-"""How large one answer may be, as it is sent and unpacked."""
+"""Default maximum size of one response, both compressed and decompressed."""
 
 MAX_REDIRECTS: Final = 10
 PAGES: Final = "text/html, application/xhtml+xml;q=0.9, */*;q=0.5"
@@ -41,16 +38,16 @@ _ROBOTS_REDIRECTS = 5
 
 
 class Visitor:
-    """Asks hosts, each at its own pace.
+    """An HTTP client that paces its requests to each host.
 
     Args:
         fetcher: the host's guarded fetcher, which checks every URL, redirects included.
-        politeness: what every host is owed.
-        own: hosts that are owed something else, such as one whose owner asks.
-        clock: what waiting goes by.
-        seconds: how long one answer may take.
-        max_bytes: how large one answer may be.
-        reader: what reads robots.txt, and other answers for whoever uses this.
+        politeness: default politeness.
+        own: politeness for particular hosts, such as the site of the account that crawls.
+        clock: the clock that measures waits.
+        seconds: timeout of one request, in seconds.
+        max_bytes: maximum size of one response.
+        reader: parses robots.txt, and other responses for callers.
     """
 
     def __init__(
@@ -72,16 +69,16 @@ class Visitor:
         self._seconds = seconds
         self._max_bytes = max_bytes
         self.patience = math.inf
-        """Seconds that one wait may last, if that is shorter than politeness allows."""
+        """Longest wait in seconds, if shorter than the host's `longest_wait`."""
         self._gates: OrderedDict[str, HostGate] = OrderedDict()
         self._robots: OrderedDict[str, asyncio.Task[Robots]] = OrderedDict()
 
     def politeness_of(self, host: str) -> Politeness:
-        """Return what a host is owed."""
+        """Return the politeness towards a host."""
         return self._own.get(host, self._politeness)
 
     def gate(self, host: str) -> HostGate:
-        """Return what lets requests to a host through."""
+        """Return the gate that paces requests to a host."""
         gate = self._gates.get(host)
         if gate is None:
             gate = self._gates[host] = HostGate(self.politeness_of(host), self._clock)
@@ -98,10 +95,10 @@ class Visitor:
         method: Literal["GET", "HEAD"] = "GET",
         max_bytes: int | None = None,
     ) -> CrawlResponse:
-        """Return the answer to a URL, after as many tries as is polite.
+        """Request a URL, with retries. Redirects are not followed.
 
-        A host that is busy (429 or 503) is left alone for as long as its `Retry-After` says, or for a time that
-        doubles. A connection that fails is tried once more. Nothing is raised: a failure is an answer too.
+        If the host is busy (429 or 503), wait as long as its `Retry-After` states, or with exponential backoff from 5
+        seconds. A failed connection is retried once. Failures are returned as a response, never raised.
         """
         host = host_of(url)
         gate, politeness = self.gate(host), self.politeness_of(host)
@@ -128,12 +125,12 @@ class Visitor:
             tries += 1
 
     def take_robots(self, origin: str, robots: Robots) -> None:
-        """Set the rules of a host that were fetched before."""
+        """Set the robots.txt rules of an origin from an earlier fetch."""
         self._robots[origin] = asyncio.ensure_future(_known(robots))
         self._keep_pace(origin, robots)
 
     async def robots(self, origin: str) -> Robots:
-        """Return the rules of a host, which are requested only once. Up to five redirects are followed (RFC 9309)."""
+        """Return the cached robots.txt of an origin, fetching it first. Follows up to five redirects (RFC 9309)."""
         task = self._robots.get(origin)
         if task is None or (task.done() and (task.cancelled() or task.exception())):
             task = self._robots[origin] = asyncio.ensure_future(self._ask_for_robots(origin))
@@ -160,19 +157,19 @@ class Visitor:
             self.gate(host).slow_to(robots.crawl_delay)
 
     async def allowed(self, url: str) -> bool:
-        """Return whether the robots.txt of a URL's host allows it, without too long a pause between requests."""
+        """Return whether a URL's robots.txt allows it and does not set too long a crawl delay."""
         robots = await self.robots(origin_of(url))
         return robots.allows(url) and not self.delays(robots, url)
 
     def delays(self, robots: Robots, url: str) -> bool:
-        """Return whether a host asks for a longer pause between requests than the crawler has time for."""
+        """Return whether a host's crawl delay exceeds the longest one that the crawler accepts."""
         owed = self.politeness_of(host_of(url))
         return owed.crawl_delay and robots.crawl_delay > owed.longest_delay
 
     async def follow(self, url: str, *, accept: str = PAGES) -> list[CrawlResponse]:
-        """Return the answers from a URL to the end of its redirects, in that order.
+        """Return the responses along a URL's redirects, in order.
 
-        A loop ends when a URL comes up a second time; at most ten redirects are followed.
+        Stops before a URL repeats and after at most ten redirects.
         """
         answers = [await self.visit(url, accept=accept)]
         seen = {url}
@@ -227,20 +224,20 @@ def _with_wait(answer: CrawlResponse, wait: float) -> CrawlResponse:
 
 
 class Clock(Protocol):
-    """Tells the time and waits."""
+    """A clock that can sleep."""
 
     def monotonic(self) -> float:
-        """Return seconds that never run backwards."""
+        """Return monotonic time in seconds."""
 
     def time(self) -> float:
-        """Return the seconds since 1970 (UTC)."""
+        """Return seconds since 1970 (UTC)."""
 
     async def sleep(self, seconds: float) -> None:
-        """Wait this many seconds."""
+        """Sleep for this many seconds."""
 
 
 class SystemClock:
-    """The clock of the machine."""
+    """The system clock."""
 
     def monotonic(self) -> float:
         """See `Clock`."""
@@ -257,15 +254,15 @@ class SystemClock:
 
 @dataclass(frozen=True, slots=True)
 class Politeness:
-    """What a crawler owes to a host.
+    """The pace of requests to a host.
 
     Args:
-        interval: seconds from one request to the next.
-        connections: how many requests are under way at once.
-        crawl_delay: whether a `Crawl-delay` of robots.txt that is longer than `interval` takes its place.
-        longest_delay: seconds; a host that asks for a longer delay between requests is not crawled.
-        longest_wait: seconds; a host that asks by `Retry-After` to wait longer ends the crawl for now.
-        retries: how often a request is made again that was answered with 429 or 503.
+        interval: seconds between the starts of two requests.
+        connections: maximum number of concurrent requests.
+        crawl_delay: whether to obey a `Crawl-delay` in robots.txt that is longer than `interval`.
+        longest_delay: longest accepted `Crawl-delay`, in seconds; a host with a longer one is not crawled.
+        longest_wait: longest accepted `Retry-After`, in seconds; a longer one stops the crawl for the time being.
+        retries: number of retries after a 429 or 503.
     """
 
     interval: float = 1.0
@@ -277,15 +274,15 @@ class Politeness:
 
     @classmethod
     def own_site(cls) -> Politeness:
-        """Return what owners may ask of their own site: four requests at once, without a pause between them.
+        """Return the politeness for a site whose owner consents: four concurrent requests without pauses.
 
-        What robots.txt disallows stays disallowed, and `Retry-After` is obeyed.
+        Disallow rules in robots.txt and `Retry-After` still apply.
         """
         return cls(interval=0.0, connections=4, crawl_delay=False)
 
 
 class HostGate:
-    """Lets requests to one host through, no faster and no more at once than is polite."""
+    """Limits the rate and concurrency of requests to one host."""
 
     def __init__(self, politeness: Politeness, clock: Clock) -> None:
         self._clock = clock
@@ -296,27 +293,27 @@ class HostGate:
 
     @property
     def interval(self) -> float:
-        """Seconds from one request to the next."""
+        """Seconds between the starts of two requests."""
         return self._interval
 
     @property
     def wait(self) -> float:
-        """Seconds until the next request may be made."""
+        """Seconds until the next request may start."""
         return max(0.0, self._next - self._clock.monotonic())
 
     def slow_to(self, interval: float) -> None:
-        """Leave at least this many seconds between requests from now on."""
+        """Raise the interval between requests to at least this many seconds."""
         self._interval = max(self._interval, interval)
 
     def pause(self, seconds: float) -> None:
-        """Let nothing through for this many seconds."""
+        """Block all requests for this many seconds."""
         self._next = max(self._next, self._clock.monotonic() + seconds)
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Wait until a request may be made; it is under way for as long as the context lasts."""
+        """Wait for a slot, and hold it until the context exits."""
         async with self._slots:
-            # One waits at a time, so that a pause that begins meanwhile holds for all who come after.
+            # Only one task waits at a time, so a pause that starts meanwhile applies to all after it.
             async with self._turnstile:
                 while (wait := self._next - self._clock.monotonic()) > 0:
                     await self._clock.sleep(wait)
@@ -325,7 +322,7 @@ class HostGate:
 
 
 def retry_after(value: str, clock: Clock) -> float | None:
-    """Return the seconds that a `Retry-After` header asks for (RFC 9110, section 10.2.3); `None` without a reading."""
+    """Parse a `Retry-After` header into seconds (RFC 9110, section 10.2.3); `None` if missing or invalid."""
     text = value.strip()
     if text.isascii() and text.isdigit():
         return float(text[:9])

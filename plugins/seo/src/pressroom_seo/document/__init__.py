@@ -1,4 +1,4 @@
-"""An article's body as headings, paragraphs, links and images."""
+"""Parsing of article bodies into headings, paragraphs, links and images."""
 
 from pressroom_seo.document.markup import MAX_BODY, clean_text, relations, safe_html
 from pressroom_seo.document.model import Block, BlockKind, Document, Image, Link, Video

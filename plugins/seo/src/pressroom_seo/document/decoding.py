@@ -1,4 +1,4 @@
-"""From the bytes of an answer to text: content codings (RFC 9110, section 8.4) and character encodings."""
+"""Decoding of response bodies: content codings (RFC 9110, section 8.4) and character encodings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, Literal
 import webencodings
 
 ENCODINGS: Final = "gzip, deflate"
-"""What is accepted; the header `Accept-Encoding`."""
+"""The supported content codings; the value of `Accept-Encoding`."""
 
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _RAW = -zlib.MAX_WBITS
@@ -20,7 +20,7 @@ _KNOWN = frozenset({"gzip", "x-gzip", "deflate"})
 
 @dataclass(frozen=True, slots=True)
 class UnpackedContent:
-    """Content, and what was wrong with it: `problem` is empty, or a sentence."""
+    """Decompressed content. `problem` describes an error; empty without one."""
 
     content: bytes
     whole: bool
@@ -28,14 +28,14 @@ class UnpackedContent:
 
 
 def unpack(content: bytes, codings: str, most: int) -> UnpackedContent:
-    """Return content without its codings.
+    """Undo the content codings of a response.
 
-    At most `most` bytes are ever made: a gzip bomb ends there. What could be unpacked before an error is kept.
+    Decompression stops after `most` bytes, which limits gzip bombs. Data decompressed before an error is kept.
 
     Args:
-        content: as it was sent.
-        codings: the value of the header `Content-Encoding`.
-        most: how many bytes may come out of it.
+        content: the content as transferred.
+        codings: the value of the `Content-Encoding` header.
+        most: maximum number of bytes to return.
     """
     names = [name for name in (one.strip().lower() for one in codings.split(",")) if name not in ("", "identity")]
     unknown = next((name for name in names if name not in _KNOWN), None)
@@ -52,12 +52,12 @@ def unpack(content: bytes, codings: str, most: int) -> UnpackedContent:
 
 
 def gunzip(content: bytes, most: int) -> UnpackedContent:
-    """Return the content of a gzip file, at most `most` bytes of it."""
+    """Decompress a gzip file, up to `most` bytes."""
     return _inflate(content, most)
 
 
 def _inflate(content: bytes, most: int) -> UnpackedContent:
-    # Some servers say deflate and send it without the zlib wrapper.
+    # Some servers send deflate without the zlib wrapper.
     wrapped = content[:2] == b"\x1f\x8b" or (content[:1] == b"\x78" and len(content) > 1)
     inflater = zlib.decompressobj(_GZIP_OR_ZLIB if wrapped else _RAW)
     made = bytearray()
@@ -78,7 +78,7 @@ def _inflate(content: bytes, most: int) -> UnpackedContent:
 Source = Literal["bom", "http", "meta", "guess"]
 
 _PRESCAN: Final = 1024
-"""How many bytes are searched for a declaration; the number is from the standard."""
+"""Number of bytes searched for an encoding declaration, as set by the HTML Standard."""
 
 _BOMS: Final = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
 _SPACE = b"\t\n\x0c\r /"
@@ -87,31 +87,31 @@ _PARAMETER = re.compile(r"""charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))"""
 
 @dataclass(frozen=True, slots=True)
 class DecodedPage:
-    """A page's text, and where its encoding was said."""
+    """A page's text, its encoding and where that was declared."""
 
     text: str
     encoding: str
-    """The standard's name of the encoding, such as `utf-8` or `windows-1252`."""
+    """Name from the Encoding Standard, such as `utf-8` or `windows-1252`."""
 
     source: Source
     http: str
-    """What the `Content-Type` header says; empty where it says nothing that exists."""
+    """Encoding in the `Content-Type` header; empty if missing or unknown."""
 
     meta: str
-    """What the document says; empty where it says nothing that exists."""
+    """Encoding declared in the document; empty if missing or unknown."""
 
     damaged: int
-    """How many characters could not be read."""
+    """Number of characters that could not be decoded."""
 
 
 def decode(content: bytes, content_type: str = "") -> DecodedPage:
-    """Return the text of a page: a byte order mark wins, then the header, then the document, then a guess.
+    """Decode a page. A byte order mark wins, then the header, then the document's declaration, then a guess.
 
-    Where nothing is said, it is UTF-8 if it can be read as such, and windows-1252 otherwise.
+    The guess is UTF-8 if the content is valid UTF-8, otherwise windows-1252.
 
     Args:
         content: the page's bytes.
-        content_type: the header's whole value.
+        content_type: the full value of the `Content-Type` header.
     """
     http = _known(charset_of(content_type))
     meta = prescan(content)
@@ -124,15 +124,15 @@ def decode(content: bytes, content_type: str = "") -> DecodedPage:
 
 
 def charset_of(content_type: str) -> str:
-    """Return the parameter `charset` of a `Content-Type` or of the `content` of a meta element; empty without one."""
+    """Return the `charset` parameter of a `Content-Type` or a meta element's `content`; empty without one."""
     match = _PARAMETER.search(content_type)
     return next(filter(None, match.groups()), "").strip() if match else ""
 
 
 def prescan(content: bytes) -> str:
-    """Return the encoding that a document declares in its first 1024 bytes (section 13.2.3.2); empty without one.
+    """Return the encoding that a document declares in its first 1024 bytes; empty without one.
 
-    A document that says UTF-16 in bytes that can be read as ASCII is meant to be UTF-8, says the standard.
+    Implements section 13.2.3.2 of the HTML Standard, which reads a UTF-16 declaration in ASCII bytes as UTF-8.
     """
     head = content[:_PRESCAN]
     at = 0
@@ -171,7 +171,7 @@ def _after_tag(head: bytes, at: int) -> int:
 
 
 def _declared(head: bytes, at: int) -> tuple[str, int]:
-    """Read the attributes of a meta element; return what encoding it declares, and where it ends."""
+    """Read a meta element's attributes. Return the encoding it declares, or an empty string, and its end position."""
     names: dict[bytes, bytes] = {}
     while True:
         name, value, at = _attribute(head, at)
@@ -188,7 +188,7 @@ def _declared(head: bytes, at: int) -> tuple[str, int]:
 
 
 def _attribute(head: bytes, at: int) -> tuple[bytes, bytes, int]:
-    """Read one attribute (section 13.2.3.2, "get an attribute"); the name is empty at the end of the tag."""
+    """Read one attribute (section 13.2.3.2, "get an attribute"). The name is empty at the end of the tag."""
     while at < len(head) and head[at] in _SPACE:
         at += 1
     if at >= len(head) or head[at : at + 1] == b">":
@@ -228,7 +228,7 @@ def _guess(content: bytes) -> str:
     try:
         content.decode("utf-8")
     except UnicodeDecodeError as error:
-        # The bound may have cut the last character.
+        # The size limit may have cut the last character.
         return "utf-8" if error.start >= len(content) - 3 and error.start > 0 else "windows-1252"
     return "utf-8"
 

@@ -1,4 +1,4 @@
-"""What the checks of a site want to know of a whole HTML page, and nothing else."""
+"""Extraction of the facts about an HTML page that the site checks use."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ _MIN_WORDS = 20
 
 
 def read_page(content: bytes, content_type: str, url: str) -> PageFacts:
-    """Return what an HTML page says.
+    """Extract the facts of an HTML page.
 
     Args:
-        content: its bytes, unpacked.
-        content_type: the header's whole value; it may name the encoding.
-        url: where it is; relative URLs are resolved against it.
+        content: the decompressed bytes.
+        content_type: the full value of the `Content-Type` header, which may declare the encoding.
+        url: the page's URL; relative URLs are resolved against it.
     """
     cut = len(content) > _MAX_BYTES
     decoded = decode(_whole_letters(content[:_MAX_BYTES]) if cut else content, content_type)
@@ -57,7 +57,7 @@ def read_page(content: bytes, content_type: str, url: str) -> PageFacts:
 
 
 def _whole_letters(content: bytes) -> bytes:
-    """Return content without a letter of UTF-8 that a cut may have left incomplete at its end."""
+    """Drop the last UTF-8 character of truncated content, which may be incomplete."""
     end = len(content)
     while end > len(content) - 4 and content[end - 1] & 0xC0 == 0x80:
         end -= 1
@@ -88,7 +88,7 @@ class _Page:
         self._base = self._base_url()
 
     def facts(self) -> PageFacts:
-        """Return what the page says. It can be asked once: the text is found by taking the rest away."""
+        """Extract the facts. Call it only once: extracting the text modifies the tree."""
         decoded = self._decoded
         found: dict[str, Any] = {
             **self._head(),
@@ -140,7 +140,7 @@ class _Page:
         ]
         return {
             "language": _tidy(root.attributes.get("lang"), 40) if root is not None else "",
-            # Drawings and their parts have titles too.
+            # SVG elements have titles too.
             "titles": _few(node.text() for node in self._css("title") if not _is_inside(node, "svg")),
             "canonicals": tuple(self._absolute(href) or "" for href in canonicals),
             "canonical_relative": any("://" not in href for href in canonicals),
@@ -154,7 +154,7 @@ class _Page:
             attributes = node.attributes
             names = {attributes.get("name") or "", attributes.get("property") or ""}
             if attributes.get("http-equiv"):
-                # What is for browsers without scripts is not for those that read the page.
+                # A noscript refresh only applies to browsers without JavaScript.
                 names = set() if _is_inside(node, "noscript") else {f"http-equiv:{attributes['http-equiv']}"}
             for name in {name.strip().lower()[:60] for name in names if name}:
                 named.setdefault(name, []).append(_tidy(attributes.get("content"), 1000))
@@ -182,7 +182,7 @@ class _Page:
             url = self._absolute(href)
             if url is None:
                 kind = href.partition(":")[0].lower() if ":" in href else ""
-                # What has a role is used as something else than a link, such as a button.
+                # An element with a role, such as button, is not used as a link.
                 if kind == "javascript" and not (node.attributes.get("role") or "").strip():
                     uncrawlable.append(href[:200])
                 elif kind != "javascript":
@@ -246,7 +246,7 @@ class _Page:
         return tuple(found)
 
     def _link_text(self, node: LexborNode) -> str:
-        """Return what a reader, or a reader of the screen, is told of a link."""
+        """Return a link's accessible name: its label, text, image alternatives or title."""
         labels = (node.attributes.get("aria-labelledby") or "").split()[:_SAMPLES]
         name = " ".join(self._labels.get(label, "") for label in labels).strip()
         name = name or node.attributes.get("aria-label") or _tidy(_text_of(node, 300), 120)
@@ -257,7 +257,7 @@ class _Page:
 
     @cached_property
     def _labels(self) -> dict[str, str]:
-        """The texts of elements with an id, if links are named by some."""
+        """Texts of the elements with an ID; empty if no link uses `aria-labelledby`."""
         if self._tree.css_first("a[aria-labelledby]") is None:
             return {}
         return {
@@ -265,7 +265,7 @@ class _Page:
         }
 
     def _text(self) -> _Text:
-        """Find the main text; this takes the tree apart."""
+        """Extract the main text. Modifies the tree."""
         body = self._tree.body
         if body is None:
             return _Text([], placeholder=False)
@@ -284,7 +284,7 @@ class _Page:
 _UNOPENED: Final = frozenset({"dialog", "noscript", "template"})
 _NAMING: Final = ("alt", "aria-label")
 _IN_META: Final = {"http-equiv:content-security-policy": "content-security-policy", "referrer": "referrer-policy"}
-"""Headers that a page can give itself, by the names that they have there."""
+"""Headers that a page can set with meta elements, by the name of the meta element."""
 
 _LOADED: Final = (
     ("script[src]", "src"),
@@ -302,14 +302,14 @@ def _few(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _open_graph(named: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return the Open Graph properties. `og:image:url` is `og:image` by another name (ogp.me)."""
+    """Return the Open Graph properties. `og:image:url` is an alias of `og:image` (ogp.me)."""
     found = {name: values[0] for name, values in named.items() if name.startswith("og:")}
     image = next((found[name] for name in ("og:image", "og:image:url", "og:image:secure_url") if found.get(name)), "")
     return found | ({"og:image": image} if image else {})
 
 
 def _is_unseen(node: LexborNode) -> bool:
-    """Tell whether an element is hidden, or in something that is shown only when a script opens it."""
+    """Return whether an element or an ancestor is hidden, or is a dialog, `noscript` or `template`."""
     at: LexborNode | None = node
     while at is not None and at.tag != "html":
         if at.tag in _UNOPENED or is_hidden(at.attributes):
@@ -326,9 +326,9 @@ def _is_inside(node: LexborNode, tag: str) -> bool:
 
 
 def _text_of(node: LexborNode, most: int = MAX_PAGE_LENGTH) -> str:
-    """Return an element's text, with a space where a block begins or ends: a word that is partly bold is one word.
+    """Return an element's text with a space at block boundaries, but not at inline ones: a half-bold word is one word.
 
-    Reading ends after about `most` characters, or as many nodes.
+    Stops once characters and nodes together exceed `most`.
     """
     parts: list[str] = []
     length = 0
@@ -346,7 +346,7 @@ def _text_of(node: LexborNode, most: int = MAX_PAGE_LENGTH) -> str:
 
 
 def _is_meant_for_http(href: str) -> bool:
-    """Return whether a link that cannot be read was meant to be one to a page."""
+    """Return whether an invalid link was probably meant as an http URL."""
     scheme = re.match(r"\s*([A-Za-z][A-Za-z0-9+.-]*):", href)
     return scheme is None or scheme[1].lower() in ("http", "https", "htp", "htpp", "htttp", "ttps", "hhttps")
 

@@ -1,9 +1,8 @@
-"""Markup made safe to parse, and what the attributes of elements say.
+"""Sanitising of untrusted HTML before parsing, and helpers for element attributes.
 
-Pages are hostile until proven otherwise. Three kinds make an HTML parser slow or large: elements inside elements
-without end and attributes without end (its effort grows with the square of either), and formatting elements that are
-never closed, which it must open anew in every block. So the numbers of tags and of levels have a bound, a tag with too
-many attributes is read as text, and formatting elements are read as `span`.
+Three kinds of input make an HTML parser slow or memory-hungry: endlessly nested elements, endless attributes (both cost
+quadratic time), and unclosed formatting elements, which the parser reopens in every block. So tags and nesting levels
+are limited, a tag with too many attributes becomes text, and formatting elements become `span`.
 """
 
 from __future__ import annotations
@@ -15,19 +14,19 @@ from collections.abc import Mapping
 from typing import Final
 
 MAX_BODY: Final = 2_000_000
-"""How many characters of a body are read. A novel has fewer."""
+"""Maximum number of characters of a body to parse; longer than a novel."""
 
 MAX_DEPTH: Final = 250
-"""How deep elements may nest: parsers take time that grows with the square of it."""
+"""Maximum nesting depth of elements; parsing time grows quadratically with it."""
 
 MAX_PAGE_LENGTH: Final = 2_000_000
-"""How many characters of a page are read; search engines read no more."""
+"""Maximum number of characters of a page to parse; search engines read no more."""
 
 MAX_TAGS: Final = 20_000
-"""How many tags of a page are read, opening and closing ones."""
+"""Maximum number of opening and closing tags of a page to parse."""
 
 MAX_ATTRIBUTES: Final = 300
-"""How many attributes a tag may have."""
+"""Maximum number of attributes of a tag."""
 
 _SUSPICIOUS: Final = 2 * MAX_DEPTH
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]{0,40})(?=[\s/>])[^<>]{0,4000}>?")
@@ -65,7 +64,7 @@ _NEVER_DEEP: Final = frozenset(
         "caption",
     ]
 )
-"""Elements without content, and those that the next of their kind closes (HTML Standard, 13.1.2.4)."""
+"""Void elements, and elements that the next sibling closes implicitly (HTML Standard, 13.1.2.4)."""
 
 _HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _SIZED: Final = re.compile(r"(?:^|[\s;])(?:aspect-ratio|height)\s*:(?!\s*auto)", re.IGNORECASE)
@@ -74,7 +73,7 @@ _INVISIBLE: Final = str.maketrans(dict.fromkeys(["\x00", "\u00ad", "\u200b", "\u
 
 
 def clean_text(text: str) -> str:
-    """Return the text in Unicode's composed form (NFC), without lone surrogates, NUL and invisible break marks."""
+    """Normalise text to NFC without lone surrogates, NUL or invisible break characters."""
     if text.isascii():
         return text.replace("\x00", "")
     whole = text.encode("utf-8", "replace").decode("utf-8")
@@ -82,16 +81,16 @@ def clean_text(text: str) -> str:
 
 
 def safe_html(html: str) -> str:
-    """Return HTML that a parser reads in linear time: at most `MAX_BODY` characters and `MAX_DEPTH` levels.
+    """Limit HTML to `MAX_BODY` characters and `MAX_DEPTH` levels, so it parses in linear time.
 
-    Tags that would open a deeper level are left out; their content stays.
+    Tags that would open a deeper level are dropped; their content stays.
     """
     html = html[:MAX_BODY]
     return _flattened(html) if html.count("<") > _SUSPICIOUS else html
 
 
 def bounded_html(text: str) -> tuple[str, bool]:
-    """Return as much of a page as is read, made harmless, and whether that is less than all."""
+    """Return the part of a page to parse, sanitised, and whether the page was cut."""
     end = min(len(text), MAX_PAGE_LENGTH)
     budget = 8 * end + 100_000
     kept: list[str] = []
@@ -142,34 +141,34 @@ Attributes = Mapping[str, str | None]
 
 
 def media_source(attributes: Attributes) -> str:
-    """Return where an image or a frame comes from, one that a script loads late too; empty where it says nothing."""
+    """Return the source of an image or frame, including lazy-loaded ones (`data-src`); empty without one."""
     return attributes.get("src") or attributes.get("data-src") or ""
 
 
 def alternative_text(attributes: Attributes) -> str | None:
-    """Return the alternative text of an image; None where there is no such attribute."""
+    """Return the alternative text of an image; `None` without an `alt` attribute."""
     return attributes["alt"] or "" if "alt" in attributes else None
 
 
 def is_hidden(attributes: Attributes) -> bool:
-    """Tell whether an element is shown to nobody, by its own attributes."""
+    """Return whether an element's own attributes hide it."""
     return "hidden" in attributes or bool(_HIDDEN.search(attributes.get("style") or ""))
 
 
 def is_point(attributes: Attributes) -> bool:
-    """Tell whether an image has a pixel at most: it counts visitors, and shows nothing."""
+    """Return whether an image is at most one pixel in size, such as a tracking pixel."""
     return all(_POINT.fullmatch(attributes.get(name) or "") for name in ("width", "height"))
 
 
 def is_decorative(attributes: Attributes) -> bool:
-    """Tell whether an image is kept from those who do not see it, or shows nobody anything."""
+    """Return whether an image is marked as decorative for assistive technology, hidden or a tracking pixel."""
     if attributes.get("role") in {"presentation", "none"} or attributes.get("aria-hidden") == "true":
         return True
     return is_hidden(attributes) or is_point(attributes)
 
 
 def is_sized(attributes: Attributes) -> bool:
-    """Tell whether a browser knows how much room an image takes before it arrives."""
+    """Return whether a browser can reserve an image's space before it loads; also true for hidden images."""
     if attributes.get("width") and attributes.get("height"):
         return True
     return is_hidden(attributes) or bool(_SIZED.search(attributes.get("style") or ""))

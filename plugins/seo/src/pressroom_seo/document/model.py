@@ -1,7 +1,7 @@
-"""What a page is to the checks: the document that its body is, the facts of the whole, and how alike texts are.
+"""Models of pages for the checks: parsed bodies, page facts, and simhash fingerprints for finding similar texts.
 
-A simhash (Charikar 2002; Manku, Jain and Das Sarma 2007) is a fingerprint of 64 bits that differs in few of them
-where the texts differ in little, so that a whole site can be compared without keeping its texts.
+A simhash (Charikar 2002; Manku, Jain and Das Sarma 2007) is a 64-bit fingerprint: those of similar texts differ in few
+bits. It allows comparing all pages of a site without keeping their texts.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from hashlib import blake2b
 from typing import Final, Literal
 
 NOT_FOLLOWED: Final = frozenset({"nofollow", "ugc", "sponsored"})
-"""The relations of links that search engines do not follow."""
+"""Link relations that tell search engines not to follow a link."""
 
 
 class BlockKind(StrEnum):
-    """What a block of text is."""
+    """The kind of a text block."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -32,10 +32,10 @@ class BlockKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A piece of text between two breaks of the layout.
+    """A block of text, such as a heading or paragraph.
 
-    `level` is 1 to 6 for headings and 0 else; `number` counts the blocks of its kind from 1; `section` is the text of
-    the heading above it. `text` has single blanks, and a line feed where the author forced a new line.
+    `level` is 1 to 6 for headings, otherwise 0; `number` counts the blocks of the same kind from 1; `section` is the
+    text of the preceding heading. `text` has collapsed whitespace, with a line feed for each forced line break.
     """
 
     kind: BlockKind
@@ -48,7 +48,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link. `href` is None where the element has no such attribute; `text` is what people see or hear of it."""
+    """A link. `href` is `None` without the attribute; `text` is the visible text or, failing that, the label."""
 
     text: str
     href: str | None
@@ -58,13 +58,13 @@ class Link:
 
     @property
     def followed(self) -> bool:
-        """Whether search engines may follow it."""
+        """Whether search engines may follow the link."""
         return self.rel.isdisjoint(NOT_FOLLOWED)
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image. `alt` is None where there is no such attribute, and empty for decoration."""
+    """An image. `alt` is `None` without the attribute, and empty for decorative images."""
 
     src: str
     alt: str | None
@@ -78,17 +78,16 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Video:
-    """A video of the page itself or of a video site."""
+    """An embedded video, hosted by the page or by a video site."""
 
     src: str
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A body, read.
+    """A parsed body.
 
-    `anchors` are the places (as block numbers) of lists and tables; `cut` tells that the body was
-    longer than what is read.
+    `anchors` are the positions of lists and tables, as block indexes; `cut` is whether the body exceeded the limits.
     """
 
     blocks: tuple[Block, ...] = ()
@@ -106,34 +105,34 @@ class Document:
 
     @property
     def prose(self) -> str:
-        """All text but code, a block a line."""
+        """All text except code, blocks separated by line feeds."""
         return "\n".join(block.text for block in self.blocks if block.kind is not BlockKind.CODE)
 
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """A link to another page, normalised, as a crawl keeps it."""
+    """A link to a page as a crawl keeps it; `url` is normalised."""
 
     url: str
     text: str
     nofollow: bool = False
     unseen: bool = False
-    """Whether people do not see it, or are not told of it: it doubles another one."""
+    """Whether the link is hidden, or hidden from assistive technology, usually as a duplicate of another."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageImage:
-    """An image of the page as a crawl keeps it; `alt` is `None` where there is no such attribute."""
+    """An image as a crawl keeps it; `alt` is `None` without the attribute."""
 
     url: str
     alt: str | None
     sized: bool
-    """Whether width and height are given, so that the page does not jump when it arrives."""
+    """Whether the image has dimensions, which avoids layout shifts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alternate:
-    """The same page in another language (`hreflang`)."""
+    """An alternate language version of the page (`hreflang`)."""
 
     language: str
     url: str
@@ -147,12 +146,12 @@ class StructuredData:
     types: tuple[str, ...]
     problem: str = ""
     missing: tuple[str, ...] = ()
-    """Properties that search engines require for this type and that are not there."""
+    """Missing properties that search engines require for this type."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What an HTML page says."""
+    """The facts of an HTML page."""
 
     encoding: str = "utf-8"
     encoding_http: str = ""
@@ -166,30 +165,30 @@ class PageFacts:
     viewport: str = ""
     robots: tuple[str, ...] = ()
     refresh: str | None = None
-    """Where a `meta refresh` leads, normalised; `None` without one."""
+    """Normalised target of a `meta refresh`; `None` without one."""
 
     canonicals: tuple[str, ...] = ()
-    """Normalised; one that is not a URL becomes an empty string."""
+    """Normalised canonical URLs; an invalid one becomes an empty string."""
 
     canonical_relative: bool = False
     headings: tuple[tuple[int, str], ...] = ()
     words: int = 0
     text_hash: str = ""
-    """Of the main text; equal where two pages say the same."""
+    """Hash of the main text's words; equal for pages with the same text."""
 
     form_hash: str = ""
-    """Of title and text without their numbers; equal where a program made two pages that differ in nothing else."""
+    """Hash of title and text with numbers masked; equal for generated pages that differ only in numbers."""
 
     simhash: int = 0
-    """A fingerprint of the main text; 0 where the text is too short for one."""
+    """Fingerprint of the main text; 0 if the text is too short."""
 
     links: tuple[PageLink, ...] = ()
     links_total: int = 0
     uncrawlable: tuple[str, ...] = ()
-    """Links that lead nowhere without a script, as they are written."""
+    """Links that only work with JavaScript, as written."""
 
     unreadable: tuple[str, ...] = ()
-    """Links that are not URLs, as written."""
+    """Links that are not valid URLs, as written."""
 
     with_session: tuple[str, ...] = ()
     images: tuple[PageImage, ...] = ()
@@ -199,24 +198,24 @@ class PageFacts:
     twitter: dict[str, str] = field(default_factory=dict)
     structured: tuple[StructuredData, ...] = ()
     insecure: tuple[str, ...] = ()
-    """Scripts, styles, frames and images that are loaded over plain http."""
+    """Scripts, stylesheets, frames and media loaded over plain HTTP."""
 
     insecure_forms: tuple[str, ...] = ()
     elements: int = 0
     cut: bool = False
-    """Whether the page is so large that only its beginning was read."""
+    """Whether the page exceeded the limits and only its beginning was parsed."""
 
     blocking: int = 0
-    """Scripts and styles in the head that must arrive before anything is drawn."""
+    """Number of render-blocking scripts and stylesheets in the head."""
 
     icon: bool = False
     placeholder: bool = False
     meta_headers: tuple[str, ...] = ()
-    """Headers that the page gives in its head instead, by their names in lower case."""
+    """Headers that the page sets with meta elements, by lower-case name."""
 
 
 NEAR: Final = 6
-"""In how many bits the fingerprints of near-duplicates differ at most; they share about nine shingles of ten."""
+"""Maximum number of differing bits between near-duplicates, which share about nine of ten shingles."""
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|[^\W_]+")
 _MIN_WORDS = 40
@@ -227,16 +226,16 @@ _SPREAD: Final = tuple(sum(1 << (bit * _LANE) for bit in range(8) if byte >> bit
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text in lower case; every character of Chinese, Japanese and Korean counts as one."""
+    """Return the case-folded words of a text; each Chinese, Japanese or Korean character counts as a word."""
     return _WORD.findall(text.casefold())
 
 
 def simhash(words: Sequence[str]) -> int:
-    """Return a fingerprint of 64 bits of the first 5000 words; 0 where there are fewer than 40."""
+    """Return a 64-bit fingerprint of the first 5000 words; 0 for fewer than 40 words."""
     if len(words) < _MIN_WORDS:
         return 0
     words = words[:_MAX_WORDS]
-    # Eight counters lie side by side in each of these numbers, so that one addition counts eight bits.
+    # Each integer packs eight 32-bit counters, so one addition counts eight bits.
     counters = [0] * 8
     total = len(words) - 2
     for at in range(total):
@@ -252,15 +251,15 @@ def simhash(words: Sequence[str]) -> int:
 
 
 def distance(one: int, other: int) -> int:
-    """Return in how many bits two fingerprints differ."""
+    """Return the number of bits in which two fingerprints differ."""
     return (one ^ other).bit_count()
 
 
 def near_pairs(fingerprints: Mapping[str, int], most: int = NEAR) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of names whose fingerprints differ in at most `most` bits (0 to 7), except fingerprints of 0.
+    """Yield the pairs of names whose fingerprints differ in at most `most` bits (0 to 7), ignoring fingerprints of 0.
 
-    Of the eight bytes one must be equal in such a pair, so that only names with an equal byte are compared, and of
-    these the last 200.
+    Such a pair shares at least one of eight bytes, so only names with an equal byte are compared: for each byte, the
+    last 200 of them.
     """
     alike: dict[tuple[int, int], list[str]] = defaultdict(list)
     for name, fingerprint in fingerprints.items():

@@ -1,4 +1,4 @@
-"""Reading a body of HTML or Markdown (CommonMark with tables and strikethrough) into blocks, links and images."""
+"""Parsing of HTML and Markdown bodies (CommonMark with tables and strikethrough) into blocks, links and images."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _SKIPPED: Final = frozenset(
         "-comment",
     ]
 )
-"""What is not the article's text."""
+"""Elements whose content is not part of the article's text."""
 
 _BLOCKS: Final = {
     **{f"h{level}": BlockKind.HEADING for level in range(1, 7)},
@@ -95,7 +95,7 @@ _BLOCKS: Final = {
     "pre": BlockKind.CODE,
 }
 _INHERITS: Final = frozenset(["p", "div", "section", "article"])
-"""Inside a list item, a cell, a quote or a caption these are part of it."""
+"""Elements that keep the kind of an enclosing list item, cell, quote, caption or code block."""
 
 _ANCHORS: Final = frozenset({"ul", "ol", "dl", "table"})
 _CENTRED: Final = re.compile(r"text-align\s*:\s*center", re.IGNORECASE)
@@ -109,7 +109,7 @@ _State = tuple["LexborNode", str, BlockKind, bool]
 
 
 def document_from_html(html: str) -> Document:
-    """Return the document of a fragment or a whole page of HTML. It takes any text, and reads `MAX_BODY` of it."""
+    """Parse an HTML fragment or page, up to `MAX_BODY` characters. Accepts any text."""
     from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415
 
     body = LexborHTMLParser(safe_html(html)).body
@@ -127,7 +127,7 @@ def document_from_html(html: str) -> Document:
 
 
 class _Reader:
-    """Goes through a tree without recursion, and collects."""
+    """Walks a tree without recursion and collects its blocks, links and media."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
@@ -161,7 +161,7 @@ class _Reader:
         self._flush()
 
     def _enter(self, node: LexborNode, tag: str, stack: list[_State]) -> bool:
-        """Take the node in; return whether it was put on the stack, to look into it."""
+        """Process a node. Return whether it was pushed onto the stack to visit its children."""
         if tag == "-text":
             self._take_text(node.text_content or "")
             return False
@@ -268,22 +268,22 @@ def _pixels(value: str | None) -> int | None:
 
 
 MAX_LINES: Final = 20_000
-"""How many lines with text are read; each may be a list item or a table row, the costliest of all blocks."""
+"""Maximum number of non-blank lines to parse; each may be a list item or a table row, the most expensive blocks."""
 
 _MAX_CELLS: Final = 100_000
-"""How many bars a text may have: each may begin a cell of a table."""
+"""With more `|` characters than this, none is parsed: each may begin a table cell."""
 
 _MAX_MARKS: Final = 1_500
-"""A paragraph with more brackets, stars and the like is read as plain text: pairing them takes quadratic time."""
+"""A paragraph with more inline delimiters becomes plain text: pairing them takes quadratic time."""
 
 _ALL_MARKS: Final = 60_000
-"""After this many marks, every paragraph is read as plain text."""
+"""Inline delimiters of the whole text after which every paragraph becomes plain text."""
 
 _MARKS: Final = "[]*_`<!&\\~"
 
 
 def document_from_markdown(text: str) -> Document:
-    """Return the document of a Markdown text. It takes any text, and reads at most `MAX_BODY` and `MAX_LINES` of it."""
+    """Parse Markdown, up to `MAX_BODY` characters and `MAX_LINES` non-blank lines. Accepts any text."""
     body, cut = _bounded(text)
     return replace(document_from_html(_parser().render(body)), markdown=True, cut=cut)
 

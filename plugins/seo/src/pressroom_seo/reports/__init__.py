@@ -1,1 +1,1 @@
-"""Reports of whole sites: crawls that survive a restart, what they found, and what people said of it."""
+"""Site reports: resumable crawls, their findings, and the marks that users set on findings."""

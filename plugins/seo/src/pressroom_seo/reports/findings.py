@@ -1,4 +1,4 @@
-"""What checks found on a site, which findings are open, and the resulting score."""
+"""Findings of a crawl: their rows, which of them are open, and the resulting score."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pressroom_seo.site_checks.report import CRAWL_CHECKS
 from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, MarkRow, upsert
 
 MAX_EVIDENCE: Final = 5
-"""How many findings of one check at one URL are kept."""
+"""Maximum number of pieces of evidence to keep per check and URL."""
 
 _LETTERS: Final = 22
 
@@ -27,7 +27,7 @@ Group = aliased(MarkRow)
 
 
 def issue_id(website_id: str, check_id: str, url: str = "") -> str:
-    """Return the id of a finding, the same in every crawl; without `url` that of a check's findings on a website."""
+    """Return a finding's ID, which is stable across crawls; without `url`, the ID of the check's group of findings."""
     number = int.from_bytes(hashlib.sha256(f"{website_id}\0{check_id}\0{url}".encode()).digest()[:17], "big")
     digits = []
     for _ in range(_LETTERS):
@@ -37,7 +37,7 @@ def issue_id(website_id: str, check_id: str, url: str = "") -> str:
 
 
 def finding_rows(crawl_id: str, website_id: str, issues: Iterable[Issue]) -> list[dict[str, Any]]:
-    """Return the rows of issues: one for each check and URL."""
+    """Convert issues to rows, one for each check and URL."""
     rows: dict[str, dict[str, Any]] = {}
     for one in issues:
         id_ = issue_id(website_id, one.check_id, one.url)
@@ -60,7 +60,7 @@ def finding_rows(crawl_id: str, website_id: str, issues: Iterable[Issue]) -> lis
 
 
 async def add_groups(session: AsyncSession, crawl: CrawlRow) -> None:
-    """Add a row for each check that found something on the site, with the number of URLs."""
+    """Replace the group rows of a crawl: one for each check with findings, counting its URLs."""
     counting = (
         select(FindingRow.check_id, func.count())
         .where(FindingRow.crawl_id == crawl.id, FindingRow.url != "")
@@ -79,14 +79,14 @@ async def add_groups(session: AsyncSession, crawl: CrawlRow) -> None:
 
 
 def with_marks(wanted: Any, crawl: CrawlRow) -> Any:
-    """Return a query of findings joined with what people said of them, and of the check on the whole site."""
+    """Join a query of findings with the marks on the finding itself (`Own`) and on its check (`Group`)."""
     own = and_(Own.website_id == crawl.website_id, Own.issue_id == FindingRow.id)
     group = and_(Group.website_id == crawl.website_id, Group.issue_id == FindingRow.group_id)
     return wanted.outerjoin(Own, own).outerjoin(Group, group)
 
 
 def is_open(crawl: CrawlRow) -> ColumnElement[bool]:
-    """Return the condition for findings that count: not ignored, nor marked as fixed since the crawl began."""
+    """Return the condition for open findings: neither ignored nor marked as fixed since the crawl began."""
     return and_(_counts(Own, crawl), _counts(Group, crawl))
 
 
@@ -96,7 +96,7 @@ def _counts(mark: Any, crawl: CrawlRow) -> ColumnElement[bool]:
 
 
 def standing(mark: MarkRow | None, crawl: CrawlRow) -> str:
-    """Return what a mark makes of a finding: `open`, `fixed` or `ignored`."""
+    """Return a finding's status under a mark: `open`, `fixed` or `ignored`."""
     if mark is None or (mark.status == "fixed" and mark.updated_at < (crawl.started_at or crawl.created_at)):
         return "open"
     return mark.status
@@ -104,7 +104,7 @@ def standing(mark: MarkRow | None, crawl: CrawlRow) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The open findings of a crawl: by check, by severity, and the score that they come to."""
+    """The number of open findings of a crawl, by check and by severity, and the resulting score."""
 
     counts: Mapping[str, int]
     severities: Mapping[str, int]
@@ -140,7 +140,7 @@ async def tally(session: AsyncSession, crawl: CrawlRow) -> Tally:
 
 
 async def _healths(session: AsyncSession, by_url: Any) -> tuple[list[float], int]:
-    """Return the healths of the URLs with open findings, and how many of them count in any case."""
+    """Return the health of each URL with open findings, and how many of these URLs are pages counted in the score."""
     healths: list[float] = []
     counted = 0
     last: str | None = None

@@ -1,4 +1,4 @@
-"""What people say of findings: that one is fixed, or to be ignored."""
+"""Marks that users set on findings: fixed or ignored."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ MAX_NOTE_LENGTH: Final = 1000
 async def mark(
     plugin: PluginContext, user_id: str, issue_id: str, status: str, note: str
 ) -> tuple[CrawlFinding, CrawlRow]:
-    """Store the mark of a finding, and count again. Safe to repeat.
+    """Set or clear the mark of a finding, and recompute the report's score. Idempotent.
 
-    Raises `NotFound` where the newest report of none of the account's websites has it.
+    Raises `NotFound` if no current report of the account has the finding.
     """
     database = plugin.services.database
     wanted = (

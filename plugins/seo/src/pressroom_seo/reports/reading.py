@@ -1,4 +1,4 @@
-"""Reading a report: its issues, pages, links and structured data, a page at a time."""
+"""Paginated queries of a report: issues, pages, links and structured data."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from pressroom_seo.site_checks.report import CRAWL_CHECKS
 from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, LinkRow
 
 SAMPLES: Final = 5
-"""How many URLs a list of issues names for each check."""
+"""Maximum number of sample URLs per check in a list of issues."""
 
 MAX_DEPTH: Final = 4
-"""Links from the first page; pages further away are too deep."""
+"""Maximum number of links from the home page; pages further away are too deep."""
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlFinding:
-    """What a check found: on the whole site, or at one URL. `status` is `open`, `fixed` or `ignored`."""
+    """A check's findings on the whole site or at one URL. `status` is `open`, `fixed` or `ignored`."""
 
     issue_id: str
     check_id: str
@@ -41,12 +41,12 @@ class CrawlFinding:
 
 
 def cursor_of(crawl: CrawlRow, place: str) -> str:
-    """Return the cursor behind a place in the lists of a crawl."""
+    """Encode a position in a crawl's list as a cursor."""
     return base64.urlsafe_b64encode(f"{crawl.id} {place}".encode()).decode().rstrip("=")
 
 
 def place_of(crawl: CrawlRow, cursor: str | None) -> str:
-    """Return the place; empty without a cursor. Raises `InvalidInput`, also where the report is another one by now."""
+    """Decode a cursor; empty without one. Raises `InvalidInput` if it is invalid or belongs to another report."""
     if cursor is None:
         return ""
     try:
@@ -68,7 +68,7 @@ class CrawlReport:
     async def groups(
         self, *, severity: str | None, limit: int, cursor: str | None
     ) -> tuple[list[CrawlFinding], str | None]:
-        """Return what checks found and is open, the most severe and most frequent first."""
+        """Return a page of the checks with open findings, most severe and then most frequent first."""
         place = place_of(self._crawl, cursor)
         after = int(place) if place.isdecimal() else 0
         counting = with_marks(select(FindingRow.check_id, FindingRow.severity, func.count().label("n")), self._crawl)
@@ -91,7 +91,7 @@ class CrawlReport:
     async def addresses(
         self, check_id: str, *, limit: int, cursor: str | None
     ) -> tuple[list[CrawlFinding], str | None]:
-        """Return the URLs at which a check found something, with their status and notes."""
+        """Return a page of a check's findings, one per URL, with status and note."""
         last = place_of(self._crawl, cursor)
         wanted = with_marks(select(FindingRow, Own, Group), self._crawl)
         wanted = wanted.where(FindingRow.crawl_id == self._crawl.id, FindingRow.check_id == check_id)
@@ -107,7 +107,7 @@ class CrawlReport:
         return found, cursor_of(self._crawl, rows[limit - 1][0].url) if len(rows) > limit else None
 
     async def pages(self, *, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
-        """Return the URLs that were requested, each with the number of open issues."""
+        """Return a page of the requested URLs, each with its number of open issues."""
         rows, more = await self._page_rows((), limit, cursor)
         counting = with_marks(select(FindingRow.url, func.count()), self._crawl).where(*self._open())
         counting = counting.where(FindingRow.url.in_([row.url for row in rows])).group_by(FindingRow.url)
@@ -128,12 +128,12 @@ class CrawlReport:
         return listed, more
 
     async def structured_data(self, *, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
-        """Return the pages with structured data, and its items."""
+        """Return a page of the URLs with structured data, and its items."""
         rows, more = await self._page_rows((CrawledPageRow.structured.is_not(None),), limit, cursor)
         return [{"url": row.url, "items": list(row.structured or ())} for row in rows], more
 
     async def orphans(self, limit: int) -> list[dict[str, Any]]:
-        """Return pages that nothing links to, then those that are too deep, the deepest first."""
+        """Return pages without incoming links, then pages that are too deep, deepest first."""
         bad = or_(CrawledPageRow.orphan.is_(True), CrawledPageRow.depth > MAX_DEPTH)
         wanted = select(CrawledPageRow.url, CrawledPageRow.inlinks, CrawledPageRow.depth).where(
             CrawledPageRow.crawl_id == self._crawl.id, bad
@@ -148,7 +148,7 @@ class CrawlReport:
             ]
 
     async def links(self, *, limit: int, cursor: str | None = None) -> tuple[list[dict[str, Any]], str | None]:
-        """Return broken, redirected and insecure links."""
+        """Return a page of the broken, redirected and insecure links."""
         last = place_of(self._crawl, cursor)
         wanted = select(LinkRow).where(LinkRow.crawl_id == self._crawl.id, LinkRow.problems != "", LinkRow.url > last)
         async with self._database.reading() as session:
@@ -167,7 +167,7 @@ class CrawlReport:
         return listed, cursor_of(self._crawl, rows[limit - 1].url) if len(rows) > limit else None
 
     async def targets(self, most: int) -> dict[str, list[str]]:
-        """Return the links that the crawl knows, and pages that have them: those with problems first."""
+        """Return up to `most` links of the crawl with the pages that contain them; links with problems come first."""
         wanted = select(LinkRow.url, LinkRow.found_in).where(LinkRow.crawl_id == self._crawl.id)
         wanted = wanted.order_by(case((LinkRow.problems != "", 0), else_=1), LinkRow.url).limit(most)
         async with self._database.reading() as session:

@@ -1,6 +1,6 @@
-"""The job that crawls a site: it continues where a process was killed, and forgets disconnected websites.
+"""The crawl job, which resumes after a crash, and the clean-up of disconnected websites.
 
-At the end of a crawl it finds what is wrong with the site as a whole, how its pages are connected, and the score.
+At the end of a crawl, the job runs the site-wide checks, stores how pages link to each other, and computes the score.
 """
 
 from __future__ import annotations
@@ -33,21 +33,24 @@ _AT_ONCE: Final = 500
 T = TypeVar("T")
 
 MAX_WAITS: Final = 20
-"""How often a crawl waits for a site or for another crawl of the same host before it ends with what it has."""
+"""How often a crawl waits for a busy site before it finishes with what it has.
+
+While another crawl holds the host, it may wait six times as often; then it fails.
+"""
 
 MAX_WAIT: Final = timedelta(hours=6)
 _HOST_TAKEN: Final = timedelta(seconds=30)
 PATIENCE: Final = 5.0
-"""Seconds that a crawl waits for a site; before a longer wait it gives its place to other jobs."""
+"""Longest wait for a site in seconds; for a longer one, the crawl yields to other jobs."""
 
 TURN: Final = 300.0
-"""Seconds after which it does so in any case."""
+"""Seconds after which the crawl yields to other jobs in any case."""
 
 _ELSEWHERE: Final = Politeness(longest_delay=PATIENCE, longest_wait=PATIENCE, retries=1)
 
 
 async def close(database: Database, crawl: CrawlRow, report: SiteReport, facts: SiteFacts, kept_reports: int) -> None:
-    """Make the report of a crawl that is over. It is safe to repeat after a restart."""
+    """Store the report of a completed crawl. Idempotent, so it can be repeated after a restart."""
     await _write_findings(database, crawl, report, facts)
     await _write_places(database, crawl, report.index)
     await _write_links(database, crawl, report.index)
@@ -62,7 +65,7 @@ async def close(database: Database, crawl: CrawlRow, report: SiteReport, facts: 
 
 
 async def finish(session: AsyncSession, row: CrawlRow) -> None:
-    """Count what is open, compare it with the report before, and let the crawl be over."""
+    """Mark a crawl as finished, compute its score and compare it with the previous report."""
     row.status, row.active, row.host, row.state = "finished", None, None, None
     row.finished_at = datetime.now(UTC)
     await recount(session, row)
@@ -80,7 +83,7 @@ async def finish(session: AsyncSession, row: CrawlRow) -> None:
 
 
 async def recount(session: AsyncSession, row: CrawlRow) -> None:
-    """Compute the score again, after a crawl or when a finding was marked."""
+    """Recompute the counts and the score, after a crawl or when a finding is marked."""
     await session.flush()
     counted = await tally(session, row)
     row.counts, row.severities, row.score = dict(counted.counts), dict(counted.severities), counted.score
@@ -117,7 +120,7 @@ def _some(items: Iterator[T]) -> list[T]:
 
 
 async def _write_places(database: Database, crawl: CrawlRow, index: SiteIndex) -> None:
-    """Note how many pages link to each page, and how far from the first page it is."""
+    """Store each page's number of incoming links, its depth, and whether it is an orphan."""
     table: Any = CrawledPageRow.__table__
     change = (
         update(table)
@@ -138,12 +141,12 @@ def _places(index: SiteIndex) -> Iterator[dict[str, Any]]:
 
 
 async def _write_links(database: Database, crawl: CrawlRow, index: SiteIndex) -> None:
-    """Note what is wrong with links, and where they are."""
+    """Store the problems of links and the pages that contain them."""
     rows = await asyncio.to_thread(lambda: iter(_link_rows(crawl, index)))
     while some := _some(rows):
         async with database.writing() as session:
             for row in some:
-                # What was read is in the row already; only what is known in the end is written.
+                # The row already has the record; only write what the finished crawl adds.
                 row.pop("record", None)
             known = [row for row in some if not row["internal"]]
             await _update_links(session, known)
@@ -175,7 +178,7 @@ def _link_rows(crawl: CrawlRow, index: SiteIndex) -> list[dict[str, Any]]:
 
 
 def _looked_at(index: SiteIndex, entry: SiteIndexEntry) -> LinkRecord:
-    """Return a page of the site as a link to it is seen: the end of its redirects counts."""
+    """Return the link record of a page of the site, with the status at the end of its redirects."""
     at, seen = entry, {entry.url}
     while at.location and at.location not in seen and at.location in index.entries:
         seen.add(at.location)
@@ -200,7 +203,7 @@ def _link_row(crawl: CrawlRow, record: LinkRecord, found_in: Sequence[str], *, i
 
 
 async def _forget_older(session: AsyncSession, row: CrawlRow, kept: int) -> None:
-    """Remove what older crawls of the website read, and the oldest crawls altogether."""
+    """Delete the details of the website's older crawls, and all but the newest `kept` crawls."""
     mine = (CrawlRow.website_id == row.website_id, CrawlRow.id != row.id, CrawlRow.active.is_(None))
     wanted = select(CrawlRow.id).where(*mine).order_by(CrawlRow.created_at.desc())
     older = list(await session.scalars(wanted))
@@ -210,7 +213,7 @@ async def _forget_older(session: AsyncSession, row: CrawlRow, kept: int) -> None
 
 
 async def tidy_up(plugin: PluginContext[SeoConfig]) -> int:
-    """Remove all that is kept of disconnected websites, and return how many there were. Safe to repeat."""
+    """Delete all data of disconnected websites and return their number. Idempotent."""
     database, websites = plugin.services.database, content_services(plugin).websites
     known = select(CrawlRow.user_id, CrawlRow.website_id).distinct()
     async with database.reading() as session:
@@ -235,7 +238,7 @@ async def _forget(plugin: PluginContext[SeoConfig], website_id: str) -> None:
 
 
 async def crawl_website(plugin: PluginContext[SeoConfig], run: JobRun) -> Mapping[str, Any] | Pause:
-    """Crawl a website, and return the result. Safe to repeat: it resumes from the last checkpoint."""
+    """Crawl a website and return the job's result. When repeated, it resumes from the last checkpoint."""
     crawls = Crawls(plugin)
     row = await crawls.read(str(run.payload["crawl_id"]))
     if row is None or row.active is None:
@@ -298,7 +301,7 @@ async def _crawl(plugin: PluginContext[SeoConfig], run: JobRun, row: CrawlRow) -
 
     try:
         running = crawl(row.state)
-    except ValueError:  # a checkpoint of another version of this plugin
+    except ValueError:  # the checkpoint was written by another version of this plugin
         row.state = None
         running = crawl(None)
     if row.state is None:
@@ -309,7 +312,7 @@ async def _crawl(plugin: PluginContext[SeoConfig], run: JobRun, row: CrawlRow) -
 
 
 async def _wait(crawls: Crawls, row: CrawlRow, pause: timedelta) -> Mapping[str, Any]:
-    """Continue a crawl later, in a job of its own."""
+    """Continue a crawl later in a new job, or fail it after too many waits."""
     if row.restarts >= MAX_WAITS * 6:
         await crawls.fail(row.id, "Another crawl of the same host takes too long. Ask again later.")
         return {"crawl_id": row.id, "status": "failed", "message": "another crawl of the same host takes too long"}

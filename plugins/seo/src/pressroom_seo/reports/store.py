@@ -1,4 +1,4 @@
-"""The crawls of accounts: asking for one, and taking part in it. Their records go to the database a batch at a time."""
+"""Storage of crawls: requesting, claiming and ending them, and writing their records in batches."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from pressroom_seo.tables import BATCH, CrawledPageRow, CrawlRow, FindingRow, Li
 from pressroom_seo.urls import host_of, normalise
 
 _UNSTARTED: Final = timedelta(seconds=60)
-"""How old a crawl without a job may be: the process that began it may still be about to queue one."""
+"""Grace period for a crawl without a job: the process that created it may be about to enqueue one."""
 
 _ALIVE: Final = frozenset({"queued", "running"})
 _SHARED: Final = frozenset({"dev.to", "hashnode.com", "medium.com", "github.com", "wordpress.com"})
-"""Hosts that belong to a platform: an account there is not the site."""
+"""Hosts of platforms, whose home page is not the user's site."""
 
 _GIVEN: Final = ("id", "user_id", "website_id", "active", "start", "own", "max_pages", "status", "job_id", "created_at")
 
 
 def start_of(website: Website) -> str:
-    """Return the URL of a website's first page, normalised. Raises `InvalidInput` if it has none of its own."""
+    """Return the normalised URL of a website's home page. Raises `InvalidInput` if it has none of its own."""
     start = normalise(website.url) if website.url else None
     if start is None:
         raise InvalidInput(
@@ -50,13 +50,13 @@ def start_of(website: Website) -> str:
 
 
 def is_own(config: SeoConfig, website: Website) -> bool:
-    """Return whether a website may be asked without pauses: built-in sites, and hosts whose owner agreed."""
+    """Return whether a website may be crawled without pauses: built-in sites, and hosts whose owner agreed."""
     parts = urlsplit(website.url)
     return website.platform == BUILTIN or bool({parts.hostname, parts.netloc}.intersection(config.own_hosts))
 
 
 class Crawls:
-    """The crawls of all accounts. What belongs to another account does not exist."""
+    """The crawls of all accounts. Queries by account treat other accounts' crawls as missing."""
 
     def __init__(self, plugin: PluginContext[SeoConfig]) -> None:
         self._plugin = plugin
@@ -64,7 +64,7 @@ class Crawls:
         self._database = plugin.services.database
 
     async def newest(self, user_id: str, website_id: str) -> CrawlRow | None:
-        """Return the newest crawl of a website that is finished, or `None`."""
+        """Return the newest finished crawl of a website, or `None`."""
         wanted = select(CrawlRow).where(
             CrawlRow.user_id == user_id, CrawlRow.website_id == as_id(website_id), CrawlRow.status == "finished"
         )
@@ -72,7 +72,7 @@ class Crawls:
             return cast("CrawlRow | None", await session.scalar(wanted.order_by(CrawlRow.finished_at.desc()).limit(1)))
 
     async def history(self, user_id: str, website_id: str, most: int) -> list[CrawlRow]:
-        """Return the finished crawls of a website, newest first."""
+        """Return up to `most` finished crawls of a website, newest first."""
         wanted = select(CrawlRow).where(
             CrawlRow.user_id == user_id, CrawlRow.website_id == as_id(website_id), CrawlRow.status == "finished"
         )
@@ -80,7 +80,7 @@ class Crawls:
             return list(await session.scalars(wanted.order_by(CrawlRow.finished_at.desc()).limit(most)))
 
     async def last_failure(self, user_id: str, website_id: str, since: datetime | None) -> str:
-        """Return why the newest crawl failed; empty where one was finished since."""
+        """Return why the newest failed crawl failed; empty if none failed among those created after `since`."""
         wanted = select(CrawlRow).where(
             CrawlRow.user_id == user_id, CrawlRow.website_id == as_id(website_id), CrawlRow.status == "failed"
         )
@@ -91,7 +91,7 @@ class Crawls:
         return " ".join(row.notes) if row is not None else ""
 
     async def active(self, user_id: str, website_id: str) -> CrawlRow | None:
-        """Return the crawl of a website that is under way, or `None`. One whose job is gone is over."""
+        """Return the active crawl of a website, or `None`. Fails a crawl whose job is gone."""
         wanted = select(CrawlRow).where(CrawlRow.user_id == user_id, CrawlRow.active == as_id(website_id))
         async with self._database.reading() as session:
             row: CrawlRow | None = await session.scalar(wanted)
@@ -101,7 +101,7 @@ class Crawls:
         return None
 
     async def request(self, user_id: str, website: Website, plan: str) -> tuple[CrawlRow, bool]:
-        """Queue a crawl of a website, and tell whether it is a new one: there is one at a time.
+        """Queue a crawl of a website, or return the active one. The second value is whether the crawl is new.
 
         Raises `InvalidInput` if the website has no URL of its own.
         """
@@ -125,14 +125,14 @@ class Crawls:
             try:
                 async with self._database.writing() as session:
                     session.add(row)
-            except IntegrityError:  # somebody asked at the same moment
+            except IntegrityError:  # lost a race against another request
                 row = CrawlRow(**{name: getattr(row, name) for name in _GIVEN})
                 continue
             row.job_id = await self.enqueue(row)
             return row, True
 
     async def enqueue(self, row: CrawlRow, *, run_at: datetime | None = None) -> str:
-        """Queue the job of a crawl, and return its id."""
+        """Enqueue the job of a crawl and return its ID."""
         key = f"{row.id}:{row.restarts}"
         payload = {"crawl_id": row.id, "website_id": row.website_id}
         job_id = await self._plugin.services.jobs.enqueue(CRAWL, payload, subject=row.user_id, key=key, run_at=run_at)
@@ -140,29 +140,29 @@ class Crawls:
         return job_id
 
     async def read(self, crawl_id: str) -> CrawlRow | None:
-        """Return a crawl with the state from which it resumes."""
+        """Return a crawl including its checkpoint, or `None`."""
         wanted = select(CrawlRow).where(CrawlRow.id == crawl_id).options(undefer(CrawlRow.state))
         async with self._database.reading() as session:
             row: CrawlRow | None = await session.scalar(wanted)
             return row
 
     async def change(self, crawl_id: str, **values: Any) -> None:
-        """Change a crawl."""
+        """Update columns of a crawl."""
         async with self._database.writing() as session:
             await session.execute(update(CrawlRow).where(CrawlRow.id == crawl_id).values(**values))
 
     async def fail(self, crawl_id: str, why: str) -> None:
-        """End a crawl that cannot continue."""
+        """Mark an active crawl as failed."""
         values = {"status": "failed", "active": None, "host": None, "state": None, "notes": [why]}
         over = update(CrawlRow).where(CrawlRow.id == crawl_id, CrawlRow.active.is_not(None))
         async with self._database.writing() as session:
             await session.execute(over.values(**values, finished_at=datetime.now(UTC)))
 
     async def take_host(self, row: CrawlRow) -> bool:
-        """Claim the host of a crawl, and return whether it is free: two accounts may have the same site."""
+        """Claim the host of a crawl and return whether that succeeded: two accounts may have the same site."""
         host = host_of(row.start).removeprefix("www.")
         if row.own and urlsplit(row.start).path != "/":
-            host = f"{host}{urlsplit(row.start).path}"[:300]  # a part of this server, which has many sites
+            host = f"{host}{urlsplit(row.start).path}"[:300]  # one of many sites on this server
         claim = update(CrawlRow).where(CrawlRow.id == row.id, CrawlRow.active.is_not(None))
         for _ in range(2):
             try:
@@ -179,7 +179,7 @@ class Crawls:
         return False
 
     async def is_alive(self, row: CrawlRow) -> bool:
-        """Return whether something still works on a crawl, or will."""
+        """Return whether a job for the crawl is queued or running, or is about to be enqueued."""
         if not row.job_id:
             return row.created_at > datetime.now(UTC) - _UNSTARTED
         try:
@@ -189,7 +189,7 @@ class Crawls:
 
 
 class CrawlRecords:
-    """Takes what a crawl reads, checks it, and keeps it. A checkpoint is kept together with all that came before it."""
+    """Checks and stores the records of a crawl. A checkpoint is committed with all records that precede it."""
 
     def __init__(self, database: Database, crawl: CrawlRow, report: SiteReport) -> None:
         self._database = database
@@ -203,7 +203,7 @@ class CrawlRecords:
         self._writing = asyncio.Lock()
 
     async def page(self, record: PageRecord) -> None:
-        """Add a page."""
+        """Check a page and buffer its record."""
         async with self._checking:
             found = await asyncio.to_thread(self._report.add_page, record)
         if record.url in self._pages:
@@ -214,7 +214,7 @@ class CrawlRecords:
             await self._write()
 
     async def link(self, record: LinkRecord) -> None:
-        """Add a URL that was only checked."""
+        """Buffer the record of a URL that was only checked."""
         self._report.add_link(record)
         self._links[record.url] = record
         if len(self._links) >= BATCH:
@@ -225,13 +225,13 @@ class CrawlRecords:
         await self._write({"state": state, "pages": state["pages"]})
 
     async def forget(self) -> None:
-        """Remove what an attempt left that did not come as far as a checkpoint."""
+        """Delete the records of an attempt that never reached a checkpoint."""
         async with self._database.writing() as session:
             for table in (CrawledPageRow, LinkRow, FindingRow):
                 await session.execute(delete(table).where(table.crawl_id == self._crawl_id))
 
     async def restore(self) -> None:
-        """Put what is stored into the report again."""
+        """Load the stored records into the report."""
         async for records in self._stored(CrawledPageRow):
             await asyncio.to_thread(self._restore_pages, records)
         async for records in self._stored(LinkRow):

@@ -1,4 +1,4 @@
-"""Judging articles: score and checks, search result previews, structured data. Nothing here does I/O."""
+"""Article scoring: score and checks, search result previews, structured data. Performs no I/O."""
 
 from pressroom_seo.scoring.article import (
     Author,

@@ -1,4 +1,4 @@
-"""What is judged: an article, written or read from a published page, and what is known of the world around it."""
+"""Input of the scoring: an article, written or extracted from a page, and facts about its surroundings."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Profile = Literal["default", "cornerstone", "news", "product"]
 
 @dataclass(frozen=True, slots=True)
 class ImageFacts:
-    """What is known of an image besides its markup. `weight` is in bytes, `width` and `height` in pixels.
+    """Facts about an image beyond its markup. `weight` is in bytes, `width` and `height` in pixels.
 
-    `licence` is a code such as `CC-BY-4.0`; `credit` the text that is owed, `credit_required` whether it is owed,
-    `credit_added` whether publishing puts it into the text.
+    `licence` is a code such as `CC-BY-4.0`, `credit` the attribution text, `credit_required` whether the licence
+    requires it, and `credit_added` whether publishing adds it to the article.
     """
 
     weight: int | None = None
@@ -37,7 +37,7 @@ class ImageFacts:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who wrote an article. `url` is a page about them."""
+    """The author of an article. `url` is a page about them."""
 
     name: str
     url: str = ""
@@ -45,14 +45,13 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class ScoringArticle:
-    """An article with its metadata. Every text may be anything; only `body` matters much.
+    """An article with its metadata. Strings may contain any text; only `body` matters much.
 
-    Fields that are None are not known, and what needs them is skipped: `robots` are the directives of the robots meta
-    tag and header, such as `noindex`; `social` the Open Graph and Twitter tags by name; `structured_data` the JSON-LD
-    documents of the page. `title` is the headline, `seo_title` the content of `<title>` if it differs; `url` is the
-    article's URL, `original_url` the one that a syndicated article was first published under; `images` is keyed
-    by the URLs in the body, `featured_image` is a URL too. `breadcrumbs` are names and URLs, from the
-    home page to the article's parent.
+    A field that is `None` is unknown, and checks that need it are skipped. `robots` are the directives of the robots
+    meta tag and header, such as `noindex`; `social` the Open Graph and Twitter tags by name; `structured_data` the
+    JSON-LD documents of the page. `title` is the headline, `seo_title` the content of `<title>` if it differs; `url` is
+    the article's URL, `original_url` the first URL of a syndicated article; `images` is keyed by the URLs in the body;
+    `featured_image` is a URL. `breadcrumbs` are pairs of name and URL, from the home page to the article's parent.
     """
 
     body: str = ""
@@ -85,12 +84,12 @@ class ScoringArticle:
 
     @property
     def search_title(self) -> str:
-        """What a search result shows as the title."""
+        """The title that a search result shows."""
         return (self.seo_title or self.title).strip()
 
 
 class OtherArticle(NamedTuple):
-    """Another article of the same site. Thousands go to a worker process with each article, and tuples go quickly."""
+    """Another article of the same site. A tuple, because workers receive thousands of them and tuples pickle fast."""
 
     url: str
     title: str = ""
@@ -100,7 +99,7 @@ class OtherArticle(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LinkStatus:
-    """The response to a linked URL: the HTTP status, 0 for no answer, and the target of a redirect."""
+    """The response of a linked URL: the HTTP status, 0 without a response, and the target of a redirect."""
 
     status: int
     redirected_to: str = ""
@@ -108,13 +107,13 @@ class LinkStatus:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What is known of the world around an article. What is None is not known, and what needs it is skipped.
+    """Facts about an article's surroundings. A field that is `None` is unknown, and checks that need it are skipped.
 
     `others` are the site's other articles; `link_status` is keyed by the links as written in the body;
-    `robots_blocked` whether robots.txt forbids the article's URL; `canonical_noindex` whether the canonical page
-    says noindex; `markdown_twin` is the text found at `<article>.md`, empty if there is nothing; `llms_txt` the text
-    of the site's `/llms.txt`, likewise; `listed` whether this server's own text index names the article, which is
-    asked before `llms_txt`.
+    `robots_blocked` is whether robots.txt disallows the article's URL; `canonical_noindex` whether the canonical page
+    has noindex; `markdown_twin` the text at `<article>.md`, empty if missing; `llms_txt` the text of the site's
+    `/llms.txt`, likewise; `listed` whether this server's own llms.txt lists the article, which takes precedence over
+    `llms_txt`.
     """
 
     others: tuple[OtherArticle, ...] | None = None
@@ -134,9 +133,9 @@ class _Head:
 
 
 def article_from_page(html: str, url: str = "", *, keyphrase: str = "", robots_header: str = "") -> ScoringArticle:
-    """Return the article of a whole page: body, title and description, robots, canonical, social tags, JSON-LD.
+    """Extract an article from a page: body, title and description, robots, canonical, social tags, JSON-LD.
 
-    `url` is the page's URL, `robots_header` the response's `X-Robots-Tag`. It takes any text.
+    `url` is the page's URL, `robots_header` the response's `X-Robots-Tag`. Accepts any text.
     """
     from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415
 

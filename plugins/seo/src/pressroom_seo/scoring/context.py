@@ -1,4 +1,4 @@
-"""What the checks of one article share; each part is worked out once, when a check first asks for it."""
+"""The state that the checks of one article share; each part is computed lazily and cached."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SEPARATORS = re.compile(r"[\W_]+")
 
 
 class Context:
-    """An article, read."""
+    """An article with its parsed body and other derived data."""
 
     def __init__(self, article: ScoringArticle, world: World, profile: str, asked: frozenset[str]) -> None:
         self.article = article
@@ -37,29 +37,29 @@ class Context:
 
     @cached_property
     def document(self) -> Document:
-        """The body."""
+        """The parsed body."""
         body = clean_text(self.article.body)
         return document_from_html(body) if self.article.format == "html" else document_from_markdown(body)
 
     @cached_property
     def detected(self) -> Detection | None:
-        """The language that the text is written in, as far as it shows."""
+        """The detected language of the text; `None` if uncertain."""
         return detect_language(self.document.prose[:6000])
 
     @cached_property
     def language(self) -> str:
-        """The language by which the text is judged, as a primary subtag: the declared one, else the one that shows."""
+        """The primary subtag of the language to score by: the declared one, else the detected one; can be empty."""
         declared = primary_subtag(clean_text(self.article.language))
         return declared or (self.detected.language if self.detected else "")
 
     @cached_property
     def pack(self) -> LanguagePack | None:
-        """What is known of the language."""
+        """The rules and word lists of the language; `None` if unsupported."""
         return language_pack(self.language)
 
     @cached_property
     def text(self) -> TextAnalysis:
-        """The body's sentences."""
+        """The analysed sentences of the body."""
         return TextAnalysis(self.document, self.pack, self.language)
 
     @cached_property
@@ -74,16 +74,16 @@ class Context:
 
     @cached_property
     def keyphrase(self) -> Keyphrase:
-        """The keyphrase; false where none was given."""
+        """The keyphrase; falsy if none was given."""
         return self.phrase(self.article.keyphrase)
 
     @cached_property
     def synonyms(self) -> list[Keyphrase]:
-        """The keyphrase's synonyms."""
+        """The first ten synonyms of the keyphrase."""
         return [phrase for phrase in map(self.phrase, self.article.synonyms[:10]) if phrase]
 
     def phrase(self, text: str) -> Keyphrase:
-        """Return a phrase to look for, in the article's language."""
+        """Return a matcher for a phrase in the article's language."""
         return Keyphrase(text, self.pack, self.language)
 
     def words_of(self, text: str) -> list[str]:
@@ -92,17 +92,17 @@ class Context:
 
     @cached_property
     def uses(self) -> list[tuple[Sentence, int, int]]:
-        """The sentences with the keyphrase, how often in any form, and how often in exactly the given one."""
+        """The sentences that contain the keyphrase, each with its number of uses in any form and in the exact form."""
         found = ((sentence, self.keyphrase.uses(sentence.words)) for sentence in self.text.sentences)
         return [(sentence, uses.all, uses.exact) for sentence, uses in found if uses.all]
 
     @cached_property
     def density(self) -> float:
-        """The uses of the keyphrase per 100 words, weighed by its length."""
+        """Uses of the keyphrase per 100 words, weighted by its length."""
         return self.density_of(sum(number for _, number, _ in self.uses))
 
     def density_of(self, uses: int) -> float:
-        """Return the density of the keyphrase if it were used so often."""
+        """Return the density that this number of uses would give."""
         return 100 * uses * self.keyphrase.length_factor / max(1, self.text.words)
 
     @cached_property
@@ -111,7 +111,7 @@ class Context:
         return split_address(self.article.url)
 
     def is_internal(self, link: Link) -> bool:
-        """Tell whether a link leads to another page of the same site."""
+        """Return whether a link leads to another page of the same site."""
         parts = split_address(link.href or "")
         if parts is None or not _is_page(link, parts):
             return False
@@ -121,7 +121,7 @@ class Context:
         return own is not None and _host(parts) == _host(own) and not _same_page(parts, own)
 
     def is_outbound(self, link: Link) -> bool:
-        """Tell whether a link leads to another site."""
+        """Return whether a link leads to another site."""
         parts = split_address(link.href or "")
         if parts is None or not parts.netloc or not _is_page(link, parts):
             return False
@@ -129,7 +129,7 @@ class Context:
 
     @cached_property
     def is_listing(self) -> bool:
-        """Whether a page says that it lists articles instead of being one, such as a home page."""
+        """Whether the page's metadata declares a listing, such as a home page, instead of an article."""
         article = self.article
         if article.structured_data is None or article.authors or article.published:
             return False
@@ -140,7 +140,7 @@ class Context:
 
     @cached_property
     def images(self) -> list[Image]:
-        """The images that are content: those of the body that are no decoration."""
+        """The body's images that are not decorative."""
         return [image for image in self.document.images if not image.decorative]
 
 
@@ -157,7 +157,7 @@ def _same_page(one: SplitResult, other: SplitResult) -> bool:
 
 
 def slug_of(article: ScoringArticle) -> str:
-    """Return the slug: the one given, else the last part of the path of the article's URL; decoded."""
+    """Return the given slug, or else the last path segment of the article's URL, percent-decoded."""
     if article.slug.strip():
         return clean_text(unquote(article.slug, errors="replace")).strip().strip("/").rpartition("/")[2]
     parts = split_address(article.url)
@@ -166,5 +166,5 @@ def slug_of(article: ScoringArticle) -> str:
 
 
 def slug_words(slug: str) -> list[str]:
-    """Return the words of a slug in lower case, a file ending left out."""
+    """Return the words of a slug in lower case, without a file extension."""
     return [part for part in _SEPARATORS.split(re.sub(r"\.[a-z]{2,5}$", "", slug.lower())) if part]

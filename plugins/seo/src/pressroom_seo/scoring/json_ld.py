@@ -1,4 +1,4 @@
-"""Building JSON-LD from an article."""
+"""Builds JSON-LD from an article."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _MAX_ITEMS: Final = 100
 class JsonLd:
     """JSON-LD of an article.
 
-    `missing` are the properties that are required, or that matter most, and are not there;
-    `warnings` say what else would be good.
+    `missing` are the required and most important properties that are missing; `warnings` are the messages of all
+    validation errors and warnings.
     """
 
     json_ld: dict[str, Any]
@@ -40,15 +40,15 @@ class JsonLd:
     warnings: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values for JSON."""
+        """Return the result as plain JSON data."""
         return asdict(self)
 
 
 def build_structured_data(article: ScoringArticle, type_name: str = "BlogPosting") -> JsonLd:
-    """Return the JSON-LD of an article, as one of `BUILDABLE`. What the article lacks is left out, and named.
+    """Build the JSON-LD of an article with a type from `BUILDABLE`. Empty properties are omitted.
 
     Raises:
-        InvalidInput: another type was asked for.
+        InvalidInput: the type is not in `BUILDABLE`.
     """
     if type_name not in BUILDABLE:
         raise InvalidInput("type", f"must be one of {', '.join(BUILDABLE)} (got {type_name!r})")
@@ -121,7 +121,7 @@ def _how_to(context: Context) -> dict[str, Any]:
 
 
 def _steps(context: Context) -> list[dict[str, Any]]:
-    """Return the steps: headings that are numbered, else the longest list of the body."""
+    """Return the steps: the numbered headings if there are at least two, else the items of the longest list."""
     blocks = context.document.blocks
     numbered = [(at, _STEP.match(one.text)) for at, one in enumerate(blocks) if one.kind is BlockKind.HEADING]
     found = [(at, blocks[at].text[match.end() :] or blocks[at].text) for at, match in numbered if match]

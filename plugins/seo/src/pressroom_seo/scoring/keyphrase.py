@@ -1,4 +1,4 @@
-"""Finding a keyphrase in sentences: its words in any order, in any inflected form, and written together."""
+"""Keyphrase matching in sentences: words in any order and inflection, and as compounds."""
 
 from __future__ import annotations
 
@@ -21,33 +21,32 @@ from pressroom_content.language import (
 from pressroom_seo.document import clean_text
 
 _MAX_LENGTH: Final = 300
-"""How many characters of a keyphrase are read."""
+"""Maximum number of characters of a keyphrase to use."""
 
 _SHORT: Final = 3
 
 _MAX_WORD_LENGTH: Final = 60
 
 _LINKS: Final = ("", "e", "en", "ens", "er", "es", "n", "s")
-"""What may join the stems of two words that are written as one: `Wärmepumpe` and `Kosten` in German are
-`Wärmepumpenkosten`."""
+"""Linking elements between the stems of a compound: German `Wärmepumpe` and `Kosten` form `Wärmepumpenkosten`."""
 
 _QUOTES: Final = {'"': '"', "“": "”", "„": "“", "«": "»", "»": "«", "”": "”"}
 
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """How often a sentence holds a keyphrase: in all forms, and in exactly the given forms."""
+    """How often a sentence contains a keyphrase, in any form and in the exact form."""
 
     all: int
     exact: int
 
 
 class Keyphrase:
-    """A phrase to look for.
+    """A matcher for a phrase.
 
-    `words` are its words, `content` those that are no function words (all, where there are no others). In quotation
-    marks it matches only as it is written. A script without blanks is matched letter by letter. Words of it that a text
-    writes as one (`Rasenmähertest`, `e-commerce` for `ecommerce`) count as inflected forms.
+    `words` are its words, `content` those that are not function words, or all words if there are no others. A phrase
+    in quotation marks only matches exactly. Scripts without spaces are matched as substrings. Compounds of its words
+    (`Rasenmähertest`) and hyphenated spellings (`e-commerce` for `ecommerce`) count as inflected forms.
     """
 
     def __init__(self, phrase: str, pack: LanguagePack | None, language: str) -> None:
@@ -71,18 +70,18 @@ class Keyphrase:
 
     @property
     def length_factor(self) -> float:
-        """By what uses are multiplied for a density: longer phrases fill more of a text. As Yoast SEO has it."""
+        """Factor for the density: longer phrases take up more of a text. The formula is that of Yoast SEO."""
         return 1.0 if self._letters else 0.7 + len(self.content) / 3
 
     def __bool__(self) -> bool:
         return bool(self.words)
 
     def parts(self, words: Iterable[str]) -> list[str]:
-        """Return the parts of words, as keyphrases are compared: hyphens, elisions and the English 's taken away."""
+        """Split words into comparable parts, removing hyphens, elisions and the English 's."""
         return [part for word in words for part in word_parts(word, self._elisions)]
 
     def uses(self, words: Sequence[str]) -> Uses:
-        """Return how often the words of a sentence, in lower case, hold all content words of the keyphrase."""
+        """Count how often a sentence, given as lower-case words, contains all content words of the keyphrase."""
         if self._letters:
             number = fold("".join(words)).count(self._letters)
             return Uses(number, number)
@@ -100,19 +99,19 @@ class Keyphrase:
         return Uses(number, self._least(exact) if number else 0)
 
     def share(self, words: Sequence[str]) -> float:
-        """Return which part of the content words occurs among the words, 0 to 1."""
+        """Return the share of the keyphrase's content words that occur in `words`, 0 to 1."""
         if self._letters or self.quoted:
             return float(self.uses(words).all > 0)
         found = {key for word in words for _, key in self._keys_of(word)}
         return len(found) / len(self._needed) if self._needed else 0.0
 
     def mentioned(self, words: Sequence[str]) -> bool:
-        """Tell whether a sentence is about the keyphrase: all of one or two content words, two thirds of more."""
+        """Return whether a sentence mentions the keyphrase: all of up to two content words, or two thirds of more."""
         share = self.share(words)
         return share >= (1 if len(self._needed) <= 2 else 2 / 3)
 
     def exact_places(self, words: Sequence[str]) -> list[int]:
-        """Return at which parts of the words the phrase stands as it is written."""
+        """Return the positions of exact matches: indexes of parts, or a character offset for unspaced scripts."""
         parts, wanted = self.parts(words), self.words
         if self._letters:
             at = fold("".join(parts)).find(self._letters)
@@ -120,7 +119,7 @@ class Keyphrase:
         return [at for at in range(len(parts) - len(wanted) + 1) if parts[at : at + len(wanted)] == wanted]
 
     def starts(self, words: Sequence[str]) -> bool:
-        """Tell whether the words begin with the phrase as it is written, function words before it not counted."""
+        """Return whether `words` start with an exact match, ignoring leading function words."""
         places = self.exact_places(words)
         if not places:
             return False
@@ -129,7 +128,7 @@ class Keyphrase:
         return all(part in self._function_words for part in self.parts(words)[: places[0]])
 
     def same_as(self, phrase: str) -> bool:
-        """Tell whether another phrase has the same content words in any form and order, and no others."""
+        """Return whether another phrase has exactly the same content words, in any form and order."""
         parts = self.parts(lowered(split_words(clean_text(phrase[:_MAX_LENGTH]))))
         content = [part for part in parts if part not in self._function_words] or parts
         return bool(content) and Counter(map(self._key, content)) == self._needed
@@ -141,7 +140,7 @@ class Keyphrase:
         return fold(stem(self._forms.get(word, word), self._language))
 
     def _keys_of(self, word: str) -> list[tuple[str, str]]:
-        """Return the parts of a word that belong to the keyphrase, each with its key."""
+        """Return the parts of a word that belong to the keyphrase, each with its stem key."""
         known = self._keys.get(word)
         if known is None:
             parts = word_parts(word, self._elisions)
@@ -159,14 +158,14 @@ class Keyphrase:
         verb = self._verbs.get(part)
         if verb is not None:
             return verb
-        # A stem is a word's beginning, so only words that begin alike are worth stemming.
+        # A stem is a prefix of its word, so only stem words that share the first letters.
         if len(part) >= _SHORT and part not in self._forms and fold(part)[:2] not in self._starts:
             return ""
         key = self._key(part)
         return key if key in self._needed else ""
 
     def _written_together(self, part: str) -> list[tuple[str, str]]:
-        """Return the two words of the keyphrase that a word is put together from, if it is."""
+        """Return the keys of the two keyphrase words that form a compound; empty if it is not one."""
         if len(self._needed) < 2 or len(part) > _MAX_WORD_LENGTH:
             return []
         letters = fold(part)

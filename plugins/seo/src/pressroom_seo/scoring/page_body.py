@@ -1,4 +1,4 @@
-"""The text of a page without what templates put around it, and what the lines around the headline say."""
+"""Extraction of a page's article text without template boilerplate, and of the byline around its headline."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _BODIES: Final = ("[itemprop=articleBody]:not(meta)", ".entry-content", ".post-content")
-"""What says that the text of a page is in it, in the order in which it is looked for."""
+"""Selectors of the element that holds a page's text, in order of preference."""
 
 _COMMENTS: Final = ("#comments", ".comments-area", ".comment-list", "#respond")
 _OTHER_POSTS: Final = (".sharedaddy", ".jp-relatedposts", ".related-posts")
 _CONTENTS: Final = ("#toc", ".toc", "#ez-toc-container", ".table-of-contents", ".wp-block-table-of-contents")
 _BESIDE: Final = ", ".join((*_COMMENTS, *_OTHER_POSTS, *_CONTENTS))
-"""What templates put into the place of the text that is not part of it."""
+"""Selectors of template elements inside the text: comments, related posts, tables of contents."""
 
 _FRAME: Final = ", ".join(
     (
@@ -26,11 +26,11 @@ _FRAME: Final = ", ".join(
         *("[role=banner]:not(:has(h1))", "[role=complementary]", "[role=contentinfo]"),
     )
 )
-"""What is around the main part of a page that does not say which part that is."""
+"""Selectors of the boilerplate around the main content of a page that has no `main` element."""
 
 _MAX_BESIDE: Final = 20
 _MAX_ARTICLES: Final = 100
-"""How many are looked at: each of those that are nested holds the text of all within."""
+"""Maximum number of articles to compare: with nested ones, the same text is extracted repeatedly."""
 
 _LINES: Final = frozenset({"p", "ul", "ol", "dl", "div", "nav", "span", "a", "time", "address"})
 _BYLINE: Final = ", ".join(
@@ -40,7 +40,7 @@ _BYLINE: Final = ", ".join(
         *("[class*=reading-time]", "[class*=share]"),
     )
 )
-"""What marks a line as one about the article, not of it."""
+"""Selectors that mark a line as metadata of the article."""
 
 _AUTHOR: Final = "[rel~=author], .p-author, [itemprop=author], [class~=author], [class*=author-name]"
 _UPDATED: Final = ("updated", "modified")
@@ -49,14 +49,14 @@ _PICTURES: Final = frozenset({"img", "figure", "picture", "video"})
 _KEPT_IN_HEADERS: Final = ", ".join(sorted({"h1"} | _PICTURES))
 _MAX_BYLINE_WORDS: Final = 25
 _MAX_BYLINES: Final = 4
-"""How long such a line is at most, and how many follow one another."""
+"""Maximum length of a byline in words, and maximum number of consecutive bylines."""
 
 _MAX_NAME_WORDS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
 class PageBody:
-    """The text of a page as HTML, its headline, and what the lines around that say of author and dates."""
+    """The text of a page as HTML, its headline, and the author and dates from its byline."""
 
     html: str = ""
     heading: str = ""
@@ -64,7 +64,7 @@ class PageBody:
 
 
 def page_body(tree: LexborHTMLParser) -> PageBody:
-    """Return the text of a page. What is not part of it is taken out of the tree."""
+    """Extract the text of a page. Removes boilerplate from the tree."""
     body = next((found for selector in _BODIES if (found := tree.css_first(selector)) is not None), None)
     body = _main(tree) if body is None else body
     if body is None:
@@ -77,10 +77,10 @@ def page_body(tree: LexborHTMLParser) -> PageBody:
 
 
 def _main(tree: LexborHTMLParser) -> LexborNode | None:
-    """Return the article of a page: the one with the headline, else the one that is most of the page's main part.
+    """Return the article of a page: the one with the headline, else one with at least half of the main content's text.
 
-    Without such an article it is the main part itself, less the articles in it that are a small part of it: they are
-    about something else.
+    Otherwise, return the main content itself. If its articles hold less than half of the text, they are teasers and are
+    removed.
     """
     main = tree.css_first("main, [role=main]")
     articles = (tree if main is None else main).css("article")[:_MAX_ARTICLES]
@@ -100,7 +100,7 @@ def _main(tree: LexborHTMLParser) -> LexborNode | None:
 
 
 def _drop_all(body: LexborNode, selector: str) -> None:
-    """Take away what is beside the text, one at a time: some of it is inside another one."""
+    """Remove up to 20 matching elements, one at a time, since some are nested in others."""
     for _ in range(_MAX_BESIDE):
         beside = next((one for one in body.css(selector) if one.mem_id != body.mem_id), None)
         if beside is None:
@@ -109,10 +109,10 @@ def _drop_all(body: LexborNode, selector: str) -> None:
 
 
 class _Around:
-    """Takes away the lines around a headline that are not the text: categories, author, date, reading time.
+    """Removes the lines around a headline that are not part of the text: categories, author, date, reading time.
 
-    Those are all lines in the headline's `header`. Where it has none, they are the lines before it, and those after it,
-    or around what it is in, that are marked as such; where there is no headline, the ones that the text begins with.
+    These are all lines in the headline's `header`. Without a `header`, they are the lines before the headline, and the
+    lines after it or after its ancestors that are marked as byline; without a headline, the marked lines at the start.
     """
 
     def __init__(self, body: LexborNode) -> None:
@@ -121,7 +121,7 @@ class _Around:
         self._dates: list[tuple[datetime | date, bool]] = []
 
     def said(self) -> Byline:
-        """Return what the lines said that were taken away."""
+        """Return the author and dates of the removed lines."""
         return Byline(
             tuple(dict.fromkeys(self._authors)),
             next((at for at, updated in self._dates if not updated), None),
@@ -129,7 +129,7 @@ class _Around:
         )
 
     def drop(self) -> None:
-        """Take them away."""
+        """Remove the lines."""
         heading = self._body.css_first("h1")
         if heading is None:
             self._drop_marked(self._body.child)
@@ -152,7 +152,7 @@ class _Around:
             at = at.parent
 
     def _drop_lines(self, header: LexborNode) -> None:
-        """Take away all of a headline's `header` but the headline and images."""
+        """Remove everything in a headline's `header` except the headline and images."""
         node = header.child
         while node is not None:
             one, node = node, node.next
@@ -164,9 +164,9 @@ class _Around:
                 self._drop(one)
 
     def _drop_marked(self, line: LexborNode | None) -> None:
-        """Take away the lines from this one on that are marked as being about the article; the first other one ends it.
+        """Remove consecutive lines marked as byline, up to the first other line.
 
-        A subtitle may come between them.
+        Figures, and a subtitle before the first byline, are skipped.
         """
         dropped = 0
         while line is not None and dropped < _MAX_BYLINES:

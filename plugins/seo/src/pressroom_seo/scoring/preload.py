@@ -1,6 +1,6 @@
-"""Imported by the fork server, and by nothing but it: worker processes begin with the model of languages.
+"""Preloads the language model into the fork server, so that worker processes share it. Do not import elsewhere.
 
-It takes a third of a second to read, and is the same for all of them.
+Loading takes a third of a second.
 """
 
 from pressroom_seo.scoring.text import load

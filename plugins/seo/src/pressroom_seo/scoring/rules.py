@@ -1,4 +1,4 @@
-"""The rule set and how checks are registered, what a check says, and the report of all of them together."""
+"""The rule set, the registration of article checks, their verdicts, and the scoring report."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Rating = Literal["good", "ok", "poor"]
 
 
 class Status(StrEnum):
-    """How a check came out."""
+    """The outcome of a check."""
 
     GOOD = "good"
     OK = "ok"
@@ -29,13 +29,13 @@ class Status(StrEnum):
 
     @property
     def points(self) -> float | None:
-        """1, ½ or 0; None for what was skipped."""
+        """1, ½ or 0; `None` if skipped."""
         return {"good": 1.0, "ok": 0.5, "bad": 0.0}.get(self.value)
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a judgement is about: a piece of the article, and its place."""
+    """A piece of the article that a verdict is based on, and where it is."""
 
     text: str
     place: str = ""
@@ -43,7 +43,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class ScoringCheck:
-    """One check. `gain` is by how many points the score rises when this check alone becomes good."""
+    """The result of one check. `gain` is the number of points that the score gains if this check alone becomes good."""
 
     id: str
     group: str
@@ -61,7 +61,7 @@ class ScoringCheck:
 
 @dataclass(frozen=True, slots=True)
 class GroupResult:
-    """The checks of a group together; `score` is 0 to 100, or None where no check with a weight applies."""
+    """The combined result of a group of checks. `score` is 0 to 100, or `None` if no weighted check applies."""
 
     score: int | None
     good: int
@@ -72,7 +72,7 @@ class GroupResult:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A fault that holds the score down, whatever else is good. `check` is the check that lifts it."""
+    """A fault that caps the score, whatever else is good. `check` is the check to pass."""
 
     id: str
     cap: int
@@ -82,7 +82,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What to do next, and what it brings."""
+    """A suggested fix, and the points it gains."""
 
     check: str
     fix: str
@@ -91,7 +91,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class ScoringReport:
-    """A judged article. `ungated` is the score before the gates; `notes` are for the reader of the whole report."""
+    """The report of a scored article. `ungated` is the score before the gates; `notes` apply to the whole report."""
 
     score: int
     rating: Rating
@@ -107,19 +107,19 @@ class ScoringReport:
     words: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values for JSON."""
+        """Return the report as plain JSON data."""
         return asdict(self)
 
 
 _SHOWN: Final = 5
-"""How many pieces of evidence a check gives; its message says how many there are."""
+"""Maximum number of pieces of evidence per check; its message states the total."""
 
 _MAX_LENGTH: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The outcome of one check: what was found, and what to do about it."""
+    """The verdict of one check: what it found, and how to fix it."""
 
     status: Status
     message: str
@@ -129,12 +129,12 @@ class Verdict:
 
 
 def good(message: str, value: Value = None, evidence: Iterable[Evidence] = ()) -> Verdict:
-    """Return a verdict with all points."""
+    """Return a verdict with full points."""
     return Verdict(Status.GOOD, message, value, "", shown(evidence))
 
 
 def ok(message: str, value: Value = None, *, fix: str, evidence: Iterable[Evidence] = ()) -> Verdict:
-    """Return a verdict with half of the points."""
+    """Return a verdict with half the points."""
     return Verdict(Status.OK, message, value, fix, shown(evidence))
 
 
@@ -144,14 +144,14 @@ def bad(message: str, value: Value = None, *, fix: str, evidence: Iterable[Evide
 
 
 def skipped(reason: str, value: Value = None) -> Verdict:
-    """Return a verdict that does not count."""
+    """Return a verdict that does not affect the score."""
     return Verdict(Status.SKIPPED, reason, value)
 
 
 def graded(
     status: Status, message: str, value: Value = None, *, fix: str, evidence: Iterable[Evidence] = ()
 ) -> Verdict:
-    """Return a verdict with a status that was worked out; the fix is left out where nothing is wrong."""
+    """Return a verdict with a computed status; a good one has no fix."""
     return Verdict(status, message, value, "" if status is Status.GOOD else fix, shown(evidence))
 
 
@@ -166,7 +166,7 @@ def at_least(value: float, limit: float, fair: float) -> Status:
 
 
 def shown(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
-    """Return the first pieces of evidence, cut to a length that can be read."""
+    """Return the first five pieces of evidence, each cut to 300 characters."""
     pieces: list[Evidence] = []
     for piece in evidence:
         if len(pieces) == _SHOWN:
@@ -187,7 +187,7 @@ PROFILES: Final = ("default", "cornerstone", "news", "product")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The numbers of one check. `threshold` says in words what is good and what is fair."""
+    """The weight and limits of one check. `threshold` describes the limits for readers."""
 
     id: str
     group: str
@@ -197,13 +197,13 @@ class Rule:
     limits: Mapping[str, float]
 
     def __getitem__(self, name: str) -> float:
-        """Return a limit by its name in the file."""
+        """Return a limit by its name in `rules.toml`."""
         return self.limits[name]
 
 
 @dataclass(frozen=True, slots=True)
 class GateRule:
-    """A gate: where it holds, the score is at most `cap`."""
+    """A gate: while it applies, the score is at most `cap`."""
 
     id: str
     check: str
@@ -215,7 +215,7 @@ class GateRule:
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """All rules of a profile, in the order in which they are reported."""
+    """All rules of a profile, in report order."""
 
     version: int
     good: int
@@ -270,13 +270,13 @@ LISTING: Final = "The page says that it is a website or a list of articles (og:t
 
 
 def check(function: Judge) -> Judge:
-    """Register a function as the check of its name."""
+    """Register a function as the check with its name."""
     CHECKS.add(ArticleCheck(function.__name__, function))
     return function
 
 
 def keyphrase_check(function: Judge) -> Judge:
-    """Register a check that is skipped where no keyphrase was given."""
+    """Register a check that is skipped without a keyphrase."""
 
     @wraps(function)
     def guarded(context: Context, rule: Rule) -> Verdict:
@@ -296,7 +296,7 @@ def article_check(function: Judge) -> Judge:
 
 
 def unsupported(context: Context, what: str) -> Verdict:
-    """Return the verdict of a check for which the language lacks something."""
+    """Return a skipped verdict for a check that the language has no rules for."""
     if not context.language:
         return skipped(f"The language of the text is not known; {what} need one. Set the article's language.")
     return skipped(f"There are no rules for {what} in the language “{context.language}”.")

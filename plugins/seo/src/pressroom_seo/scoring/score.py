@@ -1,4 +1,4 @@
-"""Scoring an article."""
+"""Article scoring: runs the checks and computes the score."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from pressroom_seo.scoring.rules import (
 )
 
 _ACTIONS: Final = 7
-"""How many of the next actions are named; the rest are in the checks."""
+"""Maximum number of next actions in a report; the rest are in the checks."""
 
 
 def score(
     article: ScoringArticle, profile: str = "default", *, world: World | None = None, checks: Iterable[str] = ()
 ) -> ScoringReport:
-    """Return what is good and what is not about an article, and its score.
+    """Run the checks on an article and return the report.
 
-    `checks` are the ids of the checks to run, all where it is empty; the score is of those alone. It reads nothing but
-    its arguments. Any article gives a report.
+    `checks` are the IDs of the checks to run, by default all; the score only counts those. Performs no I/O for the
+    article and accepts any text.
 
     Raises:
-        InvalidInput: there is no such profile or check.
+        InvalidInput: the profile or a check does not exist.
     """
     rules = rule_set(profile)
     asked = frozenset(checks)
@@ -97,7 +97,7 @@ def _report(
 
 
 class _Tally:
-    """The sum of weights and points, in whole numbers: points are counted twice, so that halves are whole."""
+    """The sums of weights and points. Points are doubled so that halves stay integers."""
 
     def __init__(self, rules: Sequence[Rule], verdicts: Mapping[str, Verdict], gates: Sequence[GateRule]) -> None:
         self._points = {
@@ -112,13 +112,13 @@ class _Tally:
         self._doubled = sum(round(rule.weight * 2 * self._points[rule.id]) for rule in applies)
 
     def ungated(self, more: int = 0) -> int:
-        """Return the score without gates, with `more` doubled points."""
+        """Return the score without gates, after adding `more` doubled points."""
         if not self.weight:
             return 0
         return (200 * (self._doubled + more) // (2 * self.weight) + 1) // 2
 
     def score(self, rule: Rule | None = None) -> int:
-        """Return the score; with `rule`, the one if that check were good."""
+        """Return the score; with `rule`, the score if that check were good."""
         more = 0
         if rule is not None and rule.id in self._points:
             more = round(rule.weight * 2 * (1 - self._points[rule.id]))
@@ -126,7 +126,7 @@ class _Tally:
         return min([self.ungated(more), *left])
 
     def gain(self, rule: Rule) -> float:
-        """Return by how many points the score would rise if the check were good, to a tenth where no gate holds."""
+        """Return the points gained if the check were good: to one decimal, or a whole number while a gate applies."""
         if rule.id not in self._points or self._points[rule.id] == 1:
             return 0.0
         if self._gates or not self.weight:

@@ -1,9 +1,9 @@
-"""How a search result will look: title, URL and description with their widths, and where they are cut.
+"""Search result previews: title, URL and description with their widths, and where they are truncated.
 
-Search engines cut by pixels, and change their layouts without notice. The limits here are those that are commonly
-measured on Google's result pages: a title line of 600 px at 20 px Arial on desktops, descriptions of about 160
-characters there and 120 on phones. This is a preview, not a promise: Google rewrites titles and descriptions at will.
-Phones cut nearly every description, so the cut is shown without a warning: what matters belongs at the front.
+Search engines truncate by pixel width and change their layouts without notice. The limits here are commonly measured
+on Google's result pages: a title line of 600 px at 20 px Arial on desktops, descriptions of about 160 characters there
+and 120 on phones. Google also rewrites titles and descriptions, so the preview is an estimate. Phones truncate nearly
+every description, so that causes no warning.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from pressroom_seo.urls import split_address
 
 _ELLIPSIS: Final = " ..."
 _READ: Final = 5_000
-"""How many characters of a text are measured."""
+"""Maximum number of characters of a text to measure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The room of one line of a search result: the font size and how wide all its lines are together, in px."""
+    """The space for one part of a search result: font size, and total width of its lines, in px."""
 
     font_size: int
     width: int
@@ -35,7 +35,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class SnippetLayout:
-    """The room that a kind of device gives."""
+    """The space for each part of a search result on one kind of device."""
 
     title: Room
     url: Room
@@ -50,7 +50,7 @@ _SHORT_DESCRIPTION: Final = 121
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A text as it is shown. Widths are in px; `text` ends in an ellipsis where `truncated`, and `cut` is the rest."""
+    """A displayed text. Widths are in px; if `truncated`, `text` ends in an ellipsis and `cut` is the rest."""
 
     text: str
     width: int
@@ -70,7 +70,7 @@ class DeviceSnippet:
 
 @dataclass(frozen=True)
 class SnippetPreview:
-    """A search result on desktops and phones. `warnings` say what is cut, missing or leaves room unused."""
+    """A search result on desktops and phones. `warnings` list truncated, missing and short parts."""
 
     desktop: DeviceSnippet
     mobile: DeviceSnippet
@@ -81,12 +81,12 @@ class SnippetPreview:
         return {"desktop": asdict(self.desktop), "mobile": asdict(self.mobile), "warnings": list(self.warnings)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the preview as plain values for JSON."""
+        """Return the preview as plain JSON data."""
         return self._plain
 
 
 def preview_snippet(title: str, description: str = "", url: str = "") -> SnippetPreview:
-    """Return how a page with this title, meta description and URL looks in search results. It takes any text."""
+    """Preview a page with this title, meta description and URL in search results. Accepts any text."""
     title, description = _flat(title), _flat(description)
     shown_url = displayed_url(url)
     desktop = _preview(DESKTOP, title, description, shown_url)
@@ -95,7 +95,7 @@ def preview_snippet(title: str, description: str = "", url: str = "") -> Snippet
 
 
 def displayed_url(url: str) -> str:
-    """Return a URL as search results show it: the host, then the parts of the path as a trail."""
+    """Format a URL as search results show it: scheme and host, then the path as a breadcrumb trail."""
     parts = split_address(url[:_READ])
     if parts is None:
         return ""
@@ -120,7 +120,7 @@ def _fit(text: str, room: Room) -> Line:
     end = _letters_within(text, left, room.font_size)
     if not text[end].isspace():
         blank = text.rfind(" ", 0, end)
-        # A word that fills half of the line, and scripts without blanks, are cut inside.
+        # Cut inside words that fill half of the text, and in scripts without spaces.
         end = blank if blank > end // 2 else end
     kept = text[:end].rstrip(" ,;:–—-|")  # noqa: RUF001
     return Line(f"{kept}{_ELLIPSIS}", round(width), room.width, truncated=True, cut=text[len(kept) :].strip())
@@ -174,14 +174,14 @@ def _short(text: str) -> str:
 
 
 _AVERAGE: Final = 1139
-"""For characters that the table does not have: the width of most lower-case letters and of all digits."""
+"""Width of characters missing from the table: that of most lower-case letters and all digits."""
 
 _EMOJI: Final = range(0x1F000, 0x20000)
 _JOINERS: Final = frozenset("\u200b\u200c\u200d\u2060\ufe0e\ufe0f\u00ad")
 
 
 def pixel_width(text: str, size: float) -> float:
-    """Return the width of the text on one line at a font size, both in CSS pixels. Kerning is not counted."""
+    """Return the width of a text on one line at a font size, both in CSS pixels, ignoring kerning."""
     widths, em = _table()
     return sum(widths.get(letter) or _other(letter, em) for letter in text) * size / em
 

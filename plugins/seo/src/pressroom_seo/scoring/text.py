@@ -1,4 +1,4 @@
-"""A document's text: its language, and its sentences and words with their places."""
+"""Text analysis of a document: language detection, and sentences and words with their positions."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 
 
 _SAMPLE: Final = 3000
-"""How many characters are read: more changes nothing but the time."""
+"""Number of characters used for language detection; more takes longer without improving the result."""
 
 _SURE: Final = 0.8
-"""From this confidence on the answer is taken as known; short texts and mixtures stay below."""
+"""Minimum confidence of a detection; short and mixed texts stay below it."""
 
 _MIN_LENGTH: Final = 120
-"""Texts with fewer characters say too little."""
+"""Minimum number of characters for detecting the language of an ASCII text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """`language` is a primary subtag; `confidence` is 0 to 1."""
+    """A detected language. `language` is a primary subtag; `confidence` is 0 to 1."""
 
     language: str
     confidence: float
 
 
 def detect_language(text: str) -> Detection | None:
-    """Return the language of the text, or None where it is too short or too mixed to tell."""
+    """Detect the language of a text; `None` if it is too short or too mixed."""
     sample = text[:_SAMPLE].strip()
     if len(sample) < _MIN_LENGTH and sample.isascii():
         return None
@@ -51,13 +51,13 @@ def detect_language(text: str) -> Detection | None:
 
 
 def load() -> None:
-    """Load what the first text would wait for."""
+    """Load the language model in advance."""
     _identifier()
 
 
 @cache
 def _identifier() -> LanguageIdentifier:
-    # The model takes about a second to load, so it is loaded by the first text and kept.
+    # Load lazily and cache: the model takes about a second to load.
     from py3langid.langid import MODEL_FILE, LanguageIdentifier  # noqa: PLC0415
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
@@ -66,7 +66,7 @@ def _identifier() -> LanguageIdentifier:
 MAX_TEXT: Final = 600_000
 MAX_WORDS: Final = 100_000
 MAX_SENTENCES: Final = 20_000
-"""How many characters, words and sentences are read: those of a book, in a second or two."""
+"""Maximum number of characters, words and sentences to analyse: those of a book, in a second or two."""
 
 _PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.QUOTE})
 _SPOKEN = _PROSE | {BlockKind.LIST_ITEM}
@@ -77,8 +77,8 @@ _RUNNING = _SPOKEN | {BlockKind.HEADING}
 class Sentence:
     """A sentence.
 
-    `words` are in lower case; `block` is the number of its block in the document; `number` counts the
-    sentences of the block from 1; `offset` is how many words of the document come before it.
+    `words` are in lower case; `block` is the index of its block in the document; `number` counts the sentences of the
+    block from 1; `offset` is the number of words before it in the document.
     """
 
     text: str
@@ -89,9 +89,9 @@ class Sentence:
 
 
 class TextAnalysis:
-    """The sentences of a document, headings and cells included, code left out.
+    """The sentences of a document, including headings and table cells, excluding code.
 
-    `cut` tells that the text is longer than what is read.
+    `cut` is whether the text exceeds the limits.
     """
 
     def __init__(self, document: Document, pack: LanguagePack | None, language: str) -> None:
@@ -147,12 +147,12 @@ class TextAnalysis:
 
     @cached_property
     def running(self) -> list[Sentence]:
-        """The sentences that a reader meets one after the other: of paragraphs, quotes, list items and headings."""
+        """The sentences of paragraphs, quotes, list items and headings."""
         return [one for one in self.sentences if self.document.blocks[one.block].kind in _RUNNING]
 
     @cached_property
     def first_of_block(self) -> dict[int, int]:
-        """At which place in `sentences` each block begins that has any."""
+        """Index in `sentences` of each block's first sentence, for blocks that have any."""
         return {one.block: at for at, one in reversed(list(enumerate(self.sentences)))}
 
     @cached_property
@@ -163,17 +163,17 @@ class TextAnalysis:
 
     @cached_property
     def unspaced(self) -> bool:
-        """Whether most of the text is in a script without blanks between words, such as Chinese or Thai."""
+        """Whether most of the text is in a script without spaces between words, such as Chinese or Thai."""
         sample = "".join(one.text for one in self.sentences[:40])[:2000]
         letters = [letter for letter in sample if letter.isalnum()]
         return bool(letters) and 2 * sum(map(is_unspaced, letters)) > len(letters)
 
     def place(self, sentence: Sentence) -> str:
-        """Return where a sentence stands, for people, such as `paragraph 3, sentence 2, under “Baking”`."""
+        """Describe the position of a sentence, such as `paragraph 3, sentence 2, under “Baking”`."""
         return self.block_place(sentence.block, sentence.number)
 
     def block_place(self, block: int, sentence: int = 0) -> str:
-        """Return where a block stands, for people."""
+        """Describe the position of a block, or of a sentence in it."""
         one = self.document.blocks[block]
         place = f"{one.kind} {one.number}"
         if sentence:

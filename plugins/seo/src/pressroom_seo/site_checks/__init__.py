@@ -1,1 +1,1 @@
-"""What can be wrong with a site, and how that is found, counted and weighed."""
+"""Site checks and the health score of a site."""

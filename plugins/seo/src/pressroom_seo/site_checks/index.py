@@ -1,4 +1,4 @@
-"""What is remembered of every page of a site, in a few hundred bytes, for checks that compare pages with each other."""
+"""A compact in-memory index of a site, a few hundred bytes per page, for checks that compare pages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SiteIndexEntry:
     words: int
     alternates: tuple[tuple[str, str], ...]
     links: array[int] = field(repr=False)
-    """Numbers of the URLs that it links to, without duplicates; `SiteIndex.url` resolves them."""
+    """Numbers of the linked URLs, without duplicates; `SiteIndex.url` resolves them."""
 
     images: array[int] = field(repr=False)
     is_listing: bool
@@ -46,34 +46,34 @@ class SiteIndexEntry:
 
     @property
     def is_error(self) -> bool:
-        """Whether nothing could be had there."""
+        """Whether the request failed or returned an error status."""
         return self.failure in ("failed", "refused") or self.status >= 400
 
 
 @dataclass(frozen=True, slots=True)
 class RedirectPath:
-    """Where a URL leads in the end."""
+    """The redirects from a URL to their end."""
 
     source: str
     hops: tuple[str, ...]
     """The URLs after the first one, in order."""
 
     status: int
-    """Of the first answer."""
+    """Status of the first response."""
 
     end_status: int | None
-    """Of the last answer; `None` if it was not requested."""
+    """Status of the last response; `None` if the URL was not requested."""
 
     loop: bool
 
     @property
     def dead(self) -> bool:
-        """Whether nothing is at its end."""
+        """Whether the redirects end in an error or without a response."""
         return not self.loop and self.end_status is not None and (self.end_status >= 400 or self.end_status == 0)
 
 
 class SiteIndex:
-    """All pages of a site, and how they are connected. A record that comes again takes the place of the one before."""
+    """All pages of a site and the links between them. A new record of a URL replaces the old one."""
 
     def __init__(self, start: str) -> None:
         self.start = start
@@ -85,7 +85,7 @@ class SiteIndex:
 
     @property
     def facts(self) -> SiteFacts:
-        """What is known of the site. Raises `RuntimeError` before `finish`."""
+        """The site-wide facts. Raises `RuntimeError` before `finish`."""
         if self._facts is None:
             raise RuntimeError("the site is still being read")
         return self._facts
@@ -121,7 +121,7 @@ class SiteIndex:
         self.looked_at[record.url] = record
 
     def finish(self, facts: SiteFacts) -> None:
-        """Add the facts about the site; after this the index can be queried."""
+        """Set the site-wide facts. Call this before querying the index."""
         self._facts = facts
 
     def url(self, number: int) -> str:
@@ -138,11 +138,11 @@ class SiteIndex:
         return numbers
 
     def pages(self) -> Iterator[SiteIndexEntry]:
-        """Yield the HTML pages that were answered well."""
+        """Yield the HTML pages with status 200."""
         return (entry for entry in self.entries.values() if entry.is_page)
 
     def indexable(self) -> Iterator[SiteIndexEntry]:
-        """Yield the pages that search engines may show."""
+        """Yield the pages that search engines can index."""
         return (entry for entry in self.entries.values() if entry.indexable)
 
     @cached_property
@@ -154,12 +154,12 @@ class SiteIndex:
         return counts
 
     def inlinks(self, url: str) -> int:
-        """Return how many other pages link to a URL."""
+        """Return the number of other pages that link to a URL."""
         number = self._numbers.get(url)
         return 0 if number is None else self._inlinks[number]
 
     def found_in(self, urls: Collection[str], *, images: bool = False) -> dict[str, list[str]]:
-        """Return, for each of these URLs, up to five pages that link to it, or show it."""
+        """Return up to five pages for each URL that link to it or, with `images`, embed it."""
         wanted = {self._numbers[url]: url for url in urls if url in self._numbers}
         found: dict[str, list[str]] = {url: [] for url in urls}
         for entry in self.entries.values():
@@ -170,7 +170,7 @@ class SiteIndex:
 
     @cached_property
     def linked(self) -> frozenset[str]:
-        """All URLs that other pages link to, redirect to or name as canonical."""
+        """All URLs that other pages link to, redirect to or declare as canonical."""
         urls = {self._urls[number] for number, count in self._inlinks.items() if count}
         for entry in self.entries.values():
             urls |= {url for url in (entry.location, entry.canonical) if url and url != entry.url}
@@ -178,7 +178,7 @@ class SiteIndex:
 
     @cached_property
     def depths(self) -> dict[str, int]:
-        """Number of links from the first page on the shortest path; a redirect does not count."""
+        """Shortest distance of each URL from the home page, in links; redirects do not count."""
         found = {self.start: 0}
         queue = deque([self.start])
         while queue:
@@ -197,13 +197,13 @@ class SiteIndex:
         return found
 
     def orphans(self) -> list[SiteIndexEntry]:
-        """Return the pages that sitemaps name and nothing links to. A crawl that was cut short has none to name."""
+        """Return the indexable pages that nothing links to, known only from sitemaps. Empty for an incomplete crawl."""
         if not self.facts.complete:
             return []
         return [entry for entry in self.indexable() if entry.url != self.start and entry.url not in self.linked]
 
     def redirects(self) -> Iterator[RedirectPath]:
-        """Yield every redirect of the site with the way that it leads."""
+        """Yield every redirect of the site with its path."""
         for entry in self.entries.values():
             if entry.location:
                 yield self._path(entry)

@@ -1,4 +1,4 @@
-"""Checking what a site says to language models: llms.txt, llms-full.txt and its pages in Markdown."""
+"""Checks of a site's content for language models: llms.txt, llms-full.txt and Markdown versions of pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pressroom_seo.crawler.visiting import Visitor
 from pressroom_seo.urls import SiteScope
 
 SAMPLES: Final = 10
-"""How many pages are looked up in Markdown, and how many links of the file are followed."""
+"""Maximum number of pages to check for a Markdown version, and of llms.txt links to check."""
 
 _TEXT: Final = "text/markdown, text/plain, */*;q=0.5"
 _MAX_MISSING = 100
@@ -20,7 +20,7 @@ _MAX_MISSING = 100
 
 @dataclass(frozen=True, slots=True)
 class LlmsCheck:
-    """One thing that was checked. `message` says what was found; `fix` what to do, empty if nothing."""
+    """The result of one check. `message` states the finding; `fix` is empty if the check passed."""
 
     id: str
     passed: bool
@@ -30,7 +30,7 @@ class LlmsCheck:
 
 @dataclass(frozen=True, slots=True)
 class LlmsReport:
-    """What a site says to language models."""
+    """The results of the llms.txt checks."""
 
     checks: tuple[LlmsCheck, ...]
     entries: int
@@ -39,12 +39,12 @@ class LlmsReport:
 
 
 async def check_llms_txt(visitor: Visitor, site: SiteScope, listed: Collection[str]) -> LlmsReport:
-    """Look whether the files exist, can be read and match the sitemap.
+    """Check whether the files exist, are well-formed and match the sitemap.
 
     Args:
-        visitor: what asks.
+        visitor: the HTTP client.
         site: the site.
-        listed: the URLs of its sitemaps; see `pressroom_seo.crawler.survey`.
+        listed: the URLs in its sitemaps; see `pressroom_seo.crawler.survey`.
     """
     url = f"{site.origin}/llms.txt"
     answer = await _last(visitor, url)
@@ -65,14 +65,14 @@ async def check_llms_txt(visitor: Visitor, site: SiteScope, listed: Collection[s
         _matches(absent, listed),
         await _links(visitor, site, llms),
         await _full(visitor, site),
-        # Where the file names pages, these are what readers need; lists and the like have no text of their own.
+        # Prefer pages that llms.txt lists: others, such as tag pages, have no text of their own.
         await _twins(visitor, [one for one in listed if one not in absent] or listed),
     ]
     return LlmsReport(tuple(checks), len(llms.entries), tuple(absent[:_MAX_MISSING]))
 
 
 def twins(url: str) -> tuple[str, ...]:
-    """Return where a page's Markdown may be by convention: at its URL with `.md`, or in its folder."""
+    """Return the conventional URLs of a page's Markdown version: the URL with `.md`, or an index file in its folder."""
     path = url.partition("?")[0]
     if path.endswith("/"):
         return f"{path}index.html.md", f"{path}index.md", f"{path.rstrip('/')}.md"

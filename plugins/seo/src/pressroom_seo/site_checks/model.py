@@ -1,13 +1,12 @@
-"""What a check is and what it finds, and what a site's health is as a number.
+"""Models of site checks and their issues, and the formula of the score.
 
-Every URL starts with 1 and loses 0.3 for each critical check that finds something there, 0.05 for each warning and
-0.01 for each notice, down to 0. The health of the site is the mean over its URLs. The score is 100 times that,
-rounded; a check counts once for a URL, however much it finds there. URLs that only redirect, ones that
-robots.txt disallows and files such as robots.txt itself count only where something was found. A site none of whose
-pages was read has a score of 0.
+Every URL starts with a health of 1 and loses 0.3 for each critical check that fails there, 0.05 for each warning and
+0.01 for each notice, down to 0. A check counts once per URL, however much it finds there. The score of the site is 100
+times the mean health of its URLs, rounded. Redirects, URLs that robots.txt disallows and files such as robots.txt
+itself only count if something was found there. A site without a crawled page has a score of 0.
 
-Some things make the rest worthless, and cap the score: a first page that cannot be reached (10), search engines that
-are kept out by robots.txt or by a robots.txt that fails (20), a first page with noindex (30).
+Some faults cap the score: an unreachable home page (10), a robots.txt that blocks search engines or fails (20), a home
+page with noindex (30).
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from pressroom_seo.document.model import PageFacts
 from pressroom_seo.site_checks.index import SiteIndex
 
 Severity = Literal["critical", "warning", "notice"]
-"""`critical`: people or search engines cannot reach or read something; `warning`: it costs visits; `notice`: it could
-be better."""
+"""`critical`: people or search engines cannot reach or read something; `warning`: costs visits; `notice`: room for
+improvement."""
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("critical", "warning", "notice")
 
@@ -46,7 +45,7 @@ Group = Literal[
 ]
 
 Evidence = Mapping[str, Any]
-"""What was seen, as plain JSON data."""
+"""The details of a finding, as plain JSON data."""
 
 OfRecord = Callable[[PageRecord], Evidence | None]
 OfPage = Callable[[PageRecord, PageFacts], Evidence | None]
@@ -55,7 +54,7 @@ OfSite = Callable[[SiteIndex], Iterable[tuple[str, Evidence]]]
 
 @dataclass(frozen=True, slots=True)
 class CrawlCheck:
-    """One thing that is looked for. `message` says what is wrong, `fix` what to do."""
+    """A check of a crawl. `message` states the problem, `fix` the solution."""
 
     scope: ClassVar[Scope]
 
@@ -68,7 +67,7 @@ class CrawlCheck:
 
 @dataclass(frozen=True, slots=True)
 class RecordCheck(CrawlCheck):
-    """Looks at any answer of the site."""
+    """A check of any requested URL."""
 
     scope: ClassVar[Scope] = "page"
 
@@ -77,7 +76,7 @@ class RecordCheck(CrawlCheck):
 
 @dataclass(frozen=True, slots=True)
 class PageCheck(CrawlCheck):
-    """Looks at HTML pages that were answered well."""
+    """A check of HTML pages with status 200."""
 
     scope: ClassVar[Scope] = "page"
 
@@ -86,7 +85,7 @@ class PageCheck(CrawlCheck):
 
 @dataclass(frozen=True, slots=True)
 class SiteCheck(CrawlCheck):
-    """Looks at all of a site together, when everything has been read."""
+    """A check of the whole site, run after the crawl."""
 
     scope: ClassVar[Scope] = "site"
 
@@ -95,7 +94,7 @@ class SiteCheck(CrawlCheck):
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """Something that a check found at a URL."""
+    """A problem that a check found at a URL."""
 
     check_id: str
     severity: Severity
@@ -104,24 +103,24 @@ class Issue:
 
 
 def issue(check: CrawlCheck, url: str, evidence: Evidence) -> Issue:
-    """Return what a check found."""
+    """Create the issue of a check."""
     return Issue(check.id, check.severity, url, evidence)
 
 
 def when(condition: object, **evidence: Any) -> Evidence | None:
-    """Return the evidence where the condition holds."""
+    """Return the evidence if the condition is true, else `None`."""
     return evidence if condition else None
 
 
 def found_by(check: RecordCheck | PageCheck, record: PageRecord) -> Evidence | None:
-    """Return what a check finds at one URL; `None` where it finds nothing, or does not apply."""
+    """Run a check on one URL. Returns `None` if it finds nothing or does not apply."""
     if isinstance(check, RecordCheck):
         return check.find(record)
     return check.find(record, record.page) if record.is_page and record.page is not None else None
 
 
 def issues_of(checks: Iterable[RecordCheck | PageCheck], record: PageRecord) -> Iterator[Issue]:
-    """Yield what checks find at one URL."""
+    """Yield the issues that checks find at one URL."""
     for check in checks:
         evidence = found_by(check, record)
         if evidence is not None:
@@ -129,7 +128,7 @@ def issues_of(checks: Iterable[RecordCheck | PageCheck], record: PageRecord) -> 
 
 
 LOSS: Final[Mapping[Severity, float]] = {"critical": 0.3, "warning": 0.05, "notice": 0.01}
-"""How much one failed check costs a URL."""
+"""The health that a URL loses for one failed check."""
 
 CAPS: Final[Mapping[str, int]] = {
     "home_unreachable": 10,
@@ -137,11 +136,11 @@ CAPS: Final[Mapping[str, int]] = {
     "robots_txt_failing": 20,
     "home_noindex": 30,
 }
-"""The highest score of a site at which these checks find something."""
+"""The maximum score of a site on which one of these checks fails."""
 
 
 def health(severities: Iterable[Severity]) -> float:
-    """Return the health of a URL, 0 to 1, given the severities of the checks that found something there."""
+    """Return the health of a URL, 0 to 1, from the severities of its failed checks."""
     return max(0.0, 1.0 - sum(LOSS[severity] for severity in severities))
 
 
@@ -149,8 +148,8 @@ def score(healths: Iterable[float], failed: Iterable[str]) -> int:
     """Return the score of a site, 0 to 100.
 
     Args:
-        healths: of its URLs; a site without any has a score of 0.
-        failed: ids of the checks that found something anywhere.
+        healths: the health of each URL; a site without any has a score of 0.
+        failed: IDs of the checks that failed anywhere.
     """
     known = list(healths)
     whole = round(100 * sum(known) / len(known)) if known else 0

@@ -1,4 +1,4 @@
-"""Checks of how a page is delivered: security and speed."""
+"""Checks of a page's delivery: security and speed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pressroom_seo.document.model import PageFacts
 from pressroom_seo.site_checks.model import PageCheck, when
 
 SLOW_FIRST_BYTE: Final = 0.8
-"""Seconds until the first byte; beyond this it is no longer good (web.dev, Time to First Byte)."""
+"""Longest good time to first byte, in seconds (web.dev, Time to First Byte)."""
 
 _WORTH_COMPRESSING: Final = 1400
 _LARGE_PAGE: Final = 500_000
@@ -22,20 +22,20 @@ _ANCESTORS: Final = re.compile(r"\bframe-ancestors\b([^;,]*)")
 
 
 def _first(value: str) -> str:
-    """Return the first of several values: a server and a proxy may both send the header."""
+    """Return the first of several values: server and proxy may both send the header."""
     return value.partition(",")[0].strip().lower()
 
 
 def _frames_allowed(record: PageRecord) -> bool:
     policy = record.headers.get("content-security-policy", "").lower()
     ancestors = _ANCESTORS.findall(policy)
-    if ancestors:  # then X-Frame-Options does not count (CSP Level 3, section 6.4.2.2)
+    if ancestors:  # overrides X-Frame-Options (CSP Level 3, section 6.4.2.2)
         return all("*" in one.split() for one in ancestors)
     return "x-frame-options" not in record.headers
 
 
 def _sends(record: PageRecord, page: PageFacts, name: str) -> bool:
-    """Tell whether a page has a header, or gives it in its head."""
+    """Return whether a page has a header, sent or as a meta element."""
     return name in record.headers or name in page.meta_headers
 
 

@@ -1,4 +1,4 @@
-"""Checks of what a page tells search engines about itself: canonical URL, robots, languages."""
+"""Checks of a page's metadata for search engines: canonical URL, robots, languages."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pressroom_seo.urls import SiteScope
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?|x-default")
 _NO_REGIONS: Final = frozenset({"uk", "eu"})
-"""Written by mistake: the region of the United Kingdom is `gb`, and Europe has no code."""
+"""Common mistakes: the region code of the United Kingdom is `gb`, and Europe has none."""
 
 _LATIN_AMERICA: Final = frozenset({"es-la", "pt-la"})
-"""Written by mistake: `la` is Laos. Spanish in Latin America is `es-419`."""
+"""Common mistakes: `la` is Laos. Latin American Spanish is `es-419`."""
 
 
 def _canonical(page: PageFacts) -> str:

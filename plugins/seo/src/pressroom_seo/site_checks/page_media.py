@@ -1,4 +1,4 @@
-"""Checks of links, images, structured data and what social networks show."""
+"""Checks of links, images, structured data and social tags."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GENERIC: Final = frozenset(
         "ici", "lire la suite", "aquí", "clic aquí", "leer más", "más información", "clicca qui", "leggi tutto",
     }
 )  # fmt: skip
-"""Words that do not say where a link leads."""
+"""Link texts that do not describe the target."""
 
 _PRIVATE = re.compile(r"localhost|127\.\d+\.\d+\.\d+|10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+|.*\.(?:local|test|internal)")
 _MAX_ALT_LENGTH = 125
@@ -40,7 +40,7 @@ def _insecure_links(record: PageRecord, page: PageFacts) -> Evidence | None:
 
 
 def _private_links(record: PageRecord, page: PageFacts) -> Evidence | None:
-    # A site on a private network, such as one that is being built, links to itself.
+    # A site on a private network, such as a staging site, may link to itself.
     hosts = ((link.url, host_of(link.url).partition(":")[0]) for link in page.links)
     own = host_of(record.url).partition(":")[0]
     links = [url for url, host in hosts if host != own and _PRIVATE.fullmatch(host)]
@@ -86,7 +86,7 @@ def _other_og_url(record: PageRecord, page: PageFacts) -> Evidence | None:
 
 def _open_graph_image(record: PageRecord, page: PageFacts) -> Evidence | None:
     image = page.open_graph.get("og:image", "")
-    # On a page without https, which is a fault of its own, the image may be without it too.
+    # Accept http images on http pages: not_https already reports those.
     full = image.startswith(("https://", "https://" if record.url.startswith("https:") else "http://"))
     return when(page.open_graph and not full, image=image)
 

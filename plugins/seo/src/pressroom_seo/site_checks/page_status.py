@@ -1,4 +1,4 @@
-"""Checks of the answer itself, whatever it is."""
+"""Checks of the response to any URL: status, redirects, URL format."""
 
 from __future__ import annotations
 

@@ -13,23 +13,23 @@ from pressroom_seo.scoring.snippet import pixel_width
 from pressroom_seo.site_checks.model import Evidence, PageCheck, when
 
 TITLE_SIZE: Final = 20
-"""Pixels of a result's title."""
+"""Font size of the title in search results, in pixels."""
 
 DESCRIPTION_SIZE: Final = 14
-"""Pixels of a result's description."""
+"""Font size of the description in search results, in pixels."""
 
 TITLE_WIDTHS: Final = (200, 600)
-"""Pixels; beyond the second figure search results cut a title."""
+"""Minimum and maximum width of a title in pixels; search results truncate wider ones."""
 
 DESCRIPTION_WIDTHS: Final = (400, 985)
-"""Pixels; beyond the second figure search results cut a description."""
+"""Minimum and maximum width of a description in pixels; search results truncate wider ones."""
 
 MIN_WORDS: Final = 100
-"""Below this many words there is little for search engines to find a page by."""
+"""Minimum number of words; shorter pages have too little text to rank."""
 
 
 _ADAPTS: Final = re.compile(r"\b(?:width|initial-scale)\s*=", re.IGNORECASE)
-"""Either makes the page as wide as the screen."""
+"""Viewport properties that adapt the page to the screen width; either is enough."""
 
 
 def _title(page: PageFacts) -> str:
@@ -59,7 +59,7 @@ def _skipped_level(_record: PageRecord, page: PageFacts) -> Evidence | None:
 
 
 def _thin(record: PageRecord, page: PageFacts) -> Evidence | None:
-    # A list of few posts is short, and gets longer with each of them.
+    # Listing pages with few posts are short by nature.
     return when(page.words < MIN_WORDS and not record.noindex and not record.is_listing, words=page.words)
 
 

@@ -1,4 +1,4 @@
-"""Reports: of a whole site, whose records go in one by one, and of one live page."""
+"""Reports of a whole site, built record by record, and of a single live page."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from pressroom_seo.site_checks.model import (
 from pressroom_seo.urls import normalise
 
 SAMPLES: Final = 10
-"""How many URLs a summary lists for each check."""
+"""Default number of sample URLs per check in a summary."""
 
 
 @dataclass(frozen=True, slots=True)
 class IssueSummary:
-    """What one check found on a site. `count` is the number of URLs."""
+    """The findings of one check on a site. `count` is the number of URLs."""
 
     check_id: str
     severity: Severity
@@ -55,26 +55,25 @@ class IssueSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A site's health."""
+    """The score and the issues of a site."""
 
     score: int
     pages: int
     complete: bool
     issues: tuple[IssueSummary, ...]
-    """The most severe first, then the most frequent."""
+    """Sorted by severity, then by frequency."""
 
     def counts(self) -> dict[str, int]:
-        """Return the number of URLs by check, as a later report compares it."""
+        """Return the number of URLs by check, for the trend of a later report."""
         return {one.check_id: one.count for one in self.issues}
 
 
 class SiteReport:
-    """Takes the records of one crawl. After a restart, add the stored records again and continue.
+    """Runs the checks on the records of one crawl. After a restart, add the stored records again and continue.
 
     Args:
-        start: the site's first page, normalised.
-        take: takes every issue, in the order in which they are found; a URL may come twice for one check, if
-            it found two things there.
+        start: normalised URL of the site's home page.
+        take: called with every issue as it is found. A check with several findings at a URL causes several calls.
     """
 
     def __init__(self, start: str, take: Callable[[Issue], None] | None = None) -> None:
@@ -85,7 +84,7 @@ class SiteReport:
         self._counted: set[str] = set()
 
     def add_page(self, record: PageRecord) -> list[Issue]:
-        """Add a page, and return what is wrong with it on its own."""
+        """Add or replace a page and return the issues of its page checks."""
         for check_id in self._failed.pop(record.url, ()):
             del self._urls[check_id][record.url]
         self.index.add_page(record)
@@ -101,7 +100,7 @@ class SiteReport:
         self.index.add_link(record)
 
     def finish(self, facts: SiteFacts) -> Iterator[Issue]:
-        """Yield what is wrong with the site as a whole. It must be exhausted before `summary`."""
+        """Yield the issues of the site checks. Exhaust the iterator before calling `summary`."""
         self.index.finish(facts)
         for check in OF_SITES:
             for url, evidence in check.find(self.index):
@@ -110,7 +109,7 @@ class SiteReport:
                 yield found
 
     def summary(self, samples: int = SAMPLES) -> Summary:
-        """Return the score and the findings, with up to `samples` URLs for each check."""
+        """Return the score and the issues, with up to `samples` URLs for each check."""
         issues = [
             IssueSummary(
                 check_id=check_id,
@@ -144,12 +143,12 @@ class SiteReport:
 
 
 def trend(before: dict[str, int], before_score: int, now: Summary) -> dict[str, Any]:
-    """Return what changed since another report, as plain JSON data.
+    """Compare two reports. Returns plain JSON data.
 
     Args:
-        before: that report's `counts`.
-        before_score: that report's score.
-        now: the report that it is compared with.
+        before: `counts` of the earlier report.
+        before_score: score of the earlier report.
+        now: the later report.
     """
     counts = now.counts()
     changes = {
@@ -170,39 +169,40 @@ Status = Literal["passed", "failed", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class PageCheckOutcome:
-    """What one check says of a page."""
+    """The outcome of one check of a page."""
 
     check: CrawlCheck
     status: Status
-    """`skipped` if the answer is not an HTML page and the check looks at pages."""
+    """`skipped` if the check needs an HTML page with status 200 and the response is not one."""
 
     evidence: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class PageReport:
-    """One live page."""
+    """The report of one live page."""
 
     score: int
     record: PageRecord
     redirects: tuple[tuple[str, int], ...]
-    """The URLs that redirected, in order, each with its status."""
+    """The redirects in order, each as URL and status."""
 
     loop: bool
     results: tuple[PageCheckOutcome, ...]
 
 
 async def check_page(visitor: Visitor, url: str) -> PageReport:
-    """Fetch a page, follow its redirects and check what is at their end.
+    """Fetch a URL, follow its redirects and check the final response.
 
-    The score is `round(100 · health)` of that URL (see `pressroom_seo.site_checks.model`); a loop has 0.
+    The score is `round(100 · health)` of the final URL (see `pressroom_seo.site_checks.model`), or 0 for a redirect
+    loop or more than ten redirects.
 
     Args:
-        visitor: what asks.
+        visitor: the HTTP client.
         url: an http or https URL.
 
     Raises:
-        ValueError: it is not.
+        ValueError: `url` is not an http or https URL.
     """
     start = normalise(url)
     if start is None:
@@ -241,7 +241,7 @@ OF_PAGES: Final[tuple[RecordCheck | PageCheck, ...]] = (
     *page_media.CHECKS,
     *page_delivery.CHECKS,
 )
-"""Checks of one URL, made while the site is read."""
+"""Checks of one URL, run during the crawl."""
 
 OF_SITES: Final[tuple[SiteCheck, ...]] = (
     *site_pages.CHECKS,
@@ -249,9 +249,9 @@ OF_SITES: Final[tuple[SiteCheck, ...]] = (
     *site_indexing.CHECKS,
     *site_whole.CHECKS,
 )
-"""Checks of a whole site, made when everything has been read."""
+"""Checks of a whole site, run after the crawl."""
 
 CHECKS.add(*OF_PAGES, *OF_SITES)
 
 CRAWL_CHECKS: Final[Mapping[str, CrawlCheck]] = CHECKS.of(CrawlCheck)
-"""All of them by their ids."""
+"""All page and site checks by ID."""

@@ -12,7 +12,7 @@ Found = Iterator[tuple[str, Evidence]]
 
 
 def _canonical_targets(wrong: Callable[[SiteIndexEntry], bool]) -> Callable[[SiteIndex], Found]:
-    """Make a check of the pages that others name as canonical."""
+    """Return a check of the pages that others declare as canonical."""
 
     def find(index: SiteIndex) -> Found:
         for entry in index.pages():
@@ -24,7 +24,7 @@ def _canonical_targets(wrong: Callable[[SiteIndexEntry], bool]) -> Callable[[Sit
 
 
 def _canonical_errors(index: SiteIndex) -> Found:
-    """Name the pages whose canonical URL is not there, on this site or on another one."""
+    """Yield the pages whose canonical URL is broken, on this site or on another one."""
     yield from _canonical_targets(lambda target: target.is_error)(index)
     for entry in index.pages():
         elsewhere = index.looked_at.get(entry.canonical)
@@ -33,7 +33,7 @@ def _canonical_errors(index: SiteIndex) -> Found:
 
 
 def _listed(wrong: Callable[[SiteIndexEntry], bool]) -> Callable[[SiteIndex], Found]:
-    """Make a check of the URLs in sitemaps."""
+    """Return a check of the URLs in sitemaps."""
 
     def find(index: SiteIndex) -> Found:
         for url in index.facts.listed:

@@ -1,4 +1,4 @@
-"""Checks of how a site's pages are connected, and of what they say beside each other."""
+"""Checks across a site's pages: links, redirects, images, duplicates and language versions."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pressroom_seo.site_checks.index import SiteIndex, SiteIndexEntry
 from pressroom_seo.site_checks.model import Evidence, SiteCheck
 
 MAX_DEPTH: Final = 4
-"""Links from the first page; pages further away are seldom read or crawled."""
+"""Maximum number of links from the home page; pages further away are seldom read or crawled."""
 
 HEAVY_IMAGE: Final = 200_000
-"""Bytes."""
+"""Maximum size of an image, in bytes."""
 
 Found = Iterator[tuple[str, Evidence]]
 
@@ -58,7 +58,7 @@ def _broken_external(index: SiteIndex) -> Found:
 
 
 def _with_sources(index: SiteIndex, broken: dict[str, int]) -> Found:
-    """Name every page that has one of these links."""
+    """Yield the pages that contain one of these links."""
     for url, sources in index.found_in(broken).items():
         for source in sources:
             yield source, {"link": url, "status": broken[url]}
@@ -219,7 +219,7 @@ def _same_body(index: SiteIndex) -> Found:
 
 
 def _near_body(index: SiteIndex) -> Found:
-    # Lists of the same posts are alike, and are not about anything else.
+    # Listing pages share posts, so their similarity is expected.
     pages = {entry.url: entry for entry in index.indexable() if not entry.is_listing}
     pairs = near_pairs({url: entry.simhash for url, entry in pages.items()})
     alike: dict[str, list[str]] = defaultdict(list)
@@ -239,7 +239,7 @@ def _slash_variants(index: SiteIndex) -> Found:
 
 
 def _alternates(index: SiteIndex) -> Iterator[tuple[SiteIndexEntry, SiteIndexEntry]]:
-    """Yield pages with their versions in other languages, as far as these belong to the site."""
+    """Yield each page with each of its alternate language versions that the crawl requested."""
     for entry in index.pages():
         for _, url in entry.alternates:
             other = index.entries.get(url)

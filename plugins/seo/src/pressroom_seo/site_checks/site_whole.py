@@ -1,4 +1,4 @@
-"""Checks of what does not belong to any page: robots.txt, llms.txt, the first page, traps."""
+"""Checks of the site as a whole: robots.txt, llms.txt, home page, hosts, crawl traps."""
 
 from __future__ import annotations
 

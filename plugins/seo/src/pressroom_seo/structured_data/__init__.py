@@ -1,4 +1,4 @@
-"""Structured data (schema.org) as JSON-LD and microdata: extracting and validating."""
+"""Extraction and validation of structured data (schema.org) in JSON-LD and microdata."""
 
 from pressroom_seo.structured_data.extraction import PageStructuredData, extract_structured_data
 from pressroom_seo.structured_data.types import ARTICLE_TYPES, PRODUCT_TYPES, required_in_crawls

@@ -1,4 +1,4 @@
-"""Taking structured data out of a page: its items, who wrote it and when, and what a crawl keeps of it."""
+"""Extraction of structured data from a page: its items, author and dates, and the summary that a crawl keeps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pressroom_seo.structured_data.types import ARTICLE_TYPES, required_in_crawl
 
 _MAX_SCRIPTS: Final = 100
 _MAX_ELEMENTS: Final = 5_000
-"""How many elements with microdata are read."""
+"""Maximum number of microdata elements to read."""
 
 _SOURCES: Final = {
     **dict.fromkeys(["audio", "embed", "iframe", "img", "source", "track", "video"], "src"),
@@ -32,7 +32,7 @@ _ADDRESSES: Final = frozenset({"src", "href", "data"})
 
 @dataclass(frozen=True, slots=True)
 class PageStructuredData:
-    """The structured data of a page. `errors` are places and messages of scripts that are no JSON."""
+    """The structured data of a page. `errors` are pairs of position and message for scripts with invalid JSON."""
 
     json_ld: tuple[Any, ...]
     microdata: tuple[dict[str, Any], ...]
@@ -40,9 +40,9 @@ class PageStructuredData:
 
 
 def extract_structured_data(html: str, base: str = "") -> PageStructuredData:
-    """Return the structured data of a page; relative URLs in microdata are resolved against `base`.
+    """Extract the structured data of a page; relative URLs in microdata are resolved against `base`.
 
-    It takes any text.
+    Accepts any text.
     """
     tree = LexborHTMLParser(safe_html(clean_text(html)))
     documents, errors = _scripts(tree)
@@ -63,7 +63,7 @@ def _scripts(tree: LexborHTMLParser) -> tuple[list[Any], list[tuple[str, str]]]:
 
 
 def _microdata(tree: LexborHTMLParser, base: str) -> list[dict[str, Any]]:
-    """Return the top items (HTML Standard, 5.2), each property under the nearest element with `itemscope` above it."""
+    """Return the top-level items (HTML Standard, 5.2). Properties belong to the nearest ancestor with `itemscope`."""
     scopes = tree.css("[itemscope]")[:_MAX_ELEMENTS]
     items = {node.mem_id: _typed(node) for node in scopes}
     for node in tree.css("[itemprop]")[:_MAX_ELEMENTS]:
@@ -125,7 +125,7 @@ _MAX_NAME_LENGTH: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Byline:
-    """The names of the authors and the dates of a page; what it does not say is empty or `None`."""
+    """Author names and dates of a page; missing ones are empty or `None`."""
 
     authors: tuple[str, ...] = ()
     published: datetime | date | None = None
@@ -133,12 +133,12 @@ class Byline:
 
 
 def byline(documents: Sequence[Any]) -> Byline:
-    """Return what documents of structured data say of the article; they may be anything."""
+    """Return authors and dates of the main article in structured data. Accepts any values."""
     items = list(islice(_byline_items(documents), _MAX_BYLINE_ITEMS))
     named = {one["@id"]: one for one in reversed(items) if isinstance(one.get("@id"), str)}
     articles = [found for one in items if _is_article(one) and (found := _byline_of(one, named)) != Byline()]
     pages = [_byline_of(one, named) for one in items if "datePublished" in one and not _is_article(one)]
-    # The page says what its article leaves out; other articles on it are about themselves.
+    # Page items fill in what the first article omits; other articles have their own authors and dates.
     in_order = [*articles[:1], *pages]
     return Byline(
         next((one.authors for one in in_order if one.authors), ()),
@@ -153,7 +153,7 @@ def _byline_of(item: dict[str, Any], named: dict[str, dict[str, Any]]) -> Byline
 
 
 def moment(value: Any) -> datetime | date | None:
-    """Return a date of ISO 8601, with its time where it has one; `None` for anything else."""
+    """Parse an ISO 8601 date or date with time; `None` for anything else."""
     value = _plain(value)
     if not isinstance(value, str):
         return None
@@ -164,14 +164,14 @@ def moment(value: Any) -> datetime | date | None:
 
 
 def _plain(value: Any) -> Any:
-    """Return the first of several values, and what is inside a typed value (JSON-LD 1.1, section 4.2)."""
+    """Return the first of several values, unwrapping a typed value (JSON-LD 1.1, section 4.2)."""
     if isinstance(value, list):
         value = value[0] if value else None
     return value.get("@value") if isinstance(value, dict) else value
 
 
 def _byline_items(documents: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    """Yield the items of documents, of their graphs, and what each says that it is mainly about."""
+    """Yield the items of documents and their graphs, each followed by its `mainEntity` items."""
     for document in documents:
         for one in document if isinstance(document, list) else [document]:
             if not isinstance(one, dict):
@@ -186,13 +186,13 @@ def _byline_items(documents: Sequence[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _graph(document: dict[str, Any]) -> list[Any]:
-    """Return the items of a graph, which may be a single one."""
+    """Return the items of a `@graph`, which may be a list or a single item."""
     graph = document.get("@graph")
     return graph if isinstance(graph, list) else [] if graph is None else [graph]
 
 
 def types_of(documents: Sequence[Any]) -> frozenset[str]:
-    """Return the types of the items of documents and of their graphs, without what is before them in a URL."""
+    """Return the types of all items in documents and their graphs, without URL prefixes."""
     return frozenset().union(*map(_types, islice(_byline_items(documents), _MAX_BYLINE_ITEMS)))
 
 
@@ -207,7 +207,7 @@ def _is_article(item: dict[str, Any]) -> bool:
 
 
 def _names(author: Any, named: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """Yield the names of authors: texts, items, or references to items by their `@id`."""
+    """Yield the names of authors, given as strings, items, or references to items by `@id`."""
     for one in author if isinstance(author, list) else [author]:
         if isinstance(one, dict):
             reference = one.get("@id")
@@ -222,11 +222,11 @@ def _names(author: Any, named: dict[str, dict[str, Any]]) -> Iterator[str]:
 _MAX_ITEMS = 50
 _MAX_MARKED = 20
 _MAX_LENGTH = 500_000
-"""What is longer is not read, and nothing is said of it."""
+"""Longest JSON-LD script to parse, in characters; a longer one yields no types and no problem."""
 
 
 def crawled_structured_data(tree: LexborHTMLParser) -> tuple[StructuredData, ...]:
-    """Return the items of a page: JSON-LD in full, of microdata and RDFa the types. At most 50."""
+    """Return up to 50 items of a page: JSON-LD with problems, microdata and RDFa only with types."""
     found: list[StructuredData] = []
     for script in tree.css('script[type="application/ld+json" i]'):
         found.extend(_json_ld(script.text()))
@@ -265,7 +265,7 @@ def _crawled_items(data: Any) -> Iterator[StructuredData]:
     whole = data if isinstance(data, list) else [data]
     for one in whole[:_MAX_ITEMS]:
         if one is None:
-            continue  # what plugins write that have nothing to say
+            continue  # some plugins write null for empty data
         if not isinstance(one, dict):
             yield StructuredData("json-ld", (), "it is not an object")
             continue
@@ -276,7 +276,7 @@ def _crawled_items(data: Any) -> Iterator[StructuredData]:
 
 
 def _is_schema_org(context: Any) -> bool:
-    """Return whether a context, or one of several, is that of schema.org."""
+    """Return whether a context, or one of several, is schema.org."""
     parts = context if isinstance(context, list) else context.values() if isinstance(context, dict) else [context]
     return any(isinstance(part, str) and "schema.org" in part for part in parts)
 
@@ -285,7 +285,7 @@ def _crawled_item(part: dict[str, Any], *, known: bool) -> StructuredData:
     said = part.get("@type")
     names = said if isinstance(said, list) else [said]
     types = tuple(name.rpartition("/")[2][:60] for name in names[:5] if isinstance(name, str))
-    problem = "" if types or "@id" in part else "it has no @type"  # with an id it may say more of another one
+    problem = "" if types or "@id" in part else "it has no @type"  # an @id may refer to another item
     if types and not known:
         problem = "its @context is not https://schema.org"
     required = dict.fromkeys(name for kind in types for name in required_in_crawls(kind))

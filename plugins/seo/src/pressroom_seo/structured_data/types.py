@@ -1,4 +1,4 @@
-"""The types that are judged, from `types.toml`, and the forms of their values."""
+"""The schema.org types with rules, from `types.toml`, and the formats of their values."""
 
 from __future__ import annotations
 
@@ -98,10 +98,10 @@ _PARTIAL_DATE: Final = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2]))?")
 
 @dataclass(frozen=True, slots=True)
 class TypeRule:
-    """What a type must and should have.
+    """The required and recommended properties of a type.
 
-    Of each tuple in `one_of` and `recommended` one property is enough. `variants` are the rules that stand in for this
-    one where a part has that type.
+    Of each tuple in `one_of` and `recommended`, one property is enough. `variants` maps types of a nested part to the
+    names of the rules that replace this one.
     """
 
     name: str
@@ -115,12 +115,12 @@ class TypeRule:
 
 
 def rule_for(type_name: str) -> TypeRule | None:
-    """Return the rule of a schema.org type or of its parent, or None if neither has one."""
+    """Return the rule of a schema.org type or its parent, or `None` if neither has one."""
     return _rules().get(_PARENTS.get(type_name, type_name))
 
 
 def required_in_crawls(type_name: str) -> tuple[str, ...]:
-    """Return what the check of a whole site wants an item of exactly this type to have; nothing for other types."""
+    """Return the properties that site checks require for exactly this type; empty for other types."""
     return _crawled().get(type_name, ())
 
 
@@ -135,14 +135,14 @@ def _crawled() -> dict[str, tuple[str, ...]]:
 
 
 def part_rule(name: str, types: Iterable[str] = ()) -> TypeRule:
-    """Return the rule of a nested part, which its types may change."""
+    """Return the rule of a nested part, or the variant for one of its types."""
     rule = _rules()[name]
     variant = next((rule.variants[one] for one in types if one in rule.variants), "")
     return _rules()[variant] if variant else rule
 
 
 def is_date(text: str) -> bool:
-    """Tell whether a text is a date or a date with time (ISO 8601)."""
+    """Return whether a text is an ISO 8601 date, with or without time, or a year with or without month."""
     plain = text.strip()
     try:
         datetime.fromisoformat(plain)
@@ -160,19 +160,19 @@ def _is_plain_date(text: str) -> bool:
 
 
 def is_duration(text: str) -> bool:
-    """Tell whether a text is a duration, such as PT20M (ISO 8601)."""
+    """Return whether a text is an ISO 8601 duration, such as PT20M."""
     return _DURATION.fullmatch(text.strip()) is not None
 
 
 def is_number(value: object) -> bool:
-    """Tell whether a value is a number, or a text that is one with a decimal point."""
+    """Return whether a value is a number, or a decimal string that may end in % or a denominator (`4.5/5`)."""
     if isinstance(value, bool):
         return False
     return isinstance(value, int | float) or (isinstance(value, str) and _NUMBER.fullmatch(value.strip()) is not None)
 
 
 def is_web_address(text: str) -> bool:
-    """Tell whether a text is an absolute http or https URL."""
+    """Return whether a text is an absolute http or https URL."""
     parts = split_address(text)
     return parts is not None and parts.scheme in {"http", "https"} and bool(parts.hostname)
 

@@ -1,4 +1,4 @@
-"""Validating structured data: what is missing, and what is written in a form that cannot be read."""
+"""Validation of structured data: missing properties and invalid values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAX_HEADLINE_LENGTH: Final = 110
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A fault. `path` is where, such as `BlogPosting.author.name`; `fix` what to do."""
+    """A problem in structured data. `path` is its position, such as `BlogPosting.author.name`."""
 
     path: str
     message: str
@@ -39,10 +39,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class StructuredDataItem:
-    """An item of a type.
+    """A validated item.
 
-    `missing` are the properties it must or should have and has not; `key` those that matter most;
-    `supported` tells whether there are rules for its type.
+    `missing` are its missing required and recommended properties; `key` are the most important properties of its type;
+    `supported` is whether there are rules for its type.
     """
 
     type: str
@@ -56,19 +56,19 @@ class StructuredDataItem:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """All items of a document. `errors` and `warnings` are those of the items and of the document itself."""
+    """The validated items. `errors` and `warnings` include those of the items and of the documents."""
 
     items: tuple[StructuredDataItem, ...]
     errors: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values for JSON."""
+        """Return the result as plain JSON data."""
         return asdict(self)
 
 
 def validate_page(html: str) -> Validation:
-    """Return what the JSON-LD and the microdata of a page say, and what is wrong with them. It takes any text."""
+    """Validate the JSON-LD and microdata of a page. Accepts any text."""
     found = extract_structured_data(html)
     errors = [Problem(place, message, "Correct the JSON.") for place, message in found.errors]
     linked = validate_structured_data(found.json_ld)
@@ -80,9 +80,9 @@ def validate_page(html: str) -> Validation:
 
 
 def validate_structured_data(documents: Any) -> Validation:
-    """Return what JSON-LD documents say, and what is wrong with them.
+    """Validate JSON-LD documents.
 
-    `documents` is one document or several: an object, a list, a `@graph`, or JSON as text. It takes any value.
+    `documents` is one document or several: an object, a list, a `@graph`, or a JSON string. Accepts any value.
     """
     parsed, broken = [], []
     for document in documents if isinstance(documents, list | tuple) else [documents]:
@@ -98,7 +98,7 @@ def validate_structured_data(documents: Any) -> Validation:
 
 
 def missing_of(item: StructuredDataItem) -> tuple[str, ...]:
-    """Return which of the properties that matter most an item lacks."""
+    """Return the most important properties that an item lacks."""
     return tuple(name for name in item.key if name in item.missing)
 
 
@@ -159,7 +159,7 @@ def _context_errors(documents: Sequence[Any]) -> Iterator[Problem]:
 
 
 def types_of(node: Mapping[str, Any]) -> list[str]:
-    """Return the types of an item without their prefix, such as `BlogPosting` of `https://schema.org/BlogPosting`."""
+    """Return the types of an item without prefix, such as `BlogPosting` for `https://schema.org/BlogPosting`."""
     raw = node.get("@type", ())
     names = [raw] if isinstance(raw, str) else raw if isinstance(raw, list | tuple) else ()
     plain = (str(name).rstrip("/").rpartition("/")[2].rpartition("#")[2] for name in names if isinstance(name, str))

@@ -1,1 +1,1 @@
-"""The tools, a module for each group. What they need besides their arguments loads with the first call."""
+"""The MCP tools, one module per group. Heavy imports are deferred to the first call."""

@@ -1,6 +1,6 @@
-"""The answer of `check_blog_seo`: the score with every check, and the parts that were asked for.
+"""The result of `check_blog_seo`: the score with every check, and the requested parts.
 
-A part shows what is around an article. None changes the score.
+Parts add information about an article and never change the score.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 PARTS: Final = ("images", "duplicates", "links", "voice", "snippet")
-"""The parts in the order in which they are reported. `images` is there where a plugin reviews them."""
+"""The parts in report order. `images` is only available if a plugin reviews images."""
 
 _MAX_REPORTED: Final = 200
 _SHOWN: Final = 40
 _SECONDS: Final = 60.0
 _MARGIN: Final = 0.5
-"""How much sooner a reviewer of another plugin is cut off, so that it answers for that itself."""
+"""Seconds by which another plugin's reviewer times out earlier, so that the timeout counts as that plugin's fault."""
 
 _SAME_JOB: Final = 600
-"""Seconds in which a repeated call gets the job that was begun."""
+"""Length in seconds of the time slot in which repeated calls share a job."""
 
 
 class SeoCheckOut(BaseModel):
@@ -170,7 +170,7 @@ class SeoReportOut(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The article whose parts are wanted. `stored` is `None` for one that is not stored, meant for `website_id`."""
+    """The article to make parts for. `stored` is `None` for an unsaved article; `website_id` is its website."""
 
     plugin: PluginContext
     user_id: str
@@ -181,26 +181,26 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the answer: as data, and in words."""
+    """A part of the result, as data and as lines of text."""
 
     data: BaseModel | Mapping[str, Any]
     lines: Sequence[str]
 
 
 def names(plugin: PluginContext) -> Iterable[str]:
-    """Return the parts that this server has: those of `PARTS`, then those of other plugins."""
+    """Return the names of the available parts: those in `PARTS`, then those of other plugins."""
     offered = reviewers(plugin)
     own = [name for name in PARTS if name != "images" or name in offered]
     return [*own, *(name for name in offered if name not in PARTS)]
 
 
 def reviewers(plugin: PluginContext) -> dict[str, ArticleReviewer]:
-    """Return what other plugins review articles with, by name."""
+    """Return the article reviewers of other plugins, by name."""
     return {one.name: one for _, one in article_reviewers(plugin)}
 
 
 async def included(subject: Subject, wanted: Sequence[str], links: TriedLinks | None) -> dict[str, Part]:
-    """Return the parts that were asked for, by name. A part that fails with an internal error is left out."""
+    """Return the requested parts by name. A part that fails with an internal error is omitted."""
     offered = reviewers(subject.plugin)
     makers = [_maker(name, subject, offered.get(name), links) for name in wanted]
     made = await asyncio.gather(*(_made(name, maker) for name, maker in zip(wanted, makers, strict=True)))
@@ -233,7 +233,7 @@ async def _made(name: str, make: Callable[[], Awaitable[Part]]) -> Part | None:
     except TimeoutError:
         raise InvalidInput("include", f"{name} took over {_SECONDS:.0f} seconds; leave it out, or repeat") from None
     except Exception:
-        # It may belong to another plugin, for whose fault nobody loses the rest of the answer.
+        # The fault may be another plugin's; do not fail the whole result for it.
         log.exception("a part of an article's check failed", part=name)
         return None
 
@@ -275,7 +275,7 @@ async def _links(subject: Subject, tried: TriedLinks) -> Part:
 
 
 def _canonical(article: ScoringArticle, tried: TriedLinks) -> list[LinkOut]:
-    """Return what is wrong with the canonical URL, which is not among the links of the body."""
+    """Return the problems of the canonical URL, which is not among the links of the body."""
     from pressroom_seo.live_pages import is_broken  # noqa: PLC0415
 
     url = next((one.strip() for one in article.canonicals if one.strip()), "")
@@ -305,7 +305,7 @@ async def _begin(subject: Subject, total: int) -> str:
 
 
 async def begin_link_job(plugin: PluginContext, user_id: str, name: str, target: str) -> str:
-    """Start trying all links of an article (`content_id`) or a website (`website_id`), and return the job's id."""
+    """Enqueue a job that checks all links of an article (`content_id`) or a website (`website_id`). Returns its ID."""
     key = f"{target}:{int(time.time() // _SAME_JOB)}"
     return await plugin.services.jobs.enqueue(CHECK_LINKS, {name: target}, subject=user_id, key=key)
 

@@ -1,4 +1,4 @@
-"""The tool that judges articles."""
+"""The tool that scores articles."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ async def check_blog_seo(params: SeoCheckParams, call: Call) -> ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What to judge: the version that the score is of, the world around it, and whose parts are included."""
+    """The input of the check: the version to score, its surroundings, and the article to make parts for."""
 
     scored: ScoringArticle
     world: World
@@ -124,7 +124,7 @@ async def _wanted(params: SeoCheckParams, plugin: PluginContext, user_id: str) -
         given, website_id = params.article, params.article.website_id
         scored = article = await _given(plugin, user_id, given)
         others = await others_of(plugin, user_id, website_id, but="")
-        # One with the same title is most likely the same article, stored before.
+        # A stored article with the same title is most likely this article.
         world = World(others=tuple(one for one in others if one.title != article.search_title))
     else:
         one = await judged(plugin, user_id, params.content_id or "")
@@ -138,7 +138,7 @@ async def _wanted(params: SeoCheckParams, plugin: PluginContext, user_id: str) -
 
 
 async def _given(plugin: PluginContext, user_id: str, given: ArticleInput) -> ScoringArticle:
-    """Return an unsaved article as it would be judged once it is stored."""
+    """Prepare an unsaved article for scoring as if it were stored."""
     from pressroom_seo.scoring import Author, ScoringArticle  # noqa: PLC0415
     from pressroom_seo.stored import expected_at, language_of  # noqa: PLC0415
 
@@ -188,7 +188,7 @@ def _answer(report: ScoringReport, parts: Mapping[str, Part]) -> SeoReportOut:
 
 
 def check_row(one: ScoringCheck) -> SeoCheckOut:
-    """Return a check as tools show it: what is good needs no evidence."""
+    """Convert a check for the tool result. Good and skipped checks have no evidence."""
     wrong = one.status in ("ok", "bad")
     value: Any = one.value
     return SeoCheckOut(

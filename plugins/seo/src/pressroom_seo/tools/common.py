@@ -1,4 +1,4 @@
-"""What the tools share."""
+"""Shared parameters and helpers of the tools."""
 
 from __future__ import annotations
 
@@ -32,38 +32,38 @@ class LinkOut(BaseModel):
 
     @classmethod
     def of(cls, found: LinkReport) -> LinkOut:
-        """Return what was found behind a link."""
+        """Convert a link report."""
         values = asdict(found)
         return cls.model_validate({**values, "found_in": list(found.found_in), "problems": list(found.problems)})
 
     def line(self) -> str:
-        """Return it in words."""
+        """Return the link and its problems as a line of text."""
         target = f", leads to {self.location}" if self.location else ""
         where = f", in {self.found_in[0]}" if self.found_in else ""
         return f"{', '.join(self.problems)}: {self.url} ({self.status or 'no answer'}{target}{where})"
 
 
 def context(call: Call) -> PluginContext:
-    """Return the plugin's context. Tools of this plugin run where there is one."""
+    """Return the plugin's context. Raises `RuntimeError` if the call has none."""
     if call.plugin is None:
         raise RuntimeError("this tool runs on the event loop only")
     return call.plugin
 
 
 def exactly_one(**given: Any) -> None:
-    """Refuse a call that has none or several of these arguments. Raises `InvalidInput`."""
+    """Raise `InvalidInput` unless exactly one of these arguments is given."""
     if sum(value is not None for value in given.values()) != 1:
         names = " or ".join(given)
         raise InvalidInput(next(iter(given)), f"give either {names}, not both")
 
 
 def short(text: str, most: int = 200) -> str:
-    """Return a text cut for the model."""
+    """Truncate a text to `most` characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 async def articles_at(plugin: PluginContext, website: Website, urls: Sequence[str]) -> dict[str, str]:
-    """Return the ids of the articles that are live at URLs of a website, by those URLs."""
+    """Map URLs of a website to the IDs of the articles that are live there."""
     from pressroom_content.contract import content_services  # noqa: PLC0415
 
     pages = list(dict.fromkeys(urls))
@@ -73,7 +73,7 @@ async def articles_at(plugin: PluginContext, website: Website, urls: Sequence[st
 async def article_lines(
     plugin: PluginContext, website: Website, urls: Sequence[str], content_ids: Mapping[str, str]
 ) -> list[str]:
-    """Return which URLs are of articles, and what `import_content` does with the others."""
+    """Return lines that list the URLs of articles and explain what `import_content` does with the others."""
     from pressroom_content.contract import content_services  # noqa: PLC0415
 
     lines = [f"Article {content_id}: {url}" for url, content_id in content_ids.items()]

@@ -1,4 +1,4 @@
-"""Tools for live pages and structured data: how a page is built, and JSON-LD from an article."""
+"""Tools for live pages and structured data: checking a page, and building JSON-LD from an article."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class StructuredDataPart(BaseModel):
 
 
 def structured_data_part(found: Validation) -> StructuredDataPart:
-    """Return what was found, as tools show it."""
+    """Convert a validation for the tool result."""
     groups = (found.items, found.errors, found.warnings)
     items = [
         ItemRow(type=one.type, format=one.format, supported=one.supported, missing=list(one.missing))
@@ -107,7 +107,7 @@ def structured_data_part(found: Validation) -> StructuredDataPart:
 
 
 def structured_data_lines(part: StructuredDataPart) -> Iterator[str]:
-    """Yield the same in words."""
+    """Yield the part as lines of text."""
     items = ", ".join(one.type or "an item without a type" for one in part.items)
     yield f"Structured data: {items or 'none'}."
     for name, group in (("Error", part.errors), ("Warning", part.warnings)):
@@ -307,13 +307,13 @@ def _lines(data: PageAnswer) -> Iterator[str]:
 
 
 def llms_part(report: LlmsReport) -> LlmsPart:
-    """Return what a site says to language models, as tools show it."""
+    """Convert an llms.txt report for the tool result."""
     rows = [LlmsCheckRow(id=one.id, passed=one.passed, message=one.message, fix=one.fix) for one in report.checks]
     return LlmsPart(checks=rows, entries=report.entries, missing=list(report.missing))
 
 
 def llms_lines(part: LlmsPart) -> Iterator[str]:
-    """Yield the same in words."""
+    """Yield the part as lines of text."""
     yield f"llms.txt lists {part.entries} pages."
     for row in part.checks:
         yield f"- {'ok' if row.passed else 'wrong'}, {row.id}: {row.message} {row.fix}".rstrip()

@@ -1,4 +1,4 @@
-"""Crawls, what they read and found, and what people said of it."""
+"""Create the tables for crawls, pages, links, findings and marks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make all tables."""
+    """Create all tables."""
     op.create_table(
         "seo_crawls",
         sa.Column("id", sa.String(length=32), nullable=False),

@@ -1,4 +1,4 @@
-"""The checks of articles, a module per group; importing this package registers them all."""
+"""Article checks, one module per group. Importing this package registers them."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -8,4 +8,4 @@ from pressroom_seo.scoring.checks import discovery, keyphrase, links, metadata, 
 from pressroom_seo.scoring.rules import ArticleCheck
 
 ARTICLE_CHECKS: Final[Mapping[str, ArticleCheck]] = CHECKS.of(ArticleCheck)
-"""All of them by their ids."""
+"""All article checks by ID."""

@@ -1,4 +1,4 @@
-"""Checks of whether machines that answer questions find the article and its answers."""
+"""Checks of whether answer engines can find the article and its answers."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _is_question(context: Context, block: Block) -> bool:
         return True
     words = context.words_of(block.text)
     pack = context.pack
-    # “How to” headings announce steps; without a question mark only plain questions count.
+    # “How to” headings introduce steps, so without a question mark only direct questions count.
     return pack is not None and len(words) > 3 and words[0] in pack.question_words and words[1] in _VERBS
 
 

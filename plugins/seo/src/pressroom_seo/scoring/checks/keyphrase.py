@@ -1,4 +1,4 @@
-"""Checks of the keyphrase: whether it is well chosen, and where it is used."""
+"""Checks of the keyphrase: its choice and its use."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pressroom_seo.scoring.rules import (
 from pressroom_seo.scoring.text import Sentence
 
 _QUOTED = 5
-"""How many words of a sentence name it."""
+"""Number of words that a fix quotes from a sentence."""
 
 
 @check
@@ -83,13 +83,13 @@ def keyphrase_density(context: Context, rule: Rule) -> Verdict:
 
 
 def is_stuffed(context: Context, rule: Rule, limit: float) -> bool:
-    """Tell whether the density is over the limit of the gate. The uses that any text may have are fine."""
+    """Return whether the density exceeds the gate's limit and the number of uses is not within the rule's limits."""
     number = sum(uses for _, uses, _ in context.uses)
     return bool(context.keyphrase) and context.density > limit and not _is_right(context, rule, number)
 
 
 def _limits(context: Context, rule: Rule, high: float | None = None) -> tuple[int, int]:
-    """Return how many uses are right for the length of the text and of the keyphrase: at least, and at most."""
+    """Return the minimum and maximum number of uses for the lengths of the text and the keyphrase."""
     words, one, least = context.text.words, context.density_of(1), int(rule["least"])
     if words < rule["short"]:
         return 1, 1 if words < rule["very_short"] else least

@@ -1,4 +1,4 @@
-"""Checks of the links, images and videos."""
+"""Checks of links, images and videos."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _fault(link: Link, own: str) -> str:
     if scheme in {"http", "https"} and not parts.hostname:
         return "no host"
     host = parts.hostname or ""
-    # A site on a private network, such as one that is being built, links to itself.
+    # A site on a private network, such as a staging site, may link to itself.
     return "points to this machine or a private network" if host != own and _is_private(host) else ""
 
 
@@ -280,9 +280,9 @@ def image_credit(context: Context, rule: Rule) -> Verdict:
 
 
 def _has_credit(text: str, facts: ImageFacts) -> bool:
-    """Tell whether a text carries the credit that is owed for an image, or will, once it is published.
+    """Return whether a text contains an image's required credit, or publishing will add it.
 
-    Words are compared, marks and case are not.
+    Punctuation and case are ignored.
     """
     if facts.credit_added:
         return True

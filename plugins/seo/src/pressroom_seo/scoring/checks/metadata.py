@@ -1,4 +1,4 @@
-"""Checks of the title, the meta description and the slug, and of what else the page tells machines."""
+"""Checks of the title, meta description, slug and other metadata."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def indexable(context: Context, rule: Rule) -> Verdict:
 
 
 def directives(context: Context) -> frozenset[str] | None:
-    """Return the robots directives in lower case, or None where they are not known."""
+    """Return the robots directives in lower case without whitespace, or `None` if unknown."""
     robots = context.article.robots
     if robots is None:
         return None
@@ -227,7 +227,7 @@ def directives(context: Context) -> frozenset[str] | None:
 
 
 def is_noindex(context: Context) -> bool:
-    """Tell whether the page says noindex (or none, which means the same and nofollow)."""
+    """Return whether the page has noindex, or none, which means noindex and nofollow."""
     return not {"noindex", "none"}.isdisjoint(directives(context) or ())
 
 

@@ -1,4 +1,4 @@
-"""Checks of how the text reads: its length, sentences, paragraphs and wording."""
+"""Readability checks: sentences, paragraphs and wording."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def reading_ease(context: Context, rule: Rule) -> Verdict:
 
 
 def _is_label(sentence: Sentence) -> bool:
-    """Tell whether a sentence is only a label, such as an entry of a list, most likely without a verb."""
+    """Return whether a sentence is probably a label without a verb, such as a short list item."""
     return len(sentence.words) < 4 and sentence.text[-1:] not in ".!?…"
 
 
@@ -233,7 +233,7 @@ def sentence_beginnings(context: Context, rule: Rule) -> Verdict:
 
 
 def _beginning(sentence: Sentence, articles: frozenset[str]) -> tuple[str, ...]:
-    """Return the first word, or the first two where the first is an article."""
+    """Return the first word, or the first two if the first is an article."""
     return sentence.words[: 2 if sentence.words[0] in articles else 1]
 
 

@@ -1,4 +1,4 @@
-"""Checks of how the text is built: length, headings, first paragraph."""
+"""Checks of the text's structure: length, headings, first paragraph, scannability."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def subheading_distribution(context: Context, rule: Rule) -> Verdict:
 
 
 def _stretches(context: Context) -> list[tuple[int, int | None]]:
-    """Return the words between headings, each with the number of the heading's block before them."""
+    """Return the number of words in each stretch between headings, with the block index of the preceding heading."""
     found: list[tuple[int, int | None]] = []
     words, start = 0, None
     for at, block in enumerate(context.document.blocks):
