@@ -1,1 +1,1 @@
-"""Ghost as a platform to publish to: its Admin API (ghost.org/docs/admin-api) with the key of a custom integration."""
+"""Publishing to Ghost, over its Admin API (ghost.org/docs/admin-api) with the key of a custom integration."""

@@ -1,6 +1,6 @@
-"""Bodies of Ghost: Lexical documents, taken apart into blocks and put together.
+"""The codec for Ghost bodies: splits Lexical documents into blocks and joins them.
 
-Where the blocks are in the JSON text is found in one pass, whatever the text is.
+A single linear pass locates the blocks in the JSON text, for any input.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ from pressroom_ghost.lexical_nodes import FRAME, card, element, written
 
 MAX_BLOCKS: Final = 50_000
 MAX_SIGNS: Final = 4_000_000
-"""Strings, brackets, commas and colons of a document. One of 5 MB that somebody wrote has a million."""
+"""Maximum number of JSON tokens (strings, brackets, commas, colons) to scan. A real document of 5 MB has a million."""
 
 MAX_DEPTH: Final = 120
-"""How deep a block may be nested to be read. A level of a list is four levels of JSON."""
+"""Maximum JSON nesting depth of a block to parse. One level of a list takes four levels of JSON."""
 
 _SIGN = re.compile(r'"(?>(?:[^"\\]++|\\.)*)(?:"|\\?\Z)|[\[\]{},:]', re.DOTALL)
-"""A string, also one without an end, or a sign."""
+"""A JSON token: a string, even if unterminated, or a punctuation character."""
 
 _ROOT, _CHILDREN, _BLOCKS = 1, 2, 3
-"""The depths of the member `root`, of its member `children`, and of the blocks."""
+"""Nesting depths of the member `root`, its member `children`, and the blocks."""
 
 
 BROKEN: Final = object()
-"""The value of a text that is not JSON."""
+"""Sentinel for invalid JSON."""
 
 MAX_LENGTH = 8_000_000
-"""Characters of a document. With what Ghost makes of it, an answer has twice as many, and 16 MiB are read."""
+"""Maximum number of characters of a document. A response is twice as long, with the HTML that Ghost renders, and the
+limit for responses is 16 MiB."""
 
 _MOBILEDOC = "text in Ghost's old format"
 _BROKEN = "text that is not a Lexical document"
@@ -41,7 +42,7 @@ _BROKEN = "text that is not a Lexical document"
 
 @dataclass(frozen=True, slots=True)
 class BlockSpan:
-    """A block between two commas of the list that it is in. `depth` is how deep its JSON is nested."""
+    """The position of a block in the JSON text, between two commas. `depth` is the nesting depth of its JSON."""
 
     start: int
     end: int
@@ -50,7 +51,7 @@ class BlockSpan:
 
 @dataclass(frozen=True, slots=True)
 class LexicalFrame:
-    """A document without its blocks, which are between `start` and `end`."""
+    """The position of a document's blocks: `start` and `end` of the list, and the span of each block."""
 
     start: int
     end: int
@@ -58,7 +59,7 @@ class LexicalFrame:
 
 
 def scan(raw: str) -> LexicalFrame | None:
-    """Return where the blocks of a document are, `None` where it is not one."""
+    """Locate the blocks of a Lexical document; `None` if the text is not one."""
     found = _scan(raw)
     if found is None:
         return None
@@ -68,7 +69,7 @@ def scan(raw: str) -> LexicalFrame | None:
 
 
 def parsed(source: str) -> Any:
-    """Return the value of a JSON text, `BROKEN` for what is broken or too deep."""
+    """Parse JSON; `BROKEN` if it is invalid or nested too deeply."""
     try:
         return json.loads(source)
     except (ValueError, RecursionError):
@@ -97,7 +98,7 @@ def _scan(raw: str) -> LexicalFrame | None:
 
 
 def _start(signs: Iterator[tuple[str, int, int]]) -> int | None:
-    """Return where the list of blocks begins, and leave the signs in it."""
+    """Return the start of the list of blocks, consuming the tokens before it; `None` if there is no such list."""
     keys: dict[int, str] = {}
     last = ""
     for sign, at, depth in signs:
@@ -115,7 +116,7 @@ def _start(signs: Iterator[tuple[str, int, int]]) -> int | None:
 
 
 def _signs(raw: str) -> Iterator[tuple[str, int, int]]:
-    """Yield strings and signs, where they are, and in how many lists and objects."""
+    """Yield JSON tokens, each with its position and nesting depth."""
     depth = 0
     for number, match in enumerate(_SIGN.finditer(raw)):
         if number == MAX_SIGNS:
@@ -128,10 +129,10 @@ def _signs(raw: str) -> Iterator[tuple[str, int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class LexicalCodec:
-    """Takes Lexical documents apart and puts them together. It implements `BodyCodec`.
+    """Splits and joins Lexical documents. Implements `BodyCodec`.
 
-    A block is a child of the document's root, as it is in the JSON text between two commas. A text that is not a
-    Lexical document, such as a mobiledoc, is one block that cannot be edited.
+    A block is the JSON text of a child of the document's root. A text that is not a Lexical document, such as a
+    mobiledoc, is a single block that cannot be edited.
     """
 
     def split(self, raw: str) -> Sequence[BodyBlock]:
@@ -145,15 +146,15 @@ class LexicalCodec:
         return [BodyBlock(raw, _BROKEN)] if None in blocks else [block for block in blocks if block is not None]
 
     def join(self, sources: Sequence[str], original: str = "") -> str:
-        """Return a document of these blocks, in the frame of the original where that is a Lexical document.
+        """Join blocks into a document, in the frame of the original if that is a Lexical document.
 
-        What a broken original is one block of is put together without anything in between: no document, as before.
+        If the original is a broken document, which is a block itself, the sources are concatenated unchanged.
         """
         if original in sources:
             return "".join(sources)
         if not sources and not self.split(original):
             return original
-        # Ghost refuses a document without any block; its editor writes an empty paragraph.
+        # Ghost rejects a document without blocks; its editor writes an empty paragraph.
         sources = sources or [written(element("paragraph", []))]
         frame = scan(original)
         if frame is not None:
@@ -161,8 +162,8 @@ class LexicalCodec:
         return f"{FRAME[0]}{','.join(sources)}{FRAME[1]}"
 
     def encode(self, html: str, markdown: str) -> Sequence[str]:
-        """Return the blocks of a piece of HTML."""
-        # The parser loads with the first call.
+        """Convert HTML to blocks."""
+        # Imported late since it loads the parser.
         from pressroom_ghost.lexical_encode import nodes_of  # noqa: PLC0415
 
         del markdown
@@ -170,26 +171,26 @@ class LexicalCodec:
 
 
 def document_of(html: str) -> str:
-    """Return a document of some HTML. Where it would be much larger than the HTML, that is one block."""
+    """Convert HTML to a document. If that exceeds `MAX_LENGTH`, the document has a single HTML card."""
     codec = LexicalCodec()
     made = codec.join(codec.encode(html, "") or [written(element("paragraph", []))])
     return made if len(made) <= MAX_LENGTH else codec.join([written(card("html", html=html))])
 
 
 def is_document(raw: str) -> bool:
-    """Tell whether a text is a Lexical document of which every block is one."""
+    """Return whether a text is a Lexical document and each of its blocks is a node."""
     frame = scan(raw)
     return frame is not None and all(_is_node(raw, span) for span in frame.spans)
 
 
 def is_mobiledoc(raw: str) -> bool:
-    """Tell whether a text is in the format that Ghost had before Lexical."""
+    """Return whether a text is a mobiledoc, Ghost's format before Lexical."""
     document = parsed(raw)
     return isinstance(document, dict) and "sections" in document and "version" in document
 
 
 def _block(raw: str, span: BlockSpan) -> BodyBlock | None:
-    """Return a block, `None` for one that is not JSON."""
+    """Return a block; `None` if it is not valid JSON."""
     from pressroom_ghost.lexical_html import shown  # noqa: PLC0415 - the parser loads with the first call
 
     source = raw[span.start : span.end]

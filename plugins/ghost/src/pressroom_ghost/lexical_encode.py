@@ -1,4 +1,4 @@
-"""HTML as Lexical nodes: what Ghost's editor has a block for becomes that block, anything else an HTML card."""
+"""Conversion of HTML to Lexical nodes: native blocks of Ghost's editor if possible, otherwise HTML cards."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INLINE: Final = frozenset(
         "-text", "a", "abbr", "br", "cite", "ins", "kbd", "q", "samp", "small", "span", "time", "var", *_BITS,
     }
 )  # fmt: skip
-"""What is part of a paragraph. An image or a frame among it makes it a card."""
+"""Inline elements. A paragraph with an image or a frame between them becomes a card."""
 
 _SPACES = re.compile(r"[ \t\r\n\f]+")
 _LANGUAGE = re.compile(r"language-([\w+#-]{1,40})")
@@ -30,22 +30,22 @@ _PIXELS = re.compile(r"(\d{1,5})(?:px)?", re.ASCII)
 _FROM_ELSEWHERE = re.compile(
     r"wp-(?:block|image)[\w-]*|kg-(?:card|image|image-card|card-hascaption|code-card|embed-card)"
 )
-"""Classes that only mean something where they are from, or that Ghost adds by itself."""
+"""Classes that only have a meaning on the site they come from, or that Ghost adds itself."""
 
 _UNSEEN: Final = frozenset({"decoding", "loading", "sizes", "srcset"})
-"""Attributes of images that Ghost makes by itself."""
+"""Image attributes that Ghost generates itself."""
 
 _MAX_DEPTH: Final = 60
 _MAX_TEXTS: Final = 2_000
-"""Texts and links of a paragraph. For each text Ghost looks at all that follow."""
+"""Maximum number of nodes in a paragraph: Ghost's renderer takes quadratic time."""
 
 
 class _NotLexical(Exception):
-    """Ghost's editor has nothing that says the same."""
+    """The element has no equivalent in Ghost's editor."""
 
 
 def nodes_of(html: str) -> list[Node]:
-    """Return sanitised HTML as nodes."""
+    """Convert sanitised HTML to nodes."""
     body = parsed_html(html).body
     return [] if body is None else [*_blocks(body, 0)]
 
@@ -66,7 +66,7 @@ def _blocks(parent: LexborNode, depth: int) -> Iterator[Node]:
 
 
 def _loose(nodes: Sequence[LexborNode]) -> Iterator[Node]:
-    """Yield text that is in no block as a paragraph."""
+    """Yield a paragraph for inline content outside of any block."""
     if any((one.html or "").strip() for one in nodes):
         yield from _or_card(lambda: _filled("paragraph", nodes), "".join(one.html or "" for one in nodes))
 
@@ -93,7 +93,7 @@ def _filled(kind: str, nodes: Iterable[LexborNode], **more: object) -> list[Node
 
 
 def _inline(nodes: Iterable[LexborNode]) -> list[Node]:
-    """Return what a paragraph has. Raises `_NotLexical`."""
+    """Convert inline content to nodes. Raises `_NotLexical`."""
     writer = _Line()
     for node in nodes:
         writer.add(node, 0, 0)
@@ -101,14 +101,14 @@ def _inline(nodes: Iterable[LexborNode]) -> list[Node]:
 
 
 class _Line:
-    """Texts, links and line breaks, with white space as browsers show it."""
+    """Builds text, link and line break nodes, collapsing white space as browsers do."""
 
     def __init__(self) -> None:
         self._nodes: list[Node] = []
         self._space = True
 
     def add(self, node: LexborNode, bits: int, depth: int) -> None:
-        """Add an element. Raises `_NotLexical` for what has no form in Lexical."""
+        """Add an element. Raises `_NotLexical` if it has no equivalent in Lexical."""
         tag = node.tag or ""
         if tag == "-text":
             self._text(node.text_content or "", bits)
@@ -128,7 +128,7 @@ class _Line:
                 self.add(child, bits | _BITS.get(tag, 0), depth + 1)
 
     def finished(self) -> list[Node]:
-        """Return the nodes. Raises `_NotLexical` where Ghost would show their formats in another way."""
+        """Return the nodes. Raises `_NotLexical` if Ghost would render their formats incorrectly."""
         self._end()
         if len(self._nodes) > _MAX_TEXTS or not is_shown_right(self._nodes):
             raise _NotLexical
@@ -163,7 +163,7 @@ class _Line:
         self._nodes.append(link(node.attributes.get("href") or "", inner._nodes, node.attributes.get("rel")))
 
     def _end(self) -> None:
-        """Take away the space at the end of a line."""
+        """Remove the space at the end of a line."""
         nodes = self._nodes
         while nodes and self._space and nodes[-1]["type"] != "linebreak":
             last = nodes[-1]
@@ -177,7 +177,7 @@ class _Line:
 
 
 def _plain(node: LexborNode, *known: str) -> Mapping[str, str | None]:
-    """Return the attributes of an element. Raises `_NotLexical` where it has others than known ones."""
+    """Return the attributes of an element. Raises `_NotLexical` if it has any besides `known`."""
     attributes = node.attributes
     if set(attributes) - set(known):
         raise _NotLexical
@@ -195,7 +195,7 @@ def _paragraph(node: LexborNode) -> list[Node]:
 
 
 def _elements(node: LexborNode) -> list[LexborNode]:
-    """Return what is in an element but white space."""
+    """Return the child nodes of an element except white space."""
     found = node.iter(include_text=True)
     return [one for one in found if one.tag != "-text" or (one.text_content or "").strip(" \t\r\n\f")]
 
@@ -206,7 +206,7 @@ def _heading(node: LexborNode) -> list[Node]:
 
 
 def _quote(node: LexborNode) -> list[Node]:
-    """Return a quote of one paragraph; Ghost has none of more."""
+    """Return a quote. Ghost's quotes have a single paragraph."""
     kind = "aside" if _plain(node, "class").get("class") == ASIDE_CLASS else "extended-quote"
     if kind != "aside" and node.attributes:
         raise _NotLexical
@@ -240,7 +240,7 @@ def _list_node(node: LexborNode, depth: int) -> Node:
 
 
 def _item(node: LexborNode, depth: int) -> tuple[list[Node], Node | None]:
-    """Return the texts of an item and the list that is nested in it, which has to be at its end."""
+    """Return the text nodes of a list item and the list nested at its end, if any."""
     children = _elements(node)
     nested = children.pop() if children and children[-1].tag in ("ul", "ol") else None
     if nested is not None and not children:
@@ -281,7 +281,7 @@ def _rule(node: LexborNode) -> list[Node]:
 
 
 def _figure(node: LexborNode) -> list[Node]:
-    """Return an image, code or a frame with its caption."""
+    """Return the image, code block or frame of a figure, with its caption."""
     names = (_plain(node, "class").get("class") or "").split()
     widths = [name.removeprefix("kg-width-") for name in names if name in ("kg-width-wide", "kg-width-full")]
     if any(not name.startswith("kg-width-") and not _FROM_ELSEWHERE.fullmatch(name) for name in names):
@@ -314,7 +314,7 @@ def _media(node: LexborNode, caption: str, width: str) -> Node:
     attributes = _plain(node, "alt", "class", "height", "src", "title", "width", *_UNSEEN)
     alt, title = attributes.get("alt") or "", attributes.get("title") or ""
     classes = (attributes.get("class") or "").split()
-    # Ghost writes them as they are, and takes a comment for the end of what everybody may read.
+    # Ghost does not escape these attributes, and reads a comment as the end of the public preview.
     if "<!--" in alt + title or not attributes.get("src") or not all(map(_FROM_ELSEWHERE.fullmatch, classes)):
         raise _NotLexical
     size = [_PIXELS.fullmatch(attributes[name] or "") for name in ("width", "height") if name in attributes]
@@ -335,7 +335,7 @@ def _media(node: LexborNode, caption: str, width: str) -> Node:
 
 
 def _details(node: LexborNode) -> list[Node]:
-    """Return a toggle. What it hides is HTML, of which the editor shows paragraphs and lists."""
+    """Return a toggle. Its content is HTML; the editor only supports paragraphs and lists in it."""
     _plain(node)
     summary, *content = _elements(node) or [node]
     if summary.tag != "summary" or not content:

@@ -1,4 +1,4 @@
-"""What readers see of the blocks of a Lexical document, as HTML, for those blocks that HTML says all of."""
+"""Conversion of Lexical blocks to HTML, for blocks that HTML can represent completely."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser
 FORMATS: Final[Mapping[int, str]] = MappingProxyType(
     {1: "strong", 2: "em", 4: "s", 8: "u", 128: "mark", 32: "sub", 64: "sup", 16: "code"}
 )
-"""The elements of the bits of a text's format."""
+"""The HTML elements for the bits of a text's format."""
 
 ASIDE_CLASS: Final = "kg-blockquote-alt"
 MAX_LIST_DEPTH: Final = 25
@@ -64,11 +64,11 @@ _LEVEL = re.compile(r"h[1-6]")
 
 
 class _NotShown(Exception):
-    """A block says something that HTML does not."""
+    """HTML cannot represent the block."""
 
 
 def shown(node: Any) -> tuple[str, str | None]:
-    """Return the name of a block and its HTML, `None` for one that only Ghost understands."""
+    """Return the display name of a block and its HTML, or `None` instead of HTML for a block specific to Ghost."""
     kind = node.get("type") if isinstance(node, dict) else None
     if not isinstance(kind, str):
         return "unknown block", None
@@ -83,11 +83,11 @@ def shown(node: Any) -> tuple[str, str | None]:
 
 
 def harmless(html: str) -> bool:
-    """Tell whether nothing of some HTML would be taken away to make it safe."""
+    """Return whether sanitising leaves the HTML unchanged."""
     if "<" not in html and "&" not in html:
         return True
     if _PAGE_TAG.search(html):
-        return False  # parsers give what such a tag says to the page that it is in
+        return False  # parsers merge the attributes of such a tag into the enclosing page
     try:
         cleaned = render_body(html, "html")
     except InvalidInput:
@@ -101,7 +101,7 @@ def _normal(html: str) -> str:
 
 
 def parsed_html(html: str) -> LexborHTMLParser:
-    """Return a page with some HTML in its body, also what a parser would take for the page's head."""
+    """Parse HTML as the content of `body`, including elements that would otherwise go into `head`."""
     return LexborHTMLParser(f"<body>{html}")
 
 
@@ -115,7 +115,7 @@ def _string(node: Mapping[str, Any], name: str) -> str:
 
 
 def _html(node: Mapping[str, Any], name: str) -> str:
-    """Return a member that is HTML, where it is harmless."""
+    """Return an HTML member. Raises `_NotShown` if it is not harmless."""
     value = _string(node, name)
     if not harmless(value):
         raise _NotShown
@@ -137,7 +137,7 @@ def _url(node: Mapping[str, Any], name: str) -> str:
 
 
 def _inline(nodes: Sequence[Mapping[str, Any]]) -> str:
-    """Return texts, links and line breaks. An element is open as long as the texts that follow have its format."""
+    """Convert texts, links and line breaks. An element stays open while the following texts have its format."""
     parts: list[str] = []
     opened: list[int] = []
     last = _last_of_runs(nodes)
@@ -169,7 +169,7 @@ def _format(node: Mapping[str, Any]) -> int:
 
 
 def _last_of_runs(nodes: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[int, int]]:
-    """Return for each node up to which one the texts from it on have a format."""
+    """Return for each node, by format, the index of the last node in the run of texts with that format."""
     found: list[Mapping[int, int]] = []
     following: dict[int, int] = {}
     for at in range(len(nodes) - 1, -1, -1):
@@ -182,7 +182,7 @@ def _last_of_runs(nodes: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[int, i
 
 
 def _closed(opened: list[int], bits: int) -> Iterator[str]:
-    """Close what the next text does not have, and what was opened inside of that."""
+    """Close the elements whose format the next text lacks, and those nested in them."""
     while any(not bits & bit for bit in opened):
         yield f"</{FORMATS[opened.pop()]}>"
 
@@ -219,7 +219,7 @@ def _aside(node: Mapping[str, Any]) -> str:
 
 
 def _list(node: Mapping[str, Any], depth: int = 0) -> str:
-    """Return a list. Ghost keeps a nested one as an item of its own, after the item that it is below."""
+    """Convert a list. Ghost stores a nested list in a separate item after its parent item."""
     tag, start = node.get("tag"), node.get("start", 1)
     if tag not in ("ul", "ol") or node.get("listType") == "check" or depth > MAX_LIST_DEPTH:
         raise _NotShown
@@ -271,7 +271,7 @@ def _captioned(html: str, node: Mapping[str, Any], attributes: str = "") -> str:
 
 
 def _embed(node: Mapping[str, Any]) -> str:
-    """Return an embed that is one frame of a host whose pages may be in an article."""
+    """Convert an embed that consists of a single frame from an allowed host."""
     try:
         frame = render_body(_string(node, "html"), "html").strip()
     except InvalidInput:
@@ -292,7 +292,7 @@ def _html_card(node: Mapping[str, Any]) -> str:
 
 
 def _is_for_some(visibility: Any) -> bool:
-    """Tell whether a card is shown to some readers only."""
+    """Return whether a card is only visible to some readers."""
     web = visibility.get("web") if isinstance(visibility, dict) else None
     if web is None:
         return bool(visibility)

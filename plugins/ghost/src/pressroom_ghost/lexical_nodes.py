@@ -1,4 +1,4 @@
-"""The nodes of a Lexical document as Ghost writes them, and when Ghost shows their formats as they are meant."""
+"""Builders for Lexical nodes in Ghost's format, and a check for a formatting bug of Ghost's renderer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 Node = dict[str, Any]
 
 BITS: Final = (1, 2, 4, 8, 16, 32, 64, 128)
-"""The formats of texts: strong, em, s, u, code, sub, sup and mark, in the order in which Ghost looks at them."""
+"""Format bits of texts, in the order in which Ghost processes them: strong, em, s, u, code, sub, sup, mark."""
 
 _ELEMENT: Final = {"direction": None, "format": "", "indent": 0}
 
@@ -17,16 +17,16 @@ FRAME: Final = (
     '{"root":{"children":[',
     '],"direction":null,"format":"","indent":0,"type":"root","version":1}}',
 )
-"""What is around the blocks of a new document."""
+"""The JSON before and after the blocks of a new document."""
 
 
 def written(node: Node) -> str:
-    """Return a node as Ghost writes it, byte for byte: JSON without white space, escaped only where it has to be."""
+    """Serialise a node byte for byte as Ghost does: JSON without white space and with minimal escaping."""
     return json.dumps(node, ensure_ascii=False, separators=(",", ":")).encode(errors="replace").decode()
 
 
 def text(words: str, bits: int = 0) -> Node:
-    """Return a text with a format."""
+    """Return a text node with a format."""
     return {
         "detail": 0,
         "format": bits,
@@ -39,30 +39,30 @@ def text(words: str, bits: int = 0) -> Node:
 
 
 def line_break() -> Node:
-    """Return a line break."""
+    """Return a line break node."""
     return {"type": "linebreak", "version": 1}
 
 
 def link(url: str, children: Sequence[Node], rel: str | None) -> Node:
-    """Return a link."""
+    """Return a link node."""
     about = {"rel": rel or None, "target": None, "title": None, "url": url}
     return {"children": [*children], **_ELEMENT, "type": "link", "version": 1, **about}
 
 
 def element(kind: str, children: Sequence[Node], **more: Any) -> Node:
-    """Return a block that has texts, such as a paragraph."""
+    """Return a block node with inline children, such as a paragraph."""
     return {"children": [*children], **_ELEMENT, "type": kind, "version": 1, **more}
 
 
 def card(kind: str, **members: Any) -> Node:
-    """Return a block that the editor shows as a card, such as an image."""
+    """Return a card node, such as an image."""
     return {"type": kind, "version": 1, **members}
 
 
 def list_of(tag: str, start: int, items: Sequence[tuple[Sequence[Node], Node | None]], depth: int) -> Node:
-    """Return a list of items with their texts, each with the list that is nested in it, if any.
+    """Return a list node. Each item has text nodes and, optionally, a nested list.
 
-    Ghost keeps a nested list as the only child of an item of its own, and shows it in the item before that.
+    Ghost stores a nested list as the only child of a separate item and shows it in the item before that.
     """
     children: list[Node] = []
     for number, (texts, nested) in enumerate(items, start):
@@ -75,10 +75,10 @@ def list_of(tag: str, start: int, items: Sequence[tuple[Sequence[Node], Node | N
 
 
 def is_shown_right(nodes: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether Ghost shows the formats of a row of texts, links and line breaks as they are.
+    """Return whether Ghost renders the formats of a sequence of texts, links and line breaks correctly.
 
-    It closes as many elements as there are formats that end, the innermost first. Where an outer one ends while an
-    inner one continues, as in `<em>a</em><strong><em>b</em>c</strong>`, texts get formats that are not theirs.
+    Ghost closes as many elements as formats end, innermost first. If an outer format ends while an inner one continues,
+    as in `<em>a</em><strong><em>b</em>c</strong>`, texts get the wrong formats.
     """
     following = _next_of_runs(nodes)
     opened: list[int] = []
@@ -100,7 +100,7 @@ def is_shown_right(nodes: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _next_of_runs(nodes: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[int, int]]:
-    """Return for each node where each format is next, up to the next link."""
+    """Return for each node, by format, the index of the next text with it, looking ahead to the next link."""
     found: list[Mapping[int, int]] = []
     following: dict[int, int] = {}
     for at in range(len(nodes) - 1, -1, -1):

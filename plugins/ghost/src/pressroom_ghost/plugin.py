@@ -1,4 +1,4 @@
-"""The plugin: the connector for Ghost."""
+"""The Ghost plugin: registers the connector."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PLUGIN = Plugin(id="ghost", api="1", title="Ghost", summary="Publishes articles 
 
 @hookimpl
 def pressroom_site_connectors() -> Iterable[Any]:
-    """Offer the platform."""
-    from pressroom_ghost.connector import CONNECTOR  # noqa: PLC0415 - loads once a website is asked for
+    """Register the connector."""
+    from pressroom_ghost.connector import CONNECTOR  # noqa: PLC0415 - loads when a website is first used
 
     return [CONNECTOR]

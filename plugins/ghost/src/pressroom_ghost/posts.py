@@ -1,4 +1,4 @@
-"""Posts as Ghost's Admin API shows and takes them."""
+"""Conversion of posts between the content plugin's models and Ghost's Admin API."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pressroom_ghost.lexical import document_of, is_document
 Kind = Literal["post", "page"]
 
 RESOURCES: Final[Mapping[Kind, str]] = {"post": "posts", "page": "pages"}
-"""What Ghost's API calls them, in paths and in documents."""
+"""Resource names in the API's paths and documents."""
 
 _STATES: Final[Mapping[str, PostState]] = {
     "published": "live",
@@ -30,13 +30,13 @@ _TAG = re.compile(r"<[^<>]*+>")
 _MARKER = re.compile(r"<!-- pressroom:([A-Za-z0-9_-]+) -->")
 
 _ORIGIN: Final = re.compile(r"^https?://[^/]++", re.IGNORECASE)
-"""The part of a URL that changes for all images where a site moves to another domain."""
+"""Scheme and host of an image URL, which change if the site moves to another domain."""
 
 _EDITOR = re.compile(r"editor/(post|page)/([0-9a-f]{24})")
 _PREVIEW = re.compile(r"(?:^|/)p/([0-9a-f-]{36})$")
 
 MAX_LENGTHS: Final = {"title": 255, "slug": 185, "custom_excerpt": 300, "meta_title": 300, "meta_description": 500}
-"""What Ghost takes, in characters; it refuses a whole post for one field that is longer."""
+"""Ghost's length limits in characters; it rejects a post with a longer field."""
 
 
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -46,7 +46,7 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "featured_alt": ("feature_image_alt",),
     "featured_caption": ("feature_image_caption",),
 }
-"""What fields of `Post` are called in Ghost, where that is something else."""
+"""Ghost's names for fields of `Post`, if they differ."""
 
 _TIERS: Final = "tiers"
 _MAX_AUDIENCE_LENGTH: Final = 1000
@@ -55,7 +55,7 @@ _BODY: Final = frozenset({"body", "html", "markdown", "raw"})
 
 
 def document(post: Post) -> dict[str, Any]:
-    """Return what is sent for a post but its body and its state, without the fields that are kept."""
+    """Return the API document of a post, without body, state and the fields to keep."""
     fields: dict[str, Any] = {
         "title": post.title,
         "slug": post.slug,
@@ -69,7 +69,7 @@ def document(post: Post) -> dict[str, Any]:
         "feature_image_caption": escape(post.featured_caption, quote=False) or None if post.featured else None,
     }
     if post.marker:
-        # A comment at the end of the page, where nobody sees it, and where Ghost leaves it as it is.
+        # An invisible comment at the end of the page, where Ghost leaves it unchanged.
         fields["codeinjection_foot"] = comment(post.marker)
     for name, most in MAX_LENGTHS.items():
         if fields[name] and len(fields[name]) > most:
@@ -81,7 +81,7 @@ def document(post: Post) -> dict[str, Any]:
 
 
 def body_of(post: Post) -> str:
-    """Return the body to send. Call it in a worker. Raises `SiteRefused` for what Ghost could not show."""
+    """Return the body to send. Call this in a worker. Raises `SiteRefused` if Ghost cannot display the raw body."""
     if not post.raw:
         return document_of(post.html)
     if not is_document(post.raw):
@@ -93,15 +93,15 @@ def body_of(post: Post) -> str:
 
 
 def is_body_kept(post: Post) -> bool:
-    """Tell whether the body is to stay as it is on the site."""
+    """Return whether to keep the body on the site unchanged."""
     return bool(post.kept & _BODY)
 
 
 def changes_of(post: Post, there: RemotePost) -> dict[str, Any]:
-    """Return what an update sends of a post but its body.
+    """Return the API document of an update, without the body.
 
-    It leaves out the tags where the post has these in this order, and the author where it is the first of its authors:
-    Ghost would take the others away.
+    Tags are omitted if the post already has them in this order, and the author if it is already the first one, since
+    Ghost would remove the other authors.
     """
     fields = document(post)
     if [tag["name"] for tag in fields.get("tags", ())] == [*there.fields["tags"]]:
@@ -112,12 +112,12 @@ def changes_of(post: Post, there: RemotePost) -> dict[str, Any]:
 
 
 def comment(marker: str) -> str:
-    """Return the marker as it is in a post."""
+    """Return the HTML comment that stores a marker in a post."""
     return f"<!-- pressroom:{marker} -->"
 
 
 def post_of(row: Mapping[str, Any], kind: Kind = "post") -> RemotePost:
-    """Return a post or a page. The id of a page says that it is one: the API has them in another place."""
+    """Convert a post or page. The ID of a page gets a prefix, since the API has separate endpoints."""
     state = _STATES.get(str(row.get("status")), "draft")
     match = _MARKER.search(str(row.get("codeinjection_foot") or ""))
     tags, authors = _names(row, "tags"), _names(row, "authors")
@@ -151,7 +151,7 @@ def post_of(row: Mapping[str, Any], kind: Kind = "post") -> RemotePost:
 
 
 def _audience_of(row: Mapping[str, Any]) -> str:
-    """Return who may read a post: `members`, `paid`, or `tiers` with their ids; empty for everybody."""
+    """Return the audience of a post: `members`, `paid`, or `tiers` with their IDs; empty if public."""
     visibility = str(row.get("visibility") or "public")
     if visibility != _TIERS:
         return "" if visibility == "public" else visibility[:_MAX_AUDIENCE_LENGTH]
@@ -161,7 +161,7 @@ def _audience_of(row: Mapping[str, Any]) -> str:
 
 
 def visibility_of(audience: str) -> dict[str, Any]:
-    """Return what Ghost is told of who may read a post; nothing where everybody may."""
+    """Return the API fields for an audience; empty if public."""
     if not audience:
         return {}
     visibility, *tiers = audience.split()
@@ -176,19 +176,19 @@ def _names(row: Mapping[str, Any], member: str) -> tuple[str, ...]:
 
 
 def updated_at(revision: str) -> str:
-    """Return the time in a revision, which Ghost wants to see with every change."""
+    """Return the modification time in a revision, which Ghost requires with every update."""
     return revision.partition(" ")[0]
 
 
 def _revision(row: Mapping[str, Any]) -> str:
-    """Return the time of the last change, in seconds, with a digest: two changes may fall into one second."""
+    """Return the modification time, which has a resolution of seconds, with a digest to tell changes apart."""
     shown = [str(row.get(name) or "") for name in ("title", "slug", "html", "status", *MAX_LENGTHS, "feature_image")]
     digest = hashlib.sha256("\0".join(shown).encode(errors="surrogatepass")).hexdigest()
     return f"{row.get('updated_at') or ''} {digest[:16]}"
 
 
 def moment(value: Any) -> datetime | None:
-    """Return a time of Ghost, which is in UTC with milliseconds."""
+    """Parse a time in Ghost's format, UTC with milliseconds; `None` if it is invalid."""
     try:
         found = datetime.fromisoformat(str(value))
     except ValueError:
@@ -197,12 +197,12 @@ def moment(value: Any) -> datetime | None:
 
 
 def quoted(text: str) -> str:
-    """Return a text as it may be in a string of Ghost's filter language."""
+    """Escape a text for a string of Ghost's filter language. Backslashes are removed."""
     return text.replace("\\", "").replace("'", "\\'")
 
 
 def is_settled(post: RemotePost, date: str) -> bool:
-    """Tell whether the second of a post's last change was over when Ghost answered, by Ghost's own clock."""
+    """Return whether Ghost responded after the second of the post's last change, by its `Date` header."""
     try:
         answered = parsedate_to_datetime(date).astimezone(UTC)
     except (ValueError, TypeError, OverflowError):
@@ -211,9 +211,9 @@ def is_settled(post: RemotePost, date: str) -> bool:
 
 
 def looked_for(url: str, site: str) -> list[tuple[Kind, str]]:
-    """Return the filters with which the API finds what a URL shows, and the kinds that they go with.
+    """Return the API filters that find the post or page at a URL, each with its kind.
 
-    Only what is live has a page with its slug; previews and the editor show drafts and scheduled posts too.
+    A URL with a slug is that of a live post; preview and editor URLs also find drafts and scheduled posts.
     """
     try:
         parts, own = urlsplit(url), urlsplit(site)
@@ -230,7 +230,13 @@ def looked_for(url: str, site: str) -> list[tuple[Kind, str]]:
 
 
 def is_at(shown: str, url: str, site: str) -> bool:
-    """Tell whether the URL of a post is another one, whatever their scheme and the slash at their ends."""
+    """Return whether two URLs are the same page, ignoring scheme and trailing slash.
+
+    Args:
+        shown: the URL of a post.
+        url: the URL to compare. Its host may also be that of `site`.
+        site: the URL of the site.
+    """
     if len(shown) > _MAX_URL_LENGTH:
         return False
     try:
@@ -242,12 +248,12 @@ def is_at(shown: str, url: str, site: str) -> bool:
 
 
 def changed_at(post: RemotePost | None) -> datetime:
-    """Return the time of a post's last change, for sorting."""
+    """Return the time of a post's last change as a sort key; `datetime.min` if unknown."""
     return (post.updated_at if post else None) or datetime.min.replace(tzinfo=UTC)
 
 
 def ghost_time(at: datetime) -> str:
-    """Return a time as Ghost takes it."""
+    """Format a time for Ghost."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 

@@ -1,4 +1,4 @@
-"""Parts of requests to Ghost: the token of an Admin API key (JWT, RFC 7519), and forms with a file (RFC 7578)."""
+"""Helpers for requests to Ghost: Admin API tokens (JWT, RFC 7519) and multipart forms (RFC 7578)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ EXTENSIONS: Final = {
     "image/webp": "webp",
     "image/avif": "avif",
 }
-"""The types of images that Ghost takes, and how their files are named."""
+"""File extensions of the image types that Ghost accepts."""
 
 
 def multipart(fields: Mapping[str, str], filename: str, file: MediaFile) -> tuple[bytes, str]:
-    """Return the body of a form and its content type. Names and values are our own: plain ASCII without quotes."""
+    """Return the body of a form and its content type. Names and values must be plain ASCII without quotes."""
     boundary = f"pressroom-{secrets.token_hex(16)}"
     parts = [
         f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
@@ -37,11 +37,11 @@ def multipart(fields: Mapping[str, str], filename: str, file: MediaFile) -> tupl
 
 
 _SECONDS = 240
-"""Less than Ghost allows, so that a clock that differs a little does no harm."""
+"""Lifetime of a token, shorter than Ghost's limit to tolerate clock skew."""
 
 
 def token(key: str, *, now: float | None = None) -> str:
-    """Return a token for a key `id:secret`, the secret in hexadecimal. Raises `SiteRejected` where it is not a key."""
+    """Create a token from a key `id:secret` with a hexadecimal secret. Raises `SiteRejected` for an invalid key."""
     identifier, _, secret = key.strip().partition(":")
     try:
         shared = OctKey.import_key(bytes.fromhex(secret))

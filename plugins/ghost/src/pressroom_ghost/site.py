@@ -1,4 +1,4 @@
-"""One Ghost site, over its Admin API."""
+"""Access to a Ghost site over its Admin API."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ CAPABILITIES: Final = Capabilities(
 )
 _QUERY: Final = {"formats": "html,lexical,mobiledoc", "include": "tags,authors,tiers"}
 _PAGE: Final = 20
-"""Posts that are asked for at once: answers of more than 16 MiB are not read, and a post may have megabytes."""
+"""Posts per request. Kept small since responses are limited to 16 MiB and a post can have several megabytes."""
 
 _SECONDS_REMEMBERED: Final = 10.0
 _CONFLICT: Final = "HTTP 409"
@@ -83,9 +83,10 @@ _ID = re.compile(r"(?:(page)-)?([0-9a-f]{24})")
 
 @dataclass(frozen=True, slots=True)
 class _LastAnswer:
-    """What Ghost said last of a post. `settled`: its time of change is over, so that the next change has another.
+    """Ghost's last response for a post.
 
-    `dated` is its date of publication, which a draft has too that was to be published at a time.
+    `settled` is whether the second of its last change is over, so that the next change gets another time. `dated` is
+    the publication date, which a draft that was once scheduled has too.
     """
 
     post: RemotePost
@@ -111,11 +112,11 @@ class GhostSite(BasicSite):
 
     @property
     def codec(self) -> LexicalCodec:
-        """What takes bodies of Ghost apart."""
+        """The codec for Ghost's bodies."""
         return LexicalCodec()
 
     async def check(self) -> ConnectionReport:
-        """Look at the API, its version and the key."""
+        """Check the API, its version and the key."""
         answer = await self._api(signed=False).get("/site/")
         about = answer.body.get("site") if isinstance(answer.body, dict) else None
         if not isinstance(about, dict):
@@ -147,7 +148,7 @@ class GhostSite(BasicSite):
         )
 
     async def _settings(self) -> Mapping[str, str]:
-        """Return the site's settings that are texts; none where the key may not read them."""
+        """Return the site's string settings; empty if the key may not read them."""
         try:
             answer = await self._api().get("/settings/")
         except SiteError:
@@ -160,9 +161,9 @@ class GhostSite(BasicSite):
         }
 
     async def _administered(self, about: Mapping[str, Any]) -> str:
-        """Return the URL that the site names as its own, where the key is an administrator's or an integration's.
+        """Return the site's own URL if the key belongs to an administrator or an integration, else an empty string.
 
-        Authors and editors of somebody's site have tokens of the same form. They may not read what was done there.
+        Authors and editors have tokens of the same form, but may not read the site's action log.
         """
         try:
             answer = await self._api().get("/actions/", {"limit": 1})
@@ -172,7 +173,7 @@ class GhostSite(BasicSite):
         return str(about.get("url") or "")[:2048].rstrip("/") if listed else ""
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
-        """Return tags or authors; Ghost has no other kinds."""
+        """List tags or authors. Raises `SiteRefused` for other kinds."""
         if kind not in ("tag", "author"):
             raise SiteRefused(f"Ghost has tags and authors to list, but no kind {kind}")
         name = "tags" if kind == "tag" else "users"
@@ -186,7 +187,7 @@ class GhostSite(BasicSite):
         ][:limit]
 
     async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
-        """Return the author's id; Ghost makes tags by itself, once for each name."""
+        """Look up the author's ID. Ghost creates missing tags itself."""
         if not post.author:
             return {}
         try:
@@ -197,7 +198,7 @@ class GhostSite(BasicSite):
         return {"author": (same[0],)} if same else {}
 
     async def find_media(self, marker: str) -> RemoteMedia | None:
-        """Look where Ghost puts uploads of this month and the last; it has no list of them."""
+        """Find an upload of the last two days by probing Ghost's upload folders, since the API cannot list uploads."""
         today = datetime.now(UTC)
         months = {moment.strftime("%Y/%m") for moment in (today, today - timedelta(days=2))}
         for month in sorted(months, reverse=True):
@@ -207,13 +208,13 @@ class GhostSite(BasicSite):
                     answer = await self._fetcher.request("HEAD", url, max_bytes=1, seconds=10)
                 except (FetchFailed, FetchRefused):
                     continue
-                # Not a page that says something else, such as that of a firewall.
+                # Ignore other pages with status 200, such as that of a firewall.
                 if answer.status == 200 and answer.media_type.startswith("image/"):
                     return RemoteMedia(url, url)
         return None
 
     async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
-        """Upload an image; its URL is what posts refer to."""
+        """Upload an image. Posts refer to it by its URL."""
         extension = EXTENSIONS.get(file.media_type)
         if extension is None:
             raise SiteRefused(f"Ghost takes no images of type {file.media_type}")
@@ -226,7 +227,7 @@ class GhostSite(BasicSite):
         return RemoteMedia(url, url)
 
     async def find(self, post: Post) -> RemotePost | None:
-        """Ask for the post that holds the marker."""
+        """Find the post with the marker; `None` if there is no such post."""
         if not post.marker:
             return None
         filters = f"codeinjection_foot:~'{comment(post.marker)}'"
@@ -235,7 +236,7 @@ class GhostSite(BasicSite):
         return found[0] if found else None
 
     async def locate(self, url: str) -> RemotePost | None:
-        """Ask for the post or page at a URL: that of its page, of its preview, or of the editor with it."""
+        """Find the post or page at a URL: its public page, its preview, or its editor page."""
         for kind, filters in looked_for(url, self._address.url):
             for row in await self._browse(kind, {"filter": filters, "limit": 1}):
                 found = post_of(row, kind)
@@ -244,7 +245,7 @@ class GhostSite(BasicSite):
         return None
 
     async def create(self, post: Post) -> RemotePost:
-        """Make the post as a draft."""
+        """Create the post as a draft."""
         changes = {
             **document(replace(post, kept=frozenset())),
             "lexical": await self.beside(body_of, post),
@@ -259,9 +260,10 @@ class GhostSite(BasicSite):
         return (await self._look(post_id)).post
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
-        """Write the post again; its state stays. A body that is on the site already is not sent.
+        """Update the post, keeping its state. An unchanged body is not sent.
 
-        Ghost compares the time of the last change, in seconds. What was read before that second was over is read again.
+        Ghost detects conflicts by the modification time, with a resolution of seconds. A response from the same second
+        as the last change is therefore fetched again.
         """
         last = self._remembered(post_id)
         if last is None or not last.settled or last.post.revision != revision:
@@ -278,14 +280,14 @@ class GhostSite(BasicSite):
     async def set_state(
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
     ) -> RemotePost:
-        """Move the post to a state."""
+        """Change the state of the post."""
         self.require_state(state)
         last = self._remembered(post_id)
         if last is not None:
             try:
                 return await self._set_state(last, state, at)
             except RemoteChanged:
-                pass  # its state may be another one by now
+                pass  # the post was changed meanwhile; read it again
         return await self._set_state(await self._look(post_id), state, at)
 
     async def _set_state(self, last: _LastAnswer, state: str, at: datetime | None) -> RemotePost:
@@ -303,12 +305,12 @@ class GhostSite(BasicSite):
                 raise SiteRefused("Ghost cannot schedule a post that is live: make it a draft first")
             changes["published_at"] = ghost_time(at)
         elif state == "live" and there.state != "live" and last.dated is not None and last.dated > datetime.now(UTC):
-            # A draft keeps the time that it was scheduled for: Ghost would show a date that is to come.
+            # A draft keeps the time it was scheduled for, and Ghost would show that future date.
             changes["published_at"] = ghost_time(datetime.now(UTC))
         return await self._put(there.id, changes)
 
     async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
-        """Yield published posts and pages, newest first."""
+        """Yield up to `most` published posts and pages, most recently updated first."""
         listed = [self._published(kind, since, most) for kind in RESOURCES]
         first = [await anext(one, None) for one in listed]
         for _ in range(most):
@@ -332,7 +334,7 @@ class GhostSite(BasicSite):
                 return
 
     async def _page(self, kind: Kind, query: Mapping[str, Any], page: int) -> list[dict[str, Any]]:
-        """Return a page of posts, one by one where together they are too large."""
+        """Return a page of posts, fetching them one by one if the response is too large."""
         try:
             return await self._browse(kind, {**query, "limit": _PAGE, "page": page})
         except SiteRefused:
@@ -378,7 +380,7 @@ class GhostSite(BasicSite):
         return last
 
     def _remembered(self, post_id: str) -> _LastAnswer | None:
-        """Return what Ghost just said of a post, once: it saves asking again before each change."""
+        """Take the last response for a post from the cache, if it is recent. Saves a request before each change."""
         last = self._answers.pop(post_id, None)
         return last if last is not None and time.monotonic() - last.at <= _SECONDS_REMEMBERED else None
 

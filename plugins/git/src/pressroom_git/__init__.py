@@ -1,1 +1,1 @@
-"""Sites in git repositories as a platform to publish to: markdown with front matter for Hugo, Jekyll and Astro."""
+"""Publishing to sites in git repositories: Markdown with front matter for Hugo, Jekyll and Astro."""

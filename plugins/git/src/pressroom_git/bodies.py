@@ -1,6 +1,6 @@
-"""Bodies of markdown files, taken apart and put together: the codec of the platform.
+"""The codec for bodies of Markdown files: splits them into blocks and joins them.
 
-Text and code that no generator should run are escaped, each in the way that the generator shows as it was written.
+Text and code are escaped for each generator, so that it shows them literally and runs nothing in them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OPEN = re.compile(r"\{\{(?=[<%](?!/\*))")
 _WRAPPED = re.compile(r"\{\{(?:</\*((?>.*?(?=\{\{|\*/>\}\})))\*/>|%/\*((?>.*?(?=\{\{|\*/%\}\})))\*/%)\}\}", re.DOTALL)
 _BARE_COMMENT = re.compile(r"\{\{(?=(?:</\*(?!(?:(?!\{\{).)*?\*/>\}\})|%/\*(?!(?:(?!\{\{).)*?\*/%\}\})))", re.DOTALL)
 _EVEN: Final = r"(?<!\\)((?>(?:\\\\)*))"
-"""Backslashes that leave what follows them as it is."""
+"""An even number of backslashes, which do not escape the next character."""
 
 _HEADING_END = re.compile(rf"{_EVEN}\{{(?=[^{{}}\n]*\}}[ \t]*$)", re.MULTILINE)
 _LINE_ATTRIBUTES = re.compile(r"^((?>(?:[ \t>]++|[-+*][ \t]|\d{1,9}[.)][ \t])*))\{", re.MULTILINE)
@@ -50,8 +50,8 @@ _RAW_BLOCK = re.compile(r"(\s*)\{% raw %\}\n(.*)\n\{% endraw %\}(\s*)", re.DOTAL
 _RAW_LINES = re.compile(r"^\{% raw %\}\n((?>.*?(?=\{% (?:end)?raw)))\{% endraw %\}$", re.DOTALL | re.MULTILINE)
 
 INVISIBLE: Final = "\u200b"
-"""What is between the characters of code that would begin a shortcode without an end, or attributes of kramdown: code
-shows entities as they are written, so there is no other way to write them."""
+"""Separates characters in code that would begin an unclosed shortcode or kramdown attributes. Code shows entities
+literally, so there is no other way to escape them."""
 
 _NEWLINES = re.compile(r"\r\n?")
 _LINE_ENDS = re.compile(r"\r\n?|\n")
@@ -62,7 +62,7 @@ _REFERENCE = re.compile(
 )
 _HARMLESS: Final = ("HTML", "link definitions", "more")
 _MARK: Final = "<!-- -->\n\n"
-"""What keeps a block apart from the one before it, which would take it in."""
+"""Separates a block from the one before, which would absorb it."""
 
 _INDENTED = re.compile(r"(?: {4}|\t)")
 _ORDERED = re.compile(r" {0,3}\d{1,9}[.)]")
@@ -71,7 +71,7 @@ _FRAGMENT = re.compile(r"\n\s*\n")
 
 
 def escaped(text: str, piece: MarkdownPiece, generator: Generator) -> str:
-    """Return a block as markdown that the generator shows as it was written."""
+    """Escape a block of Markdown so that the generator shows it literally."""
     in_text, in_code = _ESCAPES[generator]
     parts = [(in_code if code else in_text)(part, piece.kind) for part, code in segments(text, piece)]
     made = "".join(parts).strip("\n")
@@ -79,7 +79,7 @@ def escaped(text: str, piece: MarkdownPiece, generator: Generator) -> str:
 
 
 def unescaped(text: str, generator: Generator) -> str:
-    """Return what readers see of a block of this generator: `escaped` backwards, as far as it matters to people."""
+    """Reverse `escaped`, as far as readers see a difference."""
     if generator == "hugo":
         return _WRAPPED.sub(_bare, text).replace("{&#123;", "{{").replace(f"{{{INVISIBLE}{{", "{{")
     if generator == "jekyll":
@@ -92,7 +92,7 @@ def _bare(match: re.Match[str]) -> str:
 
 
 def without_raw(text: str) -> str:
-    """Return a block without the tags of Liquid that `escaped` put around it."""
+    """Remove the Liquid tags that `escaped` added to a block."""
     found = _RAW_BLOCK.fullmatch(text)
     if found is None:
         return _SHOWN_LIQUID.sub(r"\1", text)
@@ -100,17 +100,17 @@ def without_raw(text: str) -> str:
 
 
 def without_raws(body: str) -> str:
-    """Return a body for a file in which Liquid is switched off, without the tags around blocks."""
+    """Remove the Liquid tags around blocks from a body, for a file in which Liquid is disabled."""
     return _SHOWN_LIQUID.sub(r"\1", _RAW_LINES.sub(r"\1", body))
 
 
 def liquid_shown(text: str) -> str:
-    """Return HTML in which Liquid runs nothing."""
+    """Escape Liquid in HTML."""
     return _raw(text.strip("\n"))
 
 
 def html_shown(html: str, generator: Generator) -> str:
-    """Return a body of HTML in which no shortcodes, no Liquid and no attributes of kramdown run."""
+    """Escape shortcodes (Hugo), or Liquid and event handlers in kramdown attributes (Jekyll), in an HTML body."""
     if generator == "hugo":
         return _hugo(html, "{&#123;")
     return f"{_raw(_HANDLER.sub('{&#58;', html).rstrip())}\n" if generator == "jekyll" else html
@@ -119,13 +119,13 @@ def html_shown(html: str, generator: Generator) -> str:
 def _raw(text: str) -> str:
     if not _LIQUID.search(text):
         return text
-    if _RAW.search(text):  # a text about Liquid: its own tag would end the one around it
+    if _RAW.search(text):  # a raw tag in the text would end the surrounding one
         return _LIQUID.sub(lambda match: f'{{{{ "{match[0]}" }}}}', text)
     return f"{{% raw %}}\n{text}\n{{% endraw %}}"
 
 
 def _hugo(part: str, instead: str) -> str:
-    """Return a part of a text without shortcodes: each in a comment, or with other braces where it has no end."""
+    """Escape Hugo shortcodes: comment out complete ones, and replace the braces of unclosed ones with `instead`."""
     return _BARE_COMMENT.sub(instead, _OPEN.sub(instead, _SHORTCODE.sub(_wrapped, part)))
 
 
@@ -137,7 +137,7 @@ def _hugo_text(part: str, kind: str) -> str:
 
 
 def _brace(match: re.Match[str]) -> str:
-    """Return the beginning of a line with a brace that begins no attributes; that of a shortcode stays."""
+    """Escape a brace at the beginning of a line that could begin attributes. Shortcodes stay unchanged."""
     following = match.string[match.end() : match.end() + 1]
     return match[0] if following in ("{", "&") else f"{match[1]}\\{{"
 
@@ -162,7 +162,7 @@ def _jekyll_text(part: str, kind: str) -> str:
 
 
 def _jekyll_code(part: str, kind: str) -> str:
-    """Return code. kramdown and this program may differ on where code is, so lists of handlers never stay in it."""
+    """Escape attribute lists with event handlers in code, since kramdown may not recognise it as code."""
     del kind
     return _HANDLER.sub(f"{{{INVISIBLE}:", part)
 
@@ -177,7 +177,7 @@ def _astro_text(part: str, kind: str) -> str:
 
 
 def _braces(part: str) -> str:
-    """Return a part of a text without expressions: backslashes mean nothing in tags."""
+    """Escape expressions: with entities in tags, where backslashes have no effect, and with backslashes elsewhere."""
     if _TAGS.fullmatch(part):
         return part.replace("{", "&#123;").replace("}", "&#125;")
     return _LESS.sub(r"\1\\<", _BRACES.sub(r"\1\\\2", part))
@@ -199,12 +199,12 @@ _ESCAPES: Final[Mapping[Generator, tuple[Callable[[str, str], str], Callable[[st
 
 @dataclass(frozen=True, slots=True)
 class MarkdownCodec:
-    """The codec of a generator's markdown files; it implements `pressroom_content.contract.BodyCodec`."""
+    """The codec for a generator's Markdown files. Implements `pressroom_content.contract.BodyCodec`."""
 
     generator: Generator
 
     def split(self, raw: str) -> Sequence[BodyBlock]:
-        """Return the blocks of a body."""
+        """Split a body into blocks."""
         pieces = pieces_of(raw)
         if pieces is None:
             return [BodyBlock(raw, "text")]
@@ -212,7 +212,7 @@ class MarkdownCodec:
         return [self._block(raw, group, known) for group in groups(raw, pieces, self.generator)]
 
     def join(self, sources: Sequence[str], original: str = "") -> str:
-        """Return a body of blocks; those that were not beside each other are kept apart by an empty line."""
+        """Join blocks into a body. Blocks that are not adjacent in the original are separated by an empty line."""
         if not sources:
             return "" if original.strip() else original
         before = [block.source for block in self.split(original)] if original else []
@@ -225,7 +225,7 @@ class MarkdownCodec:
         return "".join(made)
 
     def encode(self, html: str, markdown: str) -> Sequence[str]:
-        """Return the sources of a text. Raw HTML is left to generators that show it by default, but for Hugo."""
+        """Convert a text to blocks. Raw HTML is kept except for Hugo, which does not render it by default."""
         html, markdown = (text.encode(errors="replace").decode() for text in (html, markdown))
         text = _NEWLINES.sub("\n", markdown).strip("\n")
         if not text.strip():
@@ -240,7 +240,7 @@ class MarkdownCodec:
         return [f"{one.strip(chr(10))}\n\n" for one in made if one.strip()]
 
     def programs(self, raw: str) -> Sequence[str]:
-        """Return the sources of blocks in which the generator runs something, such as shortcodes and components."""
+        """Return the sources of blocks with code that the generator runs, such as shortcodes and components."""
         return [
             block.source.strip()
             for block in self.split(raw)
@@ -284,7 +284,7 @@ class MarkdownCodec:
 def _rendered(markdown: str, known: str) -> str:
     try:
         return render_body(f"{markdown.rstrip()}\n\n{known}", "markdown")
-    except CallError:  # too intricate: better as text than not at all
+    except CallError:  # too complex to render
         return ""
 
 
@@ -293,7 +293,7 @@ def _kramdown_html(html: str) -> str:
 
 
 def _with_targets(raw: str, piece: MarkdownPiece, known: Mapping[str, tuple[str, str]]) -> str:
-    """Return a block in which links have their targets, which are defined elsewhere in the file."""
+    """Inline the targets of a block's reference links, which are defined elsewhere in the file."""
     if not known or piece.kind == "code":
         return raw[piece.start : piece.end]
 
@@ -307,7 +307,7 @@ def _with_targets(raw: str, piece: MarkdownPiece, known: Mapping[str, tuple[str,
 
 
 def _gap(before: str, after: str) -> str:
-    """Return what keeps two blocks apart that were not beside each other."""
+    """Return the separator between two blocks that were not adjacent."""
     newline = "\r\n" if "\r\n" in before else "\n"
     pieces, following = pieces_of(before), pieces_of(after)
     last, first = (pieces[-1] if pieces else None), (following[0] if following else None)
@@ -324,7 +324,7 @@ def _gap(before: str, after: str) -> str:
 
 
 def _has_start(text: str, piece: MarkdownPiece) -> bool:
-    """Tell whether a list begins at another number than 1, which kramdown shows in HTML only."""
+    """Return whether a list starts at a number other than 1, which kramdown only supports in HTML."""
     found = _START.match(text, piece.start) if piece.kind == "list" else None
     return found is not None and int(found[1]) != 1
 
@@ -334,7 +334,7 @@ def _is_ordered(source: str) -> bool:
 
 
 def body_of(post: Post, generator: Generator, path: str) -> str:
-    """Return the body of a post as its file has it, so that the generator shows it and runs nothing in it."""
+    """Return the body of a post for its file, escaped so that the generator runs nothing in it."""
     if path.endswith(".html"):
         body = _NEWLINES.sub("\n", post.markdown).rstrip() + "\n"
         return html_shown(body, generator)
@@ -343,5 +343,5 @@ def body_of(post: Post, generator: Generator, path: str) -> str:
 
 
 def body_read(body: str, generator: Generator) -> str:
-    """Return a body as readers are shown it, for a comparison with what was sent."""
+    """Return a body as readers see it, for comparison with the one sent."""
     return unescaped(without_raws(body) if generator == "jekyll" else body, generator)

@@ -1,4 +1,4 @@
-"""What operators configure: `[plugins.git.config]`."""
+"""Operator settings: `[plugins.git.config]`."""
 
 from __future__ import annotations
 

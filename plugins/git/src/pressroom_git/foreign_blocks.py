@@ -1,6 +1,7 @@
-"""What only a site's generator understands in markdown: shortcodes, Liquid, components, raw HTML, attributes.
+"""Detection of generator-specific syntax in Markdown: shortcodes, Liquid, components, raw HTML, attributes.
 
-Blocks with any of it are kept as they are. A pair of tags, such as of a shortcode, makes one block of all between them.
+Blocks that contain any are kept unchanged. A pair of tags, such as those of a shortcode, merges everything between them
+into one block.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ _MORE = re.compile(r"\s*<!--\s*more\s*-->\s*")
 
 @dataclass(frozen=True, slots=True)
 class GeneratorTag:
-    """A tag of a generator: its place, what people call it, and its side in a pair.
+    """A tag of a generator: its position, display name, and side in a pair.
 
-    `1` begins one, `-1` ends one, `0` does neither.
+    `side` is 1 for an opening tag, -1 for a closing one and 0 for a standalone one; `key` identifies the pair.
     """
 
     start: int
@@ -52,24 +53,24 @@ class GeneratorTag:
 
 @dataclass(frozen=True, slots=True)
 class BlockGroup:
-    """One or more pieces that belong together. `name` is set where only the generator understands them."""
+    """One or more pieces that form a block. `name` is set if it has generator-specific syntax."""
 
     pieces: tuple[MarkdownPiece, ...]
     name: str = ""
 
     @property
     def start(self) -> int:
-        """Where the first piece begins."""
+        """Start of the first piece."""
         return self.pieces[0].start
 
     @property
     def end(self) -> int:
-        """Where the last piece ends."""
+        """End of the last piece."""
         return self.pieces[-1].end
 
 
 def groups(text: str, pieces: Sequence[MarkdownPiece], generator: Generator | None) -> Sequence[BlockGroup]:
-    """Return the pieces in groups. Without a generator only the pairs of HTML's tags are looked at."""
+    """Group pieces into blocks. Without a generator, only pairs of HTML tags are considered."""
     if not pieces:
         return ()
     marks = [*_html_marks(text, pieces, generator)]
@@ -87,18 +88,18 @@ def groups(text: str, pieces: Sequence[MarkdownPiece], generator: Generator | No
 
 
 def has_html(text: str, piece: MarkdownPiece) -> bool:
-    """Tell whether there is raw HTML in a piece; URLs in angle brackets are links."""
+    """Return whether a piece contains raw HTML. URLs in angle brackets are links, not HTML."""
     return piece.html or any(_RAW.search(_AUTOLINK.sub("", part)) for part, code in segments(text, piece) if not code)
 
 
 def is_more(text: str) -> bool:
-    """Tell whether a block is the comment at which generators end the excerpt."""
+    """Return whether a block is the `more` comment that ends the excerpt."""
     return _MORE.fullmatch(text) is not None
 
 
 def _grouped(pieces: Sequence[MarkdownPiece], marks: Sequence[GeneratorTag]) -> Sequence[BlockGroup]:
     starts = [piece.start for piece in pieces]
-    last = list(range(len(pieces)))  # the piece that each one reaches to
+    last = list(range(len(pieces)))  # for each piece, the last piece of its block
     names: dict[int, str] = {}
     waiting: dict[str, list[int]] = {}
     for mark in marks:
@@ -192,7 +193,7 @@ def _html_marks(text: str, pieces: Sequence[MarkdownPiece], generator: Generator
                 tag = (match["name"] or "").lower()
                 if tag and tag not in _VOID and not match[0].endswith("/>"):
                     yield GeneratorTag(match.start(), match.end(), name, f"<{tag}>", -1 if match["end"] else 1)
-        elif generator == "hugo" and has_html(text, piece):  # hidden by default, and shown where the site allows it
+        elif generator == "hugo" and has_html(text, piece):  # Hugo hides it unless the site allows raw HTML
             yield GeneratorTag(piece.start, piece.start + 1, f"{piece.kind} with HTML")
 
 

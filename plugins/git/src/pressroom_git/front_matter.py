@@ -1,4 +1,4 @@
-"""Front matter: what a post is to Hugo, Jekyll and Astro, and how its file is named, in any script."""
+"""Front matter of posts for Hugo, Jekyll and Astro, and file names from slugs in any script."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Format = Literal["yaml", "toml"]
 
 MARKER: Final = "pressroom"
 PUBLISHED: Final = "pressroom_published"
-"""Tells that the post was live once: from then on its date stays."""
+"""The member that marks a post that was live once, so that its date is kept."""
 
 LIQUID: Final = "render_with_liquid"
-"""The member with which Jekyll 4 runs no Liquid in a post."""
+"""The member that disables Liquid for a post in Jekyll 4."""
 
 _MAX_NAMES: Final = 100
 _IMAGES: Final = ("images", "image", "heroImage")
@@ -31,12 +31,12 @@ _MEMBERS: Final[Mapping[str, str]] = {"meta_title": "seo_title", "meta_descripti
 
 
 def front_of(post: Post, generator: Generator) -> dict[str, Any]:
-    """Return the front matter of a post but for its date and state. A member without a value is `None`."""
+    """Return the front matter of a post, without date and state. Members without a value are `None`."""
     names = _NAMES[generator]
     image = post.featured.url if post.featured else None
     front: dict[str, Any] = {
         "title": post.title,
-        "slug": file_name(post.slug, "") or None,  # generators make paths of it
+        "slug": file_name(post.slug, "") or None,  # generators use it as a path
         "description": post.meta_description or post.excerpt or None,
         names["excerpt"]: post.excerpt or None,
         "seo_title": post.meta_title or None,
@@ -53,16 +53,16 @@ def front_of(post: Post, generator: Generator) -> dict[str, Any]:
             alt = post.featured_alt or post.title
             front |= {"layout": "post", "lang": post.language or None}
             front["image"] = {"path": image, "alt": alt} if image else None
-        case "astro":  # the blog's usual schema wants a description of every post
+        case "astro":  # the usual blog schema requires a description
             front |= {"description": front["description"] or post.title, "heroImage": image}
     return front
 
 
 def changes_of(post: Post, fields: Mapping[str, Any], generator: Generator) -> dict[str, Any]:
-    """Return what an update writes into the front matter of a file; `None` takes a member away.
+    """Return the changes that an update makes to the front matter of a file; `None` removes a member.
 
-    Fields that are kept are left out. Of a post that was there before, so is what the file says already in its own way,
-    which is in `fields`, and what this connector has in its own posts only.
+    Fields to keep are omitted. For a post that was not created here, so are members whose value in `fields` is already
+    that of the post, and members that this connector only adds to its own posts.
     """
     changes, members = front_of(post, generator), {**_MEMBERS, **_NAMES[generator]}
     for name in post.kept:
@@ -80,9 +80,9 @@ def changes_of(post: Post, fields: Mapping[str, Any], generator: Generator) -> d
 
 
 def with_state(front: Mapping[str, Any], generator: Generator, *, live: bool, now: datetime) -> dict[str, Any]:
-    """Return front matter in a state. The first time that a post is live, it gets that time as its date.
+    """Return front matter with a state set. When a post first becomes live, its date is set to `now`.
 
-    A post that was there before keeps its date.
+    A post that was not created here keeps its date.
     """
     name, made = _NAMES[generator]["date"], dict(front)
     flag, shown = ("published", live) if generator == "jekyll" else ("draft", not live)
@@ -96,12 +96,12 @@ def with_state(front: Mapping[str, Any], generator: Generator, *, live: bool, no
 
 
 def is_live(front: Mapping[str, Any], generator: Generator) -> bool:
-    """Tell whether a generator shows a post."""
+    """Return whether the generator publishes a post."""
     return front.get("published") is not False if generator == "jekyll" else front.get("draft") is not True
 
 
 def date_of(front: Mapping[str, Any], generator: Generator) -> datetime | None:
-    """Return a post's date, with its time zone."""
+    """Return a post's date, in UTC unless it has a time zone; `None` if it is missing or invalid."""
     found = front.get(_NAMES[generator]["date"])
     if isinstance(found, datetime):
         return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
@@ -115,7 +115,7 @@ def date_of(front: Mapping[str, Any], generator: Generator) -> datetime | None:
 
 
 def fields_of(front: Mapping[str, Any], generator: Generator) -> dict[str, Any]:
-    """Return the fields by the names of `Post`. Whatever people wrote there, they are texts and lists of texts."""
+    """Return the fields by the names of `Post`. Values of any type become strings or tuples of strings."""
     names = _NAMES[generator]
     return {
         "title": text(front.get("title")),
@@ -132,12 +132,12 @@ def fields_of(front: Mapping[str, Any], generator: Generator) -> dict[str, Any]:
 
 
 def has_image(front: Mapping[str, Any]) -> bool:
-    """Tell whether a post has an image of its own."""
+    """Return whether a post has a featured image."""
     return any(front.get(name) for name in _IMAGES)
 
 
 def _image(front: Mapping[str, Any]) -> str:
-    """Return the path or URL of a post's image; empty where it is written in another way."""
+    """Return the path or URL of a post's image; empty if it is missing or has an unknown format."""
     found = next((front[name] for name in _IMAGES if front.get(name)), None)
     if isinstance(found, list):
         found = next(iter(found), None)
@@ -147,7 +147,7 @@ def _image(front: Mapping[str, Any]) -> str:
 
 
 def text(value: Any) -> str:
-    """Return a value of front matter as a text; empty if it is invalid."""
+    """Return a string, number or date of front matter as a string; empty for any other value."""
     return str(value) if isinstance(value, str | int | float | date) and not isinstance(value, bool) else ""
 
 
@@ -158,11 +158,14 @@ def _texts(value: Any, generator: Generator) -> tuple[str, ...]:
 
 
 _MAX_SLUG_BYTES: Final = 120
-"""Bytes of a slug in a file name: file systems take 255 of a name, and the whole path is an id of 200 characters."""
+"""Maximum bytes of a slug in a file name. File systems allow 255, and the whole path is an ID of 200 characters."""
 
 
 def file_name(name: str, otherwise: str) -> str:
-    """Return a slug in any script as a name of a file: letters, digits and marks with hyphens between them."""
+    """Convert a slug in any script to a file name of letters, digits and marks, joined by hyphens.
+
+    Returns `otherwise` if nothing is left.
+    """
     letters = (
         letter if unicodedata.category(letter)[0] in "LNM" else "-"
         for letter in unicodedata.normalize("NFC", name).lower().replace("'", "").replace("\u2019", "")

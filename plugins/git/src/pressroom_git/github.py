@@ -36,10 +36,10 @@ _MAX_PAUSE_SECONDS: Final = 86_400
 
 
 class GitHubErrors(SiteErrors):
-    """The errors of GitHub's API, which answers 403 or 429 to those who ask too often."""
+    """The errors of GitHub's API, which uses both 403 and 429 for rate limits."""
 
     def failure(self, title: str, method: str, answer: JsonAnswer) -> SiteError | None:
-        """Return `SiteUnavailable` with the time to wait at a rate limit, else what `SiteErrors` returns."""
+        """Return `SiteUnavailable` with the seconds to wait for a rate limit, else the error of `SiteErrors`."""
         error = super().failure(title, method, answer)
         if error is None or answer.status not in _LIMITED:
             return error
@@ -55,7 +55,7 @@ class GitHubErrors(SiteErrors):
 
 
 class GitHubRepository:
-    """One branch of a repository on GitHub; it implements `pressroom_git.repository.Repository`."""
+    """One branch of a repository on GitHub. Implements `pressroom_git.repository.Repository`."""
 
     def __init__(
         self, api: str, name: str, branch: str, token: str, fetcher: Fetcher, authorship: Authorship | None = None
@@ -67,7 +67,7 @@ class GitHubRepository:
         self._api = SiteApi(fetcher, f"GitHub ({name})", f"{api}/repos/{quote(name)}", headers, GitHubErrors())
 
     async def check(self) -> str:
-        """Return its name. Raises `SiteRejected` where the token may not write."""
+        """Return the repository's name. Raises `SiteRejected` if it is not accessible or the token may not write."""
         try:
             about = (await self._api.get("")).body
             if isinstance(about, dict) and not (about.get("permissions") or {}).get("push", True):
@@ -80,7 +80,7 @@ class GitHubRepository:
         return f"{self._name} on GitHub"
 
     async def paths(self, folder: str) -> Mapping[str, str]:
-        """Return the blobs under a folder, from the tree of the branch."""
+        """Return the blobs under a folder, using the recursive tree of the branch."""
         branch = self._branch or str(_dict((await self._api.get("")).body).get("default_branch", ""))
         if not branch:
             raise SiteUnavailable(f"GitHub did not say which branch {self._name} has")
@@ -103,7 +103,7 @@ class GitHubRepository:
         }
 
     async def read(self, path: str) -> File:
-        """Return a file. One of more than a megabyte comes as a blob."""
+        """Return a file. A file over one megabyte needs a second request, for its blob."""
         body = (await self._api.get(_path(path), self._query)).body
         if not isinstance(body, dict) or body.get("type") != "file":
             raise SiteRefused(f"{path} is not a file in the repository")
@@ -116,11 +116,11 @@ class GitHubRepository:
             raise SiteUnavailable(f"GitHub sent {path} in a form that cannot be read") from None
 
     async def read_all(self, paths: Sequence[str]) -> AsyncIterator[tuple[str, File]]:
-        """Yield files, with a request for each: GitHub's API has no other way."""
+        """Yield files. GitHub's API needs one request for each."""
         for path in paths:
             try:
                 yield path, await self.read(path)
-            except (SiteGone, SiteRefused):  # moved meanwhile, or a link
+            except (SiteGone, SiteRefused):  # removed meanwhile, or not a regular file
                 continue
 
     async def write(self, path: str, content: bytes, message: str, sha: str) -> str:
@@ -133,7 +133,7 @@ class GitHubRepository:
         return str(written)
 
     async def delete(self, path: str, message: str, sha: str) -> None:
-        """Commit that a file is gone."""
+        """Commit the deletion of a file."""
         await self._sent("DELETE", path, message, {"sha": sha})
 
     @property
@@ -159,7 +159,7 @@ class GitHubRepository:
                 there = ""
             if there != given.get("sha", ""):
                 raise changed(path)
-            await asyncio.sleep(_PAUSE * attempt)  # somebody committed another file: GitHub takes it on top of that
+            await asyncio.sleep(_PAUSE * attempt)  # a concurrent commit of another file: retry on top of it
         raise SiteUnavailable("others commit to the branch all the time; nothing was committed")
 
 
@@ -172,7 +172,7 @@ def _dict(body: Any) -> Mapping[str, Any]:
 
 
 def _until(moment: str) -> int | None:
-    """Return the seconds until a Unix time, a day at most; `None` where it is not one."""
+    """Return the seconds until a Unix time, at most a day; `None` if it is invalid."""
     moment = moment.strip()
     if not (moment.isascii() and moment.isdigit()):
         return None

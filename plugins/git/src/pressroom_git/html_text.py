@@ -1,4 +1,4 @@
-"""HTML as markdown without any HTML, for generators that hide it: what markdown cannot say is said in words."""
+"""Conversion of HTML to pure Markdown, for generators that hide raw HTML."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _MAX_COLUMNS: Final = 100
 
 
 def blocks_of(html: str) -> Sequence[tuple[str, str]]:
-    """Return the blocks of sanitised HTML as markdown, each with the attributes that a heading may have behind it.
+    """Convert sanitised HTML to Markdown blocks, each with the attribute list of a heading or an empty string.
 
-    No words are lost: marks that markdown does not have, captions, terms and links to frames become text.
+    All text is kept: elements without an equivalent in Markdown, captions, terms and links to frames become text.
     """
     body = LexborHTMLParser(html).body
     if body is None:
@@ -51,7 +51,7 @@ def blocks_of(html: str) -> Sequence[tuple[str, str]]:
 
 
 def _attributes(node: LexborNode | None) -> str:
-    """Return attributes as Hugo takes them behind the text of a heading."""
+    """Return the attribute list that follows a heading's text in Hugo; empty for other elements."""
     if node is None or not re.fullmatch("h[1-6]", node.tag or ""):
         return ""
     known = {name: node.attributes.get(name) or "" for name in ("id", "dir", "lang")}
@@ -131,7 +131,7 @@ def _rule(node: LexborNode, depth: int) -> str:
 
 
 def _terms(node: LexborNode, depth: int) -> str:
-    """Return a list of definitions, which Hugo has in its markdown."""
+    """Convert a definition list to Hugo's syntax."""
     lines: list[str] = []
     for child in node.iter():
         text = "\n\n".join(_texts(child, depth))
@@ -205,7 +205,7 @@ def _inline(node: LexborNode, depth: int) -> str:
 
 
 def _styled(node: LexborNode, text: str) -> str:
-    """Return the text of an element inside a line, with what markdown or plain words have for it."""
+    """Format the text of an inline element with Markdown or plain text."""
     tag = node.tag or ""
     if tag in _MARKS:
         return _around(text, _MARKS[tag], _MARKS[tag])
@@ -223,7 +223,7 @@ def _styled(node: LexborNode, text: str) -> str:
 
 
 def _raised(text: str, *, raised: bool) -> str:
-    """Return an index as the characters that Unicode has for it, or behind a sign that says what it is."""
+    """Format a subscript or superscript with Unicode characters, or else with a leading `_` or `^`."""
     plain = text.strip()
     made = plain.translate(_RAISED if raised else _LOWERED)
     if not any(one in made for one in plain) or not plain:

@@ -1,8 +1,8 @@
-"""Where a site keeps its files, under which URLs readers find them, and where accounts may write.
+"""The file paths and URLs of a site, and the folders that accounts may write to.
 
-Everybody with an account may publish in a listed repository, and the operator's machine builds the site. A file among
-templates, data or plugins of the generator would be a program that runs there. So files are written among the posts
-and images only.
+Every account may publish to a listed repository, and the operator's machine builds the site. A file among the
+generator's templates, data or plugins would be code that runs there. Files are therefore only written to the folders of
+posts and images.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class SiteLayout:
     images: str
     permalink: str
     nested: bool = False
-    """Whether folders below that of the posts are in URLs, as generators have them by default."""
+    """Whether subfolders of the content folder are part of URLs, which is the generators' default."""
 
     @classmethod
     def of(cls, credential: Mapping[str, str]) -> SiteLayout:
-        """Return the layout that people chose, with the generator's own for what they left out."""
+        """Return the configured layout, with the generator's defaults for missing values."""
         generator = cast("Generator", credential.get("generator") or "hugo")
         toml = generator == "hugo" and credential.get("front_matter") == "toml"
         content = credential.get("content_folder") or _CONTENT[generator]
@@ -63,13 +63,13 @@ class SiteLayout:
         return cls(generator, "toml" if toml else "yaml", content, images, permalink, nested)
 
     def path(self, post: Post, now: datetime) -> str:
-        """Return the file of a new post."""
+        """Return the file path of a new post."""
         dated = f"{now:%Y-%m-%d}-" if self.generator == "jekyll" else ""
         html = self.generator != "astro" and bool(post.html.strip()) and post.markdown == post.html and not post.raw
         return f"{self.content}/{dated}{self._file_name(post)}.{'html' if html else 'md'}"
 
     def is_post(self, path: str) -> bool:
-        """Tell whether a path is that of a post: no other file can be read or written as one."""
+        """Return whether a path is that of a post. No other file may be read or written as a post."""
         parts = path.split("/")
         return (
             path.startswith(f"{self.content}/")
@@ -79,22 +79,22 @@ class SiteLayout:
         )
 
     def candidates(self, paths: Mapping[str, str], post: Post) -> list[str]:
-        """Return the files that a post may be in: those with its name, whenever they were made."""
+        """Return the paths that a post may have: those with its file name, whatever their date."""
         name = self._file_name(post)
         found = [path for path in paths if self.is_post(path) and self._name(path) == name]
         return sorted(found, reverse=True)
 
     def lists(self, path: str) -> bool:
-        """Tell whether a path is that of a post which a site has besides those that are made here."""
+        """Return whether a path is that of a post to list, which excludes section pages (`_index`)."""
         return self.is_post(path) and not path.rpartition("/")[2].startswith("_index.")
 
     def fields(self, front: Mapping[str, Any], path: str) -> dict[str, Any]:
-        """Return the fields of a post by the names of `Post`; one without a slug has that of its file."""
+        """Return the fields of a post by the names of `Post`. The slug defaults to the file name."""
         fields = fields_of(front, self.generator)
         return fields | {"slug": fields["slug"] or self._name(path)}
 
     def date(self, front: Mapping[str, Any], path: str) -> datetime | None:
-        """Return a post's date: that of its front matter, else that of its file's name in Jekyll."""
+        """Return a post's date from its front matter or, in Jekyll, its file name; `None` without one."""
         found = date_of(front, self.generator)
         match = _DATED.match(path.rpartition("/")[2]) if found is None and self.generator == "jekyll" else None
         if match is None:
@@ -105,7 +105,7 @@ class SiteLayout:
             return None
 
     def url(self, site: str, front: Mapping[str, Any], path: str) -> str:
-        """Return where readers find a post."""
+        """Return the public URL of a post."""
         fields = fields_of(front, self.generator)
         at = self.date(front, path) or datetime.now(UTC)
         slug = file_name(fields["slug"], "") or self._name(path)
@@ -125,7 +125,7 @@ class SiteLayout:
         return url if len(url) <= 2000 else site
 
     def likely(self, url: str, paths: Iterable[str]) -> list[str]:
-        """Return the files that have the name in a URL: the post there is one of them, unless its file says more."""
+        """Return the paths whose file name matches a URL. The post is among them unless front matter sets its URL."""
         last = unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2]
         names = {last, last.removesuffix(".html")}
         return [
@@ -135,13 +135,14 @@ class SiteLayout:
         ]
 
     def image_url(self, site: str, path: str) -> str:
-        """Return where readers find an image."""
+        """Return the public URL of an image."""
         return f"{site}/{quote(path.removeprefix(_SERVED[self.generator]))}"
 
     def _file_name(self, post: Post) -> str:
-        """Return the name of a post's file without date and extension.
+        """Return the file name of a post without date and extension.
 
-        A file `index.md` makes its folder one page to Hugo: all other posts there would be gone from the site.
+        `index` is avoided: `index.md` turns its folder into a single page in Hugo, which would remove all other posts
+        there from the site.
         """
         name = file_name(post.slug or post.title, post.marker)
         return "index-post" if name == "index" else name
@@ -150,26 +151,26 @@ class SiteLayout:
         parts = path.split("/")
         stem = parts[-1].rpartition(".")[0]
         if stem == "index" and self.generator != "jekyll" and len(parts) > len(self.content.split("/")) + 1:
-            return parts[-2]  # a folder with a post and its images
+            return parts[-2]  # a page bundle: a folder with a post and its images
         return _DATED.sub("", stem, count=1) if self.generator == "jekyll" else stem
 
     def _folders(self, path: str) -> Sequence[str]:
-        """Return the folders between that of the posts and a post, as they are in its URL."""
+        """Return the folders between the content folder and a post, as they appear in its URL."""
         parts = path.removeprefix(f"{self.content}/").split("/")[:-1]
         bundle = path.rpartition("/")[2].rpartition(".")[0] == "index"
         return [file_name(part, part) for part in (parts[:-1] if bundle else parts)]
 
 
 def check_folders(layout: SiteLayout, name: str, named: Sequence[str]) -> None:
-    """Let accounts use the folders of a layout in a listed repository.
+    """Check that accounts may use the folders of a layout in a listed repository.
 
     Args:
-        layout: what the person chose.
+        layout: the user's layout.
         name: the repository's name in the configuration.
-        named: the folders for posts that the operator named for it; if absent, the generator's own count.
+        named: the folders for posts that the operator configured for it; if empty, the generator's defaults apply.
 
     Raises:
-        SiteRefused: posts or images would be where accounts may not write.
+        SiteRefused: accounts may not write to the folder of posts or of images.
     """
     if named:
         if not _below(layout.content, named):
@@ -183,7 +184,7 @@ def check_folders(layout: SiteLayout, name: str, named: Sequence[str]) -> None:
 
 
 def check_post(path: str) -> None:
-    """Refuse to write a post into a file whose text the generator runs. Raises `SiteRefused`."""
+    """Raise `SiteRefused` if the generator runs the file's content as code."""
     if not path.endswith((".md", ".markdown", ".html")):
         raise SiteRefused(
             f"{path} is a file that the generator runs as a program, so posts are not written into it here",
@@ -198,7 +199,7 @@ def _is_content(folder: str, generator: Generator) -> bool:
         case "astro":
             return folder.startswith("src/content/")
         case _:
-            # Categories are folders around _posts; whatever else begins with a line is Jekyll's own or the theme's.
+            # Folders around _posts are categories; others with a leading underscore belong to Jekyll or the theme.
             parts = folder.split("/")
             special = [part for part in parts if part.startswith("_")]
             return len(special) == 1 and special[0] in _JEKYLL_POSTS

@@ -1,4 +1,4 @@
-"""Repositories on this server's disk, through dulwich. It blocks, so everything runs in threads."""
+"""Repositories on this server's disk, using dulwich in threads, since it blocks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Made = TypeVar("Made")
 
 
 class LocalRepository:
-    """A repository that the operator listed; it implements `pressroom_git.repository.Repository`."""
+    """A repository that the operator listed. Implements `pressroom_git.repository.Repository`."""
 
     def __init__(self, folder: Path, name: str, branch: str, author: str, authorship: Authorship | None = None) -> None:
         self._folder = folder
@@ -39,7 +39,7 @@ class LocalRepository:
         self._authorship = authorship or Authorship(author)
 
     async def check(self) -> str:
-        """Return its name and branch."""
+        """Return the repository's name and branch."""
 
         def look(repo: Repo) -> str:
             ref = self._ref(repo)
@@ -112,17 +112,17 @@ class LocalRepository:
         return await self._run(commit)
 
     async def delete(self, path: str, message: str, sha: str) -> None:
-        """Commit that a file is gone."""
+        """Commit the deletion of a file."""
         await self._run(lambda repo: self._commit(repo, path, None, message, sha))
 
     def _commit(self, repo: Repo, path: str, blob: Blob | None, message: str, sha: str) -> None:
-        """Put a commit on the branch, on top of those that others make at the same time."""
+        """Commit to the branch, retrying on top of concurrent commits."""
         ref = self._ref(repo)
         worktree = (
             Worktree(repo, self._folder) if repo.has_index() and repo.refs.follow(HEADREF)[0][-1] == ref else None
         )
         for _ in range(_ATTEMPTS):
-            with suppress(FileLocked):  # somebody writes the same object, or moves the branch
+            with suppress(FileLocked):  # a concurrent write of the same object or branch
                 if self._attempt(repo, ref, worktree, path, blob, message, sha):
                     if worktree is not None:
                         worktree.take(path, blob)
@@ -133,7 +133,7 @@ class LocalRepository:
     def _attempt(
         self, repo: Repo, ref: Ref, worktree: Worktree | None, path: str, blob: Blob | None, message: str, sha: str
     ) -> bool:
-        """Tell whether the branch was moved on to a commit."""
+        """Commit once. Return whether the branch was moved to the commit."""
         head = self._head(repo)
         there = _blob_sha(repo, head, path)
         if there != sha:
@@ -169,7 +169,7 @@ class LocalRepository:
         return repo.refs.follow(HEADREF)[0][-1]
 
     def _head(self, repo: Repo) -> ObjectID | None:
-        """Return the newest commit; `None` in a repository without any."""
+        """Return the newest commit; `None` if the branch has none."""
         try:
             return ObjectID(repo.refs[self._ref(repo)])
         except KeyError:
@@ -208,7 +208,7 @@ def _tree(repo: Repo, head: ObjectID | None) -> ObjectID | None:
 
 
 def _blob_sha(repo: Repo, head: ObjectID | None, path: str) -> str:
-    """Return the blob of a file, empty if absent. Links and folders are refused."""
+    """Return the blob of a file; empty if missing. Raises `SiteRefused` for links and folders."""
     tree = _tree(repo, head)
     if tree is None:
         return ""

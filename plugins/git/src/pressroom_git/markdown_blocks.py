@@ -1,4 +1,4 @@
-"""The top-level blocks of markdown with their exact places, and where code is in them."""
+"""Splitting of Markdown into top-level blocks with exact positions, including those of code in them."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ KINDS: Final[Mapping[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class MarkdownPiece:
-    """One block: its place with the white space behind it, what it is, and the places of code in it.
+    """One block: its position including trailing white space, its kind, and the positions of code in it.
 
-    `html` tells that raw HTML begins a block somewhere in it. `closer` is what ends it where it would otherwise take in
-    whatever follows.
+    `html` is whether it contains an HTML block. `closer` is the text that ends an unclosed block, which would otherwise
+    absorb what follows.
     """
 
     start: int
@@ -69,9 +69,9 @@ class MarkdownPiece:
 
 
 def pieces_of(text: str) -> Sequence[MarkdownPiece] | None:
-    """Return the blocks of markdown; `None` where it is too long or too intricate to be taken apart.
+    """Split Markdown into blocks; `None` if it is too long or too complex.
 
-    The first one has the white space before it too. Nothing but white space has no blocks.
+    The first block includes leading white space. White space alone has no blocks.
     """
     starts = _line_starts(text)
     if not text.strip():
@@ -88,7 +88,7 @@ def pieces_of(text: str) -> Sequence[MarkdownPiece] | None:
 
 
 def definitions(text: str, pieces: Sequence[MarkdownPiece]) -> Mapping[str, tuple[str, str]]:
-    """Return the targets and titles of link definitions by their labels, which are in lower case."""
+    """Return the targets and titles of link definitions by normalised label (see `label_key`)."""
     found: dict[str, tuple[str, str]] = {}
     for piece in pieces:
         if piece.kind == "definitions":
@@ -99,12 +99,12 @@ def definitions(text: str, pieces: Sequence[MarkdownPiece]) -> Mapping[str, tupl
 
 
 def label_key(label: str) -> str:
-    """Return the label of a link definition as labels are compared."""
+    """Normalise the label of a link definition for comparison."""
     return " ".join(label.split()).casefold()
 
 
 def segments(text: str, piece: MarkdownPiece) -> Iterator[tuple[str, bool]]:
-    """Yield the parts of a block, and whether they are code."""
+    """Yield the parts of a block, each with whether it is code."""
     at = piece.start
     for start, end in piece.code:
         if start > at:
@@ -126,7 +126,7 @@ def _line_starts(text: str) -> Sequence[int]:
 
 
 def _cut(text: str, starts: Sequence[int], tokens: Sequence[Token]) -> list[MarkdownPiece]:
-    """Return a piece for each token of the top level, from its first line to that of the next."""
+    """Return a piece for each top-level token, from its first line to the first line of the next."""
     tops: list[tuple[int, int, Token, list[Span], bool]] = []
     rows: set[Span] = set()
     for token in tokens:
@@ -154,7 +154,7 @@ def _cut(text: str, starts: Sequence[int], tokens: Sequence[Token]) -> list[Mark
 
 
 def _joined(text: str, pieces: Sequence[MarkdownPiece], starts: Sequence[int]) -> Sequence[MarkdownPiece]:
-    """Return the pieces with link definitions as pieces of their own."""
+    """Split link definitions off paragraphs into separate pieces."""
     made: list[MarkdownPiece] = []
     for piece in pieces:
         if piece.kind != "paragraph" or "]:" not in text[piece.start : piece.end]:
@@ -176,7 +176,7 @@ def _joined(text: str, pieces: Sequence[MarkdownPiece], starts: Sequence[int]) -
 
 
 def _inline_code(text: str, start: int, end: int, *, cells: bool) -> Iterator[Span]:
-    """Yield the places of code in a paragraph, or in the cells of a row."""
+    """Yield the positions of code in a paragraph, or in the cells of a row."""
     if not cells:
         yield from _code_in(text, start, end)
         return
@@ -200,7 +200,7 @@ def _code_in(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _closer(source: str, token: Token) -> str:
-    """Return what ends the last block of a text, which may be open; empty where it is not."""
+    """Return the text that closes the last block; empty if it is already closed."""
     if token.type == "fence":
         lines, size = source.rstrip().splitlines(), len(token.markup)
         last = lines[-1].strip() if len(lines) > 1 else ""
@@ -226,6 +226,6 @@ def _footnote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": True, "maxNesting": _NESTING}).enable(["table", "strikethrough"])
-    parser.block.ruler.disable("reference")  # definitions are blocks here
+    parser.block.ruler.disable("reference")  # keep definitions as paragraphs, for _joined
     parser.block.ruler.before("reference", "footnote_def", _footnote, {"alt": ["paragraph", "reference"]})
     return parser

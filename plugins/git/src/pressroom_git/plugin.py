@@ -1,4 +1,4 @@
-"""The plugin: the connector for git repositories."""
+"""The git plugin: registers the connector."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PLUGIN = Plugin(
 
 @hookimpl
 def pressroom_site_connectors(plugin: PluginContext[GitConfig]) -> Iterable[Any]:
-    """Offer the platform."""
-    from pressroom_git.connector import connector  # noqa: PLC0415 - dulwich and YAML load once a website is asked for
+    """Register the connector."""
+    from pressroom_git.connector import connector  # noqa: PLC0415 - loads dulwich and YAML when a website is first used
 
     return [connector(plugin.config)]

@@ -1,6 +1,6 @@
-"""Files of posts: front matter and a body. What is not changed in one stays byte for byte.
+"""Post files: front matter and body. Edits preserve all unchanged parts byte for byte.
 
-Files are made of posts, and posts of files, in worker processes.
+Conversion between files and posts runs in worker processes.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ Lines = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class PostFile:
-    """A file of a post: the lines around its front matter with the empty ones behind it, and its body.
+    """A parsed post file: delimiters with the empty lines after them, front matter, and body.
 
-    `front` is what the front matter says. A file without any has an empty `opening`.
+    `text` is the source of the front matter, `front` its members. A file without front matter has an empty `opening`.
     """
 
     opening: str
@@ -64,7 +64,7 @@ class PostFile:
 
     @classmethod
     def of(cls, content: bytes) -> Self:
-        """Return a file. What cannot be read as front matter is not front matter."""
+        """Parse a file. Invalid front matter is treated as part of the body."""
         whole = content.decode("utf-8", "surrogateescape")
         patterns: tuple[tuple[re.Pattern[str], Format], ...] = ((_YAML, "yaml"), (_TOML, "toml"))
         for pattern, form in patterns:
@@ -77,13 +77,13 @@ class PostFile:
 
     @classmethod
     def new(cls, front: Mapping[str, Any], body: str, form: Format) -> Self:
-        """Return a new file. Members that are `None` are left out."""
+        """Create a file. Members that are `None` are omitted."""
         line = "+++\n" if form == "toml" else "---\n"
         return cls(line, _dumped(front, form), f"{line}\n", _without_none(front), body, form)
 
     @property
     def readable(self) -> bool:
-        """Whether the file is UTF-8, so that its body can be edited."""
+        """Whether the file is valid UTF-8; other files cannot be edited."""
         return not _has_surrogates(self.opening + self.text + self.body)
 
     @property
@@ -92,14 +92,14 @@ class PostFile:
         return f"{self.opening}{self.text}{self.closing}{self.body}".encode("utf-8", "surrogateescape")
 
     def with_body(self, body: str) -> Self:
-        """Return the file with another body."""
+        """Return a copy with another body."""
         return replace(self, body=_cleaned(body))
 
     def with_front(self, changes: Mapping[str, Any]) -> Self:
-        """Return the file with these members of the front matter; `None` takes one away.
+        """Return a copy with these members of the front matter set; `None` removes one.
 
-        Lines of other members, comments and the order stay, unless the front matter is of a form that cannot be edited
-        by lines, such as one between braces: then it is written anew.
+        Other members, comments and the order are preserved, unless the front matter cannot be edited line by line, such
+        as a flow mapping in braces: then it is rewritten.
         """
         wanted = {name: _cleaned(value) for name, value in changes.items()}
         wanted = {name: value for name, value in wanted.items() if value != self.front.get(name)}
@@ -116,7 +116,7 @@ class PostFile:
 
 
 def _edited(text: str, changes: Mapping[str, Any], form: Format) -> str | None:
-    """Return front matter with other lines for some members; `None` where they cannot be told apart."""
+    """Edit the lines of some members of front matter; `None` if it cannot be edited line by line."""
     lines = text.splitlines(keepends=True)
     if len(lines) > _MAX_LINES or "\r" in text.replace("\r\n", "") or not _OTHER_BREAKS.isdisjoint(text):
         return None
@@ -134,7 +134,7 @@ def _edited(text: str, changes: Mapping[str, Any], form: Format) -> str | None:
             new.append(made)
     for (first, last), made in sorted(edits, reverse=True):
         lines[first:last] = [made]
-    if form == "toml":  # members behind the name of a table would be that table's
+    if form == "toml":  # members after a table header would belong to that table
         at = next((number for number, line in enumerate(lines) if _TOML_TABLE.match(line)), len(lines))
         return "".join([*lines[:at], *new, *lines[at:]])
     return "".join([*lines, *new])
@@ -157,7 +157,7 @@ def _yaml_places(text: str, lines: Sequence[str]) -> Mapping[str, Lines] | None:
     for name, (first, following) in zip(names, pairwise([*starts, len(lines)]), strict=True):
         last = following
         while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].startswith(("#", "..."))):
-            last -= 1  # what people wrote above the next member
+            last -= 1  # comments above the next member belong to that
         places[name] = (first, last)
     return places
 
@@ -202,7 +202,7 @@ def _parsed(front: str, form: Format) -> dict[str, Any] | None:
         if form == "toml":
             read: Any = tomllib.loads(front.replace("\r\n", "\n"))
         else:
-            read = yaml.load(front, Loader=PlainLoader)  # noqa: S506 - it is a safe one
+            read = yaml.load(front, Loader=PlainLoader)  # noqa: S506 - a subclass of SafeLoader
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
     if read is None and not front.strip():
@@ -211,10 +211,10 @@ def _parsed(front: str, form: Format) -> dict[str, Any] | None:
 
 
 class PlainLoader(yaml.SafeLoader):
-    """Reads YAML without aliases, which can stand for more than any memory holds."""
+    """A YAML loader that rejects aliases, which can expand to more data than fits in memory."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Return a node."""
+        """Compose a node. Raises `yaml.YAMLError` for an alias."""
         if self.check_event(yaml.AliasEvent):
             raise yaml.YAMLError("front matter has no aliases here")
         return super().compose_node(parent, index)
@@ -231,7 +231,7 @@ def _cleaned(value: Any) -> Any:
 
 
 def _clean(value: str) -> str:
-    """Return a text without lone surrogates, which no file can hold."""
+    """Replace lone surrogates, which UTF-8 cannot encode."""
     return value.encode("utf-8", "replace").decode()
 
 
@@ -244,14 +244,14 @@ def _has_surrogates(value: str) -> bool:
 
 
 def new_file(layout: SiteLayout, shared: bool, post: Post, path: str, now: datetime) -> bytes:
-    """Return the content of the file of a new draft. Raises `SiteRefused`."""
+    """Return the content of a new draft's file. Raises `SiteRefused`."""
     front = with_state(front_of(post, layout.generator), layout.generator, live=False, now=now)
     body = _body(layout, shared, post, path, PostFile.of(b""))
     return bounded(PostFile.new(front, body, layout.form).content)
 
 
 def changed_file(layout: SiteLayout, shared: bool, post: Post, path: str, there: File) -> bytes:
-    """Return a file with a post written to it; its state and what people added stay. Raises `SiteRefused`."""
+    """Update a file with a post, keeping its state and the members that users added. Raises `SiteRefused`."""
     file = _editable(path, there)
     body = _body(layout, shared, post, path, file)
     fields = layout.fields(file.front, path)
@@ -259,26 +259,26 @@ def changed_file(layout: SiteLayout, shared: bool, post: Post, path: str, there:
 
 
 def file_in_state(layout: SiteLayout, path: str, there: File, live: bool, now: datetime) -> tuple[bytes, str]:
-    """Return a file whose post is live or a draft, and the post's title. Raises `SiteRefused`."""
+    """Set the state of a file's post to live or draft. Returns content and post title. Raises `SiteRefused`."""
     file = _editable(path, there)
     made = file.with_front(with_state(file.front, layout.generator, live=live, now=now))
     return made.content, text(file.front.get("title")) or path
 
 
 def posts_of(layout: SiteLayout, url: str, files: Sequence[tuple[str, File]]) -> list[RemotePost]:
-    """Return the posts of files of a site, each file with its path."""
+    """Convert files, given with their paths, to posts."""
     return [_post(layout, url, path, file) for path, file in files]
 
 
 def bounded(content: bytes) -> bytes:
-    """Return the content of a file. Raises `SiteRefused` where it is too large."""
+    """Return the content unchanged. Raises `SiteRefused` if it is too large."""
     if len(content) > MAX_FILE_BYTES:
         raise SiteRefused(f"the file would have {len(content)} bytes, and may have {MAX_FILE_BYTES}")
     return content
 
 
 def _body(layout: SiteLayout, shared: bool, post: Post, path: str, there: PostFile) -> str:
-    """Return the body of a post for its file. Raises `SiteRefused` where it has what may not be written there."""
+    """Return the body of a post for its file. Raises `SiteRefused` if it may not be written there."""
     body = _raw(layout, shared, post, path, there) if post.raw else body_of(post, layout.generator, path)
     return without_raws(body) if there.front.get(LIQUID) is False else body
 

@@ -1,7 +1,7 @@
-"""Git's protocol: packet lines, what is asked of servers, and how their answers are read.
+"""Git's protocol: packet lines, requests, and parsers for responses.
 
-Both versions of the protocol (git-scm.com/docs/protocol-v2, git-scm.com/docs/pack-protocol) are the same over HTTP and
-over SSH, and both are made of packet lines (git-scm.com/docs/protocol-common).
+Both versions of the protocol (git-scm.com/docs/protocol-v2, git-scm.com/docs/pack-protocol) work the same over HTTP and
+SSH, and both consist of packet lines (git-scm.com/docs/protocol-common).
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ MAX_REPORT_BYTES: Final = 65_536
 _ZERO: Final = "0" * 40
 _PACK_BAND, _ERROR_BAND = 1, 3
 _ANY_OBJECT: Final = frozenset({b"allow-tip-sha1-in-want", b"allow-reachable-sha1-in-want"})
-"""What servers that show any object say in the first version; `uploadpack.allowAnySHA1InWant` is both."""
+"""Version 1 capabilities of servers that send any object; `uploadpack.allowAnySHA1InWant` enables both."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteRefs:
-    """The branches of a repository by their full names, and which one it calls its own; what its server can do.
+    """The branches of a repository and the capabilities of its server.
 
-    `filters` tells that it can leave files out, `by_name` that it sends a file by the name of its object.
+    `names` maps full branch names to commits; `default` is the full name of the default branch. `filters` is whether
+    the server can omit files, `by_name` whether it sends a file by its object name.
     """
 
     names: Mapping[str, str]
@@ -40,15 +41,15 @@ class RemoteRefs:
 
 
 def ls_refs_request(branch: str) -> bytes:
-    """Return the request for a branch, or for all where the name is empty, in the second version."""
+    """Return the version 2 request for a branch, or for all branches if the name is empty."""
     prefix = f"refs/heads/{branch}" if branch else "refs/heads/"
     return lines([b"command=ls-refs\n", None, b"symrefs\n", b"ref-prefix HEAD\n", f"ref-prefix {prefix}\n".encode()])
 
 
 def fetch_request(refs: RemoteRefs, wanted: Sequence[str], *, commit: bool, files: bool) -> bytes:
-    """Return the request for objects by their names.
+    """Return the request for objects by name.
 
-    A commit comes with its trees; `files` tells whether its files come too, where the server can leave them out.
+    A commit includes its trees, and its files if `files` is true or the server cannot omit them.
     """
     filtered = commit and refs.filters and not files
     wants = [f"want {one}".encode() for one in wanted]
@@ -65,12 +66,12 @@ def fetch_request(refs: RemoteRefs, wanted: Sequence[str], *, commit: bool, file
 
 
 def push_request(ref: str, old: str, new: str, pack: bytes) -> bytes:
-    """Return the request to move a branch to a new commit, whose objects are in the pack."""
+    """Return the request to move a branch to a new commit, with a pack of its objects."""
     return packet(f"{old or _ZERO} {new} {ref}\0 report-status agent=pressroom\n".encode()) + FLUSH + pack
 
 
 def push_result(ref: str, report: bytes) -> str | None:
-    """Return why a server did not move a branch: empty where it did, `None` where it does not say."""
+    """Return why a server rejected a push; empty if it accepted it, `None` if the report does not state it."""
     status = [line.decode(errors="replace").strip() for line in packets(report) if line]
     told = next((line for line in status if line.startswith(("ok ", "ng "))), "")
     if told == f"ok {ref}":
@@ -82,10 +83,10 @@ def push_result(ref: str, report: bytes) -> str | None:
 
 
 def objects_of(answer: bytes, title: str) -> Objects:
-    """Return the objects in an answer with a pack. It is anybody's: call it in a worker process.
+    """Parse the objects of a response with a pack. The data is untrusted: call this in a worker process.
 
     Raises:
-        SiteUnavailable: the server failed, or what it sent cannot be read.
+        SiteUnavailable: the server failed, or the response cannot be parsed.
         SiteRefused: the server refused the request.
     """
     made = bytearray()
@@ -102,7 +103,7 @@ def objects_of(answer: bytes, title: str) -> Objects:
 
 
 def filters_of(advertisement: bytes) -> bool | None:
-    """Tell whether a server can leave files out; `None` where it speaks the first version of the protocol."""
+    """Return whether a version 2 server can omit files; `None` if it speaks version 1."""
     found = _advertised(advertisement)
     if next(found, b"").strip() != b"version 2":
         return None
@@ -110,7 +111,7 @@ def filters_of(advertisement: bytes) -> bool | None:
 
 
 def listed(answer: bytes) -> tuple[Mapping[str, str], str]:
-    """Return the branches by their full names, and which one the repository calls its own."""
+    """Parse a version 2 list of branches: commits by full branch name, and the name of the default branch."""
     names, default = {}, ""
     for line in packets(answer):
         name, _, rest = (line or b"").decode(errors="replace").strip().partition(" ")
@@ -123,7 +124,7 @@ def listed(answer: bytes) -> tuple[Mapping[str, str], str]:
 
 
 def first_version(advertisement: bytes) -> RemoteRefs:
-    """Return the branches as servers list them that speak the first version of the protocol."""
+    """Parse the advertisement of a version 1 server."""
     names, default, able = {}, "", b""
     for number, line in enumerate(_advertised(advertisement)):
         shown, _, more = line.partition(b"\0")
@@ -156,12 +157,12 @@ def packet(content: bytes) -> bytes:
 
 
 def lines(contents: Sequence[bytes | None]) -> bytes:
-    """Return packet lines with a flush packet at their end; `None` stands for a delimiter between two parts."""
+    """Return packet lines, ending with a flush packet; `None` stands for a delimiter packet."""
     return b"".join(_DELIMITER if one is None else packet(one) for one in contents) + FLUSH
 
 
 def packets(content: bytes) -> Iterator[bytes | None]:
-    """Yield the packets of an answer, `None` between its parts. What is broken ends it."""
+    """Yield the packets of a response, `None` for flush and delimiter packets. Stops at an invalid length."""
     at = 0
     while at + _SIZE <= len(content):
         try:
@@ -177,18 +178,18 @@ def packets(content: bytes) -> Iterator[bytes | None]:
 
 
 class FlushFinder:
-    """Finds the flush packet at which a message ends, while the message comes in pieces."""
+    """Finds the flush packet that ends a message while the message is being received."""
 
     def __init__(self) -> None:
         self._at = 0
         self.end = 0
-        """Where the message ends; 0 as long as it does not."""
+        """End position of the message; 0 until it is found."""
 
         self.broken = False
-        """Whether what came is not made of packet lines."""
+        """Whether the data does not consist of packet lines."""
 
     def look(self, received: bytearray) -> None:
-        """Look on from where the last look ended; `received` is all that has come so far."""
+        """Continue the search in `received`, which is all data received so far."""
         while not self.end and not self.broken and self._at + _SIZE <= len(received):
             head = bytes(received[self._at : self._at + _SIZE])
             try:
@@ -202,7 +203,7 @@ class FlushFinder:
 
 
 def said(text: bytes | str) -> str:
-    """Return what a server said, on one line, cut, and without control characters: it may be anything."""
+    """Return a server's message on one line, without control characters and cut to 300 characters: it is untrusted."""
     decoded = text[: _MAX_SAID * 8].decode(errors="replace") if isinstance(text, bytes) else text[: _MAX_SAID * 8]
     shown = "".join(one if one.isprintable() else " " for one in decoded)
     return " ".join(shown.split())[:_MAX_SAID]
@@ -210,52 +211,52 @@ def said(text: bytes | str) -> str:
 
 Beside: TypeAlias = Callable[..., Awaitable[Any]]
 IN_PLACE: Final[Beside] = partial(work_beside, None)
-"""Runs a function where it is called; for repositories that are opened without worker processes, as in tests."""
+"""Runs a function in-process; for repositories without worker processes, as in tests."""
 
 Ask: TypeAlias = Callable[[bytes], Awaitable[bytes]]
-"""Makes a request of what a server says first; empty where nothing is asked."""
+"""Creates the request that follows a server's advertisement; empty for none."""
 
 _QUICK_BYTES: Final = 65_536
-"""Bytes of an answer that are read on the event loop; more are read in a worker process."""
+"""Maximum size in bytes of a response to parse on the event loop; larger ones are parsed in a worker process."""
 
 
 @dataclass(frozen=True, slots=True)
 class PushReport:
-    """What a server answers to a push: the report of git's protocol, and what it said beside it."""
+    """The response to a push: the protocol's report, and messages of the server outside of it."""
 
     content: bytes
     told: str = ""
 
 
 class GitTransport(Protocol):
-    """Carries requests to the server of one repository, and its answers back, within bounds.
+    """Sends requests to the server of one repository, with limits for the responses.
 
-    All raise `SiteUnavailable`, `SiteRejected` and `SiteRefused`.
+    All methods raise `SiteUnavailable`, `SiteRejected` and `SiteRefused`.
     """
 
     title: str
-    """What the server is called in messages."""
+    """Name of the server in messages."""
 
     beside: Beside
-    """What runs a function in a worker process; see `BasicSite.beside`."""
+    """Runs a function in a worker process; see `BasicSite.beside`."""
 
     async def list_refs(self, ask: Ask) -> tuple[bytes, bytes]:
-        """Return what the server says first of its branches, and its answer to what `ask` makes of that."""
+        """Return the advertisement of branches, and the response to the request that `ask` creates from it."""
 
     async def fetch(self, request: bytes) -> bytes:
-        """Return the answer to a request for objects."""
+        """Return the response to a request for objects."""
 
     async def push(self, request: bytes) -> PushReport:
-        """Return the answer to a push. Raises `UnknownOutcome` where it went out and no whole answer came back."""
+        """Return the response to a push. Raises `UnknownOutcome` if it was sent without a complete response."""
 
     async def check_push(self) -> None:
-        """Ask whether the credential may push, without pushing anything."""
+        """Check that the credential may push, without pushing anything."""
 
 
 class GitClient:
-    """A repository on a server that speaks git.
+    """A client for a repository on a git server.
 
-    All raise `SiteUnavailable`, `SiteRejected` and `SiteRefused`; `push` raises `UnknownOutcome` besides.
+    All methods raise `SiteUnavailable`, `SiteRejected` and `SiteRefused`; `push` also raises `UnknownOutcome`.
     """
 
     def __init__(self, transport: GitTransport) -> None:
@@ -263,7 +264,7 @@ class GitClient:
         self.title = transport.title
 
     async def refs(self, branch: str = "") -> RemoteRefs:
-        """Return the branch of that name, or the repository's own."""
+        """Return the server's capabilities and the named branch, or all branches without a name."""
         filters: bool | None = None
 
         async def ask(advertisement: bytes) -> bytes:
@@ -279,11 +280,11 @@ class GitClient:
         return RemoteRefs(names, default, 2, filters, filters)
 
     async def pack(self, refs: RemoteRefs, wanted: Sequence[str], *, commit: bool, files: bool = False) -> bytes:
-        """Return what the server sends of objects by their names, for `objects_of`; see `fetch_request`."""
+        """Fetch objects by name; see `fetch_request`. Parse the response with `objects_of`."""
         return await self._transport.fetch(fetch_request(refs, wanted, commit=commit, files=files))
 
     async def push(self, ref: str, old: str, new: str, pack: bytes) -> str:
-        """Move a branch to a new commit, and return why the server did not; empty where it did."""
+        """Move a branch to a new commit. Returns why the server rejected that; empty if it succeeded."""
         report = await self._transport.push(push_request(ref, old, new, pack))
         why = push_result(ref, report.content)
         if why is None:
@@ -292,7 +293,7 @@ class GitClient:
         return f"{why} ({report.told})" if why and report.told else why
 
     async def check_push(self) -> None:
-        """Ask whether the credential may push."""
+        """Check that the credential may push."""
         await self._transport.check_push()
 
     async def _read(self, function: Callable[..., Any], content: bytes) -> Any:

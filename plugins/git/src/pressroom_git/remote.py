@@ -1,4 +1,4 @@
-"""Repositories on any server that speaks git over HTTPS or SSH: GitLab, Gitea, Forgejo and others."""
+"""Repositories on any git server over HTTPS or SSH: GitLab, Gitea, Forgejo and others."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ _ATTEMPTS: Final = 6
 _PAUSE: Final = 0.1
 _BATCH: Final = 200
 _LARGE_BATCH: Final = 2_000
-"""Files of one request to a server that sends all files each time."""
+"""Files per request for a server that sends all files each time."""
 
 _KEPT_BYTES: Final = 8_000_000
-"""Bytes of such an answer that are kept for the next request."""
+"""Maximum size in bytes of such a response to cache."""
 
 _SECONDS: Final = 20.0
 
 _turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-"""One answer with a pack is in this process for each account: they may be large."""
+"""Locks by account: each may have one response with a pack in memory at a time, since they can be large."""
 
 
 @dataclass(slots=True)
 class _Newest:
-    """The newest commit of a branch. `answer` is all that was sent of it, where it is small and has all files."""
+    """The newest commit of a branch. `answer` is the cached response, if it is small and includes all files."""
 
     refs: RemoteRefs
     ref: str
@@ -65,14 +65,16 @@ class _Newest:
 
 
 class RemoteRepository:
-    """One branch of a repository; it implements `pressroom_git.repository.Repository`.
+    """One branch of a repository on a git server. Implements `pressroom_git.repository.Repository`.
 
-    Nothing is kept on this server: each change is one commit on the newest one, which is sent in one request.
+    No clone is stored on this server: each change is a commit on top of the newest one, pushed in one request.
 
     Args:
-        url: the repository, as people name it.
-        branch: the branch; empty: the repository's own.
-        owner: the account for which this is; it has one answer with a pack in memory at once.
+        transport: the connection to the server.
+        url: the repository, as the user entered it.
+        branch: the branch; empty for the repository's default.
+        authorship: the author of commits.
+        owner: the account; it has at most one response with a pack in memory at a time.
     """
 
     def __init__(self, transport: GitTransport, url: str, branch: str, authorship: Authorship, owner: str = "") -> None:
@@ -83,11 +85,11 @@ class RemoteRepository:
         self._turn = _turns.setdefault(owner, asyncio.Lock()) if owner else asyncio.Lock()
 
     def work_with(self, beside: Beside) -> None:
-        """Read what the server sends in worker processes; see `BasicSite.beside`."""
+        """Parse responses in worker processes; see `BasicSite.beside`."""
         self._transport.beside = beside
 
     async def check(self) -> str:
-        """Return its URL and branch. Raises `SiteRejected` where the server says that the credential may not write."""
+        """Return URL and branch. Raises `SiteRejected` if the branch is missing or the credential may not write."""
         found = await self._newest()
         if self._branch and not found.head:
             raise SiteRejected(f"{self._git.title} has no branch {self._branch} in this repository")
@@ -108,7 +110,7 @@ class RemoteRepository:
         return (await self._contents(found, [sha]))[sha]
 
     async def read_all(self, paths: Sequence[str]) -> AsyncIterator[tuple[str, File]]:
-        """Yield files of the newest commit, many in each request."""
+        """Yield files of the newest commit, many per request."""
         if not paths:
             return
         found, known = await self._newest(), await self.paths(common_folder(paths))
@@ -126,11 +128,11 @@ class RemoteRepository:
         return Blob.from_string(content).id.decode()
 
     async def delete(self, path: str, message: str, sha: str) -> None:
-        """Commit that a file is gone."""
+        """Commit the deletion of a file."""
         await self._commit(path, None, message, sha)
 
     async def _commit(self, path: str, content: bytes | None, message: str, sha: str) -> None:
-        """Put a commit on the branch, again on top of those that others make at the same time."""
+        """Push a commit to the branch, retrying on top of concurrent commits."""
         for attempt in range(_ATTEMPTS):
             found = await self._newest()
             there = await self._worked(found.snapshot.blob, path)
@@ -170,7 +172,7 @@ class RemoteRepository:
         async with self._turn:
             answer = found.answer
             if not answer:
-                by_name = found.refs.by_name  # other servers may show no file by itself: all are asked for
+                by_name = found.refs.by_name  # other servers may not send single files, so fetch all
                 wanted = shas if by_name else [found.head]
                 answer = await self._git.pack(found.refs, wanted, commit=not by_name, files=True)
             files: Mapping[str, File] = await self._worked(_read_files, answer, self._git.title, shas)
@@ -193,7 +195,7 @@ _FAILED: Final = 500
 
 
 class HttpTransport:
-    """A repository on a server that speaks git over HTTP. It implements `pressroom_git.protocol.GitTransport`."""
+    """A repository on a git server over HTTP. Implements `pressroom_git.protocol.GitTransport`."""
 
     def __init__(self, fetcher: Fetcher, url: str, user: str, token: str) -> None:
         self._fetcher = fetcher
@@ -206,7 +208,7 @@ class HttpTransport:
             self._headers["Authorization"] = f"Basic {pair}"
 
     async def list_refs(self, ask: Ask) -> tuple[bytes, bytes]:
-        """Return the advertisement of branches, and the answer to what `ask` makes of it."""
+        """Return the advertisement of branches, and the response to the request that `ask` creates from it."""
         advertisement = await self._advertisement("upload", self._url)
         base = advertisement.url.partition("/info/refs")[0]
         if urlsplit(base)[:2] != urlsplit(self._url)[:2]:
@@ -220,15 +222,15 @@ class HttpTransport:
         return advertisement.content, await self._posted("upload", request, MAX_REFS_BYTES)
 
     async def fetch(self, request: bytes) -> bytes:
-        """Return the answer to a request for objects."""
+        """Return the response to a request for objects."""
         return await self._posted("upload", request, MAX_PACK_BYTES)
 
     async def push(self, request: bytes) -> PushReport:
-        """Return the answer to a push."""
+        """Return the response to a push."""
         return PushReport(await self._posted("receive", request, MAX_REPORT_BYTES, changes=True))
 
     async def check_push(self) -> None:
-        """Ask for the advertisement that comes before a push."""
+        """Request the advertisement that precedes a push."""
         await self._advertisement("receive", self._base)
 
     async def _advertisement(self, service: str, base: str) -> Fetched:

@@ -1,4 +1,4 @@
-"""What sites need of a repository, and the files that are checked out beside it."""
+"""The interface of repositories, and the working tree of a local one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Worktree:
         self._root = root.resolve()
 
     def must_be_clean(self, path: str, sha: str) -> None:
-        """Raise `SiteRefused` where a file is not what was committed last, or is behind a link."""
+        """Raise `SiteRefused` if a file has uncommitted changes or is behind a symbolic link."""
         file = self._root / path
         if file.is_symlink() or not file.parent.resolve().is_relative_to(self._root):
             raise SiteRefused(f"{path} is behind a link in the repository's folder; nothing was committed")
@@ -42,7 +42,7 @@ class Worktree:
             )
 
     def take(self, path: str, blob: Blob | None) -> None:
-        """Check a file out. What goes wrong is only logged: the commit is made."""
+        """Check out a file. Errors are only logged, since the commit already exists."""
         file, index = self._root / path, self._repo.open_index()
         try:
             if blob is None:
@@ -53,7 +53,7 @@ class Worktree:
                 _put(file, blob.data)
                 index[path.encode()] = index_entry_from_stat(file.stat(), blob.id)
             index.write()
-        except Exception as error:  # noqa: BLE001 - a lock, a disk that is full, permissions
+        except Exception as error:  # noqa: BLE001 - such as a lock, a full disk, permissions
             log.warning("a commit could not be checked out", path=path, kind=type(error).__name__)
 
 
@@ -64,32 +64,32 @@ def _put(file: Path, content: bytes) -> None:
     try:
         Path(temporary.name).write_bytes(content)
         Path(temporary.name).chmod(0o644)
-        os.replace(temporary.name, file)  # noqa: PTH105 - whoever builds meanwhile sees the old file or the new one
+        os.replace(temporary.name, file)  # noqa: PTH105 - atomic, so a concurrent build sees the old or the new file
     except OSError:
         Path(temporary.name).unlink(missing_ok=True)
         raise
 
 
 MAX_FILE_BYTES: Final = 12_000_000
-"""Bytes of a file that is read or written at most."""
+"""Maximum size of a file to read or write, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Authorship:
-    """Who makes commits, as `Name <e-mail address>`, and whether they sign them off."""
+    """The author of commits, as `Name <e-mail address>`, and whether to add a sign-off."""
 
     author: str
     sign_off: bool = False
 
     def message(self, subject: str) -> bytes:
-        """Return the message of a commit."""
+        """Return a commit message with the subject and, if enabled, a sign-off."""
         end = f"\nSigned-off-by: {self.author}\n" if self.sign_off else ""
         return f"{' '.join(subject.split())}\n{end}".encode(errors="replace")
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file on the branch; `sha` is that of its blob."""
+    """A file on the branch; `sha` is the name of its blob."""
 
     content: bytes
     sha: str
@@ -98,36 +98,36 @@ class File:
 class Repository(Protocol):
     """One branch of a repository. Paths are relative, with slashes. Every change is one commit.
 
-    All raise `SiteUnavailable`, `SiteRejected` and `SiteRefused`; those that change something `UnknownOutcome` besides.
+    All methods raise `SiteUnavailable`, `SiteRejected` and `SiteRefused`; `write` and `delete` also `UnknownOutcome`.
     """
 
     async def check(self) -> str:
-        """Return what it is called, in words. Raises what prevents writing, as far as it can be seen."""
+        """Return a display name. Raises an error if writing is impossible, as far as that can be checked."""
 
     async def paths(self, folder: str) -> Mapping[str, str]:
-        """Return the blobs under a folder by their paths; nothing where there is no such folder."""
+        """Return the blobs under a folder by path; empty if there is no such folder."""
 
     async def read(self, path: str) -> File:
-        """Return a file. Raises `SiteGone` where it does not exist."""
+        """Return a file. Raises `SiteGone` if it does not exist."""
 
     def read_all(self, paths: Sequence[str]) -> AsyncIterator[tuple[str, File]]:
-        """Yield files of the newest commit in any order, but for those that are gone or are not files."""
+        """Yield files of the newest commit in any order, skipping missing ones and those that are not regular files."""
 
     async def write(self, path: str, content: bytes, message: str, sha: str) -> str:
         """Commit a file and return its blob. `sha` is the blob that it replaces, empty for a new file.
 
-        Raises `RemoteChanged` where another one is there.
+        Raises `RemoteChanged` if the branch has another blob.
         """
 
     async def delete(self, path: str, message: str, sha: str) -> None:
-        """Commit that a file is gone. Raises `SiteGone` where it is already, `RemoteChanged` where it is another."""
+        """Commit the deletion of a file. Raises `SiteGone` if it is missing, `RemoteChanged` if it has another blob."""
 
 
 def changed(path: str) -> RemoteChanged:
-    """Return what to raise where a file is not the one that was read."""
+    """Return the error for a file that changed since it was read."""
     return RemoteChanged(f"{path} was changed in the repository since it was last written or read from here")
 
 
 def common_folder(paths: Sequence[str]) -> str:
-    """Return the folder that all paths are in: its files are listed once, not once for each of them."""
+    """Return the common parent folder of paths, so that its files are listed only once."""
     return posixpath.commonpath([posixpath.dirname(path) for path in paths])

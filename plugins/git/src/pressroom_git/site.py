@@ -1,4 +1,4 @@
-"""One site in a git repository."""
+"""Access to a site in a git repository."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ CAPABILITIES: Final = Capabilities(
     trash=False,
 )
 MAX_POSTS: Final = 20_000
-"""Files that are looked at in one site."""
+"""Maximum number of files to read in one site."""
 
 _BATCH_BYTES: Final = 1_000_000
-"""Bytes of files that are read at once."""
+"""Size in bytes at which a batch of files is parsed."""
 
 _LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _EXTENSIONS: Final = {
@@ -61,9 +61,9 @@ _EXTENSIONS: Final = {
 
 
 class GitSite(BasicSite):
-    """One site; it implements `BlockSite` too. A post's id is its path, its revision the blob there.
+    """One site. Also implements `BlockSite`. A post's ID is its path, its revision is its blob.
 
-    `shared` is for the operator's repositories, in which all accounts publish: nothing is written there that runs.
+    `shared` is set for the operator's repositories, to which all accounts publish: no executable content is written.
     """
 
     capabilities = CAPABILITIES
@@ -90,11 +90,11 @@ class GitSite(BasicSite):
 
     @property
     def codec(self) -> MarkdownCodec:
-        """What takes the bodies of the generator's files apart."""
+        """The codec for the generator's files."""
         return MarkdownCodec(self._layout.generator)
 
     async def check(self) -> ConnectionReport:
-        """Look whether the repository and the branch are there, and may be written to."""
+        """Check that the repository and the branch exist and are writable."""
         try:
             name = await self._repository.check()
         except SiteRejected as error:
@@ -110,7 +110,7 @@ class GitSite(BasicSite):
         return ConnectionReport(tuple(checks), CAPABILITIES)
 
     async def find_media(self, marker: str) -> RemoteMedia | None:
-        """Return the file whose name is the marker."""
+        """Return the image whose file name is the marker; `None` without one."""
         for path in await self._repository.paths(self._layout.images):
             if path.rpartition("/")[2].partition(".")[0] == marker:
                 return RemoteMedia(path, self._layout.image_url(self._address.url, path))
@@ -122,12 +122,12 @@ class GitSite(BasicSite):
         if extension is None:
             raise SiteRefused(f"files of the type {file.media_type} are no images that a site can show")
         path = f"{self._layout.images}/{marker}.{extension}"
-        with suppress(RemoteChanged):  # the marker is of this image alone: it is there already
+        with suppress(RemoteChanged):  # the marker is unique, so the image is already there
             await self._repository.write(path, bounded(file.content), f"Add image {marker}.{extension}", "")
         return RemoteMedia(path, self._layout.image_url(self._address.url, path))
 
     async def remove_media(self, media: RemoteMedia) -> None:
-        """Commit that an image is gone."""
+        """Commit the deletion of an image."""
         if not media.id.startswith(f"{self._layout.images}/"):
             return
         with suppress(SiteGone):
@@ -135,7 +135,7 @@ class GitSite(BasicSite):
             await self._repository.delete(media.id, f"Remove image {media.id.rpartition('/')[2]}", file.sha)
 
     async def find(self, post: Post) -> RemotePost | None:
-        """Look for the marker in the files that have the post's name; a post that was there before has none."""
+        """Find the marker in files with the post's name. Posts that were not created here have no marker."""
         if not post.marker:
             return None
         for path in self._layout.candidates(await self._repository.paths(self._layout.content), post):
@@ -165,7 +165,7 @@ class GitSite(BasicSite):
         return await self._post(post_id, await self._file(post_id))
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
-        """Commit the post again; its state, its date and what people added to its front matter stay."""
+        """Commit an update. State, date and members that users added to the front matter are kept."""
         there = await self._file(post_id)
         if revision and there.sha != revision:
             raise changed(post_id)
@@ -175,7 +175,7 @@ class GitSite(BasicSite):
     async def set_state(
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
     ) -> RemotePost:
-        """Commit the post in a state, or its removal."""
+        """Commit a change of the post's state, or its deletion."""
         del at
         self.require_state(state)
         there = await self._file(post_id)
@@ -188,11 +188,11 @@ class GitSite(BasicSite):
     async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
         """Yield the live posts, newest first by the dates in their files.
 
-        Files do not say when they were changed, so that `since` leaves none out.
+        `since` is ignored, since files have no modification time.
         """
         del since
         paths = [path for path in await self._repository.paths(self._layout.content) if self._layout.lists(path)]
-        paths.sort(key=lambda path: path.rpartition("/")[2], reverse=True)  # those of Jekyll begin with their date
+        paths.sort(key=lambda path: path.rpartition("/")[2], reverse=True)  # Jekyll's file names begin with the date
         found: list[RemotePost] = []
         async for posts in self._read_all(paths[:MAX_POSTS]):
             found += [post for post in posts if post.state == "live"]
@@ -201,7 +201,7 @@ class GitSite(BasicSite):
             yield post
 
     async def locate(self, url: str) -> RemotePost | None:
-        """Return the post at a URL: by the name of its file, else by the URLs that front matter gives to files."""
+        """Find the post at a URL: first by file name, then by the URLs of all other files."""
         paths = [path for path in await self._repository.paths(self._layout.content) if self._layout.lists(path)]
         likely = self._layout.likely(url, paths)
         others = sorted(set(paths[:MAX_POSTS]) - set(likely))
@@ -212,7 +212,7 @@ class GitSite(BasicSite):
         return None
 
     async def _read_all(self, paths: Sequence[str]) -> AsyncIterator[Sequence[RemotePost]]:
-        """Yield the posts of files, some at a time."""
+        """Yield the posts of files in batches."""
         files: list[tuple[str, File]] = []
         size = 0
         async for path, file in self._repository.read_all(paths):
@@ -246,6 +246,6 @@ class GitSite(BasicSite):
 
 
 def _same_page(url: str, other: str) -> bool:
-    """Tell whether two URLs are of one page: whatever their host is called and however they end."""
+    """Return whether two URLs have the same path, ignoring the host and a trailing slash or `/index.html`."""
     paths = [unquote(urlsplit(one).path).rstrip("/").removesuffix("/index.html") for one in (url, other)]
     return paths[0] == paths[1]

@@ -1,4 +1,4 @@
-"""The newest commit of a branch on a git server: its trees, and the packs (git-scm.com/docs/pack-format) with them."""
+"""Snapshots of the newest commit of a branch on a git server, and pack files (git-scm.com/docs/pack-format)."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from pressroom_git.repository import MAX_FILE_BYTES, Authorship, File
 
 _MAX_FILES: Final = 100_000
 _MAX_PATH: Final = 1_000
-"""Characters of a path: trees inside each other make paths whose sum is the square of their number."""
+"""Maximum length of a path in characters: with nested trees, the total length of paths grows quadratically."""
 
 _MAX_PATHS: Final = 16_000_000
-"""Characters of all paths of a folder."""
+"""Maximum total length of all paths of a folder, in characters."""
 
 _MAX_TREES: Final = 8_000_000
-"""Bytes of all trees of a commit, without the names in which they are kept."""
+"""Maximum total size of a commit's trees in bytes, not counting their object names."""
 
 _MAX_CONTENTS: Final = 64_000_000
-"""Bytes of the files that are read with one request."""
+"""Maximum total size of the files in one request, in bytes."""
 
 _MODE: Final = 0o100644
 _TREE: Final = Tree.type_num
@@ -38,16 +38,16 @@ _BROKEN: Final = (ObjectFormatException, KeyError, ValueError, AttributeError, A
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The trees of a commit by their names, as git sends them; `root` is empty for a branch without commits.
+    """The raw trees of a commit by object name. `root` is empty for a branch without commits.
 
-    All of its functions raise `SiteUnavailable` for trees that cannot be read, and `SiteRefused`.
+    All methods raise `SiteUnavailable` for invalid trees, and `SiteRefused`.
     """
 
     root: str = ""
     trees: Mapping[str, bytes] = field(default_factory=dict)
 
     def blob(self, path: str) -> str:
-        """Return the blob of a file, empty if absent. Links and folders are refused."""
+        """Return the blob of a file; empty if missing. Raises `SiteRefused` for links and folders."""
         mode, sha = self._look_up(path)
         if sha and not stat.S_ISREG(mode):
             raise SiteRefused(f"{path} is not a file in the repository")
@@ -80,7 +80,7 @@ class Snapshot:
     def with_change(
         self, head: str, path: str, content: bytes | None, message: str, authorship: Authorship
     ) -> tuple[str, bytes]:
-        """Return a commit on top of `head`, with one file written or removed, and the pack that holds what is new."""
+        """Create a commit on top of `head` that writes or deletes one file. Returns its name and the pack to push."""
         try:
             objects = self._with_change(head, path, content, authorship.message(message), authorship.author.encode())
         except _BROKEN:
@@ -110,7 +110,7 @@ class Snapshot:
         return [*(store[one] for one in store if one not in before), commit]
 
     def _look_up(self, path: str) -> tuple[int, str]:
-        """Return the mode and the name of what is at a path, an empty name where nothing is."""
+        """Return mode and object name of the entry at a path; an empty name if it is missing."""
         if not self.root:
             return 0, ""
         try:
@@ -132,7 +132,12 @@ class Snapshot:
 
 
 def snapshot_of(objects: Objects, head: str) -> Snapshot:
-    """Return the trees of a commit. Raises `SiteUnavailable` where it is not among the objects, and `SiteRefused`."""
+    """Return the snapshot of a commit.
+
+    Raises:
+        SiteUnavailable: the commit or its root tree is missing, or the commit is invalid.
+        SiteRefused: the trees are too large.
+    """
     try:
         kind, content = objects[head]
         commit: Any = ShaFile.from_raw_string(kind, content)
@@ -148,11 +153,11 @@ def snapshot_of(objects: Objects, head: str) -> Snapshot:
 
 
 def files_of(objects: Objects, shas: Sequence[str]) -> Mapping[str, File]:
-    """Return files by their blobs, those that are too large left out unless a single one is asked for.
+    """Return files by blob. If several are requested, those that are too large are omitted.
 
     Raises:
-        SiteUnavailable: one of them is not among the objects.
-        SiteRefused: the single one, or all together, are too large.
+        SiteUnavailable: a file is missing from the objects.
+        SiteRefused: a single requested file, or all files together, are too large.
     """
     made: dict[str, File] = {}
     for sha in shas:
@@ -180,11 +185,11 @@ _NAMES: Final[Mapping[int, bytes]] = {1: b"commit", 2: b"tree", 3: b"blob", 4: b
 _OFFSET_DELTA, _REF_DELTA = 6, 7
 
 Objects = dict[str, tuple[int, bytes]]
-"""Kinds and contents of objects by their names."""
+"""Objects as type number and content, by object name."""
 
 
 def read_pack(data: bytes | bytearray) -> Objects:
-    """Return the objects of a pack. Raises `SiteUnavailable` where it is broken, too large, or not whole."""
+    """Parse a pack. Raises `SiteUnavailable` if it is invalid, too large or incomplete."""
     try:
         return _read(data)
     except (struct.error, zlib.error, IndexError, KeyError, ValueError, RecursionError) as error:
@@ -192,7 +197,7 @@ def read_pack(data: bytes | bytearray) -> Objects:
 
 
 def write_pack(objects: Iterable[ShaFile]) -> bytes:
-    """Return a pack of objects."""
+    """Create a pack of objects."""
     given = list(objects)
     parts = [b"PACK", struct.pack(">II", 2, len(given))]
     for one in given:
@@ -262,7 +267,7 @@ def _offset(data: bytes | bytearray, at: int) -> tuple[int, int]:
 
 
 def _more(shift: int) -> int:
-    """Return by how much the next seven bits of a number are shifted; numbers of any length would take for ever."""
+    """Return the next shift of a variable-length integer. Raises `ValueError` beyond 63 bits, to bound the time."""
     if shift > _MAX_BITS:
         raise ValueError("a number that is too long")
     return shift + 7
@@ -284,12 +289,12 @@ def _inflated(data: bytes | bytearray, at: int, size: int) -> tuple[bytes, int]:
 
 
 def _applied(delta: bytes, base: bytes, most: int) -> bytes:
-    """Return what a delta makes of its base."""
+    """Apply a delta to its base. Raises `ValueError` if it is invalid or the result exceeds `most` bytes."""
     source, at = _size(delta, 0)
     size, at = _size(delta, at)
     if source != len(base) or size > most:
         raise ValueError("a delta of something else")
-    made = bytearray()  # in one piece: parts of a byte or two would take many times their size
+    made = bytearray()  # a list of tiny parts would take many times their size
     while at < len(delta):
         command = delta[at]
         at += 1

@@ -42,25 +42,26 @@ _UPLOAD, _RECEIVE = "git-upload-pack", "git-receive-pack"
 _KEY_EXCHANGES: Final = (
     "-diffie-hellman-group-exchange-*,diffie-hellman-group17-*,diffie-hellman-group18-*,diffie-hellman-*-sha1,gss-*"
 )
-"""Those that are left out. With very large numbers, or those of the server's choice, each takes long, and a server can
-ask for many."""
+"""Excluded `kex` algorithms. Those with very large primes, or primes that the server chooses, take long each time, and
+a server can rekey as often as it wants."""
 
 _LATER = re.compile(
     r"internal|temporar|unavailable|time[d ]?.?out|too many|try again|maintenance|overload|rate limit|disk|memory",
     re.IGNORECASE,
 )
-"""What servers say where the fault is not the key's."""
+"""Words in server messages about temporary errors that are not caused by the key."""
 
 
 class SshTransport:
-    """A repository on a server that speaks SSH. It implements `pressroom_git.protocol.GitTransport`.
+    """A repository on a git server over SSH. Implements `pressroom_git.protocol.GitTransport`.
 
-    Each command has a connection of its own. Nothing of the system's SSH is used: no configuration, agent, known hosts
-    or keys.
+    Each command uses a separate connection. The system's SSH configuration, agent, known hosts and keys are ignored.
 
     Args:
-        private_key: the key as it was pasted.
-        host_key: the keys by which the server is known, as they were pasted; empty: none is.
+        fetcher: the host's guarded fetcher, which opens the connection.
+        address: the repository.
+        private_key: the private key as pasted.
+        host_key: the accepted host keys as pasted; if empty, no host key is accepted.
     """
 
     def __init__(self, fetcher: Fetcher, address: SshAddress, private_key: str, host_key: str) -> None:
@@ -72,12 +73,12 @@ class SshTransport:
         self.beside = IN_PLACE
 
     async def list_refs(self, ask: Ask) -> tuple[bytes, bytes]:
-        """Return the advertisement of branches, and the answer to what `ask` makes of it."""
+        """Return the advertisement of branches, and the response to the request that `ask` creates from it."""
         command = await self._done(_UPLOAD, ask, MAX_REFS_BYTES)
         return command.advertisement, command.output
 
     async def fetch(self, request: bytes) -> bytes:
-        """Return the answer to a request for objects."""
+        """Return the response to a request for objects."""
         command = await self._done(_UPLOAD, _always(request), MAX_PACK_BYTES)
         answer = command.output
         if not answer:
@@ -85,16 +86,16 @@ class SshTransport:
         return answer
 
     async def push(self, request: bytes) -> PushReport:
-        """Return the answer to a push."""
+        """Return the response to a push."""
         command = await self._done(_RECEIVE, _always(request), MAX_REPORT_BYTES)
         return PushReport(command.output, said(command.stderr))
 
     async def check_push(self) -> None:
-        """Begin a push, and end it without one."""
+        """Start a push and end it without sending anything."""
         await self._done(_RECEIVE, _always(b""), MAX_REPORT_BYTES)
 
     async def _done(self, service: str, ask: Ask, most: int) -> SshCommand:
-        """Run a command, with the request that `ask` makes of what it says first."""
+        """Run a command with the request that `ask` creates from its advertisement."""
         command = SshCommand(SshMeter(), first=MAX_REFS_BYTES, most=most)
         known = HostKeys.parse(self._typed_host_key)
         key = await self._key()
@@ -103,8 +104,8 @@ class SshTransport:
                 await self._run(SshWire(*streams, command.meter), command, service, ask, known, key)
         except SiteError:
             raise
-        except Exception as error:  # noqa: BLE001 - asyncssh raises whatever its parsers stumble over
-            # Where the report of a push is whole, only what the server does after it was not waited for.
+        except Exception as error:  # noqa: BLE001 - asyncssh's parsers can raise anything
+            # With a complete report, the push succeeded or failed as reported; a later error does not matter.
             if not (service == _RECEIVE and command.output.endswith(FLUSH)):
                 raise self._error(error, changes=service == _RECEIVE and command.asked) from None
         return command
@@ -133,7 +134,7 @@ class SshTransport:
             advertisement = await command.said_first()
             if not advertisement:
                 raise self._not_opened(command)
-            with suppress(BrokenPipeError):  # the server's answer says why it takes no more
+            with suppress(BrokenPipeError):  # the server's response explains why it closed its input
                 await command.send(await ask(advertisement) or FLUSH)
             await command.finished()
         finally:
@@ -147,7 +148,7 @@ class SshTransport:
             "client_factory": lambda: client,
             "client_keys": [key],
             "client_version": "Pressroom",
-            "known_hosts": ([], [], []),  # an empty text would be the system's
+            "known_hosts": ([], [], []),  # an empty string would load the system's known hosts
             "server_host_key_algs": list(known.algorithms),
             "signature_algs": list(SIGNATURES),
             "kex_algs": _KEY_EXCHANGES,
@@ -166,7 +167,7 @@ class SshTransport:
         }
 
     async def _key(self) -> Any:
-        """Return the private key; the first time, check it in a worker process."""
+        """Return the private key, checking it in a worker process on first use."""
         key = plain_key(self._typed_key)
         if not self._fingerprint:
             self._fingerprint = await self.beside(check_private_key, key, what="the private key")
@@ -189,7 +190,7 @@ class SshTransport:
         )
 
     def _not_opened(self, command: SshCommand) -> SiteError:
-        """Return the error for a command that does not begin with git's protocol."""
+        """Return the error for a command that does not start with git's protocol."""
         output = command.output
         told = said(command.stderr) or next(
             (said(one[4:]) for one in packets(output) if one is not None and one.startswith(b"ERR ")), ""
@@ -223,14 +224,14 @@ class SshTransport:
 
 
 class _Client(asyncssh.SSHClient):
-    """Compares the server's key with those that a person confirmed; without one of them nothing is sent to it."""
+    """Compares the server's host key with the confirmed ones. Without a match, nothing is sent to the server."""
 
     def __init__(self, known: HostKeys) -> None:
         self._known = known
         self.presented = ("", "")
 
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
-        """Tell whether the key is known."""
+        """Return whether the host key is confirmed."""
         del host, addr, port
         self.presented = (key.get_algorithm(), key.get_fingerprint())
         return key.get_fingerprint() in self._known.fingerprints
@@ -245,7 +246,7 @@ def _always(request: bytes) -> Ask:
 
 @cache
 def _name_this_user() -> None:
-    """Give the process a user's name where the system has none, as in some containers: asyncssh asks for it."""
+    """Set a user name if the system has none, as in some containers, since asyncssh requires one."""
     try:
         getpass.getuser()
     except (KeyError, OSError):

@@ -1,4 +1,4 @@
-"""URLs of repositories over SSH, in both forms that git has (git-scm.com/docs/git-clone, "Git URLs")."""
+"""Parser for SSH URLs of repositories, in both of git's forms (git-scm.com/docs/git-clone, "Git URLs")."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _IPV6: Final = r"\[[0-9A-Fa-f:.]{2,45}\]"
 _PATH: Final = r"[^\s?#\x00-\x1f\x7f]{1,400}"
 
 SSH_PATTERN: Final = rf"ssh://({_USER}@)?({_HOST}|{_IPV6})(:[1-9][0-9]{{0,4}})?/{_PATH}|{_USER}@{_HOST}:{_PATH}"
-"""Both forms, for the field in which people type one."""
+"""A pattern for both forms, for the credential field."""
 
 _URL = re.compile(
     rf"ssh://(?:(?P<user>{_USER})@)?(?P<host>{_HOST}|{_IPV6})(?::(?P<port>[1-9][0-9]{{0,4}}))?(?P<path>/{_PATH})"
@@ -28,7 +28,7 @@ _MAX_PORT: Final = 65_535
 
 @dataclass(frozen=True, slots=True)
 class SshAddress:
-    """A repository on a server that speaks SSH: `ssh://git@host:22/path` or `git@host:path`."""
+    """The SSH URL of a repository: `ssh://git@host:22/path` or `git@host:path`."""
 
     user: str
     host: str
@@ -37,7 +37,7 @@ class SshAddress:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the parts of a URL. Raises `SiteRefused`."""
+        """Parse a URL. Raises `SiteRefused` if it is invalid."""
         whole = _URL.fullmatch(text)
         match = whole or _SHORT.fullmatch(text)
         if match is None:
@@ -48,25 +48,25 @@ class SshAddress:
         port = int((whole["port"] if whole else "") or _DEFAULT_PORT)
         path = unquote(match["path"]) if whole else match["path"]
         if whole and path.startswith("/~"):
-            path = path[1:]  # relative to somebody's home folder
+            path = path[1:]  # relative to a user's home folder
         if port > _MAX_PORT or path.startswith("-") or not path.isprintable():
             raise SiteRefused(f"the repository's port is more than {_MAX_PORT}, or its path cannot be a path")
         return cls(match["user"] or _DEFAULT_USER, match["host"].strip("[]").lower(), port, path)
 
     @property
     def place(self) -> str:
-        """The host, with its port where that is another than usual."""
+        """The host, with its port unless that is 22."""
         return self.host if self.port == _DEFAULT_PORT else f"{self.host}:{self.port}"
 
     def command(self, service: str) -> str:
-        """Return the command that serves the repository, quoted as git quotes it.
+        """Return the command that serves the repository, quoted as git does.
 
-        What reads it need not be a shell: `git-shell` and its like know this form of quotes only.
+        The server may not use a shell: programs such as `git-shell` only understand this form of quoting.
         """
         quoted = self.path.replace("'", "'\\''").replace("!", "'\\!'")
         return f"{service} '{quoted}'"
 
 
 def is_ssh(repository: str) -> bool:
-    """Tell whether a repository is named by a URL of SSH."""
+    """Return whether a repository is given as an SSH URL."""
     return repository.startswith("ssh://") or _SHORT.fullmatch(repository) is not None

@@ -1,4 +1,4 @@
-"""Keys of SSH that people paste: those by which a server is known, and the private one that opens a repository."""
+"""Parsing and checking of SSH keys that users paste: host keys and private keys."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _ALGORITHMS: Final = {
     "ecdsa-sha2-nistp521": ("ecdsa-sha2-nistp521",),
     "ssh-rsa": ("rsa-sha2-512", "rsa-sha2-256"),
 }
-"""Kinds of key, and the signatures that are made with them (RFC 8332, RFC 8709, RFC 5656). SHA-1 is left out."""
+"""Accepted key types and their signature algorithms (RFC 8332, RFC 8709, RFC 5656). SHA-1 is excluded."""
 
 SIGNATURES: Final = tuple(one for names in _ALGORITHMS.values() for one in names)
-"""Signatures of clients and servers that are accepted, the one that is best to have first."""
+"""Accepted signature algorithms of clients and servers, in order of preference."""
 
 _FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}=?")
 _MAX_LINES: Final = 40
@@ -36,18 +36,18 @@ def fingerprint_of(public: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class HostKeys:
-    """The keys by which a person knows a server."""
+    """The confirmed host keys of a server."""
 
     fingerprints: frozenset[str]
     kinds: frozenset[str]
-    """Of what kinds the keys are, where all of them say it."""
+    """Types of the keys; empty if the type of any is unknown."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the keys of lines as `ssh-keyscan` prints them, or of fingerprints; none of an empty text.
+        """Parse lines printed by `ssh-keyscan`, or fingerprints. An empty text has no keys.
 
         Raises:
-            SiteRejected: there is a line of another form.
+            SiteRejected: a line has another form.
         """
         found: list[tuple[str, str]] = []
         rows = [row for row in text.splitlines() if row.strip() and not row.lstrip().startswith("#")]
@@ -65,12 +65,12 @@ class HostKeys:
 
     @property
     def algorithms(self) -> Sequence[str]:
-        """What the server is asked to sign with, so that it shows a key that is known."""
+        """Signature algorithms to request, so that the server presents a confirmed key."""
         return [one for kind, names in _ALGORITHMS.items() if not self.kinds or kind in self.kinds for one in names]
 
 
 def _key_in(words: Sequence[str]) -> tuple[str, str]:
-    """Return the kind and the fingerprint of the key in a line; an empty fingerprint where it has no key."""
+    """Return type and fingerprint of the key in a line; the fingerprint is empty if it has no valid key."""
     for at, word in enumerate(words):
         if _FINGERPRINT.fullmatch(word):
             return "", word.rstrip("=")
@@ -85,7 +85,7 @@ def _key_in(words: Sequence[str]) -> tuple[str, str]:
 
 
 MAX_KEY_LENGTH: Final = 8_000
-"""Characters of a private key; one of RSA with 4096 bits has 3400."""
+"""Maximum length of a private key in characters; a 4096-bit RSA key has 3400."""
 
 _MIN_BITS, _MAX_BITS = 2048, 4096
 _MAGIC: Final = b"openssh-key-v1\0"
@@ -95,7 +95,7 @@ _NEW_KEY: Final = "Make one for this website alone with ssh-keygen -t ed25519 -N
 
 
 def plain_key(text: str) -> str:
-    """Return a private key that can be loaded without a passphrase, as far as its text shows.
+    """Check the text of a private key and return it stripped. The key is not parsed.
 
     Raises:
         SiteRejected: it is missing, too long, protected by a passphrase, or not a private key.
@@ -136,7 +136,7 @@ def plain_key(text: str) -> str:
 
 
 def _is_encrypted(key: str) -> bool:
-    """Tell whether a key in OpenSSH's form (PROTOCOL.key) names a cipher: it is read before anything is derived."""
+    """Return whether a key in OpenSSH's format (PROTOCOL.key) has a cipher, without running its key derivation."""
     body = "".join(line for line in key.splitlines() if not line.startswith("-----"))
     try:
         head = base64.b64decode(body[:200], validate=True)
@@ -146,10 +146,12 @@ def _is_encrypted(key: str) -> bool:
 
 
 def check_private_key(key: str) -> str:
-    """Return the fingerprint of a private key. Made-up factors take seconds: call it in a worker process.
+    """Validate a private key and return its fingerprint.
+
+    Call this in a worker process: validation of forged RSA factors takes seconds.
 
     Raises:
-        SiteRejected: it cannot be read, or is of a kind or size that is not accepted.
+        SiteRejected: the key is invalid, or its type or size is not accepted.
     """
     loaded = _loaded(key, checked=False)
     if loaded.get_algorithm() not in _ALGORITHMS:
@@ -164,16 +166,16 @@ def check_private_key(key: str) -> str:
 
 
 def load_private_key(key: str) -> Any:
-    """Return a key that `check_private_key` has seen, for asyncssh."""
+    """Load a key for asyncssh. Call `check_private_key` first, since this skips the validation."""
     return _loaded(key, checked=True)
 
 
 def _loaded(key: str, *, checked: bool) -> Any:
-    import asyncssh  # noqa: PLC0415 - it loads once a website over SSH is opened
+    import asyncssh  # noqa: PLC0415 - loads when a website over SSH is first used
 
     try:
         return asyncssh.import_private_key(key, unsafe_skip_rsa_key_validation=checked)
-    except Exception:  # noqa: BLE001 - whatever is in it, and its text must not be in a traceback
+    except Exception:  # noqa: BLE001 - it can raise anything, and no traceback may contain the key
         raise SiteRejected(
             "the private key cannot be read", hint="Paste the whole file, with the lines that begin with -----."
         ) from None

@@ -1,7 +1,7 @@
-"""What is between asyncssh and the network: a server may be anybody's, and asyncssh trusts it in some things.
+"""A transport between asyncssh and the network that protects against malicious servers.
 
-It works through any number of packets at once, keeps signs of life that it did not ask for, and sends in pieces as
-small as the server wants.
+asyncssh trusts servers in some respects: it processes any number of packets without yielding, keeps unrequested
+keep-alive messages, and sends in pieces as small as the server requests.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import asyncssh
 from pressroom_git.protocol import FlushFinder
 
 _PART: Final = 16_384
-"""Bytes that are handed over in one turn of the event loop."""
+"""Maximum number of bytes passed to asyncssh per turn of the event loop."""
 
 _FREE: Final = 262_144
-"""Bytes that a server may send beside the output of a command: its banner, and all that comes before a sign-in."""
+"""Bytes that a server may send besides the output of a command, such as its banner and all data before the sign-in."""
 
 _EARNED: Final = 64
 _MAX_DELIVERIES: Final = 200_000
-"""Pieces in which the output of a command may come."""
+"""Maximum number of pieces of a command's output."""
 
 _MIN_PIECE: Final = 1_024
-"""Bytes that a server has to take in one piece; RFC 4253, section 6.1, asks for 32,768."""
+"""Minimum packet size in bytes that a server must accept; RFC 4253, section 6.1, requires 32,768."""
 
 _WRITTEN: Final = 65_536
 _STDERR: Final = 1
@@ -34,11 +34,11 @@ _KEPT_STDERR: Final = 4_096
 
 
 class SshFlood(Exception):
-    """A server sends more than it may."""
+    """The server violates a limit, such as by sending too much data."""
 
 
 class SshMeter:
-    """Counts what a server sends, and what of it is output that was asked for."""
+    """Compares the bytes that a server sends with the command output they contain."""
 
     def __init__(self) -> None:
         self._credit = _FREE
@@ -46,14 +46,14 @@ class SshMeter:
         self._deliveries = 0
 
     def take(self, size: int) -> None:
-        """Count bytes from the network. Raises `SshFlood` where too much of them comes to nothing."""
+        """Count bytes from the network. Raises `SshFlood` if too many of them yield no output."""
         self._credit -= size
         self._pending += size
         if self._credit < 0 or self._pending > _FREE:
             raise SshFlood("it sends far more than it was asked for")
 
     def deliver(self, size: int) -> None:
-        """Count bytes of output, which came as one piece. Raises `SshFlood` where there are too many of them."""
+        """Count one piece of output. Raises `SshFlood` if there are too many pieces."""
         self._credit += size + size // 8 + _EARNED
         self._pending = 0
         self._deliveries += 1
@@ -62,7 +62,7 @@ class SshMeter:
 
 
 class SshWire:
-    """A connection as asyncssh uses it: the `tunnel` that it connects through, and the transport of its protocol."""
+    """A connection for asyncssh: both the `tunnel` to connect through and the transport of its protocol."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, meter: SshMeter) -> None:
         self._reader = reader
@@ -71,7 +71,7 @@ class SshWire:
         self._feeding: asyncio.Task[None] | None = None
 
     async def create_connection(self, session_factory: Callable[[], Any], _host: str, _port: int) -> tuple[Any, Any]:
-        """Hand over what arrives from now on; asyncssh calls it."""
+        """Start passing received data to asyncssh, which calls this method."""
         protocol = session_factory()
         protocol.connection_made(self)
         self._feeding = asyncio.create_task(self._feed(protocol))
@@ -82,53 +82,54 @@ class SshWire:
             while part := await self._reader.read(_PART):
                 self._meter.take(len(part))
                 protocol.data_received(part)
-                await asyncio.sleep(0)  # others have their turn, however much is there already
+                await asyncio.sleep(0)  # yield to other tasks even if more data is available
         except (SshFlood, OSError) as error:
             protocol.connection_lost(error)
         else:
             protocol.connection_lost(None)
 
     def write(self, data: bytes) -> None:
-        """Send bytes, as soon as the network takes them."""
+        """Buffer bytes for sending."""
         self._writer.write(data)
 
     def abort(self) -> None:
-        """Read no more, and send what is waiting, if the network takes it at once."""
+        """Stop reading and close the connection, which flushes buffered data if possible."""
         if self._feeding is not None:
             self._feeding.cancel()
         self._writer.close()
 
     def close(self) -> None:
-        """Do the same."""
+        """See `abort`."""
         self.abort()
 
     async def wait_closed(self) -> None:
-        """Wait until nothing is handed over any more."""
+        """Wait until no more data is passed to asyncssh."""
         if self._feeding is not None:
             await asyncio.wait([self._feeding])
 
     def get_extra_info(self, _name: str, default: Any = None) -> Any:
-        """Return nothing: the IP addresses of the connection are not of interest."""
+        """Return the default: information such as IP addresses is not available."""
         return default
 
 
 class SshCommand(asyncssh.SSHClientSession[bytes]):
-    """A command of git's on the server, its input and output: the session of a channel.
+    """A git command on the server: the session of a channel, with its input and output.
 
     Args:
-        most: bytes that its answer may have, after what it says first.
-        first: bytes that it may say first.
+        meter: counts the output.
+        first: maximum size of the advertisement, in bytes.
+        most: maximum size of the output after it, in bytes.
     """
 
     def __init__(self, meter: SshMeter, *, first: int, most: int) -> None:
         self.meter = meter
         self.advertisement = b""
-        """What the server said first; empty as long as it has not come to its end."""
+        """The advertisement; empty until it is complete."""
 
         self.stderr = b""
         self.status: int | None = None
         self.asked = False
-        """Whether the request was begun to be sent."""
+        """Whether sending the request has started."""
 
         self._first, self._most = first, most
         self._stderr_bytes = 0
@@ -143,18 +144,18 @@ class SshCommand(asyncssh.SSHClientSession[bytes]):
 
     @property
     def output(self) -> bytes:
-        """What came after the advertisement; all that came where nothing was advertised."""
+        """The output after the advertisement; all output without one."""
         return bytes(self._output)
 
     async def said_first(self) -> bytes:
-        """Wait for what the server says first, and return it; empty where that is not git's protocol."""
+        """Wait for the advertisement and return it; empty if the output is not git's protocol."""
         await self._ready.wait()
         if self._error is not None and not self.advertisement:
             raise self._error
         return self.advertisement
 
     async def send(self, request: bytes) -> None:
-        """Send a request, which is all that the command gets. Raises `OSError` where the server takes no more."""
+        """Send the request and close the input. Raises `OSError` if the server has closed its side."""
         self.asked = True
         for at in range(0, len(request), _WRITTEN):
             self._channel.write(request[at : at + _WRITTEN])
@@ -169,16 +170,16 @@ class SshCommand(asyncssh.SSHClientSession[bytes]):
             raise self._error
 
     def connection_made(self, channel: Any) -> None:
-        """Take the channel, unless the server wants to be sent pieces that would keep this one busy."""
+        """Store the channel. Raises `SshFlood` if the server's packet size is so small that sending would block."""
         self._channel = channel
         if channel._send_pktsize < _MIN_PIECE:  # noqa: SLF001 - asyncssh sends all pieces in one turn of the event loop
             raise SshFlood("it takes less at once than SSH asks for")
 
     def session_started(self) -> None:
-        """Do nothing: the server speaks first."""
+        """Do nothing, since the server sends first."""
 
     def data_received(self, data: bytes, kind: int | None) -> None:
-        """Keep output. Raises `SshFlood` where it is more than it may be."""
+        """Store output. Raises `SshFlood` if it exceeds a limit."""
         self.meter.deliver(len(data))
         if kind == _STDERR:
             self.stderr += data[: _KEPT_STDERR - len(self.stderr)]
@@ -198,27 +199,27 @@ class SshCommand(asyncssh.SSHClientSession[bytes]):
             self._ready.set()
 
     def eof_received(self) -> bool:
-        """Keep the channel open: the command's status is still to come."""
+        """Keep the channel open to receive the exit status."""
         return True
 
     def exit_status_received(self, status: int) -> None:
-        """Keep the status."""
+        """Store the exit status."""
         self.status = status
 
     def exit_signal_received(self, *_signal: object) -> None:
-        """Count a command that was killed as one that failed."""
+        """Treat a killed command as failed."""
         self.status = -1
 
     def pause_writing(self) -> None:
-        """Wait until the server has taken what was sent."""
+        """Pause sending until the server catches up."""
         self._writable.clear()
 
     def resume_writing(self) -> None:
-        """Continue."""
+        """Resume sending."""
         self._writable.set()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Wake whoever waits."""
+        """Store the error and wake all waiting tasks."""
         self._error = error
         self._ready.set()
         self._closed.set()

@@ -1,1 +1,1 @@
-"""Licensed images: where they are found, under which conditions, and the library that articles take them from."""
+"""Search for licensed images, and the media library of articles."""

@@ -1,4 +1,4 @@
-"""What operators configure, `[plugins.images.config]`, and what a call gives of the host."""
+"""Operator settings (`[plugins.images.config]`) and access to the plugin from a call."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ class ImagesConfig(PluginConfig):
 
 
 def plugin_of(call: Call) -> PluginContext[ImagesConfig]:
-    """Return the plugin's context; a call of the process executor, which is not the case here, would have none."""
+    """Return the plugin's context. Raises `RuntimeError` in the process executor, where calls have none."""
     if call.plugin is None:
         raise RuntimeError("the tools of this plugin run in the server's own process")
     return call.plugin
 
 
 def config_of(call: Call) -> ImagesConfig:
-    """Return what the operator configured."""
+    """Return the plugin's settings."""
     return plugin_of(call).config
 
 
 def articles_of(call: Call) -> ArticleRepository:
-    """Return the articles, which belong to the content plugin."""
+    """Return the article repository of the content plugin."""
     return content_services(plugin_of(call)).articles

@@ -1,4 +1,4 @@
-"""What `pressroom doctor` says of the providers of images."""
+"""The plugin's checks for `pressroom doctor`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NEED_KEYS: Final = frozenset({unsplash.NAME, pexels.NAME, pixabay.NAME})
 
 
 def checks(plugin: PluginContext[ImagesConfig]) -> Iterable[Check]:
-    """Return the checks of this plugin."""
+    """Return the plugin's checks."""
 
     async def providers() -> CheckResult:
         return providers_result(plugin)
@@ -24,7 +24,7 @@ def checks(plugin: PluginContext[ImagesConfig]) -> Iterable[Check]:
 
 
 def providers_result(plugin: PluginContext[ImagesConfig]) -> CheckResult:
-    """Warn of names among `providers` that no plugin offers. Built-in providers that lack a key are not meant."""
+    """Warn about names in `providers` that no plugin offers. Built-in providers without a key are fine."""
     there = [source.name for source in sources_of(plugin)]
     unknown = sorted(set(plugin.config.providers) - {*there, *_NEED_KEYS})
     if unknown:

@@ -25,7 +25,7 @@ _MAX_USES: Final = 5
 
 
 def routes(plugin: PluginContext[ImagesConfig]) -> Sequence[Route]:
-    """Return the URL of the page."""
+    """Return the route of the page."""
 
     async def media(request: HttpRequest) -> HttpResponse:
         if request.method != "POST":
@@ -43,9 +43,9 @@ def routes(plugin: PluginContext[ImagesConfig]) -> Sequence[Route]:
 
 
 async def _upload(plugin: PluginContext[ImagesConfig], request: HttpRequest) -> HttpResponse:
-    """Show the form that sends one file to a new link, or name the link to a script."""
+    """Create an upload link. Return a form that posts to it, or only its path if the page's script asks for text."""
     link = await Uploads(plugin).link(request.subject, content_id=None, filename="", media_type="")
-    if request.headers.get("accept", "").startswith("text/plain"):  # the page's script, for one of several files
+    if request.headers.get("accept", "").startswith("text/plain"):  # the page's script, once for each of several files
         path = root_of(plugin) + link.url.removeprefix(plugin.base_url)
         return HttpResponse(path.encode(), media_type="text/plain; charset=utf-8")
     return fragment(
@@ -60,7 +60,7 @@ async def _upload(plugin: PluginContext[ImagesConfig], request: HttpRequest) -> 
 async def _describe(
     plugin: PluginContext[ImagesConfig], request: HttpRequest, typed: Mapping[str, str]
 ) -> HttpResponse:
-    """Keep the alt text of an image. Raises `NotFound`."""
+    """Save the alt text of an image. Raises `NotFound`."""
     media_id, alt = typed.get("media_id", ""), " ".join(typed.get("alt_text", "").split())
     if len(alt) > MAX_ALT_LENGTH:
         problem = f"The text has {len(alt):,} characters; at most {MAX_ALT_LENGTH} are allowed. Shorten it."
@@ -107,7 +107,7 @@ async def _list(
 def _row(
     plugin: PluginContext[ImagesConfig], media: Media, uses: Sequence[tuple[str, str]], failed: tuple[str, str, str]
 ) -> dict[str, Any]:
-    """Return what the template shows of an image; the security policy shows no image of another server."""
+    """Return an image's template values. A hotlinked image has no thumbnail: the CSP blocks other hosts."""
     wrong = failed[0] == media.id
     shown_width, shown_height = shown_size(media.width, media.height)
     return {
@@ -132,7 +132,7 @@ def _row(
 
 
 def _link(url: str) -> str:
-    """Return a URL that may be in a link, nothing for any other: providers may say anything."""
+    """Return an http or https URL, or an empty string for anything else: provider data is untrusted."""
     return url if url.startswith(("https://", "http://")) else ""
 
 
@@ -142,14 +142,14 @@ def _form_of(request: HttpRequest) -> Mapping[str, str]:
 
 
 def root_of(plugin: PluginContext[ImagesConfig]) -> str:
-    """Return the path that the server's URLs begin with; usually it is empty."""
+    """Return the path prefix of the server's URLs; usually empty."""
     return urlsplit(plugin.base_url).path.rstrip("/")
 
 
 def fragment(
     template: str, plugin: PluginContext[ImagesConfig], request: HttpRequest | None, *, status: int = 200, **values: Any
 ) -> HttpResponse:
-    """Return a part of a page; with a request of the dashboard its forms can have a token."""
+    """Render a part of a page. With a dashboard request, its forms get a CSRF token."""
     values |= {"root": root_of(plugin), "token": request.csrf_token if request else ""}
     text = plugin.templates.render(template, **values)
     return HttpResponse(text.encode("utf-8", "replace"), status, headers={"Cache-Control": "no-store"})

@@ -1,4 +1,4 @@
-"""The plugin: a search over providers of licensed images, and the media library."""
+"""The images plugin: search over providers of licensed images, and the media library."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PLUGIN = Plugin(
 
 @hookimpl
 def pressroom_models() -> Iterable[Models]:
-    """Keep the tables."""
+    """Register the tables and their migrations."""
     from pressroom_images.tables import ImagesBase  # noqa: PLC0415 - loads with the server, not with every command
 
     return [Models(ImagesBase.metadata, "pressroom_images.migrations")]
@@ -32,7 +32,7 @@ def pressroom_models() -> Iterable[Models]:
 
 @hookimpl
 def pressroom_storage() -> Iterable[StorageKind]:
-    """Count images against the bound of an account's plan."""
+    """Count images towards the storage limit of an account's plan."""
     from pressroom_images.library.store import STORAGE  # noqa: PLC0415
 
     return [STORAGE]
@@ -40,8 +40,8 @@ def pressroom_storage() -> Iterable[StorageKind]:
 
 @hookimpl
 def pressroom_mcp_tools() -> Iterable[McpTool]:
-    """Offer the tools."""
-    # SQLAlchemy and Pillow load with them.
+    """Register the MCP tools."""
+    # Imported late since they load SQLAlchemy and Pillow.
     from pressroom_images.tools import importing, library, search  # noqa: PLC0415
 
     return [*search.TOOLS, *importing.TOOLS, *library.TOOLS]
@@ -49,7 +49,7 @@ def pressroom_mcp_tools() -> Iterable[McpTool]:
 
 @hookimpl
 def pressroom_routes(plugin: PluginContext[ImagesConfig]) -> Iterable[Route]:
-    """Serve images and uploads."""
+    """Register the routes for images, uploads and the dashboard page."""
     from pressroom_images.routes import routes  # noqa: PLC0415
 
     return routes(plugin)
@@ -57,7 +57,7 @@ def pressroom_routes(plugin: PluginContext[ImagesConfig]) -> Iterable[Route]:
 
 @hookimpl
 def pressroom_image_sources(plugin: PluginContext[ImagesConfig]) -> Iterable[Any]:
-    """Offer the providers that the operator wants and has keys for."""
+    """Register the configured providers, except those that lack a required key."""
     from pressroom_images.sources import openverse, pexels, pixabay, unsplash, wikimedia  # noqa: PLC0415
 
     config = plugin.config
@@ -73,7 +73,7 @@ def pressroom_image_sources(plugin: PluginContext[ImagesConfig]) -> Iterable[Any
 
 @hookimpl
 def pressroom_checks(plugin: PluginContext[ImagesConfig]) -> Iterable[Check]:
-    """Look at the providers that the operator named."""
+    """Register the check of the configured providers."""
     from pressroom_images.diagnosis import checks  # noqa: PLC0415
 
     return checks(plugin)
@@ -81,7 +81,7 @@ def pressroom_checks(plugin: PluginContext[ImagesConfig]) -> Iterable[Check]:
 
 @hookimpl
 def pressroom_media_libraries(plugin: PluginContext[ImagesConfig]) -> Iterable[Any]:
-    """Offer the library to publishing."""
+    """Register the library for publishing."""
     from pressroom_content.contract import MediaChoice, MediaFile, MediaLibrary  # noqa: PLC0415
 
     from pressroom_images.library.store import Library  # noqa: PLC0415
@@ -112,7 +112,7 @@ def pressroom_media_libraries(plugin: PluginContext[ImagesConfig]) -> Iterable[A
 
 @hookimpl
 def pressroom_article_reviewers(plugin: PluginContext[ImagesConfig]) -> Iterable[Any]:
-    """Offer the check of an article's images."""
+    """Register the review of an article's images."""
     from pressroom_content.contract import Article, ArticleReview, ArticleReviewer  # noqa: PLC0415
 
     async def review(article: Article) -> ArticleReview:

@@ -1,4 +1,4 @@
-"""What is served: the images, and the page on which people upload, with the form that it posts (RFC 7578)."""
+"""HTTP routes: images, thumbnails, and the upload page with its multipart form (RFC 7578)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pressroom_images.tables import UploadRow
 
 _YEAR: Final = "public, max-age=31536000, immutable"
 _MULTIPART: Final = 65_536
-"""Bytes that the parts of a form may have around the file."""
+"""Maximum multipart overhead around the file, in bytes."""
 
 _MAX_FIELDS: Final = 15
 
@@ -40,7 +40,7 @@ _TITLE: Final = "Upload an image"
 
 
 def routes(plugin: PluginContext[ImagesConfig]) -> Sequence[Route]:
-    """Return the URLs that this plugin serves."""
+    """Return the plugin's routes."""
     most = plugin.config.max_image_bytes
     return [
         Route("/media/<media_id>/<filename>", _serve(plugin)),
@@ -59,7 +59,7 @@ def routes(plugin: PluginContext[ImagesConfig]) -> Sequence[Route]:
 
 def _serve(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpRequest], Awaitable[HttpResponse]]:
     async def serve(request: HttpRequest) -> HttpResponse:
-        """Send an image; whoever knows its id may see it, as on any website."""
+        """Serve an image to anyone who has its ID."""
         media_id = request.path_params["media_id"]
         tag = f'"{media_id}"'
         if tag in request.headers.get("if-none-match", ""):
@@ -75,7 +75,7 @@ def _serve_thumbnail(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpReque
     thumbnails = Thumbnails(plugin)
 
     async def serve(request: HttpRequest) -> HttpResponse:
-        """Send an image as small as lists show it."""
+        """Serve the thumbnail of an image."""
         media_id = request.path_params["media_id"]
         tag = f'"{media_id}-small"'
         if tag in request.headers.get("if-none-match", ""):
@@ -88,7 +88,7 @@ def _serve_thumbnail(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpReque
 
 def _check_link(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpRequest], Awaitable[HttpResponse | None]]:
     async def check(request: HttpRequest) -> HttpResponse | None:
-        """Refuse a link that does not work, or a file that is too large, before anything that is sent is read."""
+        """Reject an invalid link or a file that is too large before the request body is read."""
         try:
             link = await Uploads(plugin).open(request.path_params["token"])
         except NotFound as error:
@@ -104,7 +104,7 @@ def _check_link(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpRequest], 
 
 def _upload(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpRequest], Awaitable[HttpResponse]]:
     async def upload(request: HttpRequest) -> HttpResponse:
-        """Show the form, take what it sends, or take a file that is sent by itself."""
+        """Show the upload form, or store a file from the form or the raw request body."""
         uploads, token = Uploads(plugin), request.path_params["token"]
         link: UploadRow | None = None
         try:
@@ -141,7 +141,7 @@ def _refusal(
     *,
     status: int = 0,
 ) -> HttpResponse:
-    """Say why a file is not taken: below the field while the link works, else without a form."""
+    """Respond to a rejected upload: with the form and the error while the link is valid, else with an error page."""
     status = status or (404 if isinstance(error, NotFound) else 400)
     if _is_plain(request):
         return HttpResponse(f"{error.message}\n".encode(), status, "text/plain; charset=utf-8")
@@ -158,12 +158,12 @@ def _sentence(message: str) -> str:
 
 
 def _is_plain(request: HttpRequest) -> bool:
-    """Tell whether a program sends the file, which gets a line of text rather than a page."""
+    """Return whether the client is a program that expects a line of text, not a page."""
     return request.method == "PUT" or request.headers.get("accept", "").startswith("text/plain")
 
 
 def _sent(request: HttpRequest) -> tuple[bytes, str]:
-    """Return the file of a request and its name: the body itself, or the part of a form (RFC 7578)."""
+    """Return the uploaded file and its name, from the raw body or a multipart form (RFC 7578)."""
     kind = request.headers.get("content-type", "")
     if not kind.lower().startswith("multipart/form-data"):
         return request.body, ""

@@ -1,4 +1,4 @@
-"""The tables: images with their licences, their bytes and thumbnails, and links with which people upload."""
+"""Tables for images with their licences, bytes, thumbnails and uses, and for upload links."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ ID: Final = String(MAX_ID_LENGTH)
 
 
 class ImagesBase(DeclarativeBase):
-    """The tables of this plugin."""
+    """Declarative base of the plugin's tables."""
 
     metadata = MetaData(naming_convention=NAMING)
-    type_annotation_map = {datetime: Timestamp}  # noqa: RUF012 - declared so by SQLAlchemy
+    type_annotation_map = {datetime: Timestamp}  # noqa: RUF012 - SQLAlchemy's declaration
 
 
 class MediaRow(ImagesBase):
     """An image of an account's library.
 
-    `ref` is what the search called it, empty for an upload; an account has each once. `file_url` is where a hotlinked
-    image lies. `size` is in bytes, 0 where the bytes are elsewhere. `license` and `credit` are those of the contract.
+    `ref` identifies the source: the ref of a search result, a hash of an imported file, or `None` for an upload; it is
+    unique per account. `file_url` is the provider's URL of the file. `size` is in bytes, 0 for a hotlinked image.
+    `license` and `credit` hold the fields of `ImageLicense` and `Credit`.
     """
 
     __tablename__ = "images_media"
@@ -52,7 +53,7 @@ class MediaRow(ImagesBase):
 
 
 class BytesRow(ImagesBase):
-    """The bytes of an image, apart so that lists need not carry them."""
+    """The bytes of an image, in a separate table to keep list queries small."""
 
     __tablename__ = "images_bytes"
 
@@ -61,7 +62,7 @@ class BytesRow(ImagesBase):
 
 
 class ThumbnailRow(ImagesBase):
-    """A thumbnail of an image (WebP), once a list has shown it."""
+    """The cached WebP thumbnail of an image."""
 
     __tablename__ = "images_thumbnails"
 
@@ -70,7 +71,7 @@ class ThumbnailRow(ImagesBase):
 
 
 class UseRow(ImagesBase):
-    """Which article an image was taken for; `role` is `featured` or `inline`."""
+    """The use of an image in an article; `role` is `featured` or `inline`."""
 
     __tablename__ = "images_uses"
 
@@ -80,7 +81,7 @@ class UseRow(ImagesBase):
 
 
 class UploadRow(ImagesBase):
-    """A link with which somebody uploads one image. The token in it is stored as its SHA-256."""
+    """A single-use upload link. Only the SHA-256 hash of its token is stored."""
 
     __tablename__ = "images_uploads"
 

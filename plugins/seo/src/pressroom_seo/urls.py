@@ -1,7 +1,7 @@
-"""One spelling for every URL (URL standard, RFC 3986 section 6), so that no page is fetched twice.
+"""URL normalisation (URL Standard, RFC 3986 section 6), so that no page is fetched twice, and site scopes.
 
-URLs are read as browsers read them; `ada_url` is the parser of a browser-like runtime. Whether a URL may be fetched
-at all is decided elsewhere, by the host's fetcher, which reads the normalised form once more.
+`ada_url` parses URLs as browsers do. The host's fetcher parses the normalised form again and decides whether a URL may
+be fetched.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from ada_url import URL
 from pressroom_seo.document.markup import clean_text
 
 MAX_URL_LENGTH: Final = 2048
-"""How many characters a URL may have."""
+"""Maximum number of characters of a URL."""
 
 TRACKING: Final = re.compile(
     r"utm_[a-z_]+|[dgm]clid|[gw]braid|gclsrc|fbclid|msclkid|yclid|igshid|mc_[ce]id|_ga|_gl|_hs(?:enc|mi)|mkt_tok"
 )
-"""Parameters that tell visits apart, and not pages."""
+"""Tracking parameters, which identify visits, not pages."""
 
 SESSION: Final = re.compile(r"phpsessid|jsessionid|aspsessionid[a-z]*|session_?id|cftoken|cfid", re.IGNORECASE)
-"""Parameters that name a visitor's session."""
+"""Session ID parameters."""
 
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -35,18 +35,18 @@ _SCHEMES = ("http:", "https:")
 
 
 def normalise(reference: str, base: str | None = None) -> str | None:
-    """Return the one spelling of a URL, without its fragment.
+    """Normalise a URL and remove its fragment.
 
-    Scheme and host are lower case, the host in its ASCII form (UTS #46), a default port is left out, dot segments are
-    resolved, escapes are upper case and only where they are needed; parameters of tracking and sessions are dropped.
-    The order of the others stays: to some servers it matters.
+    Scheme and host become lower case, the host ASCII (UTS #46). The default port, unneeded percent-encoding, and
+    tracking and session parameters are removed, dot segments resolved, and the remaining escapes written in upper case.
+    Other parameters keep their order, since it matters to some servers.
 
     Args:
-        reference: what a document says, absolute or relative.
-        base: what a relative one is relative to.
+        reference: an absolute or relative URL, as written.
+        base: the base URL of a relative one.
 
     Returns:
-        `None` if it is not an http or https URL, has a user name or password, or is too long.
+        The normalised URL, or `None` if it is not an http or https URL, has a user name or password, or is too long.
     """
     if len(reference) > 4 * MAX_URL_LENGTH:
         return None
@@ -66,9 +66,9 @@ def normalise(reference: str, base: str | None = None) -> str | None:
 
 
 def _plain(text: str) -> str:
-    """Write escapes in upper case, and unescape what needs no escape (RFC 3986, section 2.3)."""
+    """Write escapes in upper case and decode unreserved characters (RFC 3986, section 2.3)."""
     once = _ESCAPE.sub(_unescaped, text)
-    # Unescaping must not put a new escape together: `%2%35` is not `%25`.
+    # Decoding must not create a new escape: `%2%35` is not `%25`.
     return once if _ESCAPE.sub(_unescaped, once) == once else text
 
 
@@ -97,9 +97,9 @@ def has_session(url: str) -> bool:
 
 
 def shape(url: str) -> str:
-    """Return what URLs of one kind have in common: the path with its numbers as `#`, and the parameters' names.
+    """Return the pattern of a URL: its path and the names of its parameters, with digits replaced by `#`.
 
-    Calendars, listings and other things that a program makes without end have one shape.
+    The endless URLs of a calendar or a paginated listing share one shape.
     """
     parts = urlsplit(url)
     names = sorted({part.partition("=")[0] for part in parts.query.split("&") if part})
@@ -107,7 +107,7 @@ def shape(url: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Return the host of a normalised URL, with its port where it has one."""
+    """Return the host of a normalised URL, including any port."""
     return urlsplit(url).netloc
 
 
@@ -119,27 +119,27 @@ def origin_of(url: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SiteScope:
-    """Which URLs belong to a site: its host with and without `www.`, by http and https, or a folder of it."""
+    """The URLs of a site: a host or a folder of it, with and without `www.`, over http and https."""
 
     origin: str
-    """Scheme, host and port that the site is known by."""
+    """Scheme, host and port of the site's main URL."""
 
     folder: str = "/"
-    """The path above all of its URLs, with a trailing slash."""
+    """Path prefix of the site's URLs, with a trailing slash."""
 
     @classmethod
     def at(cls, url: str) -> SiteScope:
-        """Return the site that a normalised URL belongs to: its whole host."""
+        """Return the site that consists of a normalised URL's whole host."""
         return cls(origin_of(url))
 
     @classmethod
     def under(cls, url: str) -> SiteScope:
-        """Return the site whose first page is at a normalised URL: everything below its path."""
+        """Return the site with its home page at a normalised URL: everything below its path."""
         return cls(origin_of(url), f"{urlsplit(url).path.rstrip('/')}/")
 
     @property
     def home(self) -> str:
-        """The URL of the site's first page."""
+        """The URL of the site's home page."""
         return f"{self.origin}{self.folder}"
 
     def contains(self, url: str) -> bool:
@@ -156,7 +156,7 @@ def _bare(host: str) -> str:
 
 
 def split_address(address: str) -> SplitResult | None:
-    """Return the parts of a URL, or None if the text is not a URL."""
+    """Split a URL into its parts; `None` if the text is empty or not a URL."""
     try:
         parts = urlsplit(clean_text(address).strip())
         _ = parts.hostname, parts.port

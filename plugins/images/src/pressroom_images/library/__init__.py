@@ -1,1 +1,1 @@
-"""The library: what it keeps of images, and the links with which people upload."""
+"""The media library: storage, thumbnails, upload links and reviews of images."""

@@ -1,4 +1,4 @@
-"""Files of images: what each really is, and the thumbnails that are made of it when a list shows it first."""
+"""Image files: validation, and thumbnails that are created on first use."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from sqlalchemy.exc import IntegrityError
 from pressroom_images.tables import BytesRow, MediaRow, ThumbnailRow
 
 EDGE: Final = 120
-"""The longer side of a thumbnail on a page, in CSS pixels."""
+"""Longer side of a displayed thumbnail, in CSS pixels."""
 
 _DENSITY: Final = 2
 _SMALL: Final = 16_384
-"""Images of at most this many bytes are their own thumbnails."""
+"""Images up to this many bytes serve as their own thumbnails."""
 
 _TYPE: Final = "image/webp"
 
 
 def shown_size(width: int, height: int) -> tuple[int, int]:
-    """Return how large an image of this many pixels is shown in a list, in CSS pixels; never larger than it is."""
+    """Return the display size of an image's thumbnail in CSS pixels; small images are not enlarged."""
     if width < 1 or height < 1:
         return EDGE, EDGE
     scale = min(1.0, EDGE / max(width, height))
@@ -34,12 +34,12 @@ def shown_size(width: int, height: int) -> tuple[int, int]:
 
 
 def make(content: bytes) -> bytes:
-    """Return a thumbnail as WebP, upright, without the metadata of the image. Raises whatever the decoder does."""
+    """Create a WebP thumbnail, with EXIF rotation applied and metadata removed. Can raise any decoder exception."""
     edge = EDGE * _DENSITY
     with Image.open(io.BytesIO(content), formats=tuple(MEDIA_TYPES)) as opened:
         if opened.width * opened.height > MAX_PIXELS:
             raise ValueError("the image has too many pixels")
-        opened.draft("RGB", (edge, edge))  # a JPEG is decoded at a fraction of its size
+        opened.draft("RGB", (edge, edge))  # decodes a JPEG at a fraction of its size
         image = ImageOps.exif_transpose(opened)
         alpha = image.has_transparency_data
         image = image.convert("RGBA" if alpha else "RGB")
@@ -50,18 +50,18 @@ def make(content: bytes) -> bytes:
 
 
 class Thumbnails:
-    """The thumbnails of one server."""
+    """Creates and caches thumbnails; one instance per server."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
-        # Decoding a large image takes some 200 MB: one at a time.
+        # Decode one image at a time: a large one takes about 200 MB of memory.
         self._turns = asyncio.Semaphore(1)
 
     async def get(self, media_id: str) -> tuple[bytes, str]:
-        """Return the thumbnail of anyone's image and its media type: its id is the key to it.
+        """Return the thumbnail of an image and its media type. No authorisation: the ID is unguessable.
 
         Raises:
-            NotFound: there is no such image here, or it cannot be read.
+            NotFound: this server does not store the image, or it cannot be decoded.
         """
         database = self._plugin.services.database
         id_ = as_id(media_id)
@@ -88,13 +88,13 @@ class Thumbnails:
                 return content, media_type
             try:
                 made = await self._plugin.services.workers.run(make, content, what="the image")
-            except CallError:  # a decoder may fail, or take too long, for a file that is damaged
+            except CallError:  # decoding a damaged file may fail or time out
                 raise NotFound(f"the image {media_id[:40]!r} cannot be read") from None
             try:
                 async with database.writing() as session:
                     session.add(ThumbnailRow(media_id=id_, content=made))
             except IntegrityError:
-                pass  # another process made it too, or the image was deleted meanwhile
+                pass  # another process created it, or the image was deleted meanwhile
             return made, _TYPE
 
 
@@ -105,7 +105,7 @@ MEDIA_TYPES: Final = {
     "WEBP": "image/webp",
     "AVIF": "image/avif",
 }
-"""The kinds of images that a library keeps, by Pillow's names. SVG is not among them: it can hold scripts."""
+"""The supported image formats, by Pillow's names. SVG is not supported since it can contain scripts."""
 
 EXTENSIONS: Final = {
     "image/jpeg": "jpg",
@@ -122,7 +122,7 @@ KIND_NAMES: Final = {
     "image/webp": "WebP",
     "image/avif": "AVIF",
 }
-"""How people call them."""
+"""Display names of the formats, by media type."""
 
 ANY_KIND: Final = "JPEG, PNG, GIF, WebP or AVIF"
 
@@ -130,13 +130,13 @@ MAX_PIXELS: Final = 60_000_000
 
 
 def size_of(most: int) -> str:
-    """Return a number of bytes as people read it: `10 MiB`."""
+    """Format a number of bytes, such as `10 MiB`."""
     return f"{most / 1024**2:.3g} MiB" if most >= 1024**2 else f"{most / 1024:.3g} KiB"
 
 
 @dataclass(frozen=True, slots=True)
 class InspectedImage:
-    """A file that is an image; `width` and `height` are in pixels."""
+    """A validated image file; `width` and `height` are in pixels."""
 
     media_type: str
     width: int
@@ -145,10 +145,10 @@ class InspectedImage:
 
 
 def inspect(content: bytes, most_bytes: int) -> InspectedImage:
-    """Return what an image is, having looked at all of it. Call it in a worker process: a decoder may do anything.
+    """Validate an image by decoding it completely. Call this in a worker process, since decoders may crash or hang.
 
     Raises:
-        InvalidInput: it is too large, is of no kind that libraries keep, or is damaged.
+        InvalidInput: the image is too large, of an unsupported format, or damaged.
     """
     if len(content) > most_bytes:
         raise InvalidInput("", f"the image has {len(content):,} bytes; at most {most_bytes:,} are allowed")
@@ -163,7 +163,7 @@ def inspect(content: bytes, most_bytes: int) -> InspectedImage:
         raise InvalidInput("", f"the image has too many pixels; at most {MAX_PIXELS:,} are allowed") from None
     except MemoryError:
         raise
-    except Exception:  # noqa: BLE001 - decoders raise whatever they like for a file that is damaged
+    except Exception:  # noqa: BLE001 - decoders can raise anything for a damaged file
         raise InvalidInput("", "the image is damaged: it cannot be read to its end") from None
     if width * height > MAX_PIXELS:
         raise InvalidInput("", f"the image has {width} x {height} pixels; at most {MAX_PIXELS:,} are allowed")

@@ -1,4 +1,4 @@
-"""What search engines and readers make of an article's images.
+"""Review of an article's images for search engines and readers.
 
 Sources: Google Search Central, "Image SEO best practices"; web.dev, "Lazy loading images" and "Use modern formats";
 WCAG 2.2, 1.1.1 (alternative texts).
@@ -66,7 +66,7 @@ class ImageIssue(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """An image as the article refers to it."""
+    """An image as referenced by the article."""
 
     url: str
     role: Literal["featured", "inline"]
@@ -78,7 +78,7 @@ class _Seen:
 
 
 async def review_article(plugin: PluginContext, article: Article) -> ArticleReview:
-    """Return the same as a part of the check of an article."""
+    """Review an article's images for a part of the article check."""
     images, issues = await review(plugin, article)
     data = {"images": [one.model_dump() for one in images], "issues": [one.model_dump() for one in issues]}
     return ArticleReview(data, tuple(map(_line, issues)))
@@ -90,7 +90,7 @@ def _line(issue: ImageIssue) -> str:
 
 
 async def review(plugin: PluginContext, article: Article) -> tuple[list[ImageReport], list[ImageIssue]]:
-    """Return what is known of an article's images, and what to fix, the most important first."""
+    """Return reports on an article's images, and the issues to fix, most severe first."""
     seen = await _images(plugin, article)
     issues: list[ImageIssue] = []
     if not article.featured_media_id:

@@ -1,4 +1,4 @@
-"""What a library keeps, and an image of it as the services hand it on."""
+"""Storage of the media library."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAX_NAME_LENGTH: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """An image. `url` is where it can be seen: on this server, or where it has to be hotlinked from."""
+    """An image of a library. `url` is its URL on this server, or that of the provider if it is hotlinked."""
 
     id: str
     user_id: str
@@ -48,12 +48,12 @@ class Media:
 
     @property
     def hotlinked(self) -> bool:
-        """Whether its bytes are elsewhere."""
+        """Whether the image is served by its provider and not stored here."""
         return self.size == 0
 
 
 def media_of(row: MediaRow, base_url: str) -> Media:
-    """Return an image without its row."""
+    """Convert a row to an image."""
     own = f"{base_url}/media/{row.id}/{row.filename}"
     return Media(
         id=row.id,
@@ -84,7 +84,7 @@ STORAGE: Final = StorageKind("images", "images", _measure, "delete images with d
 
 
 class Library:
-    """The images of accounts. Every method names whose; what belongs to somebody else does not exist."""
+    """The images of all accounts. Methods with a `user_id` treat other accounts' images as missing."""
 
     def __init__(self, plugin: PluginContext[ImagesConfig]) -> None:
         self._database = plugin.services.database
@@ -101,7 +101,7 @@ class Library:
         return media_of(row, self._base_url)
 
     async def by_ref(self, user_id: str, ref: str) -> Media | None:
-        """Return the image that was taken from a search result before, if it was."""
+        """Return the image imported under a ref, or `None`."""
         wanted = select(MediaRow).where(MediaRow.user_id == user_id, MediaRow.ref == ref)
         async with self._database.reading() as session:
             row = await session.scalar(wanted)
@@ -135,7 +135,7 @@ class Library:
         )
 
     async def content(self, media_id: str) -> tuple[bytes, str]:
-        """Return the bytes and the media type of anyone's image: its id is the key to it. Raises `NotFound`."""
+        """Return the bytes and media type of an image. No authorisation: the ID is unguessable. Raises `NotFound`."""
         wanted = (
             select(BytesRow.content, MediaRow.media_type)
             .join(MediaRow, MediaRow.id == BytesRow.media_id)
@@ -148,10 +148,11 @@ class Library:
         return found[0], found[1]
 
     async def add_found(self, user_id: str, image: FoundImage, alt_text: str, file: InspectedImage | None) -> Media:
-        """Take a search result in, with its bytes where they may be kept; once for an account, however often asked.
+        """Add a search result, with its bytes if they may be stored. Idempotent per account and ref.
 
         Raises:
-            InvalidInput: the library is full.
+            InvalidInput: the library has the maximum number of images.
+            QuotaExceeded: the account has not enough storage space.
         """
         row = MediaRow(
             id=new_id("m"),
@@ -174,7 +175,7 @@ class Library:
         )
         try:
             return await self._add(row, file)
-        except IntegrityError:  # the same image was taken in twice at the same time
+        except IntegrityError:  # a concurrent call added the same image
             known = await self.by_ref(user_id, image.ref)
             if known is None:
                 raise
@@ -191,7 +192,7 @@ class Library:
         page_url: str = "",
         ref: str | None = None,
     ) -> Media:
-        """Take in somebody's own image, once for each `ref`. Raises `InvalidInput` where the library is full."""
+        """Add a user's own image. Idempotent per `ref`, if given. Raises the errors of `add_found`."""
         row = MediaRow(
             id=media_id or new_id("m"),
             user_id=user_id,
@@ -210,7 +211,7 @@ class Library:
         )
         try:
             return await self._add(row, file)
-        except IntegrityError:  # the same image was taken in twice at the same time
+        except IntegrityError:  # a concurrent call added the same image
             known = await self.by_ref(user_id, ref) if ref is not None else None
             if known is None:
                 raise
@@ -225,7 +226,7 @@ class Library:
         limit: int = 20,
         before: tuple[datetime, str] | None = None,
     ) -> Sequence[Media]:
-        """Return an account's images, newest first, at most `limit` of those older than `before`."""
+        """Return up to `limit` of an account's images, newest first, starting after the position `before`."""
         wanted = select(MediaRow).where(MediaRow.user_id == user_id)
         for word in query.lower().split():
             pattern = f"%{_escaped(word)}%"
@@ -245,7 +246,7 @@ class Library:
         return [media_of(row, self._base_url) for row in rows]
 
     async def uses(self, media_ids: Sequence[str]) -> Mapping[str, list[str]]:
-        """Return the ids of the articles that images were taken for, by the images' ids."""
+        """Map image IDs to the IDs of the articles that use them."""
         wanted = select(UseRow).where(UseRow.media_id.in_(media_ids)).order_by(UseRow.content_id)
         found: dict[str, list[str]] = {media_id: [] for media_id in media_ids}
         async with self._database.reading() as session:
@@ -254,12 +255,12 @@ class Library:
         return found
 
     async def use(self, media_id: str, content_id: str, role: str) -> None:
-        """Remember that an image was taken for an article."""
+        """Record that an article uses an image."""
         async with self._database.writing() as session:
             await session.merge(UseRow(media_id=media_id, content_id=content_id, role=role))
 
     async def change(self, user_id: str, media_id: str, **values: Any) -> Media:
-        """Change `alt_text`, `caption` or `credit`. Raises `NotFound`."""
+        """Update `alt_text`, `caption` or `credit`. Raises `NotFound`."""
         async with self._database.writing() as session:
             row = await session.scalar(_one(user_id, media_id))
             if row is None:
@@ -269,7 +270,7 @@ class Library:
             return media_of(row, self._base_url)
 
     async def delete(self, user_id: str, media_id: str) -> None:
-        """Forget an image with its bytes and thumbnail. Raises `NotFound`."""
+        """Delete an image with its bytes and thumbnail. Raises `NotFound`."""
         async with self._database.writing() as session:
             row = await session.scalar(_one(user_id, media_id))
             if row is None:

@@ -1,4 +1,4 @@
-"""Links with which people upload one image each, from a browser or with curl."""
+"""Single-use links for uploading an image from a browser or with curl."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pressroom_images.tables import UploadRow
 
 @dataclass(frozen=True, slots=True)
 class UploadLink:
-    """A link that works once, until `expires_at`. The image will have the id `media_id`."""
+    """A single-use link, valid until `expires_at`. The uploaded image gets the ID `media_id`."""
 
     url: str
     media_id: str
@@ -26,11 +26,11 @@ class UploadLink:
 
 
 MAX_OPEN: Final = 100
-"""How many unused links an account has; another one ends the oldest."""
+"""Maximum number of unused links per account; creating another one deletes the oldest."""
 
 
 class Uploads:
-    """Makes such links, and takes what is sent to them."""
+    """Creates upload links and accepts uploads."""
 
     def __init__(self, plugin: PluginContext[ImagesConfig]) -> None:
         self._plugin = plugin
@@ -38,7 +38,7 @@ class Uploads:
         self._config = plugin.config
 
     async def link(self, user_id: str, *, content_id: str | None, filename: str, media_type: str) -> UploadLink:
-        """Return a new link for an account."""
+        """Create an upload link for an account."""
         now, token = datetime.now(UTC), new_secret()
         row = UploadRow(
             token_hash=hash_of(token),
@@ -58,7 +58,7 @@ class Uploads:
         return UploadLink(f"{self._plugin.base_url}/media/upload/{token}", row.media_id, row.expires_at)
 
     async def open(self, token: str) -> UploadRow:
-        """Return what a link is for. Raises `NotFound` if it is invalid, was used, or came too late."""
+        """Return the row of a link. Raises `NotFound` if it is invalid, used or expired."""
         async with self._database.reading() as session:
             row = await session.scalar(select(UploadRow).where(UploadRow.token_hash == hash_of(token)))
         if row is None or row.used_at is not None or row.expires_at < datetime.now(UTC):
@@ -67,11 +67,13 @@ class Uploads:
         return found
 
     async def take(self, token: str, content: bytes, filename: str) -> Media:
-        """Keep what was sent. A file that is refused leaves the link as it was.
+        """Store an uploaded image. The link stays valid if the file is rejected.
 
         Raises:
-            NotFound: the link no longer works.
-            InvalidInput: the file is not an image, is another kind of image than was announced, or is too large.
+            NotFound: the link is invalid, used or expired.
+            InvalidInput: the file is not an image, has another format than announced, or is too large, or the library
+                is full.
+            QuotaExceeded: the account has not enough storage space.
         """
         link = await self.open(token)
         run, most = self._plugin.services.workers.run, self._config.max_image_bytes

@@ -1,1 +1,1 @@
-"""Providers of licensed images, a module each."""
+"""Providers of licensed images, one module each."""

@@ -1,4 +1,4 @@
-"""Openverse: openly licensed images of many collections, without a key (api.openverse.org, version 1)."""
+"""Openverse: openly licensed images from many collections, without a key (api.openverse.org, version 1)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pressroom_images.sources.search import creative_commons, credit_line
 NAME: Final = "openverse"
 
 _MAX_PER_PAGE: Final = 20
-"""What the API gives to those without a key."""
+"""The API's limit for clients without a key."""
 
 _RATIOS: Final = {"landscape": "wide", "portrait": "tall", "square": "square"}
 _LICENSES: Final = {"commercial": "commercial", "modification": "modification"}

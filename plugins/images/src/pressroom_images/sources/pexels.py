@@ -1,4 +1,4 @@
-"""Pexels: free photos and a visible credit (its API guidelines)."""
+"""Pexels: free photos that need a visible credit (according to its API guidelines)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LICENSE: Final = ImageLicense(
 
 
 def source(config: ImagesConfig, key: str) -> ImageSource:
-    """Return the provider, asked with an API key."""
+    """Return the provider, using an API key."""
     api = ProviderApi("Pexels", config.pexels_url.rstrip("/"), {"Authorization": key}, remember=600)
 
     async def search(plugin: PluginContext, query: ImageQuery) -> ImagePage:

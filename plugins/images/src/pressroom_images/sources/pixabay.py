@@ -1,4 +1,4 @@
-"""Pixabay: photos that must be downloaded, never hotlinked; answers are kept for a day (its API documentation)."""
+"""Pixabay: photos that must be downloaded, not hotlinked; responses are cached for a day (its API documentation)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ORIENTATIONS: Final = {"landscape": "horizontal", "portrait": "vertical"}
 
 
 def source(config: ImagesConfig, key: str) -> ImageSource:
-    """Return the provider, asked with an API key."""
+    """Return the provider, using an API key."""
     api = ProviderApi("Pixabay", config.pixabay_url, {}, remember=_DAY)
 
     async def search(plugin: PluginContext, query: ImageQuery) -> ImagePage:

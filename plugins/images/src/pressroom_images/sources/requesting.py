@@ -1,4 +1,4 @@
-"""One request to a provider's API, and what went wrong with it in words."""
+"""Cached requests to provider APIs, their errors, and helpers for reading untrusted JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SECONDS: Final = 10.0
 _MAX_CACHED: Final = 256
 _MAX_CACHED_BYTES: Final = 262_144
 _MAX_INTEGER: Final = 2_147_483_647
-"""What a column holds."""
+"""The maximum of an integer column."""
 
 _GONE: Final = frozenset({404, 410})
 _DENIED: Final = frozenset({401, 403})
@@ -24,23 +24,23 @@ _OK: Final = 200
 
 
 class ImageProviderUnavailable(CallError):
-    """A provider of images did not answer, or not as its documentation says. Another one may."""
+    """An image provider failed or sent an unexpected response. Other providers may still work."""
 
     code = "provider_unavailable"
 
 
 class ImageProviderUnreachable(ImageProviderUnavailable):
-    """No answer came at all."""
+    """An image provider sent no response."""
 
 
 class ProviderApi:
-    """A provider's API. Answers are remembered for a while, which spares its quota; Pixabay demands a whole day.
+    """A provider's API. Responses are cached to save quota; Pixabay requires a whole day.
 
     Args:
-        title: the provider's name, for people.
-        url: the URL that paths are added to.
-        headers: what is sent with every request, such as a key. It never shows in an error.
-        remember: for how many seconds an answer is used again.
+        title: display name of the provider.
+        url: base URL.
+        headers: headers of every request, such as a key. They never appear in an error.
+        remember: cache lifetime of a response, in seconds.
     """
 
     def __init__(self, title: str, url: str, headers: Mapping[str, str], *, remember: float) -> None:
@@ -53,8 +53,8 @@ class ProviderApi:
         """Return the JSON at a path.
 
         Raises:
-            NotFound: it does not exist.
-            ProviderUnavailable: the provider refused, failed, or answered something else.
+            NotFound: the resource does not exist.
+            ImageProviderUnavailable: the provider refused the request, failed, or sent no valid JSON.
         """
         url = with_query(f"{self._url}{path}", query)
         until, document = self._known.get(url, (0.0, None))
@@ -70,20 +70,20 @@ class ProviderApi:
         return answer.body
 
     async def ping(self, plugin: PluginContext, url: str) -> None:
-        """Ask for a URL that the provider named, such as the one that counts a download."""
+        """Request a URL given by the provider, such as one that counts a download."""
         await self._api.request(plugin.services.fetcher, "GET", url)
 
 
 class ProviderErrors:
-    """The errors of a provider. It implements `ErrorPolicy`."""
+    """Maps failed responses to errors. Implements `ErrorPolicy`."""
 
     def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> ImageProviderUnreachable:
-        """Return that the provider is away."""
+        """Return the error for a missing response."""
         del error
         return ImageProviderUnreachable(f"{title} cannot be reached at the moment")
 
     def failure(self, title: str, method: str, answer: JsonAnswer) -> NotFound | ImageProviderUnavailable | None:
-        """Return the error for an answer that is not JSON with a status of 200."""
+        """Return the error for a response that is not JSON with status 200, or `None` for one that is."""
         del method
         if answer.status in _GONE:
             return NotFound(f"{title} no longer has this image")
@@ -97,29 +97,29 @@ class ProviderErrors:
 
 
 def listed(document: Any, *path: str) -> list[dict[str, Any]]:
-    """Return the objects of a list inside an answer; what is missing or not a list counts as empty."""
+    """Return the objects in a nested list; empty if it is missing or not a list."""
     for name in path:
         document = document.get(name) if isinstance(document, dict) else None
     return [one for one in document if isinstance(one, dict)] if isinstance(document, list) else []
 
 
 def text(value: Any, longest: int = 500) -> str:
-    """Return a text of an answer without surrounding space; empty if it is invalid."""
+    """Return a string, stripped and cut to `longest` characters; empty if the value is not a string."""
     return value.strip()[:longest] if isinstance(value, str) else ""
 
 
 def number(value: Any) -> int:
-    """Return a number of pixels or of an image; 0 where an answer has none, or a larger one than can be kept."""
+    """Return a positive integer; 0 if the value is not one or does not fit a column."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MAX_INTEGER else 0
 
 
 def member(document: Any, *path: str) -> str:
-    """Return a text inside nested objects; empty if absent."""
+    """Return a string from nested objects; empty if missing."""
     for name in path:
         document = document.get(name) if isinstance(document, dict) else None
     return text(document, 2048)
 
 
 def is_address(value: str) -> bool:
-    """Tell whether a text of an answer is the URL of something on the web."""
+    """Return whether a string is an http or https URL."""
     return value.startswith(("https://", "http://"))

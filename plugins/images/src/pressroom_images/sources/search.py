@@ -1,7 +1,7 @@
-"""A search over several providers at once, and what the licences of its results allow.
+"""Concurrent search over several providers, and the licences and credits of its results.
 
 Sources: the deeds of Creative Commons (creativecommons.org/licenses), and the licences that Unsplash, Pexels and
-Pixabay publish on their sites. The codes are those of SPDX where it has one.
+Pixabay publish on their sites. Licence codes are SPDX identifiers if they exist.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _CC = re.compile(r"(?:cc[ -])?(by(?:[ -](?:nc|nd|sa))*)(?:[ -](\d\.\d))?(?:[ -](
 
 
 def creative_commons(code: str, version: str = "", url: str = "") -> ImageLicense | None:
-    """Return a licence by the name that a provider gives it, such as `by-sa`, `CC BY-SA 4.0`, `cc0` or `pdm`.
+    """Parse a provider's licence name, such as `by-sa`, `CC BY-SA 4.0`, `cc0` or `pdm`.
 
-    `None` where it is not known: such an image must not be offered, since nobody knows what may be done with it.
+    Returns `None` for an unknown licence. Never offer such an image, since its permitted uses are unknown.
     """
     name = code.strip().lower()
     if name.startswith("cc0") or name in ("cc zero", "zero"):
@@ -57,7 +57,7 @@ def creative_commons(code: str, version: str = "", url: str = "") -> ImageLicens
 
 
 def allows(license_: ImageLicense, wanted: str) -> bool:
-    """Tell whether a licence meets what a search asks for: `any`, `commercial`, `modification`, `public_domain`."""
+    """Return whether a licence matches a filter: `any`, `commercial`, `modification` or `public_domain`."""
     match wanted:
         case "commercial":
             return license_.commercial
@@ -78,7 +78,7 @@ def credit_line(
     provider: str,
     license_: ImageLicense | None = None,
 ) -> Credit:
-    """Return the line that names an image's creator, its source and its licence (CC's "TASL"), in three forms."""
+    """Return an image's credit as text, HTML and Markdown: title, author, source and licence (CC's "TASL")."""
     what = title or "Photo"
     who = creator or "unknown"
     code = _spoken(license_.code) if license_ is not None else ""
@@ -121,18 +121,18 @@ def _markdown(words: str) -> str:
 _SQUARE_WITHIN = 0.1
 
 _PAUSE: Final = 1.0
-"""Seconds between two attempts to reach a provider."""
+"""Seconds before the retry of an unreachable provider."""
 
 _SOON: Final = 3.0
-"""How many seconds an attempt may have taken that is worth another."""
+"""An attempt is only retried if it failed within this many seconds."""
 
 PROVIDER_SECONDS: Final = 15.0
-"""How long one answer of a provider may take, whoever wrote its plugin."""
+"""Timeout in seconds of one call to a provider, including those of other plugins."""
 
 
 @dataclass(frozen=True, slots=True)
 class CombinedResults:
-    """What several providers found, in turns; `notes` say what any of them could not do."""
+    """The interleaved results of several providers. `notes` describe failures and limitations."""
 
     images: tuple[FoundImage, ...]
     more: bool
@@ -140,11 +140,11 @@ class CombinedResults:
 
 
 async def search(plugin: PluginContext, sources: Sequence[ImageSource], query: ImageQuery) -> CombinedResults:
-    """Ask all providers at the same time. One that fails leaves a note, and the others' results.
+    """Search all providers concurrently. A provider that fails only adds a note.
 
     Raises:
-        ImageProviderUnavailable: the only provider that was asked failed, or all of them did; it names each.
-        CallError: likewise, for another reason.
+        ImageProviderUnavailable: all providers were unavailable; the message lists each of them.
+        CallError: all providers failed, at least one for another reason; the first error is raised.
     """
     pages = await asyncio.gather(*(_asked(plugin, source, query) for source in sources), return_exceptions=True)
     notes: list[str] = []
@@ -170,7 +170,7 @@ async def search(plugin: PluginContext, sources: Sequence[ImageSource], query: I
 
 
 async def _asked(plugin: PluginContext, source: ImageSource, query: ImageQuery) -> ImagePage:
-    """Ask a provider, and once more after a moment if no connection came about."""
+    """Search a provider, retrying once after a pause if it was unreachable and failed fast."""
     began = time.monotonic()
     try:
         return await contained(plugin, source, source.search(plugin, query))
@@ -182,11 +182,11 @@ async def _asked(plugin: PluginContext, source: ImageSource, query: ImageQuery) 
 
 
 async def contained(plugin: PluginContext, source: ImageSource, answer: Awaitable[T]) -> T:
-    """Await a provider, which may be anybody's plugin.
+    """Await a call to a provider, which may come from another plugin, and convert its exceptions.
 
     Raises:
-        ImageProviderUnavailable: it is away, takes too long, or raised what it must not raise.
-        CallError: whatever else it says.
+        ImageProviderUnavailable: the provider is unreachable, timed out or raised an unexpected exception.
+        CallError: the provider raised it.
     """
     try:
         called = f"image source {source.name}"
@@ -209,7 +209,7 @@ async def contained(plugin: PluginContext, source: ImageSource, answer: Awaitabl
 
 
 def _in_turns(pages: Iterable[Iterable[FoundImage]]) -> Iterator[FoundImage]:
-    """Yield the best of each provider, then the second best of each; the same file only once."""
+    """Interleave the results of the providers: the first of each, then the second of each. Skips duplicate files."""
     seen: set[str] = set()
     for row in zip_longest(*pages):
         for image in row:
@@ -219,7 +219,7 @@ def _in_turns(pages: Iterable[Iterable[FoundImage]]) -> Iterator[FoundImage]:
 
 
 def _fits(image: FoundImage, query: ImageQuery) -> bool:
-    """Tell whether an image is what was asked for: not every provider knows every filter."""
+    """Return whether an image matches the query's filters, which not every provider supports."""
     if image.sensitive or not allows(image.license, query.license):
         return False
     if query.min_width and image.width and image.width < query.min_width:

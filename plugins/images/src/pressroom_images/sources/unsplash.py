@@ -1,4 +1,4 @@
-"""Unsplash: photos that may only be hotlinked, with a credit, and whose use is reported (its API guidelines)."""
+"""Unsplash: photos that must be hotlinked and credited, and whose use must be reported (its API guidelines)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ORIENTATIONS: Final = {"landscape": "landscape", "portrait": "portrait", "squar
 
 
 def source(config: ImagesConfig, key: str) -> ImageSource:
-    """Return the provider, asked with an access key."""
+    """Return the provider, using an access key."""
     headers = {"Authorization": f"Client-ID {key}", "Accept-Version": "v1"}
     api = ProviderApi("Unsplash", config.unsplash_url.rstrip("/"), headers, remember=600)
 
@@ -52,7 +52,7 @@ def source(config: ImagesConfig, key: str) -> ImageSource:
     async def used(plugin: PluginContext, image: FoundImage) -> None:
         photo = await api.get(plugin, f"/photos/{quote(image.ref.partition(':')[2], safe='')}", {})
         location = member(photo, "links", "download_location")
-        # The key goes along, so it must go to the API and nowhere else.
+        # The request carries the key, so only send it to the API itself.
         if location.startswith(config.unsplash_url.rstrip("/") + "/"):
             await api.ping(plugin, location)
 

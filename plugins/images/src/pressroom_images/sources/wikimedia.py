@@ -1,4 +1,4 @@
-"""Wikimedia Commons: the MediaWiki API with the licence that each file names (`extmetadata` of CommonsMetadata)."""
+"""Wikimedia Commons: the MediaWiki API, with the licence of each file (`extmetadata` of CommonsMetadata)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COMMON: Final = {
     "iiurlwidth": 640,
 }
 _MAX_MEMBER_LENGTH: Final = 10_000
-"""Characters of a member of the metadata that are read."""
+"""Maximum number of characters of a metadata value to parse."""
 
 _RASTER: Final = frozenset({"image/jpeg", "image/png", "image/webp", "image/gif"})
 
@@ -47,7 +47,7 @@ def source(config: ImagesConfig) -> ImageSource:
                 "gsroffset": (query.page - 1) * query.per_page or "",
             },
         )
-        # The pages of a generator come in no order; `index` is their place in the search.
+        # A generator returns pages unordered; `index` is their rank in the search.
         pages = sorted(listed(answer, "query", "pages"), key=lambda page: number(page.get("index")))
         found = tuple(image for page in pages if (image := _image(page)) is not None)
         note = (
@@ -70,7 +70,7 @@ def source(config: ImagesConfig) -> ImageSource:
 
 
 def _plain(words: str) -> str:
-    """Return the words without what the search would read as its operators."""
+    """Replace characters that are search operators with spaces."""
     return "".join(" " if sign in ':"~-|!' else sign for sign in words)
 
 
@@ -114,7 +114,7 @@ def _image(page: dict[str, Any]) -> FoundImage | None:
 
 
 def _meta(info: dict[str, Any], name: str) -> str:
-    """Return a member of the metadata as plain text: it is HTML, written by whoever uploaded the file."""
+    """Return a metadata value as plain text. It is HTML written by the uploader."""
     html = member(info, "extmetadata", name, "value")
     if "<" not in html and "&" not in html:
         return html

@@ -1,1 +1,1 @@
-"""The tools for AI clients, by group."""
+"""The MCP tools, one module per group."""

@@ -1,4 +1,4 @@
-"""Taking images into the library, and into articles, as their featured image too."""
+"""The tool that imports images into the library and articles."""
 
 from __future__ import annotations
 
@@ -164,12 +164,12 @@ async def _report_use(source: ImageSource, found: FoundImage, call: Call) -> Non
     try:
         await contained(plugin_of(call), source, source.used(plugin_of(call), found))
     except CallError:
-        # The image is in the library; that a count was missed must not take it away again.
+        # The image is already imported; a missed usage report must not undo that.
         return
 
 
 async def _import_own(params: ImportImageParams, call: Call) -> Media:
-    """Take in somebody's own image, once for its bytes: signed URLs of one file differ from each other."""
+    """Import a user's own image. Deduplicates by content, since signed URLs of the same file differ."""
     file = await _made_here(params.image_ref, call) or await _downloaded(params.image_ref, call)
     name = urlsplit(params.image_ref).path.rpartition("/")[2] or "image"
     ref = f"sha256:{sha256(file.content).hexdigest()}"
@@ -182,7 +182,10 @@ async def _import_own(params: ImportImageParams, call: Call) -> Media:
 
 
 async def _made_here(url: str, call: Call) -> InspectedImage | None:
-    """Return the image behind a link of this server, such as that of a generator, which may be on a private network."""
+    """Return the image behind a signed link of this server, such as that of a generator; `None` for any other URL.
+
+    It is read without a request, since the server may be on a private network.
+    """
     content = await plugin_of(call).services.tools.read_file(url)
     return await _inspected(content, call) if content is not None else None
 
@@ -210,13 +213,13 @@ async def _inspected(content: bytes, call: Call) -> InspectedImage:
 
 
 async def set_featured(call: Call, content_id: str, media_id: str, alt_text: str = "") -> Article:
-    """Make an image of the library an article's featured image; return the article's newest version.
+    """Set an image of the library as an article's featured image. Returns the article's newest version.
 
-    An image that it has already makes no version.
+    Creates no version if nothing changes.
 
     Raises:
         NotFound: the account has no such article or image.
-        InvalidInput: the article is in the trash, or somebody changes it at the same time.
+        InvalidInput: the article is in the trash, or was changed concurrently.
     """
     articles, user_id = articles_of(call), call.caller.subject
     media = await Library(plugin_of(call)).get(user_id, media_id)

@@ -1,4 +1,4 @@
-"""Looking after the library."""
+"""Tools for managing the library: upload links, list, update and delete."""
 
 from __future__ import annotations
 

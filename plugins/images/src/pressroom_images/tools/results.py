@@ -1,4 +1,4 @@
-"""What several tools return, and what they say in words."""
+"""Result models and texts that several tools share."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class MediaItem(BaseModel):
 
 
 def image(found: FoundImage) -> ImageOut:
-    """Return a search result as tools return it."""
+    """Convert a search result for the tool result."""
     one = found
     return ImageOut(
         ref=one.ref,
@@ -101,7 +101,7 @@ def image(found: FoundImage) -> ImageOut:
 
 
 def item(media: Media, used_in: list[str] | None = None) -> MediaItem:
-    """Return an image of the library as tools return it."""
+    """Convert an image of the library for the tool result."""
     return MediaItem(
         id=media.id,
         url=media.url,
@@ -125,7 +125,7 @@ def item(media: Media, used_in: list[str] | None = None) -> MediaItem:
 
 
 def found_text(images: Sequence[ImageOut], next_page: int | None, notes: Sequence[str], other_ways: str) -> str:
-    """Return the results of a search as a list."""
+    """Format search results as text."""
     many = f"{len(images)} image{'' if len(images) == 1 else 's'}, best first:"
     lines = [many] if images else ["No image was found; try other or fewer words."]
     for one in images:
@@ -141,7 +141,7 @@ def found_text(images: Sequence[ImageOut], next_page: int | None, notes: Sequenc
 
 
 def described(media: MediaItem) -> str:
-    """Return an image of the library in some lines."""
+    """Format an image of the library as text."""
     size = f"{media.width}x{media.height}" if media.width and media.height else "size unknown"
     lines = [
         f"{media.id}: {media.filename}, {media.media_type}, {size}",

@@ -1,4 +1,4 @@
-"""Searching licensed images."""
+"""The tool that searches licensed images."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pressroom_images.tools.results import ImageOut, found_text, image, item
 
 AUTO: Final = "auto"
 LIBRARY: Final = "library"
-"""What can be asked besides the providers: all of them, and the account's own images."""
+"""Values of `provider` besides the providers' names: all providers, and the account's own images."""
 
 _MAX_PAGE: Final = 20
 _PAGE_SIZE: Final = 10
@@ -76,7 +76,7 @@ TOOLS: Final = (search_images,)
 
 
 def sources_of(plugin: PluginContext[ImagesConfig]) -> Sequence[ImageSource]:
-    """Return the providers in the operator's order and then by name."""
+    """Return the configured providers in the operator's order, then the others by name."""
     order = plugin.config.providers
     found = {source.name: source for _, source in image_sources(plugin)}
     known = [found.pop(name) for name in order if name in found]

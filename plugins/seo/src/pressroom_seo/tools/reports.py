@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 QUOTA: Final = "seo_reports"
 
 _TOP: Final = 10
-"""How many issues the summary names."""
+"""Maximum number of issues in the summary."""
 
 _HISTORY: Final = 10
 
@@ -284,7 +284,7 @@ async def _fill(plugin: PluginContext, crawl: CrawlRow, params: ReportParams, an
             if not crawl.complete:
                 answer.notes.append("The crawl did not read all pages, so orphans that it did not find may be missing.")
         case "llms_txt":
-            pass  # it is read live, not from the crawl
+            pass  # fetched live, not taken from the crawl
         case _ if params.check_id is not None:
             found, answer.next_cursor = await report.addresses(params.check_id, limit=limit, cursor=cursor)
             answer.issues = [issue_row(one) for one in found]
@@ -295,7 +295,7 @@ async def _fill(plugin: PluginContext, crawl: CrawlRow, params: ReportParams, an
 
 
 def issue_row(found: CrawlFinding) -> IssueRow:
-    """Return what a check found, as tools show it."""
+    """Convert a finding for the tool result."""
     severity: Any = found.severity
     status: Any = found.status
     return IssueRow(

@@ -1,4 +1,4 @@
-"""Images, their bytes, their uses and uploads."""
+"""Create the tables for images, their bytes, their uses and uploads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make all tables."""
+    """Create all tables."""
     op.create_table(
         "images_media",
         sa.Column("id", sa.String(length=32), nullable=False),

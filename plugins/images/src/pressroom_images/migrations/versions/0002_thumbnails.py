@@ -1,4 +1,4 @@
-"""Thumbnails, for lists."""
+"""Create the table for thumbnails."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Make the table."""
+    """Create the table."""
     op.create_table(
         "images_thumbnails",
         sa.Column("media_id", sa.String(length=32), nullable=False),
@@ -23,5 +23,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove the table."""
+    """Drop the table."""
     op.drop_table("images_thumbnails")

@@ -1,4 +1,4 @@
-"""Credits as plain text: people's own were stored with the entities of HTML in them."""
+"""Store credits as plain text: those written by users contained HTML entities."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _MEDIA = sa.table(
 
 
 def upgrade() -> None:
-    """Unescape the credits that people gave; those of licences were always plain."""
+    """Unescape the credits written by users; those of licences are already plain."""
     connection = op.get_bind()
     for row in connection.execute(sa.select(_MEDIA.c.id, _MEDIA.c.credit, _MEDIA.c.license)).all():
         text = (row.credit or {}).get("text", "")
         if row.license or "&" not in text:
             continue
-        plain = unescape(unescape(text))  # they were escaped once as HTML and once more as an attribute
+        plain = unescape(unescape(text))  # escaped twice: as HTML and as an attribute
         kept = {**row.credit, "text": plain, "markdown": plain}
         connection.execute(sa.update(_MEDIA).where(_MEDIA.c.id == row.id).values(credit=kept))
 
 
 def downgrade() -> None:
-    """Leave them: the version before shows plain credits as they are."""
+    """Do nothing: the earlier version displays plain credits correctly."""

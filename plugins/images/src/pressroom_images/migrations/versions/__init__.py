@@ -1,1 +1,1 @@
-"""Revisions, oldest first. One that is released never changes."""
+"""Revisions, oldest first. Never change a released one."""
