@@ -198,7 +198,10 @@ class GhostSite(BasicSite):
         return {"author": (same[0],)} if same else {}
 
     async def find_media(self, marker: str) -> RemoteMedia | None:
-        """Find an upload of the last two days by probing Ghost's upload folders, since the API cannot list uploads."""
+        """Find an upload by probing Ghost's folders of this month and, in its first two days, of the last month.
+
+        The API cannot list uploads.
+        """
         today = datetime.now(UTC)
         months = {moment.strftime("%Y/%m") for moment in (today, today - timedelta(days=2))}
         for month in sorted(months, reverse=True):

@@ -110,7 +110,7 @@ def liquid_shown(text: str) -> str:
 
 
 def html_shown(html: str, generator: Generator) -> str:
-    """Escape shortcodes (Hugo), or Liquid and event handlers in kramdown attributes (Jekyll), in an HTML body."""
+    """Escape shortcodes (Hugo), or Liquid, kramdown extensions and attributes with event handlers (Jekyll), in HTML."""
     if generator == "hugo":
         return _hugo(html, "{&#123;")
     return f"{_raw(_HANDLER.sub('{&#58;', html).rstrip())}\n" if generator == "jekyll" else html
@@ -162,7 +162,7 @@ def _jekyll_text(part: str, kind: str) -> str:
 
 
 def _jekyll_code(part: str, kind: str) -> str:
-    """Escape attribute lists with event handlers in code, since kramdown may not recognise it as code."""
+    """Escape kramdown extensions and attributes with event handlers: kramdown may not recognise the code as code."""
     del kind
     return _HANDLER.sub(f"{{{INVISIBLE}:", part)
 

@@ -97,7 +97,7 @@ def has_session(url: str) -> bool:
 
 
 def shape(url: str) -> str:
-    """Return the pattern of a URL: its path and the names of its parameters, with digits replaced by `#`.
+    """Return the pattern of a URL: its path and the names of its parameters, with each number replaced by `#`.
 
     The endless URLs of a calendar or a paginated listing share one shape.
     """

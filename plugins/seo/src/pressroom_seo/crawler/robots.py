@@ -1,4 +1,4 @@
-"""robots.txt (RFC 9309): a parser and matcher for one crawler's rules, without exponential backtracking."""
+"""robots.txt (RFC 9309): parsing and matching of one crawler's rules, in time proportional to their length."""
 
 from __future__ import annotations
 

@@ -77,10 +77,11 @@ def page_body(tree: LexborHTMLParser) -> PageBody:
 
 
 def _main(tree: LexborHTMLParser) -> LexborNode | None:
-    """Return the article of a page: the one with the headline, else one with at least half of the main content's text.
+    """Return the article of a page: the one with the headline, else the longest.
 
-    Otherwise, return the main content itself. If its articles hold less than half of the text, they are teasers and are
-    removed.
+    If the longest has less than half of the text of the `main` element, return that element instead. If all articles
+    together have less than half of its text, they are teasers and are removed. Without articles or a `main` element,
+    return the body without boilerplate.
     """
     main = tree.css_first("main, [role=main]")
     articles = (tree if main is None else main).css("article")[:_MAX_ARTICLES]

@@ -37,8 +37,8 @@ def score(
 ) -> ScoringReport:
     """Run the checks on an article and return the report.
 
-    `checks` are the IDs of the checks to run, by default all; the score only counts those. Performs no I/O for the
-    article and accepts any text.
+    `checks` are the IDs of the checks to run, by default all; the score only counts those. The report depends only on
+    the arguments. Accepts any text.
 
     Raises:
         InvalidInput: the profile or a check does not exist.

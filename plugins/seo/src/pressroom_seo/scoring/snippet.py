@@ -120,7 +120,7 @@ def _fit(text: str, room: Room) -> Line:
     end = _letters_within(text, left, room.font_size)
     if not text[end].isspace():
         blank = text.rfind(" ", 0, end)
-        # Cut inside words that fill half of the text, and in scripts without spaces.
+        # Cut inside a word that fills half of the line, and in scripts without spaces.
         end = blank if blank > end // 2 else end
     kept = text[:end].rstrip(" ,;:–—-|")  # noqa: RUF001
     return Line(f"{kept}{_ELLIPSIS}", round(width), room.width, truncated=True, cut=text[len(kept) :].strip())

@@ -30,7 +30,7 @@ _MAX_HEADLINE_LENGTH: Final = 110
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem in structured data. `path` is its position, such as `BlogPosting.author.name`."""
+    """A problem in structured data, with a `fix`. `path` is its position, such as `BlogPosting.author.name`."""
 
     path: str
     message: str
