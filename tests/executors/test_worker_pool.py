@@ -119,7 +119,7 @@ async def test_an_owner_with_much_work_is_turned_away(pool: WorkerPool, tmp_path
     with released(tmp_path / "go"):
         mine = [asyncio.create_task(pool.run(until, tmp_path / "go", owner="ann")) for _ in range(16)]
         await asyncio.sleep(0)
-        with pytest.raises(Overloaded, match="Much work of this account waits already"):
+        with pytest.raises(Overloaded, match="Too much work of this caller is already waiting"):
             await pool.run(doubled, 1, owner="ann")
         assert await pool.run(doubled, 1, owner="bob") == 2
     await asyncio.gather(*mine)

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from pressroom.errors import Overloaded
 from pressroom.fetch import GuardedFetcher
-from pressroom.fetch.shares import Purpose, Share
+from pressroom.fetch.shares import FairPlaces, Purpose, Share
 from pressroom.sdk import Fetched, publishing
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
@@ -111,6 +111,23 @@ async def test_those_who_stop_waiting_leave_no_place_taken() -> None:
             task.cancel()
         await asyncio.wait(tasks)
         assert (await as_one("one", "call", fetcher, site.url)).content == b"here"
+
+
+async def test_a_place_that_is_freed_as_its_next_holder_gives_up_stays_free() -> None:
+    places = FairPlaces(1, fair=True)
+    holder = places.one()
+    await holder.__aenter__()
+    waiter = asyncio.create_task(places.one().__aenter__())
+    other = asyncio.create_task(places.one().__aenter__())
+    await asyncio.sleep(0)  # both wait now
+
+    waiter.cancel()
+    await holder.__aexit__(None, None, None)
+
+    async with asyncio.timeout(20):
+        await asyncio.wait([waiter])
+        await other
+    assert waiter.cancelled()
 
 
 async def test_a_stranger_cannot_fill_the_memory_with_what_is_fetched() -> None:

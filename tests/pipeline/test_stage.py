@@ -26,6 +26,7 @@ from pydantic import BaseModel, Field
 
 PLUGIN = Plugin(id="writer", title="Writer", summary="Writes.")
 started, go_on = asyncio.Event(), asyncio.Event()
+exited = []
 
 
 class WriteParams(Params):
@@ -69,6 +70,15 @@ def pressroom_mcp_tools():
 @hookimpl
 def pressroom_generators():
     return [draw]
+
+
+async def leave(state, record):
+    exited.append(record.code)
+
+
+@hookimpl
+def pressroom_call_middleware():
+    return [CallMiddleware("exits", exit=leave)]
 '''
 
 
@@ -159,6 +169,32 @@ async def test_a_call_that_is_cancelled_while_it_is_counted(
     with pytest.raises(asyncio.CancelledError):
         await waiting
     assert await used(host, caller) == {"articles_created": 0}
+
+
+async def test_a_call_that_is_cancelled_while_it_gives_back_is_settled_to_the_end(
+    host: Host, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import acme_writer  # noqa: PLC0415
+
+    returning, go_on = asyncio.Event(), asyncio.Event()
+    give_back = host.accounts.quotas.give_back
+
+    async def slow(*arguments: Any) -> None:
+        returning.set()
+        await go_on.wait()
+        await give_back(*arguments)
+
+    monkeypatch.setattr(host.accounts.quotas, "give_back", slow)
+    failing = asyncio.create_task(call(host, caller, "write", way="refuse"))
+    await returning.wait()
+    failing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await failing
+    go_on.set()
+
+    assert acme_writer.exited == ["validation_error"]
+    await host.accounts.activity_log.flush()
+    assert [one.code for one in await host.accounts.activity_log.list(caller.subject)] == ["validation_error"]
 
 
 async def test_invalid_arguments_are_not_counted(host: Host, caller: Caller) -> None:

@@ -291,9 +291,9 @@ def test_a_restore_that_fills_the_disk_changes_nothing(tmp_path: Path) -> None:
 KILLED = """
 import os, sys
 from pathlib import Path
-from pressroom.storage.data_folder import PreparedRestore, restore_lock
+from pressroom.storage.data_folder import PreparedRestore, finish_prepared, restore_lock
 
-folder, left = Path(sys.argv[1]), int(sys.argv[2])
+folder, left, on_a_server = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "postgresql"
 
 def watch(event, arguments):
     global left
@@ -310,7 +310,10 @@ with restore_lock(folder):
     (prepared.new / "secret.key").write_text("new")
     (prepared.new / "plugins").mkdir()
     (prepared.new / "plugins" / "key").write_text("new")
+    if on_a_server:
+        prepared.database_begins()
     prepared.commit()
+    finish_prepared(folder)
 """
 
 FINISHED = """
@@ -322,7 +325,7 @@ finish_restore(Path(sys.argv[1]))
 """
 
 
-def test_a_killed_restore_leaves_the_old_data_or_the_new(tmp_path: Path) -> None:
+def test_a_killed_restore_leaves_the_old_data_or_the_new(tmp_path: Path, kind: str) -> None:
     old = {"pressroom.sqlite": "old", "pressroom.sqlite-wal": "old", "secret.key": "old", "plugins/key": "old"}
     new = {"pressroom.sqlite": "new", "secret.key": "new", "plugins/key": "new"}
     outcomes = []
@@ -331,10 +334,12 @@ def test_a_killed_restore_leaves_the_old_data_or_the_new(tmp_path: Path) -> None
         (folder / "plugins").mkdir(parents=True)
         for name, content in old.items():
             (folder / name).write_text(content)
-        code = subprocess.run([sys.executable, "-c", KILLED, str(folder), str(steps)], check=False).returncode
-        subprocess.run([sys.executable, "-c", FINISHED, str(folder)], check=True)
+        code = subprocess.run([sys.executable, "-c", KILLED, str(folder), str(steps), kind], check=False).returncode
+        finished = subprocess.run([sys.executable, "-c", FINISHED, str(folder)], check=False, capture_output=True)
         found = (path for path in folder.rglob("*") if path.is_file() and ".restore" not in path.parts)
         outcomes.append({str(path.relative_to(folder)): path.read_text() for path in found})
+        # Without its data folder, a database on a server may be the restored one.
+        assert finished.returncode == 0 or (kind == "postgresql" and outcomes[-1] == old), finished
         if code == 0:
             break
         assert code == 9
@@ -352,6 +357,21 @@ def test_a_server_does_not_start_on_a_database_that_was_restored_without_its_key
     here.json("backup", str(archive))
     (there.data / ".restore").mkdir(parents=True)
     (there.data / ".restore" / "database").touch()
+    assert "interrupted" in there.refusal("users", "list")
+    there.json("restore", str(archive), "--force")
+    assert _accounts(there) == ["ada@example.org"]
+
+
+def test_a_restore_says_when_only_the_database_was_restored(make_place: MakePlace) -> None:
+    here, there = make_place("postgresql"), make_place("postgresql")
+    seed(here)
+    archive = here.folder / "backup.tar"
+    here.json("backup", str(archive))
+    (there.data / ".restore").mkdir(parents=True)
+    (there.data / ".restore" / "ready").symlink_to("missing/file")  # the restored data cannot be marked as valid
+    refusal = there.refusal("restore", str(archive), "--force")
+    assert "the database was restored, the data folder was not" in refusal
+    (there.data / ".restore" / "ready").unlink()
     assert "interrupted" in there.refusal("users", "list")
     there.json("restore", str(archive), "--force")
     assert _accounts(there) == ["ada@example.org"]

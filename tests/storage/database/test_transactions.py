@@ -57,6 +57,22 @@ async def test_a_failure_inside_leaves_nothing(database: SqlDatabase) -> None:
     assert await count(database) == 0
 
 
+async def test_a_file_that_is_missing_is_not_an_outage_of_the_database(database: SqlDatabase, tmp_path: Path) -> None:
+    failures: list[str] = []
+    database.on_failure(lambda: failures.append("counted"))
+
+    async def fail() -> None:
+        async with database.writing() as session:
+            session.add(link(1))
+            await session.flush()
+            (tmp_path / "missing").read_bytes()
+
+    with pytest.raises(FileNotFoundError):
+        await fail()
+    assert await count(database) == 0
+    assert failures == []
+
+
 async def test_fifty_writers_at_once(database: SqlDatabase) -> None:
     async def write(number: int) -> None:
         async with database.writing() as session:

@@ -58,7 +58,7 @@ def restore_backup(
         check: whether to stop before anything is changed.
         advance: called with the number of bytes processed since the last call.
 
-    Raises `BackendError`, in which case nothing was changed.
+    Raises `BackendError`, which says what was changed, if anything.
     """
     with disk_failures("nothing was restored", settings.storage.path), open_archive(source) as archive:
         manifest = archive.manifest
@@ -82,7 +82,6 @@ def _restore(settings: Settings, archive: Archive, *, force: bool, advance: Adva
     _check_folder(settings, manifest, force=force)
     prepared = PreparedRestore(settings.storage.path)
     prepared.begin()
-    database_changed = False
     try:
         for file in archive.manifest.files:
             target = "postgresql.dump" if file.name == POSTGRESQL else _place(file.name)
@@ -91,15 +90,19 @@ def _restore(settings: Settings, archive: Archive, *, force: bool, advance: Adva
             prepared.database_begins()
             dump = prepared.new / "postgresql.dump"
             postgresql.restore(settings, dump, found, schema=manifest.database_schema)
-            database_changed = True
-            dump.unlink()
+    except BaseException:
+        prepared.abandon()
+        raise
+    doing = "nothing was restored"
+    if found is not None:
+        doing = "the database was restored, the data folder was not; run `pressroom restore` again with --force"
+    with disk_failures(doing, settings.storage.path):
+        (prepared.new / "postgresql.dump").unlink(missing_ok=True)
         if manifest.with_files:
             (prepared.new / "files").mkdir(mode=0o700, exist_ok=True)
-    except BaseException:
-        if not database_changed:
-            prepared.abandon()
-        raise
-    prepared.commit()
+        prepared.commit()
+    with disk_failures("the backup was restored, but not moved into place; the next start does it", prepared.new):
+        finish_prepared(settings.storage.path)
 
 
 def _place(name: str) -> str:

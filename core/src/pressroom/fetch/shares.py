@@ -148,7 +148,7 @@ class FairPlaces:
             if turn.done() and not turn.cancelled():
                 self._count(owner, purpose, -1)
                 self._admit()
-            else:
+            elif entry in self._waiting:
                 self._waiting.remove(entry)
             raise
 
@@ -156,6 +156,8 @@ class FairPlaces:
         passed: deque[tuple[str, str, asyncio.Future[None]]] = deque()
         while self._waiting and sum(self._taken.values()) < self._places:
             owner, purpose, turn = entry = self._waiting.popleft()
+            if turn.cancelled():
+                continue  # its task has been cancelled and will run later
             if self._has_room(owner, purpose):
                 self._count(owner, purpose, 1)
                 turn.set_result(None)

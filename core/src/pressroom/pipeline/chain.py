@@ -234,13 +234,19 @@ class Pipeline:
 
     async def _conclude(self, call: CallContext, error: CallError | None) -> Outcome:
         outcome = _validated(call) if error is None else RefusedCall(call, error)
+        cancelled: asyncio.CancelledError | None = None
         if isinstance(call, ResolvedCall):
             for stage in self._chains[call.request.interface][id(call.plan_tool)].undoing:
                 try:
                     await stage.undo(call, error)
+                except asyncio.CancelledError as cancellation:
+                    cancelled = cancellation  # the client has just left: the other stages settle the call all the same
                 except Exception:
                     log.exception("a stage could not settle a call", stage=stage.name, **_about(call))
-        return await self._observe.enter(outcome)
+        outcome = await self._observe.enter(outcome)
+        if cancelled is not None:
+            raise cancelled
+        return outcome
 
 
 def _chain(stages: Sequence[CallStage[Any, Any]], plan_tool: PlanTool, interface: Interface) -> _ToolChain:

@@ -106,7 +106,6 @@ class PreparedRestore:
     """The folder where a restore prepares the new data."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
         self._work = folder / WORK
         self.new = self._work / _NEW
         self._unfinished = False
@@ -126,11 +125,10 @@ class PreparedRestore:
         _touch(self._work / _DATABASE)
 
     def commit(self) -> None:
-        """Mark the new data as valid, and move it into place."""
+        """Mark the new data as valid. `finish_prepared` moves it into place."""
         for parent, _, _ in os.walk(self.new):
             _sync(Path(parent))
         _touch(self._work / _READY)
-        _apply(self._folder)
 
 
 @contextmanager
@@ -164,6 +162,8 @@ def _apply(folder: Path) -> None:
                 (folder / name).rename(old / name)
             (new / name).rename(folder / name)
     _sync(folder)
+    # First: without the other marker, it would tell of an interrupted restore.
+    (work / _DATABASE).unlink(missing_ok=True)
     shutil.rmtree(work, ignore_errors=True)
 
 

@@ -162,7 +162,9 @@ class WorkerPool:
         """Run a function in its turn. It runs to its end, and keeps its place until then, even if its caller leaves."""
         turn = self._turns[work.owner]
         if turn.asked >= _MAX_CALLS_OF_OWNER:
-            raise Overloaded("Much work of this account waits already. Try again in some seconds.", retry_after=5)
+            raise Overloaded(
+                "Too much work of this caller is already waiting. Try again in some seconds.", retry_after=5
+            )
         turn.asked += 1
         try:
             await _patiently(turn.places.acquire())
@@ -208,7 +210,9 @@ async def _patiently(turn: Awaitable[object]) -> None:
         async with asyncio.timeout(_PATIENCE):
             await turn
     except TimeoutError:
-        raise Overloaded("Much work of this account waits already. Try again in a minute.", retry_after=60) from None
+        raise Overloaded(
+            "Too much work of this caller is already waiting. Try again in a minute.", retry_after=60
+        ) from None
 
 
 def _result(reply: Reply, work: _Work, what: str) -> Any:

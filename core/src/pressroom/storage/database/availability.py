@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from traceback import walk_tb
 from typing import Final
 
 import structlog
@@ -38,7 +39,8 @@ _SQLITE_HINTS: Final = {
 def is_outage(error: BaseException) -> bool:
     """Return whether the error is an outage of the database rather than a faulty statement."""
     if not isinstance(error, DBAPIError):
-        return isinstance(error, PoolTimeout | OSError | TimeoutError)
+        # Inside a transaction, other code can fail too, such as to open a file.
+        return isinstance(error, PoolTimeout | TimeoutError) or (isinstance(error, OSError) and _is_of_driver(error))
     if error.connection_invalidated:
         return True
     code = _sqlite_code(error)
@@ -64,6 +66,12 @@ def hint_for(error: BaseException) -> str:
     """Return advice for the operator about an outage."""
     code = _sqlite_code(error)
     return _CHECK_ADDRESS if code is None else _SQLITE_HINTS.get(code, "check the disk of [storage] path")
+
+
+def _is_of_driver(error: BaseException) -> bool:
+    """Return whether the error was raised while a driver worked for SQLAlchemy."""
+    modules = (frame.f_globals.get("__name__", "") for frame, _line in walk_tb(error.__traceback__))
+    return any(module.partition(".")[0] == "sqlalchemy" for module in modules)
 
 
 def _driver_error(error: BaseException) -> BaseException:
