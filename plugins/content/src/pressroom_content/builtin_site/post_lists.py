@@ -11,8 +11,7 @@ from typing import Any, Final, Literal
 from weakref import WeakKeyDictionary
 
 import structlog
-from pressroom.errors import Overloaded
-from pressroom.sdk import CallError, PluginContext
+from pressroom.sdk import CallError, Overloaded, PluginContext
 from sqlalchemy import Select, and_, case, delete, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import defer

@@ -13,7 +13,6 @@ from typing import Any, Final, Literal
 from urllib.parse import quote, unquote
 
 from pressroom.columns import as_id
-from pressroom.errors import Overloaded
 from pressroom.sdk import (
     CallError,
     HttpRequest,
@@ -22,6 +21,7 @@ from pressroom.sdk import (
     IndexEntry,
     InvalidInput,
     NotFound,
+    Overloaded,
     PluginContext,
     Route,
 )
