@@ -17,6 +17,7 @@ from pressroom.config.values import (
     RateText,
     Size,
     WholeNumber,
+    ascii_url,
     parse_rate,
     redis_url,
     without_trailing_slash,
@@ -175,6 +176,25 @@ def test_an_address_that_others_are_appended_to_ends_without_a_slash() -> None:
 def test_an_address_that_others_are_appended_to_is_a_host_and_a_path(written: str) -> None:
     with pytest.raises(ValueError, match="without user name, query and fragment"):
         without_trailing_slash(written)
+
+
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ("https://bücher.example", "https://xn--bcher-kva.example"),
+        ("https://BÜCHER.example:8443/Läden/a%20b", "https://xn--bcher-kva.example:8443/L%C3%A4den/a%20b"),
+        ("http://[::1]:80/ä", "http://[::1]:80/%C3%A4"),
+        ("https://Press.example/a", "https://Press.example/a"),
+    ],
+)
+def test_a_public_address_is_written_as_clients_send_it(written: str, sent: str) -> None:
+    assert ascii_url(written) == sent
+
+
+@pytest.mark.parametrize("host", ["straße.example", "a..ü", "ü" * 64, "\u0627\u200c\u0628.example"])
+def test_a_host_name_that_clients_write_in_several_ways_is_refused(host: str) -> None:
+    with pytest.raises(ValueError, match="its host name has no unambiguous ASCII form"):
+        ascii_url(f"https://{host}")
 
 
 @pytest.mark.parametrize("written", ["http://u:hunter2@h", "redis://u:hunter2@h:port", "redis://u:hunter2@\u2100/0"])

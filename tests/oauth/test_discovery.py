@@ -117,6 +117,14 @@ def test_a_public_address_with_a_path(start: Start, base_url: str) -> None:
             assert document["token_endpoint"] == f"{issuer}/oauth/token"
 
 
+def test_a_public_address_in_other_letters_is_named_as_clients_send_it(start: Start) -> None:
+    host = start(base_url="https://bücher.example")
+    issuer = "https://xn--bcher-kva.example"
+    with httpx.Client(base_url=host.url) as http:
+        assert http.get(RESOURCE).json()["resource"] == f"{issuer}/api/mcp"
+        assert http.get(SERVER).json()["issuer"] == issuer
+
+
 def test_without_registration_and_with_metadata_documents(start: Start) -> None:
     host = start(oauth={"registration": False, "client_metadata_documents": True})
     with httpx.Client(base_url=host.url) as http:

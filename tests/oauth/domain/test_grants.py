@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pressroom.accounts.records import AccessChoice
 from pressroom.errors import InvalidClient, InvalidGrant, InvalidInput, InvalidTarget, Rejected, UnauthorizedClient
-from pressroom.oauth.records import Client, TokenSet
+from pressroom.oauth.records import Client, EndpointUrls, TokenSet
 from pressroom.sdk import Credentials, Identity
 from pressroom.storage.database.tables import CodeRow, ConnectionRow, RefreshTokenRow, TokenFamilyRow
 from sqlalchemy import func, select
@@ -101,6 +101,13 @@ async def test_a_wrong_request_does_not_use_the_code_up(world: World) -> None:
     with pytest.raises(InvalidTarget):
         await world.server.exchange_code(client, request, ["https://other.example/"])
     assert (await world.server.exchange_code(client, request, [])).access_token
+
+
+@pytest.mark.parametrize("base_url", ["https://press.example", "https://bücher.example"])
+@pytest.mark.parametrize("resource", ["nonsense", "https://other.example/ä", "https://[", "https://a@press.example"])
+def test_a_malformed_resource_is_refused_on_any_server(base_url: str, resource: str) -> None:
+    with pytest.raises(InvalidTarget):
+        EndpointUrls(base_url).audience([resource])
 
 
 @pytest.mark.parametrize(("seconds", "valid"), [(59, True), (60, False)])

@@ -29,6 +29,7 @@ from pressroom.config.values import (
     Size,
     ToolName,
     WholeNumber,
+    ascii_url,
     database_url,
     redis_url,
     without_trailing_slash,
@@ -327,7 +328,7 @@ class MetricsSettings(Section):
 class Settings(Section):
     """The whole configuration."""
 
-    base_url: Annotated[HttpUrl, AfterValidator(without_trailing_slash)] | None = Field(
+    base_url: Annotated[HttpUrl, AfterValidator(without_trailing_slash), AfterValidator(ascii_url)] | None = Field(
         None, description="The server's public URL, without a slash at the end; by default made from host and port."
     )
     builtin_plugins: bool = Field(

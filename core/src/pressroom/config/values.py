@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from string import punctuation
 from typing import Annotated, Any, Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
 from pydantic import (
     AfterValidator,
@@ -174,6 +175,33 @@ def without_trailing_slash(value: str) -> str:
     if any(mark in value for mark in "?#@"):
         raise ValueError("must be a URL without user name, query and fragment")
     return value.rstrip("/")
+
+
+def ascii_url(value: str) -> str:
+    """Return a URL as clients send it: with the host name as in DNS (IDNA), and other letters percent-encoded.
+
+    Raises:
+        ValueError: The host name has no unambiguous ASCII form.
+    """
+    if value.isascii():
+        return value
+    parts = urlsplit(value)
+    netloc = parts.netloc
+    if not netloc.isascii():
+        netloc = _ascii_host(parts.hostname or "") + (f":{parts.port}" if parts.port else "")
+    return urlunsplit(parts._replace(netloc=netloc, path=quote(parts.path, safe=punctuation)))
+
+
+def _ascii_host(name: str) -> str:
+    try:
+        encoded = name.encode("idna").decode("ascii")
+        # IDNA 2003 replaces letters such as ß and zero-width joiners, IDNA 2008 does not
+        ambiguous = encoded.encode().decode("idna") != name
+    except UnicodeError:
+        ambiguous = True
+    if ambiguous:
+        raise ValueError("its host name has no unambiguous ASCII form; write it as xn--…")
+    return encoded
 
 
 def redis_url(value: SecretStr) -> SecretStr:

@@ -34,7 +34,7 @@ class EndpointUrls:
         self.issuer = base_url
         self.resource = base_url + RESOURCE_PATH
         self.root = parts.path.rstrip("/")
-        self._accepted = {_comparable(url) for url in (self.resource, base_url, origin)}
+        self._accepted = {_comparable(url) for url in (self.resource, base_url, origin)} - {None}
 
     def audience(self, resources: Iterable[str]) -> str:
         """Return the resource that access tokens are issued for, whichever accepted form the client sent, if any.
