@@ -76,6 +76,36 @@ async def test_a_key_is_replaced_in_time_and_published_as_long_as_it_is_needed(w
     assert await kids(world.server) == [second]
 
 
+async def test_a_key_stays_until_its_last_token_has_expired_when_keys_are_replaced_more_often(
+    make_world: MakeWorld,
+) -> None:
+    before = make_world()
+    user, client = await before.user(), await before.client()
+    [first] = await kids(before.server)
+    before.clock.advance(days=DAYS - 1)
+    tokens = await before.connect(user, client)
+    after = make_world(key_lifetime=30 * 86_400)
+    await after.server.prune()
+    assert await is_valid(after, tokens.access_token)
+    second, *others = await kids(after.server)
+    assert others == [first]
+    await after.server.prune()
+    assert await is_valid(after, tokens.access_token)
+    after.clock.advance(days=1, hours=1, seconds=1)
+    await after.server.prune()
+    assert await kids(after.server) == [second]
+
+
+async def test_keys_of_another_secret_are_deleted_in_the_end(make_world: MakeWorld) -> None:
+    before, after = make_world(), make_world(b"another secret key, long enough")
+    await before.server.keys.current()
+    before.clock.advance(days=DAYS + 1, hours=1, seconds=1)
+    [kept] = await kids(after.server)
+    await after.server.prune()
+    async with after.database.reading() as session:
+        assert list(await session.scalars(select(SigningKeyRow.kid))) == [kept]
+
+
 async def test_another_server_learns_of_a_new_key(make_world: MakeWorld) -> None:
     one, other = make_world(), make_world()
     await one.server.keys.current()

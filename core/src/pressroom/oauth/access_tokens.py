@@ -14,7 +14,7 @@ import structlog
 from joserfc import jwe, jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, OctKey
-from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy import and_, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom.columns import new_id
@@ -91,12 +91,19 @@ class SigningKeys:
         return [{**key.as_dict(private=False), "use": "sig", "alg": ALGORITHM} for key in (current, *others)]
 
     async def prune(self) -> None:
-        """Delete keys whose last token has expired, including keys that this server cannot decrypt."""
+        """Delete keys whose last token has expired, including keys that this server cannot decrypt.
+
+        A key that it can decrypt is retired before it expires. Its age alone says nothing, since it may have been
+        created while `lifetime` was longer.
+        """
         now = self._clock()
-        expired = or_(
-            SigningKeyRow.retired_at < now - self._kept,
+        await self._reload(0)
+        abandoned = and_(
+            SigningKeyRow.retired_at.is_(None),
             SigningKeyRow.created_at < now - self._lifetime - self._kept,
+            SigningKeyRow.kid.not_in(list(self._keys)),
         )
+        expired = or_(SigningKeyRow.retired_at < now - self._kept, abandoned)
         async with self._database.writing() as session:
             await session.execute(delete(SigningKeyRow).where(expired))
         await self._reload(0)
