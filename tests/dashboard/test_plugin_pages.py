@@ -66,6 +66,43 @@ def pressroom_routes():
 )
 
 
+LOCKING = (
+    third_party.HEAD
+    + """
+import sqlite3
+
+
+@mcp_tool(name="shouted", title="Shouted", quota="articles_created")
+async def shouted(params: ShoutParams, call: Call) -> dict[str, str]:
+    \"\"\"Shout.\"\"\"
+    return {}
+
+
+async def shout(request):
+    other_process = sqlite3.connect({path!r}, isolation_level=None)
+    try:
+        async with request.charge("shouted") as is_free:
+            other_process.execute("BEGIN IMMEDIATE")
+            if request.path_params["text"] == "unknown":
+                raise NotFound("there is no such text")
+            is_free()
+    finally:
+        other_process.close()
+    return HttpResponse(b"<p>Nobody heard it.</p>")
+
+
+@hookimpl
+def pressroom_mcp_tools():
+    return [shouted]
+
+
+@hookimpl
+def pressroom_routes():
+    return [Route("/dashboard/shouts/<text>", shout, page=DashboardPage("Shout"))]
+"""
+)
+
+
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
     """Return a host with such a plugin."""
@@ -224,3 +261,24 @@ def test_a_route_of_the_dashboard_itself_cannot_be_taken_over(tmp_path: Path) ->
             browser.enter(host, add_person(host))
             assert "Where you are signed in" in browser.get("/dashboard/account").text
             assert browser.get("/colophon").status == 404
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "answer"), [("hello", 200, "Nobody heard it."), ("unknown", 404, "There is no such text")]
+)
+def test_a_use_that_cannot_be_given_back_does_not_change_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, status: int, answer: str
+) -> None:
+    """Another process keeps the database locked when the page wants to give a use of the quota back."""
+    database = tmp_path / "locked.sqlite"
+    plugin = third_party.write_plugin(tmp_path, LOCKING.replace("{path!r}", repr(str(database))))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    storage = {"database": f"sqlite:///{database}", "database_timeout": 0.5}
+    config = {"builtin_plugins": False, "plugins": {plugin: {}}, "storage": storage}
+    with RunningHost(settings_for_test(config, tmp_path / "data")) as host, BrowserWithoutScreen(host) as browser:
+        browser.enter(host, add_person(host))
+        with structlog.testing.capture_logs() as logs:
+            page = browser.get(f"/dashboard/shouts/{text}")
+        assert (page.status, answer in page.text) == (status, True)
+        (line,) = (line for line in logs if line["event"] == "a quota could not be given back")
+        assert line["quota"] == "articles_created"

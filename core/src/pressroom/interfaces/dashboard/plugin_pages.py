@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
+import structlog
 from markupsafe import Markup
 from sanic import HTTPResponse
 
@@ -16,6 +17,8 @@ from pressroom.http.responses import Endpoint, checked_answer, plugin_failures
 from pressroom.interfaces.dashboard.frame import DashboardFrame, DashboardRequest
 from pressroom.interfaces.dashboard.roles import WITHOUT_FORM, role_refusal, stricter
 from pressroom.sdk import DashboardPage, HttpRequest, Route
+
+log = structlog.get_logger()
 
 
 class PluginPages:
@@ -116,7 +119,11 @@ class PluginPages:
             raise
         finally:
             if not counts:
-                await quotas.give_back(user.id, quota, month)
+                # The action itself is over: an outage now must not hide its result or its own error.
+                try:
+                    await quotas.give_back(user.id, quota, month)
+                except BackendError as error:
+                    log.warning("a quota could not be given back", quota=quota, error=error.message)
 
     def _check_plan(self, page: DashboardPage, visit: DashboardRequest, fields: Fields) -> None:
         """Raise `Forbidden` if a form does the same as a tool that the plan does not include."""
