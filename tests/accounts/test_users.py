@@ -2,17 +2,20 @@
 
 import asyncio
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
 from argon2.profiles import CHEAPEST
 from pressroom.accounts.sessions import Sessions
-from pressroom.accounts.users import Users
+from pressroom.accounts.users import Users, password_stamp
 from pressroom.config import Settings
 from pressroom.errors import InvalidInput, NotFound
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import IdentityRow, UserRow
 from sqlalchemy import select, text, update
+from structlog.testing import capture_logs
+from support.databases import locked, migrated, settings_with_database
 
 PASSWORD = "four quiet random words"
 
@@ -176,6 +179,25 @@ async def test_a_hash_with_old_parameters_is_renewed_at_the_next_sign_in(users: 
     assert await stored_hash(database, user.id) == renewed
 
 
+@pytest.mark.usefixtures("real_hashes")
+async def test_a_hash_that_cannot_be_renewed_is_good_for_the_sign_in(tmp_path: Path) -> None:
+    settings = settings_with_database({"database_timeout": 0.3}, tmp_path)
+    async with migrated(settings) as database:
+        users = Users(database, settings)
+        user = await users.add("ada@example.com", password=PASSWORD)
+        old = PasswordHasher.from_parameters(CHEAPEST).hash(PASSWORD)
+        async with database.writing() as session:
+            await session.execute(update(UserRow).where(UserRow.id == user.id).values(password_hash=old))
+        with locked(Path(str(database.url.database))), capture_logs() as logs:
+            found = await users.verify_password("ada@example.com", PASSWORD)
+        assert found is not None
+        assert found.password_stamp == password_stamp(old)
+        assert [(line["log_level"], line["event"]) for line in logs if line.get("user") == user.id] == [
+            ("warning", "a password could not be hashed again with the current parameters")
+        ]
+        assert await stored_hash(database, user.id) == old
+
+
 @pytest.mark.parametrize("by", ["disabling", "a new password", "removing the password"])
 async def test_sessions_end_with_what_let_them_in(
     users: Users, database: SqlDatabase, database_settings: Settings, by: str
@@ -209,8 +231,10 @@ async def test_a_person_at_a_provider_signs_in_to_one_account(users: Users) -> N
 
 async def test_an_account_and_its_person_are_made_together_or_not_at_all(users: Users, database: SqlDatabase) -> None:
     await users.add_with_identity("ada@example.com", name="Ada", issuer="https://id.example", subject="7")
-    with pytest.raises(InvalidInput):
+    with pytest.raises(InvalidInput, match=r"^identity: this person already signs in to another account$"):
         await users.add_with_identity("bob@example.com", name="Bob", issuer="https://id.example", subject="7")
+    with pytest.raises(InvalidInput, match=r"^email: there is already an account"):
+        await users.add_with_identity("ada@example.com", name="Ada", issuer="https://id.example", subject="8")
     assert await users.by_email("bob@example.com") is None
     async with database.reading() as session:
         assert len((await session.scalars(select(IdentityRow))).all()) == 1

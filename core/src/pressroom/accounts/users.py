@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+import structlog
 from sqlalchemy import Select, delete, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -17,10 +18,12 @@ from pressroom.accounts.passwords import PasswordHashes, acceptable_password
 from pressroom.accounts.records import User
 from pressroom.columns import as_id, hash_of, new_id
 from pressroom.config.models import Settings
-from pressroom.errors import InvalidInput, NotFound
+from pressroom.errors import BackendError, InvalidInput, NotFound, Overloaded
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import IdentityRow, SessionRow, UserRow
 from pressroom.validation.echo import is_line, nearest, quoted
+
+log = structlog.get_logger()
 
 MAX_EMAIL_LENGTH: Final = 254
 _MAX_LOCAL_LENGTH: Final = 64
@@ -157,7 +160,7 @@ class Users:
             await self.get(user_id)
             owner = await self.by_identity(issuer, subject)
             if owner is None or owner.id != user_id:
-                raise InvalidInput("identity", "this person already signs in to another account") from None
+                raise _signs_in_elsewhere() from None
 
     async def add_with_identity(self, email: str, *, name: str, issuer: str, subject: str) -> User:
         """Create an account without a password and link it to a person at an identity provider, in one transaction.
@@ -173,6 +176,8 @@ class Users:
                 await session.flush()
                 session.add(identity)
         except IntegrityError:
+            if await self.by_identity(issuer, subject) is not None:
+                raise _signs_in_elsewhere() from None
             raise _taken(row.email) from None
         return user_of(row)
 
@@ -257,13 +262,20 @@ class Users:
         return await self._hashes.make(acceptable_password(password, words=(*words, self._brand)))
 
     async def _rehash(self, user_id: str, before: str, password: str) -> str:
-        encoded = await self._hashes.make_of_known(password)
-        async with self._database.writing() as session:
-            await session.execute(
-                update(UserRow)
-                .where(UserRow.id == user_id, UserRow.password_hash == before)
-                .values(password_hash=encoded)
+        """Replace a hash that has other parameters, and return the stored one: the old one if that fails."""
+        try:
+            encoded = await self._hashes.make_of_known(password)
+            async with self._database.writing() as session:
+                await session.execute(
+                    update(UserRow)
+                    .where(UserRow.id == user_id, UserRow.password_hash == before)
+                    .values(password_hash=encoded)
+                )
+        except (BackendError, Overloaded) as error:
+            log.warning(
+                "a password could not be hashed again with the current parameters", user=user_id, error=error.message
             )
+            return before
         return encoded
 
     async def _row_by_email(self, email: str) -> UserRow | None:
@@ -336,6 +348,10 @@ def _checked_name(name: str) -> str:
 
 def _taken(email: str) -> InvalidInput:
     return InvalidInput("email", f"there is already an account with the e-mail address {email}")
+
+
+def _signs_in_elsewhere() -> InvalidInput:
+    return InvalidInput("identity", "this person already signs in to another account")
 
 
 def _unknown() -> NotFound:
