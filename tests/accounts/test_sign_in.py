@@ -12,7 +12,7 @@ from pressroom.accounts.users import Users
 from pressroom.config import Settings
 from pressroom.errors import BackendError, Forbidden, Overloaded, PressroomError, RateLimited, SignInFailed
 from pressroom.limits import memory_limits
-from pressroom.sdk import Limiter
+from pressroom.sdk import Limiter, LimitStatus, Rate
 from pressroom.storage.database import SqlDatabase
 from pressroom.testing.running import settings_for_test
 from structlog.testing import capture_logs
@@ -170,6 +170,40 @@ async def test_while_nothing_can_be_counted_the_operator_s_choice_holds(
     assert await outcome(sign_in, "ada@example.com", PASSWORD) == "ada@example.com"
     with pytest.raises(SignInFailed):
         await sign_in.with_password("ada@example.com", WRONG, client_ip="192.0.2.1")
+
+
+class AwayInBetween:
+    """A limiter whose store goes away while a sign-in is counted, after the first of its windows."""
+
+    def __init__(self, limiter: Limiter) -> None:
+        self._limiter = limiter
+        self.give_back = limiter.give_back
+        self._taken = 0
+
+    async def open(self) -> None:
+        """Do nothing, since the inner limiter is open."""
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+    async def take(self, rate: Rate, key: str, cost: float) -> LimitStatus:
+        self._taken += 1
+        if self._taken % 2 == 0:
+            raise BackendError("the store is away")
+        return await self._limiter.take(rate, key, cost)
+
+    async def peek(self, rate: Rate, key: str) -> LimitStatus:
+        return await self._limiter.peek(rate, key)
+
+
+async def test_a_sign_in_that_is_only_half_counted_costs_nothing(
+    users: Users, limiter: Limiter, settings: Settings
+) -> None:
+    chosen = settings.model_copy(update={"limits": settings.limits.model_copy(update={"on_outage": "refuse"})})
+    sign_in = SignIn(users, AwayInBetween(limiter), chosen)
+    for _ in range(5):
+        assert (await outcome(sign_in, "ada@example.com", PASSWORD)).startswith("overloaded")
+    assert await outcome(SignIn(users, limiter, settings), "ada@example.com", PASSWORD) == "ada@example.com"
 
 
 async def test_an_outage_of_the_database_is_no_failed_sign_in(

@@ -115,13 +115,16 @@ class SignIn:
 
     async def _count(self, windows: Sequence[Window]) -> None:
         passed: list[Window] = []
-        for window in windows:
-            status = await self._take(window)
-            if status is not None and not status.allowed:
-                await self._give_back(passed)
-                raise _refusal(status)
-            if status is not None:
-                passed.append(window)
+        try:
+            for window in windows:
+                status = await self._take(window)
+                if status is not None and not status.allowed:
+                    raise _refusal(status)
+                if status is not None:
+                    passed.append(window)
+        except (Overloaded, RateLimited):
+            await self._give_back(passed)
+            raise
 
     async def _take(self, window: Window) -> LimitStatus | None:
         try:
