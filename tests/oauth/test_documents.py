@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from html import unescape
 
 import httpx
 import pytest
@@ -74,7 +75,9 @@ def test_nothing_is_fetched_from_inside_and_not_often(host: RunningHost, flow_of
         refused = flow.authorize()
         assert refused.status_code == 400
         assert "public internet" in refused.text
-    assert flow.authorize().status_code == 429
+    refused = flow.authorize()
+    assert refused.status_code == 429
+    assert "the limit of 3 per hour registrations by one account is used up" in unescape(refused.text).lower()
 
 
 def test_switched_off_an_address_is_no_client(start: Start, flow_of: FlowOf) -> None:

@@ -151,6 +151,17 @@ def test_the_limit_counts_new_clients_of_one_address(start: Start) -> None:
         assert refused.headers["access-control-allow-origin"] == "*"
 
 
+def test_a_registration_that_the_server_could_not_store_does_not_count(start: Start) -> None:
+    host = start(oauth={"registration_rate": "1/hour"})
+    with httpx.Client(base_url=host.url) as http:
+        flow = Flow(host.url, http, http)
+        host.run(host.host.database.close())
+        for _ in range(3):
+            assert flow.registered().status_code == 503
+        host.run(host.host.database.open())
+        assert [flow.registered().status_code for _ in range(2)] == [201, 429]
+
+
 def test_of_fifty_registrations_at_once_the_limit_lets_its_number_through(start: Start) -> None:
     host = start(oauth={"registration_rate": "10/hour"})
 

@@ -143,7 +143,7 @@ class AuthorizationEndpoint:
             return known
         # Only signed-in people can make the server fetch a document.
         user = await self._user(request)
-        await self._limit.take(f"account {user.id}")
+        await self._limit.take_document(user.id)
         return await documents.fetch(client_id)
 
     async def _user(self, request: Request) -> User:

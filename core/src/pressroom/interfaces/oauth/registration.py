@@ -29,7 +29,7 @@ _DEPTH: Final = 16
 
 
 class RegistrationLimit:
-    """Rate limit on storing new clients, for each IP address."""
+    """Rate limit on storing new clients, for each IP address, and for each account that names a metadata document."""
 
     def __init__(self, host: Host) -> None:
         self._limiter = host.services.limiter
@@ -38,8 +38,15 @@ class RegistrationLimit:
 
     async def take(self, client_ip: str) -> None:
         """Count one registration. Raises `RateLimited`, or `BackendError` if `[limits] on_outage` is `refuse`."""
+        await self._take(client_ip, "from one IP address")
+
+    async def take_document(self, user_id: str) -> None:
+        """Count a metadata document that is fetched for an account. Raises the same errors as `take`."""
+        await self._take(f"account {user_id}", "by one account")
+
+    async def _take(self, source: str, sources: str) -> None:
         try:
-            status = await self._limiter.take(self._rate, _key(client_ip), 1)
+            status = await self._limiter.take(self._rate, _key(source), 1)
         except BackendError as error:
             log.warning("registrations cannot be counted", error=error.message)
             if self._refuse_on_outage:
@@ -48,7 +55,7 @@ class RegistrationLimit:
         if not status.allowed:
             seconds = max(1, math.ceil(status.reset_at - time.time()))
             raise RateLimited(
-                f"the limit of {self._rate} registrations from one IP address is used up; "
+                f"the limit of {self._rate} registrations {sources} is used up; "
                 f"try again in {counted(seconds, 'second')}",
                 retry_after=seconds,
             )
@@ -61,8 +68,8 @@ class RegistrationLimit:
             log.warning("registrations cannot be counted", error=error.message)
 
 
-def _key(client_ip: str) -> str:
-    return f"oauth registration\n{client_ip}"
+def _key(source: str) -> str:
+    return f"oauth registration\n{source}"
 
 
 class Registration:
@@ -85,7 +92,11 @@ class Registration:
         metadata = check_metadata(_body(request))
         client_ip = request.ctx.client_ip
         await self._limit.take(client_ip)
-        registered = await self._clients.register(metadata, client_ip)
+        try:
+            registered = await self._clients.register(metadata, client_ip)
+        except BackendError:
+            await self._limit.give_back(client_ip)
+            raise
         if not registered.is_new:
             await self._limit.give_back(client_ip)
         return answer(_members(registered), 201)
