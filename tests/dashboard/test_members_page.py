@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pressroom.accounts.records import User
+from pressroom.sdk import Rate
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support.members import SWITCH, invite, make_member, switch
@@ -101,7 +102,9 @@ def test_the_switcher_leads_from_account_to_account(
     there = switch(theirs, person)
     assert "Account of ada@example.org" in there.one("details.switcher summary")
     assert "Latest calls" not in there.text
+    assert "You switched accounts." in there.text
     back = switch(theirs)
+    assert "You switched accounts." in back.text
     assert "Latest calls" in back.text
     # Nobody gets into an account by naming it.
     stranger = add_person(host, "stranger@example.org")
@@ -113,6 +116,24 @@ def test_what_is_wrong_with_an_invitation_is_said_beside_it(signed_in: BrowserWi
     wrong = signed_in.submit(page, MEMBERS, action="invite", role="reader", note="x" * 101)
     assert (wrong.status, wrong.one("#f-note-error")) == (400, "Must have at most 100 characters.")
     assert signed_in.submit(page, MEMBERS, action="invite", role="owner", note="").status == 400
+
+
+def test_who_has_made_too_many_invitations_is_told_when_to_make_the_next(
+    host: RunningHost, browser: BrowserWithoutScreen
+) -> None:
+    account = add_person(host, "many@example.org")
+    browser.enter(host, account)
+    page = browser.get(MEMBERS)
+
+    async def make_a_hundred() -> None:
+        for _ in range(100):
+            await host.host.services.limiter.take(Rate(100, 86_400), f"invitations\n{account.id}", 1)
+
+    host.run(make_a_hundred())
+    refused = browser.submit(page, MEMBERS, action="invite", role="reader", note="")
+    assert refused.status == 429
+    assert "try again in 24 hours" in refused.text
+    assert 82_800 < int(refused.response.headers["Retry-After"]) <= 86_400
 
 
 def test_somebody_without_an_account_makes_one_with_the_invitation(

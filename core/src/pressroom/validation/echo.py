@@ -111,8 +111,10 @@ def shown_path(path: Iterable[str | int]) -> str:
 
 
 def waiting_time(seconds: int) -> str:
-    """Return a waiting time as text: in seconds, or from two minutes in minutes, rounded up."""
-    return counted(seconds, "second") if seconds < 120 else counted(-(-seconds // 60), "minute")
+    """Return a waiting time as text, rounded up: in seconds, minutes (from two on) or hours (from two on)."""
+    if seconds < 120:
+        return counted(seconds, "second")
+    return counted(-(-seconds // 60), "minute") if seconds < 7200 else counted(-(-seconds // 3600), "hour")
 
 
 def counted(number: int, noun: str) -> str:

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,6 +29,7 @@ from pressroom.interfaces.dashboard.roles import name_of
 from pressroom.interfaces.dashboard.sign_in_pages import PASSWORD_HELP, SignInPages
 from pressroom.interfaces.dashboard.views import ago, day
 from pressroom.sdk import Rate
+from pressroom.validation.echo import waiting_time
 
 log = structlog.get_logger()
 
@@ -134,7 +137,7 @@ class MembersPage:
         """`POST /dashboard/switch`: switch to another account, or to one's own if the ID is empty."""
         fields = self._browser.form(visit.request)
         await self._browser.work_in(visit.request, first(fields, "account"))
-        return self._frame.redirect(DASHBOARD)
+        return self._frame.redirect(f"{DASHBOARD}?done=switched")
 
     async def _invite(self, visit: DashboardRequest, fields: Fields) -> HTTPResponse:
         role, note = first(fields, "role"), first(fields, "note")
@@ -158,7 +161,10 @@ class MembersPage:
             log.warning("invitations cannot be counted", error=str(error))
             return
         if not status.allowed:
-            raise RateLimited("you have created too many invitations today; try again tomorrow", retry_after=3600)
+            seconds = max(1, math.ceil(status.reset_at - time.time()))
+            raise RateLimited(
+                f"you have created too many invitations; try again in {waiting_time(seconds)}", retry_after=seconds
+            )
 
     async def _page(
         self,
