@@ -115,6 +115,18 @@ def test_a_message_about_it_does_not_repeat_it() -> None:
     assert SECRET not in str(caught.value) + caught.value.hint
 
 
+@pytest.mark.parametrize("held", [f'{{"tools": ["{SECRET}"', f'["{SECRET}"]', SECRET])
+@pytest.mark.parametrize("key", ["plans", "plans.staff", "storage.s3"])
+def test_a_table_that_is_not_json_is_called_that(key: str, held: str) -> None:
+    Path("table").write_text(held)
+    for reference, place in (('{ "$file" = "table" }', "table"), ('{ "$env" = "TABLE" }', "TABLE")):
+        with pytest.raises(InvalidConfig) as caught:
+            loaded(f"{key} = {reference}", TABLE=held)
+        (problem,) = caught.value.problems
+        assert str(problem) == f"{place}: {key}: must be a JSON object"
+        assert SECRET not in str(caught.value) + caught.value.hint
+
+
 PLUGIN = """
 class Own(PluginConfig):
     token: str = Field(default="", description="A token.")

@@ -274,7 +274,11 @@ def _validated(
 
 
 def _read_at(path: KeyPath, text: str) -> Any:
-    """Convert the text of a reference to the type at a key. In a plugin's own configuration, it stays text."""
+    """Convert the text of a reference to the type at a key. In a plugin's own configuration, it stays text.
+
+    Raises:
+        ValueError: The key is a table, and the text is not a JSON object.
+    """
     kind: Any = Settings
     for part in path:
         kind = _type_in(kind, str(part)) if kind is not None and not isinstance(part, int) else str
@@ -282,5 +286,8 @@ def _read_at(path: KeyPath, text: str) -> Any:
         decoded = _decoded(text)
         return decoded if isinstance(decoded, list) else [part.strip() for part in text.split(",")]
     if get_origin(kind) is dict or is_model(kind):
-        return _decoded(text)
+        decoded = _decoded(text)
+        if not isinstance(decoded, dict):
+            raise ValueError("must be a JSON object")
+        return decoded
     return text

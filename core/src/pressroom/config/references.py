@@ -14,7 +14,7 @@ VARIABLE: Final = "$env"
 MAX_BYTES: Final = 65_536
 
 Read = Callable[[KeyPath, str], Any]
-"""Converts the text of a reference to the value for a key."""
+"""Converts the text of a reference to the value for a key. Raises `ValueError` with the problem, without the text."""
 
 
 class References:
@@ -52,7 +52,11 @@ class References:
         except ValueError as error:
             self.problems.append(ConfigProblem(key, str(error), self._origins.nearest(key)))
             return _MISSING
-        value = self._read(path, text)
+        try:
+            value = self._read(path, text)
+        except ValueError as error:
+            self.problems.append(ConfigProblem(key, str(error), origin))
+            return _MISSING
         self._origins.record(path, value, origin)
         self._origins.hidden.add(key)
         return value
