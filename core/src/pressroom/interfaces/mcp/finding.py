@@ -24,7 +24,8 @@ FIND_TOOLS, CALL_TOOL = HOST_TOOL_NAMES
 MAX_QUERY_LENGTH: Final = 200
 
 _WORD: Final = re.compile(r"[^\W_]+")
-_ENDINGS: Final = ("ing", "ies", "es", "ed", "s")
+_ENDINGS: Final = ("ing", "ed")
+_LONG_PLURALS: Final = ("ies", "ches", "shes", "sses", "xes")
 _MIN_STEM_LENGTH: Final = 3
 _MIN_PREFIX_LENGTH: Final = 4
 _PREFIX_WEIGHT: Final = 0.5
@@ -126,10 +127,23 @@ def _words(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """Return a word without common English endings, so that `links` matches `link`."""
+    """Return a word without common English endings: `link` and `links`, or `write` and `writing`, have one stem."""
+    stem = _singular(word)
     for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _MIN_STEM_LENGTH:
-            return word[: -len(ending)]
+        if stem.endswith(ending) and len(stem) - len(ending) >= _MIN_STEM_LENGTH:
+            stem = stem[: -len(ending)]
+            break
+    if stem.endswith("e") and len(stem) > _MIN_PREFIX_LENGTH:
+        return stem[:-1]
+    return f"{stem[:-1]}i" if stem.endswith("y") else stem
+
+
+def _singular(word: str) -> str:
+    """Return a word without the ending of a plural. The `y` of `copy` is an `i` in `copies` and in stems."""
+    if word.endswith(_LONG_PLURALS) and len(word) - 2 >= _MIN_STEM_LENGTH:
+        return word[:-2]
+    if word.endswith("s") and not word.endswith("ss") and len(word) > _MIN_STEM_LENGTH:
+        return word[:-1]
     return word
 
 
