@@ -75,7 +75,9 @@ class ConnectionPages:
         try:
             connection, key = await self._accounts.api_keys.create(visit.user.id, name, choice)
         except InvalidInput as error:
-            return await self._list(visit, status=400, name=name, name_error=sentence(error.problem), choice=choice)
+            problem = sentence(error.problem)
+            texts = {"name_error": problem} if error.field == "name" else {"problem": problem}
+            return await self._list(visit, status=400, name=name, choice=choice, **texts)
         return self._frame.page(
             visit,
             "new_key.html",
