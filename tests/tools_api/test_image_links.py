@@ -9,6 +9,8 @@ from typing import Any
 import httpx
 import pytest
 from PIL import Image
+from pressroom.interfaces.tools_api.image_links import DesignSigner
+from pressroom.storage.files.signing import signing_secret
 from pressroom.testing import RunningHost
 from support.http_fixtures import Start
 
@@ -131,6 +133,16 @@ def test_only_images_that_are_drawn_anew_are_counted(start: Start, client: Clien
     cached = client(start(image_links={"rate_limit": "1/hour"}))
     url = link(cached)
     assert [cached.get(url).status_code for _ in range(3)] == [200, 200, 200]
+
+
+def test_a_design_that_the_tool_no_longer_takes_is_refused_as_documented(start: Start, client: Client) -> None:
+    host = start()
+    http = client(host)
+    before_an_update = DesignSigner(signing_secret(host.host.settings)).query("qr-code-generator", {**MENU, "size": 9})
+    answer = http.get(f"{QR}/image", params=before_an_update)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "validation_error")
+    paths = http.get("/openapi.json").json()["paths"]
+    assert "400" in paths[f"{QR}/image"]["get"]["responses"]
 
 
 def test_without_javascript_the_result_has_the_lasting_url(api: httpx.Client) -> None:

@@ -30,7 +30,10 @@ _FORBIDDEN: Final = 403
 
 _REASONS: Final = {
     400: ("InvalidInput", "The body is not JSON, or a parameter is missing, unknown or out of bounds."),
-    _FORBIDDEN: ("Forbidden", "The URL was altered, or the operator of the server has withdrawn its image."),
+    _FORBIDDEN: (
+        "Forbidden",
+        "The caller may not use the tool, the URL was altered, or the operator withdrew its image.",
+    ),
     404: ("NotFound", "There is no such tool."),
     405: ("MethodNotAllowed", "The path takes another method."),
     413: ("PayloadTooLarge", "The body is too large."),
@@ -161,7 +164,7 @@ def _lasting_paths(entry: PlanTool, brand_key: str) -> dict[str, Any]:
                 "requestBody": _body(generator),
                 "responses": {
                     "200": {**link, "headers": {**COMMON_HEADERS, **RATE_LIMIT_HEADERS}},
-                    **_refusals(),
+                    **_refusals(*_REASONS),
                 },
             }
         },
@@ -178,7 +181,7 @@ def _lasting_paths(entry: PlanTool, brand_key: str) -> dict[str, Any]:
                 "responses": {
                     "200": image,
                     "304": {"description": "The image is what `If-None-Match` names.", "headers": kept},
-                    **_refusals(_FORBIDDEN, 404, 405, 429, 500, 503),
+                    **_refusals(400, _FORBIDDEN, 404, 405, 429, 500, 503),
                 },
             }
         },
@@ -195,7 +198,7 @@ def _body(generator: Generator) -> dict[str, Any]:
 
 
 def _refusals(*statuses: int) -> dict[str, Any]:
-    """Return the responses with these statuses, or by default all of a request with parameters."""
+    """Return the responses with these statuses, or by default those of generating a file."""
     return {
         str(status): {"$ref": f"#/components/responses/{name}"}
         for status, (name, _) in _REASONS.items()
