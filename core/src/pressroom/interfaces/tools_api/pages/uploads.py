@@ -19,6 +19,7 @@ REMOVE: Final = "_remove"
 
 _DEFAULT_LENGTH: Final = 200_000
 _HEAD_ROOM: Final = 64
+_MAX_BRANDS_BYTES: Final = 256
 _NAMES: Final = {
     "image/avif": "AVIF",
     "image/gif": "GIF",
@@ -40,9 +41,18 @@ def type_of_image(content: bytes) -> str:
         return "image/gif"
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "image/webp"
-    if content[4:8] == b"ftyp" and content[8:12] in (b"avif", b"avis", b"mif1"):
+    if _is_avif(content):
         return "image/avif"
     return "image/svg+xml" if _SVG.match(content) and b"<svg" in content else ""
+
+
+def _is_avif(content: bytes) -> bool:
+    """Return whether the file type box (ISO/IEC 14496-12) names AVIF, as its major brand or a compatible one."""
+    if content[4:8] != b"ftyp":
+        return False
+    end = min(int.from_bytes(content[:4], "big"), _MAX_BRANDS_BYTES)
+    brands = (content[at : at + 4] for at in (8, *range(16, end, 4)))
+    return any(brand in (b"avif", b"avis") for brand in brands)
 
 
 def max_file_bytes(param: Param) -> int:
