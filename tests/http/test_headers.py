@@ -95,8 +95,12 @@ def test_metrics_behind_a_token_count_what_happened(start: Start) -> None:
     httpx.post(f"{host.url}/tools/{'x' * 50}/api/generate", json={})
 
     assert httpx.get(f"{host.url}/metrics").status_code == 401
-    assert httpx.get(f"{host.url}/metrics", headers={"authorization": "Bearer wrong"}).status_code == 401
-    text = httpx.get(f"{host.url}/metrics", headers={"authorization": "Bearer let-me-see"}).text
+    for refused in ("Bearer wrong", "let-me-see", "Basic let-me-see", "Bearerlet-me-see", "Bearer"):
+        assert httpx.get(f"{host.url}/metrics", headers={"authorization": refused}).status_code == 401, refused
+    assert httpx.get(f"{host.url}/metrics", headers={"authorization": "bearer let-me-see"}).status_code == 200
+    answer = httpx.get(f"{host.url}/metrics", headers={"authorization": "Bearer let-me-see"})
+    assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    text = answer.text
     assert 'pressroom_requests_total{code="ok",tool="text-file"} 2.0' in text
     assert 'pressroom_requests_total{code="validation_error",tool="text-file"} 1.0' in text
     assert 'pressroom_cache_hits_total{tool="text-file"} 1.0' in text

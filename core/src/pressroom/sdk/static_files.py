@@ -66,7 +66,8 @@ def static_files(path: str, package: str, folder: str = "static") -> Route:
         if found is None:
             raise NotFound(f"there is no file {request.path_params['name'][:80]!r}")
         headers = {"ETag": found.etag, "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
-        if found.etag in request.headers.get("if-none-match", ""):
+        known = request.headers.get("if-none-match", "")
+        if known.strip() == "*" or found.etag in known:
             return HttpResponse(b"", 304, found.media_type, headers)
         return HttpResponse(found.content, 200, found.media_type, headers)
 

@@ -8,8 +8,7 @@ import orjson
 from sanic import HTTPResponse, Request
 
 from pressroom.host.host import Host
-
-METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+from pressroom.observability.metrics import CONTENT_TYPE
 
 
 class Health:
@@ -48,11 +47,11 @@ class Health:
     async def metrics(self, request: Request) -> HTTPResponse:
         """`GET /metrics`: the metrics in Prometheus text format, for clients with the operator's token."""
         token = self._host.settings.metrics.token
-        given = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
-        known = token.get_secret_value().encode() if token else b""
-        if not known or not hmac.compare_digest(given.encode(errors="surrogateescape"), known):
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        known = token.get_secret_value().encode() if token and scheme.lower() == "bearer" else b""
+        if not known or not hmac.compare_digest(given.strip().encode(errors="surrogateescape"), known):
             return _json({"error": "unauthorized"}, 401, {"WWW-Authenticate": "Bearer"})
-        return HTTPResponse(self._host.services.metrics.render(), content_type=METRICS_TYPE)
+        return HTTPResponse(self._host.services.metrics.render(), content_type=CONTENT_TYPE)
 
 
 def _json(document: dict[str, object], status: int = 200, headers: dict[str, str] | None = None) -> HTTPResponse:
