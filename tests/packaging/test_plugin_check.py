@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
+from zipfile import ZipFile
 
 import pytest
 from pressroom.cli import plugin_types
@@ -81,7 +82,7 @@ packages = ["src/acme_{id_}"]
 
 
 def check(*arguments: str | Path, cwd: Path | None = None, isolated: bool = False) -> Done:
-    """Check what the first argument, and any further one that is no option, names.
+    """Check what the first argument, and further ones that are not options, name.
 
     Only `isolated` packages are built with build tools that are installed for them, which takes seconds.
     """
@@ -295,6 +296,19 @@ def test_a_package_that_cannot_be_built_is_named_with_the_last_lines(tmp_path: P
     assert finding["promise"] == "it can be built and installed"
     assert "version" in finding["seen"]
     assert "contracts" not in found
+
+
+def test_a_file_that_is_not_a_wheel_is_named(tmp_path: Path) -> None:
+    broken = tmp_path / "broken-1.0-py3-none-any.whl"
+    for content in (b"not a zip", b"PK\x05\x06" + bytes(18)):
+        broken.write_bytes(content)
+        (finding,) = stages(check(broken, "--json"))["package"]["findings"]
+        assert finding["promise"] == "it can be built and installed"
+        assert finding["seen"] == f"{broken} is not a wheel"
+    with ZipFile(broken, "w") as archive:
+        archive.writestr("broken-1.0.dist-info/WHEEL", "")
+    (finding,) = stages(check(broken, "--json"))["package"]["findings"]
+    assert finding["seen"] == f"{broken} is not a wheel"
 
 
 def test_a_plugin_that_never_ends_is_cut_off(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from email.parser import HeaderParser
 from pathlib import Path
 from typing import Final
-from zipfile import ZipFile
+from zipfile import BadZipFile, ZipFile
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -67,18 +67,20 @@ def read_wheel(wheel: Path) -> BuiltPackage:
     """Read the metadata and file names of a wheel.
 
     Raises:
-        InstallFailed: the archive is not a wheel.
+        InstallFailed: the file is not a wheel.
     """
-    with ZipFile(wheel) as archive:
-        names = [name for name in archive.namelist() if not name.endswith("/")]
-        folder = next((name.partition("/")[0] for name in names if ".dist-info/" in name), "")
-        if not folder:
-            raise InstallFailed(
-                f"{wheel} is not a wheel", "name a project's folder, or a wheel that was built from one"
-            )
-        headers = HeaderParser().parsestr(archive.read(f"{folder}/METADATA").decode())
-        metadata = {key: tuple(str(value) for value in headers.get_all(key) or ()) for key in set(headers.keys())}
-        declared = archive.read(f"{folder}/entry_points.txt").decode() if f"{folder}/entry_points.txt" in names else ""
+    try:
+        with ZipFile(wheel) as archive:
+            names = [name for name in archive.namelist() if not name.endswith("/")]
+            folder = next((name.partition("/")[0] for name in names if ".dist-info/" in name), "")
+            if f"{folder}/METADATA" not in names:
+                raise _not_a_wheel(wheel)
+            headers = HeaderParser().parsestr(archive.read(f"{folder}/METADATA").decode())
+            declares = f"{folder}/entry_points.txt" in names
+            declared = archive.read(f"{folder}/entry_points.txt").decode() if declares else ""
+    except BadZipFile as error:
+        raise _not_a_wheel(wheel) from error
+    metadata = {key: tuple(str(value) for value in headers.get_all(key) or ()) for key in set(headers.keys())}
     own = [name for name in names if not name.startswith(folder)]
     packages = {name.partition("/")[0].removesuffix(".py") for name in own if name.endswith(".py")}
     return BuiltPackage(
@@ -90,6 +92,10 @@ def read_wheel(wheel: Path) -> BuiltPackage:
         tuple(sorted(packages)),
         tuple(own),
     )
+
+
+def _not_a_wheel(file: Path) -> InstallFailed:
+    return InstallFailed(f"{file} is not a wheel", "name a project's folder, or a wheel that was built from one")
 
 
 def _entry_points(text: str) -> dict[str, str]:
