@@ -95,7 +95,7 @@ def packages_now() -> dict[str, InstalledPackage]:
 
 
 def requirement(text: str) -> str:
-    """Return the installer's argument for a package name, a path or the URL of a git repository.
+    """Return the installer's argument for a package name, a path or URL, or a name with a URL (`name @ URL`).
 
     Raises:
         PressroomError: `text` has another form, or names the server or a built-in plugin.
@@ -107,15 +107,18 @@ def requirement(text: str) -> str:
     path = Path(text).expanduser()
     if path.exists() and (os.sep in text or path.is_dir() or path.suffix in (".whl", ".gz", ".zip")):
         return str(path.absolute())
-    if os.sep in text or text.endswith((".whl", ".tar.gz", ".zip")):
-        raise PressroomError(f"there is no file or folder {text}", hint="check the path")
     try:
-        name = canonicalize_name(Requirement(text).name)
-    except InvalidRequirement as error:
+        parsed = Requirement(text)
+    except InvalidRequirement:
+        parsed = None
+    direct = parsed is not None and "://" in (parsed.url or "")
+    if not direct and (os.sep in text or text.endswith((".whl", ".tar.gz", ".zip"))):
+        raise PressroomError(f"there is no file or folder {text}", hint="check the path")
+    if parsed is None:
         raise PressroomError(
             f"{text!r} is not the name of a package", hint="give a name, a path, or the URL of a git repository"
-        ) from error
-    _refuse_own(name)
+        )
+    _refuse_own(canonicalize_name(parsed.name))
     return text
 
 

@@ -39,8 +39,9 @@ def install_packages(
 ) -> int:
     """Install plugins into the environment that this command runs in.
 
-    PACKAGE is a name, the path of a wheel or a folder, or the URL of a git repository. The server and its built-in
-    plugins keep their versions: a package that needs other ones is refused.
+    PACKAGE is a name, the path of a wheel or a folder, or the URL of a wheel or a git repository; a name can come with
+    a URL, as in "NAME @ URL". The server and its built-in plugins keep their versions: a package that needs other ones
+    is refused.
     """
     from pressroom.cli import installing  # noqa: PLC0415 - most commands do without
 
