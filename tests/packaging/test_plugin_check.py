@@ -288,6 +288,16 @@ def test_a_crash_of_mypy_is_repeated_without_its_cache_and_is_no_type_error(tmp_
     assert "--show-traceback" in finding["fix"]
 
 
+def test_a_type_check_that_never_ends_is_cut_off(tmp_path: Path) -> None:
+    made = project(tmp_path, "untypable", "NUMBER = 1\n")
+    (tmp_path / "endless.py").write_text("import threading\nthreading.Event().wait(600)\n")
+    with (made / "pyproject.toml").open("a") as file:
+        file.write('\n[tool.mypy]\nstrict = true\nplugins = ["endless.py"]\n')
+    (finding,) = stages(check(made, "--json", "--timeout", "5"))["types"]["findings"]
+    assert finding["promise"] == "mypy can check its types"
+    assert "--timeout" in finding["seen"]
+
+
 def test_a_package_that_cannot_be_built_is_named_with_the_last_lines(tmp_path: Path) -> None:
     made = project(tmp_path, "unbuilt", TOOL)
     (made / "pyproject.toml").write_text("[project]\nname = 7\n")

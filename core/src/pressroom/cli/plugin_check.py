@@ -130,7 +130,7 @@ def _check_packages(
             return
         packages = {path: package for path, (_, package) in built.items() if package}
         sources = source_paths(packages, folder / "environment")
-        for one in type_stages(packages, python):
+        for one in type_stages(packages, python, deadline):
             advance(one.named_after(sources))
         ids = [id_ for package in packages.values() for id_ in package.plugins]
         request = {"plugins": ids, "config": config, "postgresql": postgresql}

@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
 _MAX_ERRORS: Final = 20
 _CRASH: Final = "error: INTERNAL ERROR"
+_CAN_CHECK: Final = "mypy can check its types"
 
 
-def type_stages(packages: Mapping[Path, BuiltPackage], python: Path) -> Iterator[Stage]:
+def type_stages(packages: Mapping[Path, BuiltPackage], python: Path, deadline: float) -> Iterator[Stage]:
     """Check the types of packages with mypy, using the project's configuration, or strict mode if it has none.
 
     Packages in strict mode are first checked together, which takes little longer than checking one. If that finds
     errors, each is checked separately to attribute them to its own stage. Nothing is left in a project's folder; mypy
-    keeps a cache only if `MYPY_CACHE_DIR` is set.
+    keeps a cache only if `MYPY_CACHE_DIR` is set. Mypy is killed at the `deadline`, a time of `time.monotonic`.
     """
     import importlib.util  # noqa: PLC0415 - not needed by --help
 
@@ -36,7 +37,7 @@ def type_stages(packages: Mapping[Path, BuiltPackage], python: Path) -> Iterator
         return
     strict = {path: package for path, package in packages.items() if _project_of(path) is None}
     began = time.monotonic()
-    fine = len(strict) > 1 and not any(_type_errors(_strict(strict.values(), python), None))
+    fine = len(strict) > 1 and not any(_type_errors(_strict(strict.values(), python), None, deadline))
     share = (time.monotonic() - began) / max(1, len(strict))
     for path, package in packages.items():
         stage, began = Stage("types", ", ".join(package.plugins)), time.monotonic()
@@ -45,9 +46,10 @@ def type_stages(packages: Mapping[Path, BuiltPackage], python: Path) -> Iterator
             source = [str(path / "src")] if (path / "src").is_dir() else []
             names = [] if source else _named(package)
             arguments = ["--config-file", str(project), "--python-executable", str(python), *source, *names]
-            stage.findings += _type_errors(arguments, path if source else None)
+            stage.findings += _type_errors(arguments, path if source else None, deadline)
         elif not fine:
-            stage.findings += _in_environment(_type_errors(_strict([package], python), None), python.parents[1])
+            errors = _type_errors(_strict([package], python), None, deadline)
+            stage.findings += _in_environment(errors, python.parents[1])
         stage.seconds = time.monotonic() - began + (share if project is None else 0)
         yield stage
 
@@ -77,21 +79,26 @@ def _named(package: BuiltPackage) -> list[str]:
     return [argument for name in package.packages for argument in ("-p", name)]
 
 
-def _type_errors(arguments: Sequence[str], folder: Path | None) -> Iterator[BrokenPromise]:
+def _type_errors(arguments: Sequence[str], folder: Path | None, deadline: float) -> Iterator[BrokenPromise]:
     """Yield mypy's errors.
 
     Concurrent runs of mypy that share a cache can read a half-written entry and crash. A crash is therefore retried
     once without the cache and reported only if it recurs.
     """
     cache = os.environ.get("MYPY_CACHE_DIR") or os.devnull
-    done, crash = _run_mypy(arguments, folder, cache)
-    if crash and cache != os.devnull:
-        done, crash = _run_mypy(arguments, folder, os.devnull)
+    try:
+        done, crash = _run_mypy(arguments, folder, cache, deadline)
+        if crash and cache != os.devnull:
+            done, crash = _run_mypy(arguments, folder, os.devnull, deadline)
+    except subprocess.TimeoutExpired:
+        fix = "give --timeout more seconds, or see what mypy or a plugin of it waits for"
+        yield BrokenPromise("types", _CAN_CHECK, "", "no end in the time of --timeout", fix)
+        return
     if done.returncode == 0:
         return
     if crash:
         fix = "run mypy with --show-traceback, and report the crash to mypy; `# type: ignore` at the place may avoid it"
-        yield BrokenPromise("types", "mypy can check its types", crash.partition(": error:")[0], crash, fix)
+        yield BrokenPromise("types", _CAN_CHECK, crash.partition(": error:")[0], crash, fix)
         return
     lines = [line for line in done.stdout.splitlines() if _ERROR.match(line)]
     for line in lines[:_MAX_ERRORS] or [" ".join((done.stdout + done.stderr).split())]:
@@ -122,13 +129,18 @@ def advice_on(message: str) -> str:
 
 
 def _run_mypy(
-    arguments: Sequence[str], folder: Path | None, cache: str
+    arguments: Sequence[str], folder: Path | None, cache: str, deadline: float
 ) -> tuple[subprocess.CompletedProcess[str], str]:
     """Run mypy once. Return the completed process, and the line that reports a crash or an empty string."""
     command = [sys.executable, "-P", "-m", "mypy", "--no-error-summary", "--no-pretty", "--hide-error-context"]
     command += ["--cache-dir", cache, *arguments]
     done = subprocess.run(  # noqa: S603 - no shell
-        command, capture_output=True, text=True, check=False, cwd=folder
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        timeout=max(0.0, deadline - time.monotonic()),
     )
     lines = (done.stdout + done.stderr).splitlines()
     return done, next((line for line in lines if _CRASH in line), "")
