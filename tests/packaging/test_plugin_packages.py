@@ -44,20 +44,21 @@ def server_of_uv(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Envi
     return environment
 
 
-def wheel(folder: Path, id_: str, *, version: str = "1.0", requires: tuple[str, ...] = ()) -> Path:
+def wheel(folder: Path, id_: str, *, name: str = "", version: str = "1.0", requires: tuple[str, ...] = ()) -> Path:
     package = f"acme_{id_}"
     files = {f"{package}/__init__.py": "", f"{package}/plugin.py": filled(SOUND, id_)}
     folder.mkdir(exist_ok=True, parents=True)
-    name = f"acme-{id_.replace('_', '-')}"
+    name = name or f"acme-{id_.replace('_', '-')}"
     return build_wheel(folder, name, files, {id_: f"{package}.plugin"}, version=version, requires=requires)
 
 
-def project(folder: Path, id_: str) -> Path:
-    wheel(folder, id_)
+def project(folder: Path, id_: str, name: str = "") -> Path:
+    name = name or f"acme-{id_.replace('_', '-')}"
+    wheel(folder, id_, name=name)
     (folder / "backend.py").write_text(BACKEND)
     (folder / "pyproject.toml").write_text(
         f'[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
-        f'[project]\nname = "acme-{id_.replace("_", "-")}"\nversion = "1.0"\n'
+        f'[project]\nname = "{name}"\nversion = "1.0"\n'
     )
     return folder
 
@@ -135,6 +136,14 @@ def test_a_folder_and_a_git_repository_are_installed(server: Environment, tmp_pa
         server.run_tool(git, *arguments, cwd=repository)
     done = plugins(server, "install", f"git+file://{repository}")
     assert "acme-of-git 1.0 is installed" in done.stdout
+
+
+def test_a_plugin_that_is_installed_again_is_told_whatever_the_spelling_of_its_name(
+    server: Environment, tmp_path: Path
+) -> None:
+    made = project(tmp_path / "dotted", "dotted", name="Acme.Dotted")
+    for _ in range(2):
+        assert "acme-dotted 1.0 is installed. It offers:" in plugins(server, "install", made).stdout
 
 
 @pytest.mark.parametrize("installer", ["pip", "uv"])

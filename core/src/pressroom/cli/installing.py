@@ -76,8 +76,10 @@ def installed_packages() -> dict[str, InstalledPackage]:
 def _changed_at(name: str) -> int:
     try:
         found = importlib.metadata.distribution(name).locate_file("")
-        folders = Path(str(found)).glob(f"{name.replace('-', '_')}-*.dist-info")
-        return max(folder.stat().st_mtime_ns for folder in folders)
+        folders = Path(str(found)).glob("*.dist-info")
+        # Not every build tool normalises the name, as in Foo.Bar-1.0.dist-info.
+        own = (one for one in folders if canonicalize_name(one.name.partition("-")[0]) == name)
+        return max(folder.stat().st_mtime_ns for folder in own)
     except (importlib.metadata.PackageNotFoundError, OSError, ValueError):
         return 0
 
