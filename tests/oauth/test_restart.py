@@ -26,7 +26,7 @@ def command(folder: Path, *arguments: str, text: str = "", run: Callable[..., Do
 
 @contextmanager
 def running(folder: Path, port: int, flow: Flow | None = None) -> Iterator[Flow]:
-    """Run the server on that port, for a flow that goes on where it was."""
+    """Run the server on that port, for a flow that continues where it was."""
     with serving(folder, "", port=port) as server:
         if flow is None:
             flow = Flow(server.url, httpx.Client(), httpx.Client())
@@ -69,7 +69,10 @@ def test_a_flow_survives_a_restart_after_each_step(tmp_path: Path) -> None:
         assert fresh.status_code == 200, fresh.text
         [listed] = json.loads(command(tmp_path, "clients", "list", "--json"))["clients"]
         assert (listed["client"], listed["name"], listed["connections"]) == (flow.client_id, "My editor", 1)
-        assert "My editor" in command(tmp_path, "clients", "list")
+        head, row = command(tmp_path, "clients", "list").splitlines()
+        assert head.endswith("Last approved")
+        assert "My editor" in row
+        assert listed["lastApprovedAt"].startswith(row.split()[-1])
         assert "1 connection ended" in command(tmp_path, "clients", "revoke", flow.client_id, run=run_process)
         assert flow.refresh(fresh.json()["refresh_token"]).json()["error"] == "invalid_client"
     assert command(tmp_path, "clients", "list") == "No client is registered.\n"

@@ -97,7 +97,7 @@ async def test_the_operator_sees_clients_and_removes_them(world: World) -> None:
     await world.connect(users[0], used)
     listed = {one.id: one for one in await world.server.clients.list()}
     assert (listed[used.id].name, listed[used.id].connections) == ("Used", 2)
-    assert (listed[unused.id].connections, listed[unused.id].last_used_at) == (0, None)
+    assert (listed[unused.id].connections, listed[unused.id].last_approved_at) == (0, None)
     assert await world.server.clients.revoke(used.id) == 2
     assert await world.server.clients.find(used.id) is None
     for one in tokens:

@@ -25,7 +25,7 @@ def clients() -> None:
 @clients.command("list")
 @command_options
 def list_clients(invocation: Invocation) -> None:
-    """List the clients, the most recently used first.
+    """List the clients, the most recently approved or registered first.
 
     What a client says about itself is not verified.
     """
@@ -41,11 +41,11 @@ def list_clients(invocation: Invocation) -> None:
                 client.name,
                 ", ".join(client.redirect_uris),
                 client.connections,
-                f"{client.last_used_at:%Y-%m-%d}" if client.last_used_at else "never",
+                f"{client.last_approved_at:%Y-%m-%d}" if client.last_approved_at else "never",
             )
             for client in found
         ]
-        invocation.output.table(["Client", "Name", "Redirects to", "Connections", "Approved"], rows)
+        invocation.output.table(["Client", "Name", "Redirects to", "Connections", "Last approved"], rows)
 
 
 @clients.command()
@@ -85,6 +85,6 @@ def _as_data(client: ClientSummary) -> dict[str, object]:
         "redirectUris": list(client.redirect_uris),
         "authMethod": client.auth_method,
         "registeredAt": client.created_at.isoformat(),
-        "lastApprovedAt": client.last_used_at.isoformat() if client.last_used_at else None,
+        "lastApprovedAt": client.last_approved_at.isoformat() if client.last_approved_at else None,
         "connections": client.connections,
     }

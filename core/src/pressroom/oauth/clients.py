@@ -51,7 +51,7 @@ class ClientSummary:
     redirect_uris: tuple[str, ...]
     auth_method: str
     created_at: datetime
-    last_used_at: datetime | None
+    last_approved_at: datetime | None
     connections: int
 
 
@@ -129,7 +129,7 @@ class Clients:
         return client_of(row)
 
     async def list(self) -> Sequence[ClientSummary]:
-        """Return all clients, most recently used first."""
+        """Return all clients, most recently approved or registered first."""
         connections = (
             select(func.count(func.distinct(TokenFamilyRow.connection_id)))
             .join(ConnectionRow, ConnectionRow.id == TokenFamilyRow.connection_id)
