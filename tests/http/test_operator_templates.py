@@ -255,6 +255,22 @@ def test_doctor_tells_when_the_original_of_a_copy_has_changed(tmp_path: Path, te
     assert shown.stdout.startswith('{% extends "base.html" %}')
 
 
+def test_a_forced_copy_replaces_a_link_and_not_its_destination(tmp_path: Path, templates: Path) -> None:
+    put(tmp_path, "pressroom.toml", config_of(templates))
+    put(tmp_path, "other.html", "mine")
+    other = tmp_path / "other.html"
+    (templates / "content").mkdir()
+    target = templates / "content" / "post.html"
+    target.symlink_to(other)
+    refused = run_command(["templates", "copy", "content/post.html"], cwd=tmp_path, env=dict(os.environ))
+    assert (refused.returncode, "add --force" in refused.stderr, target.is_symlink()) == (1, True, True)
+    done = run_command(["templates", "copy", "content/post.html", "--force"], cwd=tmp_path, env=dict(os.environ))
+    assert done.returncode == 0, done.stderr
+    assert (target.is_symlink(), other.read_text()) == (False, "mine")
+    assert target.read_text().startswith("{# Copied from content/post.html")
+    assert list(target.parent.iterdir()) == [target]
+
+
 def test_no_name_is_that_of_two_templates_of_one_owner(tmp_path: Path) -> None:
     """A file of the operator could replace only both."""
     settings = settings_for_test({}, tmp_path)

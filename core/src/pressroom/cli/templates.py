@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,10 +69,10 @@ def copy(invocation: Invocation, template: str, force: bool) -> None:
     target = folder / template
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        # O_EXCL also refuses an existing symbolic link.
-        flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if force else os.O_EXCL)
-        with os.fdopen(os.open(target, flags, 0o644), "w", encoding="utf-8") as file:
-            file.write(head + source)
+        if force:
+            _replace(target, head + source)
+        else:
+            _create(target, head + source)
     except FileExistsError:
         raise PressroomError(f"there is a file {target}", hint="add --force to replace it") from None
     except OSError as error:
@@ -82,6 +83,22 @@ def copy(invocation: Invocation, template: str, force: bool) -> None:
         invocation.output.data({"template": template, "file": str(target)})
         return
     invocation.output.line(f"Copied {template} to {target}. Restart the server once you have changed it.")
+
+
+def _create(file: Path, text: str) -> None:
+    # O_EXCL also refuses an existing symbolic link.
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "w", encoding="utf-8") as opened:
+        opened.write(text)
+
+
+def _replace(file: Path, text: str) -> None:
+    """Replace a file, or a symbolic link itself instead of what it points to."""
+    temporary = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
+    try:
+        _create(temporary, text)
+        temporary.replace(file)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _original(host: LoadedApp, template: str) -> Path:
