@@ -160,6 +160,15 @@ def test_of_one_distribution_on_the_path_twice_the_first_counts(tmp_path: Path, 
     assert [(record.id, record.version, record.status) for record in ours] == [("twice", "2.0", "active")]
 
 
+def test_a_first_copy_without_plugins_hides_an_older_one_with_some(tmp_path: Path, compile_with: Compile) -> None:
+    files = {"acme_gone.py": filled(SOUND, "gone")}
+    install(tmp_path / "new", "acme-gone", {"acme_gone.py": ""}, {}, version="2.0")
+    install(tmp_path / "old", "acme-gone", files, {"gone": "acme_gone"}, version="1.0")
+    new, old = Distribution(tmp_path / "new", {}), Distribution(tmp_path / "old", {"gone": {}})
+    (record,) = of(compile_with(new, old).plugins.records, "gone")
+    assert (record.status, record.error) == ("broken", "the configuration names it, but no installed package offers it")
+
+
 @pytest.mark.parametrize(
     "entry_points",
     [b"\xff\xfe\x00", b"[pressroom.plugins]\nno equals sign\n", b"[console_scripts]\nx\n", b"[" * 10_000],

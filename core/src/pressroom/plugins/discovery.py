@@ -60,11 +60,19 @@ def discover() -> tuple[Candidate, ...]:
         offered = [_candidate(distribution, entry_point) for entry_point in entry_points]
         first = offered[0]
         # Distributions with damaged metadata have no name to compare.
-        if first in found or (first.distribution in seen and not first.problem):
+        if first in found or (not first.problem and (first.distribution in seen or _hidden(first.distribution))):
             continue
         seen.add(first.distribution)
         found += {candidate.id: candidate for candidate in reversed(offered)}.values()
     return tuple(sorted(found, key=lambda candidate: (candidate.id, candidate.distribution)))
+
+
+def _hidden(distribution: str) -> bool:
+    """Return whether the first distribution of this name on the path offers no plugins."""
+    try:
+        return not _entry_points(importlib.metadata.distribution(distribution))
+    except importlib.metadata.PackageNotFoundError:  # its folder has another name than its metadata
+        return False
 
 
 def editable_folder(distribution: str) -> str:
