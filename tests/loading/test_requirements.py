@@ -75,6 +75,30 @@ def test_a_needed_plugin_takes_the_others_along_however_late_it_falls(
     assert {one.plugin for one in compiled.plugins.contributions.of(object)} == {"pressroom", "qr_code_generator"}
 
 
+def test_worker_processes_run_nothing_of_plugins_that_fell_late(tmp_path: Path, compile_with: Compile) -> None:
+    workers = 'For tests.", worker_modules=("json",), worker_setup=("acme.work:ID",)'
+    late, needy, fine = (
+        install_plugin(tmp_path, id_, SOUND.replace('For tests."', workers.replace("ID", id_) + more) + route)
+        for id_, more, route in (
+            ("late", "", TAKEN_ROUTE),
+            ("needy", ', requires=("late",)', ""),
+            ("fine", "", ""),
+        )
+    )
+    compiled = compile_with(late, needy, fine)
+    assert statuses(compiled) == {"late": "broken", "needy": "broken", "fine": "active"}
+    found = (compiled.plugins.worker_modules, compiled.plugins.worker_setup)
+    assert [{id_ for id_, names in by_plugin.items() if names} for by_plugin in found] == [{"fine"}, {"fine"}]
+
+
+TAKEN_ROUTE = """
+async def index(request): ...
+
+@hookimpl
+def pressroom_routes():
+    return [Route("/tools", index)]
+"""
+
 OFFER = """
 import pluggy
 

@@ -63,7 +63,7 @@ class LoadedPlugins:
 
     `requires` maps each active plugin to the IDs of the plugins that it requires. `extensions` maps each plugin that
     offers hooks to the contributions to them, as pairs of plugin ID and record. `worker_modules` maps plugins to the
-    modules that worker processes import before their first call. `worker_setup` lists the functions that each worker
+    modules that worker processes import before their first call, and `worker_setup` to the functions that each worker
     runs before it.
     """
 
@@ -74,7 +74,7 @@ class LoadedPlugins:
     requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     extensions: Mapping[str, Mapping[str, list[tuple[str, Any]]]] = field(default_factory=dict)
     worker_modules: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    worker_setup: tuple[str, ...] = ()
+    worker_setup: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def services(self) -> HostServices:
@@ -116,8 +116,8 @@ class LoadedPlugins:
             contexts=self.contexts,
             provider=self.provider,
             requires={id_: needed for id_, needed in left.items() if id_ not in lost},
-            worker_modules=self.worker_modules,
-            worker_setup=self.worker_setup,
+            worker_modules={id_: names for id_, names in self.worker_modules.items() if id_ not in gone},
+            worker_setup={id_: names for id_, names in self.worker_setup.items() if id_ not in gone},
             extensions=extensions,
         )
 
@@ -206,7 +206,7 @@ def load_plugins(
         provider=provider,
         requires=requires,
         worker_modules={id_: one.plugin.worker_modules for id_, one in active.items() if one.plugin},
-        worker_setup=tuple(name for one in active.values() if one.plugin for name in one.plugin.worker_setup),
+        worker_setup={id_: one.plugin.worker_setup for id_, one in active.items() if one.plugin},
         extensions=extensions,
     )
 
