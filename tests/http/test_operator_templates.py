@@ -162,6 +162,8 @@ def test_broken_files_are_named_at_the_start_and_the_originals_serve(tmp_path: P
     (templates / ".hidden.html").symlink_to("/etc/passwd")
     put(templates, "static/page.html", "<script>alert(1)</script>")
     put(templates, "static/pages.js", "alert(1)")
+    put(templates, "content/a/b/c/read.html", "")
+    put(templates, "content/a/b/c/d/deep.html", "")
     with serving(tmp_path / "server", config_of(templates)) as server, httpx.Client(base_url=server.url) as http:
         page, missing = http.get("/tools"), http.get("/no", headers={"Accept": "text/html"})
         assert (page.status_code, missing.status_code) == (200, 404)
@@ -182,6 +184,8 @@ def test_broken_files_are_named_at_the_start_and_the_originals_serve(tmp_path: P
         "elsewhere: a symbolic link to a folder is not followed",
         "static/page.html: it is not served",
         "static/pages.js: the server has a file of this name",
+        "content/a/b/c/read.html: no template has this name",
+        "content/a/b/c/d: folders deeper than 4 levels are not read",
     ):
         assert problem in server.log, problem
     assert ".hidden" not in server.log

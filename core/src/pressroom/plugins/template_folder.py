@@ -230,6 +230,9 @@ class TemplateFolder:
         for folder, folders, files in os.walk(root, onerror=unreadable):
             folders[:] = sorted(one for one in folders if not one.startswith("."))
             if len(Path(folder).relative_to(root).parts) >= _MAX_DEPTH:
+                for name in folders:
+                    message = f"folders deeper than {_MAX_DEPTH} levels are not read"
+                    self.problems.append(TemplateProblem(str(Path(folder) / name), message, "move its files up"))
                 folders.clear()
             for name in folders:
                 if (Path(folder) / name).is_symlink():
