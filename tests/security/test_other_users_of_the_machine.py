@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import grp
 import json
 import os
 import pwd
@@ -149,6 +150,20 @@ def test_templates_of_another_user_or_of_a_group_with_other_members_are_named(
     assert [one.status for one in weaknesses(branding)] == ["warning"]
     os.chown(base, 0, 0)
     assert list(weaknesses(branding)) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_the_group_of_root_counts_if_it_has_other_members(
+    branding: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = tmp_path / "look" / "templates" / "base.html"
+    base.chmod(0o664)
+    assert list(weaknesses(branding)) == []
+    # The groups of this machine cannot be changed for a test, and what is known of them is remembered for a user.
+    monkeypatch.setattr(grp, "getgrgid", lambda gid: grp.struct_group(("root", "x", gid, ["root", "ada"])))
+    monkeypatch.setattr(os, "geteuid", lambda: 12_345)
+    (one,) = weaknesses(branding)
+    assert f"may write to {base}" in one.message
 
 
 def test_templates_that_are_not_there_are_no_weakness(tmp_path: Path) -> None:

@@ -43,10 +43,9 @@ def _has_other_members(group: int, server: int) -> bool:
     import grp  # noqa: PLC0415 - not on Windows
     import pwd  # noqa: PLC0415
 
-    if group == 0:
-        return False
     trusted = (0, server)
-    if any(one.pw_gid == group and one.pw_uid not in trusted for one in pwd.getpwall()):
+    # Some systems give group 0 to accounts that nobody signs in to, such as `sync`.
+    if group != 0 and any(one.pw_gid == group and one.pw_uid not in trusted for one in pwd.getpwall()):
         return True
     try:
         members = grp.getgrgid(group).gr_mem
