@@ -5,19 +5,25 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
+from collections.abc import Mapping
 
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom.interfaces.tools_api.pages.samples import curl_command, response_sample
+from pressroom.interfaces.tools_api.pages.samples import code_samples, response_sample
 from support.page_server import branding
 from support.tool_descriptors import FAVICON, QR
 
 URL = "https://pressroom.example/tools/qr-code-generator/api/generate"
 
 
+def curl_command(values: Mapping[str, object]) -> str:
+    (sample,) = (one for one in code_samples(URL, "", branding(), values) if one.id == "curl")
+    return sample.text
+
+
 @given(st.dictionaries(st.text(), st.text() | st.integers() | st.booleans() | st.lists(st.text()), max_size=4))
 def test_the_command_sends_exactly_the_values(values: dict[str, object]) -> None:
-    one_line = curl_command(URL, values).replace(" \\\n", " ")  # shlex does not know a shell's continued lines
+    one_line = curl_command(values).replace(" \\\n", " ")  # shlex does not know a shell's continued lines
     words = shlex.split(one_line)
     assert words[:5] == ["curl", URL, "-H", "Content-Type: application/json", "-d"]
     assert json.loads(words[5]) == values
@@ -26,7 +32,7 @@ def test_the_command_sends_exactly_the_values(values: dict[str, object]) -> None
 
 def test_a_shell_reads_the_command_as_one() -> None:
     values = {"text": 'it\'s `id` $(id) $HOME "x" \\ ! \n é 🗞️'}
-    script = "curl() { printf '%s\\0' \"$@\"; }\n" + curl_command(URL, values)
+    script = "curl() { printf '%s\\0' \"$@\"; }\n" + curl_command(values)
     printed = subprocess.run(["sh", "-c", script], capture_output=True, check=True, text=True).stdout
     assert json.loads(printed.split("\0")[4]) == values
 

@@ -224,7 +224,7 @@ def register(manager: pluggy.PluginManager, module: ModuleType, name: str) -> tu
         if options is None:
             raise PluginError(f"{attribute} is not marked as a hook", hint="put @hookimpl above it")
         hook = options.get("specname") or attribute
-        _check_function(attribute, function, options)
+        _check_function(attribute, function)
         if hook in known and is_wrapper(options):
             check_wrapper(hook, function, options)
             _check_arguments(hook, function, ARGUMENTS)
@@ -274,7 +274,7 @@ def _is_hook(name: str, function: Any) -> bool:
     return name.startswith(HOOK_PREFIX) or isinstance(getattr(function, _MARK, None), dict)
 
 
-def _check_function(name: str, function: Any, options: Mapping[str, Any]) -> None:
+def _check_function(name: str, function: Any) -> None:
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         raise PluginError(f"{name} is async", hint="hooks run once at start-up: write `def`, not `async def`")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -88,14 +87,6 @@ class FontLibrary:
     def families(self) -> tuple[str, ...]:
         """The names of all families."""
         return tuple(sorted({face.family for face in self._faces}))
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A hash of the names and sizes of all font files, to detect when images need to be redrawn."""
-        digest = hashlib.sha256()
-        for face in self._faces:
-            digest.update(f"{face.path.name} {face.path.stat().st_size}\n".encode())
-        return digest.hexdigest()[:16]
 
     def candidates(self, families: Sequence[str], *, weight: float, italic: bool) -> tuple[Face, ...]:
         """Return the faces to try for each character in order of preference: the given families, then all others."""

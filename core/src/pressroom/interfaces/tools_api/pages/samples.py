@@ -49,7 +49,7 @@ def code_samples(url: str, mcp_name: str, branding: Branding, values: Mapping[st
     quoted = json.dumps(url)
     tool = f"the tool `{mcp_name}` of {branding.name}" if mcp_name else f"the HTTP API at {url} (POST, JSON)"
     return [
-        _sample("curl", "curl", "shell", curl_lead(url), "", values),
+        _sample("curl", "curl", "shell", _curl_lead(url), "", values),
         _sample(
             "javascript",
             "JavaScript",
@@ -84,14 +84,9 @@ def _sample(
     return CodeSample(name, title, encoding, lead, tail, f"{lead}{_ENCODERS[encoding](values)}{tail}")
 
 
-def curl_lead(url: str) -> str:
+def _curl_lead(url: str) -> str:
     """Return the part of a curl command that precedes the body."""
     return f"curl {shlex.quote(url)} \\\n  -H 'Content-Type: application/json' \\\n  -d "
-
-
-def curl_command(url: str, values: Mapping[str, Any]) -> str:
-    """Return a shell command that sends the values to an endpoint."""
-    return curl_lead(url) + _shell(values)
 
 
 def _shell(values: Mapping[str, Any]) -> str:
