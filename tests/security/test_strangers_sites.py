@@ -113,6 +113,16 @@ async def test_a_page_that_ends_its_process_is_left_out_and_the_others_are_read(
     assert records[1].size == len(b"<title>A</title>")
 
 
+async def test_a_page_that_is_given_up_does_not_stop_the_others(reader: SiteReader) -> None:
+    answers = [CrawlResponse(f"{SITE}/{at}", 200, HTML, b"<title>A</title>") for at in range(4)]
+    first, given_up, *others = [asyncio.ensure_future(reader.page(answer, 1)) for answer in answers]
+    await first  # the second one now has all the others read
+    given_up.cancel()
+    records = await asyncio.gather(*others)
+    assert [record.url for record in records] == [f"{SITE}/2", f"{SITE}/3"]
+    assert all(record.page is not None for record in records)
+
+
 def test_a_list_of_urls_is_read_up_to_the_limit_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     usual = normalise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -48,7 +47,7 @@ class SitemapReading:
     bad_dates: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Waiting:
     answer: CrawlResponse
     depth: int | None
@@ -64,7 +63,7 @@ class SiteReader:
     def __init__(self, workers: Workers | None = None, owner: str = "") -> None:
         self._workers = workers
         self._owner = owner
-        self._waiting: deque[_Waiting] = deque()
+        self._waiting: list[_Waiting] = []
         self._turn = asyncio.Lock()
 
     async def page(self, answer: CrawlResponse, depth: int | None) -> PageRecord:
@@ -78,8 +77,7 @@ class SiteReader:
                 while mine.record is None:
                     await self._read(self._next())
         finally:
-            if mine in self._waiting:
-                self._waiting.remove(mine)
+            self._waiting.remove(mine)
         return mine.record
 
     async def sitemap(self, answer: CrawlResponse, site: SiteScope, now: float, most: int) -> SitemapReading:
@@ -127,14 +125,16 @@ class SiteReader:
         return await self._workers.run(read, *arguments, owner=self._owner, what="the answer", seconds=SECONDS)
 
     def _next(self) -> Sequence[_Waiting]:
-        """Pop the next batch of waiting pages."""
+        """Return the next batch of waiting pages. They keep waiting until they have a record, as the batch may fail."""
         batch: list[_Waiting] = []
         size = 0
-        while self._waiting and len(batch) < _BATCH:
-            size += len(self._waiting[0].answer.content)
-            if batch and size > _BATCH_BYTES:
+        for one in self._waiting:
+            if one.record is not None:
+                continue
+            size += len(one.answer.content)
+            if len(batch) == _BATCH or (batch and size > _BATCH_BYTES):
                 break
-            batch.append(self._waiting.popleft())
+            batch.append(one)
         return batch
 
     async def _read(self, batch: Sequence[_Waiting]) -> None:
