@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from pressroom_seo.crawler.visiting import Politeness, retry_after
+from pressroom_seo.crawler.visiting import Politeness, Visitor, retry_after
 from support.origins import Visit
 
 from .sites import Answers, Reply, TestClock, World, crawl, good_site, page, plain
@@ -117,6 +118,24 @@ async def test_every_host_of_a_site_has_rules_of_its_own(world: World) -> None:
         assert crawled.pages["/bees"].status == 200
         assert crawled.pages[f"{bare}/bees"].failure == "disallowed"
         assert crawled.pages[f"{bare}/wood"].status == 200
+
+
+async def test_a_caller_that_gives_up_does_not_take_the_rules_from_the_others(world: World) -> None:
+    asked = asyncio.Event()
+
+    async def rules(visit: Visit) -> None:
+        if not asked.is_set():
+            asked.set()
+            await visit.until_left()
+        await visit.answer(b"User-agent: *\nDisallow: /bees")
+
+    async with world.site({**good_site(), "/robots.txt": rules}) as site, world.fetcher(site) as fetcher:
+        visitor = Visitor(fetcher, clock=TestClock())
+        given_up, other = (asyncio.ensure_future(visitor.allowed(site.url("/bees"))) for _ in range(2))
+        await asked.wait()
+        given_up.cancel()
+        assert not await other
+        assert await visitor.allowed(site.url("/wood"))
 
 
 def busy_once(path: str, status: str, after: str | None) -> Answers:

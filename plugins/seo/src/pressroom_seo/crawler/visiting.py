@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from typing import Final, Literal, Protocol
 
@@ -71,7 +71,7 @@ class Visitor:
         self.patience = math.inf
         """Longest wait in seconds, if shorter than the host's `longest_wait`."""
         self._gates: OrderedDict[str, HostGate] = OrderedDict()
-        self._robots: OrderedDict[str, asyncio.Task[Robots]] = OrderedDict()
+        self._robots: OrderedDict[str, _OriginRobots] = OrderedDict()
 
     def politeness_of(self, host: str) -> Politeness:
         """Return the politeness towards a host."""
@@ -126,17 +126,21 @@ class Visitor:
 
     def take_robots(self, origin: str, robots: Robots) -> None:
         """Set the robots.txt rules of an origin from an earlier fetch."""
-        self._robots[origin] = asyncio.ensure_future(_known(robots))
+        self._robots[origin] = _OriginRobots(robots)
         self._keep_pace(origin, robots)
 
     async def robots(self, origin: str) -> Robots:
         """Return the cached robots.txt of an origin, fetching it first. Follows up to five redirects (RFC 9309)."""
-        task = self._robots.get(origin)
-        if task is None or (task.done() and (task.cancelled() or task.exception())):
-            task = self._robots[origin] = asyncio.ensure_future(self._ask_for_robots(origin))
-            while len(self._robots) > _MAX_HOSTS:
-                self._robots.popitem(last=False)[1].cancel()
-        return await task
+        kept = self._robots.get(origin)
+        if kept is None:
+            kept = self._robots[origin] = _OriginRobots()
+            if len(self._robots) > _MAX_HOSTS:
+                self._robots.popitem(last=False)
+        # One caller fetches it while the others wait. If that caller is cancelled, the next one fetches it.
+        async with kept.turn:
+            if kept.robots is None:
+                kept.robots = await self._ask_for_robots(origin)
+            return kept.robots
 
     async def _ask_for_robots(self, origin: str) -> Robots:
         answer = await self.visit(f"{origin}/robots.txt", accept=_ROBOTS, max_bytes=MAX_ROBOTS_BYTES)
@@ -199,8 +203,12 @@ class Visitor:
         return _answer(url, exchange, max_bytes)
 
 
-async def _known(robots: Robots) -> Robots:
-    return robots
+@dataclass(slots=True)
+class _OriginRobots:
+    """The robots.txt of an origin; `None` until it was fetched."""
+
+    robots: Robots | None = None
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 def _answer(url: str, exchange: FetchResponse, max_bytes: int) -> CrawlResponse:
