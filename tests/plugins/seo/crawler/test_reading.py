@@ -106,6 +106,37 @@ def test_what_was_packed_is_unpacked(content: bytes) -> None:
     assert unpack(gzip.compress(content), "gzip", 1000).content == content
 
 
+@pytest.mark.parametrize("codings", ["gzip", "gzip, gzip"])
+def test_content_that_ends_too_early_is_not_whole(codings: str) -> None:
+    packed = gzip.compress(b"some words " * 50)
+    packed = gzip.compress(packed[:-12]) if codings == "gzip, gzip" else packed[:-12]
+    unpacked = unpack(packed, codings, 1000)
+    assert unpacked.content.startswith(b"some words ")
+    assert (unpacked.whole, unpacked.problem) == (False, "the compressed content ends too early")
+    assert not unpack(gzip.compress(b"a")[:-1], "gzip", 1000, whole=False).problem, "it was cut here"
+    assert unpack(b"", "gzip", 1000).whole, "such as the answer to HEAD"
+
+
+def test_content_that_is_cut_in_between_is_not_whole() -> None:
+    stored = gzip.compress(bytes(200), 0)  # longer than what it holds
+    assert not unpack(gzip.compress(stored), "gzip, gzip", len(stored) - 8).whole
+
+
+SITEMAP = "https://www.example.org/sitemap"
+ROWS = [f"https://www.example.org/{at}" for at in range(500)]
+XML = "".join(["<urlset>", *(f"<url><loc>{row}</loc></url>" for row in ROWS)]).encode()
+
+
+@pytest.mark.parametrize("content", [XML, "\n".join(ROWS).encode()], ids=["xml", "text"])
+def test_a_sitemap_that_is_cut_keeps_what_came(content: bytes) -> None:
+    damaged = read_sitemap(SITEMAP, gzip.compress(content)[:-40])
+    assert 0 < len(damaged.entries) < 500
+    assert (damaged.problem, damaged.too_large) == ("the compressed content ends too early", False)
+    cut = read_sitemap(SITEMAP, content[:-5], whole=False)
+    assert [entry.url for entry in cut.entries] == ROWS[:-1]
+    assert (cut.problem, cut.too_large) == ("", True)
+
+
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda part: f"<urlset><url><loc>{part}".encode()))
 @example(b"\x1f\x8b\x08\x00")
 @example(b"\xff\xfe<\x00u\x00")

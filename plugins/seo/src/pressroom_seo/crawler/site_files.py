@@ -52,7 +52,9 @@ class Sitemap:
     problem: str = ""
 
 
-def read_sitemap(url: str, content: bytes, *, whole: bool = True, most_urls: int = MAX_URLS) -> Sitemap:
+def read_sitemap(
+    url: str, content: bytes, *, whole: bool = True, problem: str = "", most_urls: int = MAX_URLS
+) -> Sitemap:
     """Parse a sitemap in XML or plain text, keeping the entries before any error.
 
     Document types, entities and external references are rejected.
@@ -61,37 +63,37 @@ def read_sitemap(url: str, content: bytes, *, whole: bool = True, most_urls: int
         url: the sitemap's URL; relative URLs are resolved against it.
         content: the content as received; gzip is detected by its magic bytes.
         whole: whether `content` is complete.
+        problem: why it is not, if it is damaged and not too large.
         most_urls: maximum number of entries to read.
     """
-    sitemap = Sitemap(url)
+    sitemap = Sitemap(url, problem=problem)
     if content[:2] == b"\x1f\x8b":
         unpacked = gunzip(content, MAX_SITEMAP_BYTES)
         content, whole = unpacked.content, whole and unpacked.whole
-        sitemap.problem = unpacked.problem
-    sitemap.too_large = not whole
+        sitemap.problem = problem or unpacked.problem
+    sitemap.too_large = not whole and not sitemap.problem
     start = content[:200].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"<") or content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        _read_xml(sitemap, content, most_urls)
+        _read_xml(sitemap, content, most_urls, whole=whole)
     elif start:
-        _read_text(sitemap, content, most_urls)
+        _read_text(sitemap, content, most_urls, whole=whole)
     else:
         sitemap.problem = sitemap.problem or "it is empty"
     return sitemap
 
 
-def _read_text(sitemap: Sitemap, content: bytes, most: int) -> None:
-    for line in content.decode("utf-8", "replace").split("\n"):
-        if sitemap.too_large:
+def _read_text(sitemap: Sitemap, content: bytes, most: int, *, whole: bool) -> None:
+    lines = content.decode("utf-8", "replace").split("\n")
+    for line in lines if whole else lines[:-1]:  # the last line may be cut
+        if line.strip() and not _add(sitemap, line.strip(), "", most):
             break
-        if line.strip():
-            _add(sitemap, line.strip(), "", most)
     sitemap.kind = "text"
     if not sitemap.entries:
         sitemap.kind = "unknown"
-        sitemap.problem = "it is neither XML nor a list of URLs"
+        sitemap.problem = sitemap.problem or "it is neither XML nor a list of URLs"
 
 
-def _read_xml(sitemap: Sitemap, content: bytes, most: int) -> None:
+def _read_xml(sitemap: Sitemap, content: bytes, most: int, *, whole: bool) -> None:
     target = _Target(sitemap, most)
     parser = DefusedXMLParser(target=target, forbid_dtd=True, forbid_entities=True, forbid_external=True)
     try:
@@ -101,7 +103,7 @@ def _read_xml(sitemap: Sitemap, content: bytes, most: int) -> None:
                 sitemap.problem = f"it has a tag or a text of more than {_CHUNK} bytes"
                 return
             parser.feed(chunk)
-        if not sitemap.too_large:
+        if whole:
             parser.close()
     except DefusedXmlException:
         sitemap.problem = "it has a document type or entities, which a sitemap must not have"
@@ -151,24 +153,27 @@ class _Target:
         if self._text is not None:
             self._values[name] = "".join(self._text).strip()
             self._text = None
-        if len(self._path) == 1 and name in ("url", "sitemap"):
-            _add(self._sitemap, self._values.get("loc", ""), self._values.get("lastmod", ""), self._most)
-            if self._sitemap.too_large:
-                raise _Enough("")
+        if len(self._path) == 1 and name in ("url", "sitemap") and not self._add():
+            raise _Enough("")
+
+    def _add(self) -> bool:
+        return _add(self._sitemap, self._values.get("loc", ""), self._values.get("lastmod", ""), self._most)
 
     def close(self) -> None:
         """Do nothing; the parser requires this method."""
 
 
-def _add(sitemap: Sitemap, loc: str, lastmod: str, most: int) -> None:
+def _add(sitemap: Sitemap, loc: str, lastmod: str, most: int) -> bool:
+    """Add an entry, and return whether there was room for it."""
     if len(sitemap.entries) >= most:
         sitemap.too_large = True
-        return
+        return False
     url = normalise(loc, sitemap.url)
     if url is None:
         sitemap.unreadable += 1
     else:
         sitemap.entries.append(SitemapEntry(url, lastmod[:40]))
+    return True
 
 
 MAX_LLMS_TXT_BYTES: Final = 2_000_000

@@ -159,7 +159,7 @@ class SiteReader:
 
 def sitemap_of(answer: CrawlResponse, site: SiteScope, now: float, most: int) -> SitemapReading:
     """Parse a sitemap, keeping at most `most` of the site's pages, or the files of an index."""
-    sitemap = read_sitemap(answer.url, answer.content, whole=answer.whole, most_urls=MAX_URLS)
+    sitemap = read_sitemap(answer.url, answer.content, whole=answer.whole, problem=answer.message, most_urls=MAX_URLS)
     entries, sitemap.entries = sitemap.entries, []
     if sitemap.kind == "index":
         files = dict.fromkeys(entry.url for entry in entries)

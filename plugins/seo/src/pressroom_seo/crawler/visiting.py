@@ -213,13 +213,13 @@ class _OriginRobots:
 
 def _answer(url: str, exchange: FetchResponse, max_bytes: int) -> CrawlResponse:
     codings = ", ".join(value for name, value in exchange.headers if name == "content-encoding")
-    unpacked = unpack(exchange.content, codings, max_bytes)
+    unpacked = unpack(exchange.content, codings, max_bytes, whole=exchange.whole)
     return CrawlResponse(
         url=url,
         status=exchange.status,
         headers=exchange.headers,
         content=unpacked.content,
-        whole=exchange.whole and unpacked.whole,
+        whole=unpacked.whole,
         transferred=len(exchange.content),
         first_byte=exchange.first_byte,
         seconds=exchange.seconds,

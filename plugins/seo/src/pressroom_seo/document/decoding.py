@@ -27,7 +27,7 @@ class UnpackedContent:
     problem: str = ""
 
 
-def unpack(content: bytes, codings: str, most: int) -> UnpackedContent:
+def unpack(content: bytes, codings: str, most: int, *, whole: bool = True) -> UnpackedContent:
     """Undo the content codings of a response.
 
     Decompression stops after `most` bytes, which limits gzip bombs. Data decompressed before an error is kept.
@@ -36,6 +36,7 @@ def unpack(content: bytes, codings: str, most: int) -> UnpackedContent:
         content: the content as transferred.
         codings: the value of the `Content-Encoding` header.
         most: maximum number of bytes to return.
+        whole: whether `content` is complete.
     """
     names = [name for name in (one.strip().lower() for one in codings.split(",")) if name not in ("", "identity")]
     unknown = next((name for name in names if name not in _KNOWN), None)
@@ -43,9 +44,9 @@ def unpack(content: bytes, codings: str, most: int) -> UnpackedContent:
         return UnpackedContent(
             b"", whole=False, problem=f"the content is encoded as {codings[:60]}, which was not asked for"
         )
-    unpacked = UnpackedContent(content[:most], whole=len(content) <= most)
+    unpacked = UnpackedContent(content[:most], whole=whole and len(content) <= most)
     for _ in names:
-        unpacked = _inflate(unpacked.content, most)
+        unpacked = _inflate(unpacked.content, most, whole=unpacked.whole)
         if unpacked.problem:
             break
     return unpacked
@@ -56,23 +57,29 @@ def gunzip(content: bytes, most: int) -> UnpackedContent:
     return _inflate(content, most)
 
 
-def _inflate(content: bytes, most: int) -> UnpackedContent:
+def _inflate(content: bytes, most: int, *, whole: bool = True) -> UnpackedContent:
+    if not content:  # such as the answer to HEAD
+        return UnpackedContent(b"", whole=whole)
     # Some servers send deflate without the zlib wrapper.
     wrapped = content[:2] == b"\x1f\x8b" or (content[:1] == b"\x78" and len(content) > 1)
     inflater = zlib.decompressobj(_GZIP_OR_ZLIB if wrapped else _RAW)
     made = bytearray()
     rest = content
+    ended = False
     try:
         while rest and len(made) <= most:
             made += inflater.decompress(rest, most + 1 - len(made))
-            if not inflater.eof:
+            ended = inflater.eof
+            if not ended:
                 rest = inflater.unconsumed_tail
                 continue
             rest = inflater.unused_data.lstrip(b"\0")  # a gzip file may have several members
             inflater = zlib.decompressobj(_GZIP_OR_ZLIB if wrapped else _RAW)
     except zlib.error:
         return UnpackedContent(bytes(made[:most]), whole=False, problem="the compressed content is damaged")
-    return UnpackedContent(bytes(made[:most]), whole=len(made) <= most)
+    if len(made) > most or not whole:
+        return UnpackedContent(bytes(made[:most]), whole=False)
+    return UnpackedContent(bytes(made), whole=ended, problem="" if ended else "the compressed content ends too early")
 
 
 Source = Literal["bom", "http", "meta", "guess"]
