@@ -84,7 +84,10 @@ async def test_robots_rules_are_obeyed(world: World) -> None:
     assert crawled.pages["/private/a"].failure == "disallowed"
 
 
-@pytest.mark.parametrize(("status", "reads"), [("404 Not Found", True), ("403 Forbidden", True), ("503 Busy", False)])
+@pytest.mark.parametrize(
+    ("status", "reads"),
+    [("404 Not Found", True), ("403 Forbidden", True), ("503 Busy", False), ("429 Too Many Requests", False)],
+)
 async def test_robots_that_are_not_there(world: World, status: str, *, reads: bool) -> None:
     pages = {**good_site(), "/robots.txt": plain("", status=status)}
     async with world.site(pages) as site:

@@ -165,6 +165,14 @@ def test_any_robots_txt_is_read(content: str) -> None:
     assert len(robots.sitemaps) <= 100
 
 
+def test_lines_of_robots_txt_that_crawlers_understand_are_no_problems() -> None:
+    robots = Robots.read(200, b"Useragent: *\nDissallow: /a\nDisallow /b\nSite-map: /map.xml\nNo entry: /c\n")
+    assert [robots.allows(f"https://www.example.org/{path}") for path in "abc"] == [False, False, True]
+    assert robots.problems() == ["line 5: No entry: /c"]
+    early = Robots.read(200, b"Dissallow: /a\nUser agent: *\nDisallow: /b\n")
+    assert early.problems() == ["line 1: Dissallow: /a comes before any user-agent"]
+
+
 def test_robots_rules_that_would_be_slow() -> None:
     robots = Robots.read(200, b"User-agent: *\nDisallow: /" + b"*a" * 500 + b"b$\n")
     assert robots.allows(f"https://www.example.org/{'a' * 2000}")

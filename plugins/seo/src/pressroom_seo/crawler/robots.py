@@ -25,9 +25,7 @@ _SITEMAP: Final = frozenset({"sitemap", "sitemaps", "site-map"})
 _FIELDS: Final = _USER_AGENT | _DISALLOW | _CRAWL_DELAY | _SITEMAP | {"allow"}
 """The recognised fields, including misspellings that other crawlers accept too."""
 
-_KNOWN: Final = frozenset(
-    {"user-agent", "allow", "disallow", "sitemap", "crawl-delay", "host", "clean-param", "request-rate", "visit-time"}
-)
+_KNOWN: Final = _FIELDS | {"host", "clean-param", "request-rate", "visit-time"}
 _MAX_SITEMAPS = 100
 _MAX_PROBLEMS = 20
 _TOKEN = re.compile(r"[a-z_-]*")
@@ -198,9 +196,10 @@ class Robots:
     def read(cls, status: int, content: bytes, *, truncated: bool = False) -> Robots:
         """Parse a response (RFC 9309, section 2.3.1).
 
-        A 4xx status, or an unresolved redirect, allows everything; a 5xx status or no response disallows everything.
+        A 4xx status, or an unresolved redirect, allows everything. A 5xx status, 429 or no response disallows
+        everything; search engines treat 429 as a failure of the server too.
         """
-        if status == 0 or status >= 500:
+        if status in (0, 429) or status >= 500:
             return cls(status, unreachable=True)
         if status >= 300:
             return cls(status)
@@ -237,13 +236,13 @@ class Robots:
         grouped = False
         for number, line in enumerate(self.text.splitlines(), 1):
             rule = line.partition("#")[0].strip()
-            name = rule.partition(":")[0].strip().lower()
-            grouped = grouped or name == "user-agent"
             if not rule:
                 continue
-            if ":" not in rule or name not in _KNOWN:
+            name, _ = _field(rule)
+            grouped = grouped or name in _USER_AGENT
+            if name not in _KNOWN:
                 found.append(f"line {number}: {rule[:80]}")
-            elif name in ("allow", "disallow") and not grouped:
+            elif (name == "allow" or name in _DISALLOW) and not grouped:
                 found.append(f"line {number}: {rule[:80]} comes before any user-agent")
             if len(found) >= _MAX_PROBLEMS:
                 break
