@@ -149,6 +149,20 @@ async def test_a_site_that_says_nothing_to_language_models(world: World) -> None
         assert report.missing == (site.url(),)
 
 
+async def test_files_for_language_models_that_robots_txt_disallows(world: World) -> None:
+    pages = {
+        **good_site(),
+        "/robots.txt": plain("User-agent: *\nDisallow: /llms-full.txt\nDisallow: /private/\n"),
+        "/llms.txt": plain("# Site\n\n## Pages\n\n- [Bees](/bees)\n- [Hidden](/private/a)\n"),
+    }
+    async with world.site(pages) as site, world.fetcher(site) as fetcher:
+        report = await check_llms_txt(Visitor(fetcher, FAST), Scope.at(site.url()), [site.url("/bees")])
+        said = {one.id: (one.passed, one.message) for one in report.checks}
+        assert said["llms_txt_links"] == (True, f"1 links checked; robots.txt disallows {site.url('/private/a')}")
+        full = f"{site.url('/llms-full.txt')} could not be read: robots.txt disallows it"
+        assert said["llms_full_txt_exists"] == (False, full)
+
+
 async def test_two_hosts_for_one_site(world: World) -> None:
     async with world.site(good_site()) as site:
         crawled = await crawl(world, site)

@@ -81,8 +81,12 @@ def twins(url: str) -> tuple[str, ...]:
 
 async def _last(visitor: Visitor, url: str) -> CrawlResponse:
     if not await visitor.allowed(url):
-        return CrawlResponse(url, failure="disallowed", message="robots.txt disallows it")
+        return _disallowed(url)
     return (await visitor.follow(url, accept=_TEXT))[-1]
+
+
+def _disallowed(url: str) -> CrawlResponse:
+    return CrawlResponse(url, failure="disallowed", message="robots.txt disallows it")
 
 
 def _is_text(answer: CrawlResponse) -> bool:
@@ -119,12 +123,17 @@ def _matches(absent: list[str], listed: Collection[str]) -> LlmsCheck:
 
 async def _links(visitor: Visitor, site: SiteScope, llms: LlmsTxt) -> LlmsCheck:
     own = [entry.url for entry in llms.entries if site.contains(entry.url)][:SAMPLES]
-    broken = [url for url in own if (await _last(visitor, url)).status != 200]
+    answers = {url: await _last(visitor, url) for url in own}
+    disallowed = [url for url, answer in answers.items() if answer.failure == "disallowed"]
+    broken = [url for url, answer in answers.items() if answer.status != 200 and url not in disallowed]
     if broken:
         return LlmsCheck(
             "llms_txt_links", passed=False, message=f"not found: {', '.join(broken)}", fix="Fix or remove these links."
         )
-    return LlmsCheck("llms_txt_links", passed=True, message=f"{len(own)} links checked")
+    message = f"{len(answers) - len(disallowed)} links checked"
+    if disallowed:
+        message += f"; robots.txt disallows {', '.join(disallowed)}"
+    return LlmsCheck("llms_txt_links", passed=True, message=message)
 
 
 async def _full(visitor: Visitor, site: SiteScope) -> LlmsCheck:
@@ -132,7 +141,7 @@ async def _full(visitor: Visitor, site: SiteScope) -> LlmsCheck:
     answer = (
         (await visitor.visit(url, accept=_TEXT, max_bytes=MAX_LLMS_TXT_BYTES))
         if await visitor.allowed(url)
-        else CrawlResponse(url)
+        else _disallowed(url)
     )
     if _is_text(answer):
         return LlmsCheck("llms_full_txt_exists", passed=True, message=f"{url} exists")
