@@ -89,8 +89,12 @@ def test_it_is_made_once_and_goes_with_the_image(host: RunningHost, ada: ToolCli
 
     host.run(lose())
     assert httpx.get(url).content in found
+    image = ada.data("list_media")["media"][0]["url"]
+    tags = {one: {"if-none-match": httpx.get(one).headers["etag"]} for one in (url, image)}
+    assert [httpx.get(one, headers=known).status_code for one, known in tags.items()] == [304, 304]
     ada.data("delete_media", media_id=media_id, confirm=True)
     assert httpx.get(url).status_code == 404
+    assert [httpx.get(one, headers=known).status_code for one, known in tags.items()] == [404, 404]
     assert kept(host, media_id) == 0
 
 

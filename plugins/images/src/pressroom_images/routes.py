@@ -63,6 +63,7 @@ def _serve(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpRequest], Await
         media_id = request.path_params["media_id"]
         tag = f'"{media_id}"'
         if tag in request.headers.get("if-none-match", ""):
+            await Library(plugin).check_content(media_id)
             return HttpResponse(b"", 304, headers={"ETag": tag, "Cache-Control": _YEAR})
         content, media_type = await Library(plugin).content(media_id)
         headers = {**_IMAGE_HEADERS, "ETag": tag, "Cross-Origin-Resource-Policy": "cross-origin"}
@@ -79,6 +80,7 @@ def _serve_thumbnail(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpReque
         media_id = request.path_params["media_id"]
         tag = f'"{media_id}-small"'
         if tag in request.headers.get("if-none-match", ""):
+            await Library(plugin).check_content(media_id)
             return HttpResponse(b"", 304, headers={"ETag": tag, "Cache-Control": _YEAR})
         content, media_type = await thumbnails.get(media_id)
         return HttpResponse(content, media_type=media_type, headers={**_IMAGE_HEADERS, "ETag": tag})

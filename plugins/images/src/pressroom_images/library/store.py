@@ -134,6 +134,13 @@ class Library:
             caption=media.caption,
         )
 
+    async def check_content(self, media_id: str) -> None:
+        """Raise `NotFound` unless this server stores the image. Like `content`, without reading the bytes."""
+        wanted = select(BytesRow.media_id).where(BytesRow.media_id == as_id(media_id))
+        async with self._database.reading() as session:
+            if await session.scalar(wanted) is None:
+                raise _unknown(media_id)
+
     async def content(self, media_id: str) -> tuple[bytes, str]:
         """Return the bytes and media type of an image. No authorisation: the ID is unguessable. Raises `NotFound`."""
         wanted = (
