@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+from pressroom_images.config import ImagesConfig
 from support.tool_client import ToolClient
 
 from .providers import PEXELS_KEY, PIXABAY_KEY, UNSPLASH_KEY, Providers, image_bytes
@@ -43,6 +44,12 @@ def test_a_result_says_who_is_to_be_named_and_what_is_allowed(ada: ToolClient) -
     assert by_provider["unsplash"]["hosting"] == "hotlink"
     assert "utm_source=pressroom&amp;utm_medium=referral" in by_provider["unsplash"]["credit"]["html"]
     assert by_provider["pixabay"]["license"]["attribution_required"] is False
+
+
+def test_the_name_of_the_unsplash_application_is_checked() -> None:
+    assert ImagesConfig(unsplash_app="my_app-2").unsplash_app == "my_app-2"
+    with pytest.raises(ValueError, match="unsplash_app"):
+        ImagesConfig(unsplash_app="my app&utm_source=another")
 
 
 @pytest.mark.parametrize(

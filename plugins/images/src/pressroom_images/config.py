@@ -23,7 +23,7 @@ class ImagesConfig(PluginConfig):
     )
     unsplash_key: SecretStr | None = Field(None, description="Access key of an Unsplash application.")
     unsplash_app: str = Field(
-        "pressroom", pattern=r"[a-z0-9_-]{1,50}", description="Name of that application, for the links in credits."
+        "pressroom", pattern=r"^[a-z0-9_-]{1,50}$", description="Name of that application, for the links in credits."
     )
     pexels_key: SecretStr | None = Field(None, description="API key of Pexels.")
     pixabay_key: SecretStr | None = Field(None, description="API key of Pixabay.")
