@@ -274,6 +274,33 @@ async def test_a_damaged_sitemap_does_not_accuse_the_pages(world: World) -> None
     assert crawled.found() == {"sitemap_invalid"}
 
 
+def index_of(path: str) -> Reply:
+    return plain(f"<sitemapindex><sitemap><loc>{path}</loc></sitemap></sitemapindex>", "application/xml")
+
+
+UNREAD: dict[str, Mapping[str, Reply | Answers]] = {
+    "missing": {},
+    "failing": {"/more.xml": plain("", status="500 Internal Server Error")},
+    "redirected to nothing": {"/more.xml": redirect("/nothing.xml")},
+    "disallowed": {"/more.xml": redirect("/private/more.xml"), "/private/more.xml": sitemap("/x")},
+    "too deep": {
+        "/more.xml": index_of("/1.xml"),
+        **{f"/{at}.xml": index_of(f"/{at + 1}.xml") for at in range(1, 4)},
+        "/4.xml": sitemap("/x"),
+    },
+}
+
+
+@pytest.mark.parametrize("kind", UNREAD)
+async def test_a_sitemap_that_was_not_read_does_not_accuse_the_pages(world: World, kind: str) -> None:
+    both = "User-agent: *\nDisallow: /private/\nSitemap: {origin}/sitemap.xml\nSitemap: {origin}/more.xml\n"
+    pages = {**good_site(), **home("/x"), "/x": page("/x", *PATHS), **robots(both), **UNREAD[kind]}
+    async with world.site(pages) as site:
+        crawled = await crawl(world, site)
+    assert "/x" in crawled.pages
+    assert "not_in_sitemap" not in crawled.found()
+
+
 async def test_orphans_and_deep_pages_are_listed_with_their_figures(world: World) -> None:
     pages = good_site()
     FAULTS["page_too_deep"](pages)

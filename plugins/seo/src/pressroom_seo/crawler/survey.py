@@ -85,7 +85,8 @@ class SiteFacts:
     """The site's URLs in its sitemaps, with their `lastmod`."""
 
     listed_whole: bool = True
-    """Whether `listed` is complete; `False` if sitemaps are damaged, too large or too many."""
+    """Whether `listed` is complete; `False` if sitemaps are missing, disallowed, damaged, too large, too many, or too
+    deep below indexes."""
 
     foreign: list[str] = field(default_factory=list)
     """Sample of URLs of other hosts in the sitemaps."""
@@ -227,7 +228,7 @@ async def survey(
         if step.kind == "sitemap" and (
             len(facts.sitemaps) >= _MAX_FILES or len(facts.listed) >= most_urls or not await visitor.allowed(step.url)
         ):
-            facts.listed_whole = facts.listed_whole and len(facts.sitemaps) < _MAX_FILES
+            facts.listed_whole = False
             facts.todo.pop(0)
             continue
         if later(step.url, None):
@@ -244,7 +245,7 @@ async def survey(
                 facts.llms = await visitor.reader.llms_txt(answer)
         elif not answer.failure:
             setattr(facts, step.kind, Probe(step.url, answer.status, answer.location or ""))
-    damaged = any(one.problem or one.too_large for one in facts.sitemaps)
+    damaged = any(one.status != 200 or one.problem or one.too_large for one in facts.sitemaps)
     facts.listed_whole = facts.listed_whole and not (damaged or len(facts.listed) >= most_urls)
     return True
 
@@ -286,7 +287,10 @@ async def _take_sitemap(
         return
     seen = {one.url for one in facts.sitemaps} | {one.named for one in facts.todo}
     new = [url for url in reading.files if url not in seen]
-    steps = [SurveyRequest("sitemap", url, url, step.depth + 1) for url in new if step.depth < _MAX_INDEX_DEPTH]
+    if new and step.depth >= _MAX_INDEX_DEPTH:
+        facts.listed_whole = False
+        return
+    steps = [SurveyRequest("sitemap", url, url, step.depth + 1) for url in new]
     probes = [one for one in facts.todo if one.kind != "sitemap"]
     waiting = [one for one in facts.todo if one.kind == "sitemap"]
     room = max(0, _MAX_FILES - len(facts.sitemaps) - len(waiting))
