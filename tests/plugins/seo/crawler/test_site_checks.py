@@ -301,6 +301,15 @@ async def test_a_sitemap_that_was_not_read_does_not_accuse_the_pages(world: Worl
     assert "not_in_sitemap" not in crawled.found()
 
 
+@pytest.mark.parametrize("written", ["{origin}/nothing.xml", "{origin}/a/../nothing.xml", "/nothing.xml"])
+async def test_a_sitemap_of_robots_txt_that_is_missing_is_reported(world: World, written: str) -> None:
+    pages = {**good_site(), **robots(f"User-agent: *\nSitemap: {written}\nSitemap: {{origin}}/sitemap.xml\n")}
+    async with world.site(pages) as site:
+        crawled = await crawl(world, site)
+        assert crawled.urls("sitemap_invalid") == [site.url("/nothing.xml")]
+    assert crawled.evidence("sitemap_invalid") == [{"status": 404}]
+
+
 async def test_orphans_and_deep_pages_are_listed_with_their_figures(world: World) -> None:
     pages = good_site()
     FAULTS["page_too_deep"](pages)

@@ -7,6 +7,7 @@ from typing import Final
 
 from pressroom_seo.site_checks.index import SiteIndex, SiteIndexEntry
 from pressroom_seo.site_checks.model import Evidence, SiteCheck
+from pressroom_seo.urls import normalise
 
 Found = Iterator[tuple[str, Evidence]]
 
@@ -59,10 +60,12 @@ def _sitemap_missing(index: SiteIndex) -> Found:
 
 
 def _sitemap_broken(index: SiteIndex) -> Found:
-    for one in index.facts.sitemaps:
+    facts = index.facts
+    named = {normalise(written, facts.site.home) for written in facts.robots.sitemaps}
+    for one in facts.sitemaps:
         if one.status == 200 and one.problem:
             yield one.url, {"problem": one.problem}
-        elif one.status != 200 and one.url in index.facts.robots.sitemaps:
+        elif one.status != 200 and one.url in named:
             yield one.url, {"status": one.status}
 
 
