@@ -257,6 +257,16 @@ async def test_a_canonical_url_on_another_site_is_looked_at(world: World, path: 
     assert "broken_external_link" not in crawled.found()
 
 
+async def test_the_target_of_a_meta_refresh_is_no_orphan(world: World) -> None:
+    moved = page("/moved", head='<meta http-equiv="refresh" content="0; url=/alone">')
+    pages = {**good_site(), **home("/moved"), **listed("/alone"), "/moved": moved, "/alone": page("/alone", *PATHS)}
+    async with world.site(pages) as site:
+        crawled = await crawl(world, site)
+        assert crawled.report.index.depths[site.url("/alone")] == 1
+    assert "meta_refresh" in crawled.found()
+    assert "orphan_page" not in crawled.found()
+
+
 async def test_a_crawl_that_was_cut_short_names_no_orphans(world: World) -> None:
     pages = good_site()
     FAULTS["orphan_page"](pages)

@@ -25,6 +25,9 @@ class SiteIndexEntry:
     failure: str
     depth: int | None
     location: str
+    refresh: str
+    """Target of a meta refresh; empty without one."""
+
     is_page: bool
     noindex: bool
     indexable: bool
@@ -99,6 +102,7 @@ class SiteIndex:
             failure=record.failure,
             depth=record.depth,
             location=record.location,
+            refresh=(page.refresh or "") if page else "",
             is_page=record.is_page,
             noindex=record.noindex,
             indexable=record.indexable,
@@ -173,7 +177,7 @@ class SiteIndex:
         """All URLs that other pages link to, redirect to or declare as canonical."""
         urls = {self._urls[number] for number, count in self._inlinks.items() if count}
         for entry in self.entries.values():
-            urls |= {url for url in (entry.location, entry.canonical) if url and url != entry.url}
+            urls |= {url for url in (entry.location, entry.refresh, entry.canonical) if url and url != entry.url}
         return frozenset(urls)
 
     @cached_property
@@ -186,9 +190,10 @@ class SiteIndex:
             entry = self.entries.get(url)
             if entry is None:
                 continue
-            if entry.location and entry.location not in found:
-                found[entry.location] = found[url]
-                queue.appendleft(entry.location)
+            for redirected in (entry.location, entry.refresh):
+                if redirected and redirected not in found:
+                    found[redirected] = found[url]
+                    queue.appendleft(redirected)
             for number in entry.links:
                 target = self._urls[number]
                 if target not in found and target in self.entries:
