@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 from pressroom.config import Settings
 from pressroom.sdk import Pause, PluginContext, Reschedule
+from pressroom.storage.database.tables.jobs import JobRow
 from pressroom.testing.running import settings_for_test
 from pressroom_content.records import Website
 from pressroom_content.websites.store import Websites
@@ -112,10 +113,19 @@ async def connected(plugin: PluginContext, url: str, user_id: str = "u_ada") -> 
 async def work(plugin: PluginContext, kind: str, row: CrawlRow | None = None) -> dict[str, Any]:
     """Do a job of a kind once, as a worker would."""
     run = next(job.run for job in jobs(plugin) if job.kind == kind)
-    payload = {"crawl_id": row.id, "website_id": row.website_id} if row is not None else {}
+    payload: Mapping[str, Any] = {}
+    if row is not None:
+        async with plugin.services.database.reading() as session:
+            payload = (await session.get_one(JobRow, row.job_id)).payload
     result = await run(Attempt(row.job_id if row is not None else "j_1", payload))
     assert not isinstance(result, Pause | Reschedule)
     return dict(result or {})
+
+
+async def work_on(plugin: PluginContext, row: CrawlRow) -> dict[str, Any]:
+    """Do the newest job of a crawl once."""
+    newest = await Crawls(plugin).read(row.id)
+    return await work(plugin, "seo.crawl", newest)
 
 
 async def stored(plugin: PluginContext, table: Any) -> int:
@@ -181,9 +191,23 @@ async def test_a_crawl_that_has_waited_often_enough_ends_with_what_it_has(plugin
     crawls, busy = Crawls(plugin), BusySite(4, "3600")
     with serving(busy.pages()) as site:
         row, _ = await crawls.request("u_ada", await connected(plugin, site.origin), "free")
-        await crawls.change(row.id, restarts=MAX_WAITS)
-        done = await work(plugin, "seo.crawl", row)
-    assert done["status"] == "finished"
+        found = [(await work_on(plugin, row))["status"] for _ in range(MAX_WAITS + 1)]
+    assert found == ["waiting"] * MAX_WAITS + ["finished"]
+
+
+async def test_waiting_for_another_crawl_does_not_count_as_waiting_for_a_busy_site(plugin: PluginContext) -> None:
+    crawls, busy = Crawls(plugin), BusySite(4, "3600")
+    with serving(busy.pages()) as site:
+        other, _ = await crawls.request("u_eve", await connected(plugin, site.origin, "u_eve"), "free")
+        assert await crawls.take_host(other)
+        row, _ = await crawls.request("u_ada", await connected(plugin, site.origin), "free")
+        assert {(await work_on(plugin, row))["status"] for _ in range(MAX_WAITS)} == {"waiting"}
+        assert site.seen == []
+        await crawls.fail(other.id, "It broke off.")
+        assert (await work_on(plugin, row))["status"] == "waiting"
+        assert asked(site)
+        busy.free = True
+        assert (await work_on(plugin, row))["status"] == "finished"
 
 
 async def test_a_crawl_whose_website_is_disconnected_meanwhile_ends(plugin: PluginContext) -> None:
@@ -248,6 +272,8 @@ async def test_only_so_many_reports_are_kept_and_details_of_the_newest(config: d
             for _ in range(4):
                 rows.append((await crawls.request("u_ada", website, "free"))[0])
                 assert (await work(plugin, "seo.crawl", rows[-1]))["status"] == "finished"
+                failed, _ = await crawls.request("u_ada", website, "free")
+                await crawls.fail(failed.id, "It broke off.")
         kept = await crawls.history("u_ada", website.id, 10)
         assert [row.id for row in kept] == [rows[3].id, rows[2].id]
         assert await stored(plugin, CrawledPageRow) == 4, "the pages of one crawl"

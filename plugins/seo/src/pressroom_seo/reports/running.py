@@ -24,7 +24,7 @@ from pressroom_seo.crawler.site_reader import SiteReader
 from pressroom_seo.crawler.survey import SiteFacts
 from pressroom_seo.crawler.visiting import Politeness
 from pressroom_seo.reports.findings import add_groups, finding_rows, tally
-from pressroom_seo.reports.store import CrawlRecords, Crawls
+from pressroom_seo.reports.store import BUSY_WAITS, CrawlRecords, Crawls
 from pressroom_seo.site_checks.index import SiteIndex, SiteIndexEntry
 from pressroom_seo.site_checks.report import IssueSummary, SiteReport, Summary, trend
 from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, LinkRow, MarkRow, upsert
@@ -203,13 +203,15 @@ def _link_row(crawl: CrawlRow, record: LinkRecord, found_in: Sequence[str], *, i
 
 
 async def _forget_older(session: AsyncSession, row: CrawlRow, kept: int) -> None:
-    """Delete the details of the website's older crawls, and all but the newest `kept` crawls."""
+    """Delete the details of the website's older crawls, the failed ones, and all but the newest `kept` reports."""
     mine = (CrawlRow.website_id == row.website_id, CrawlRow.id != row.id, CrawlRow.active.is_(None))
-    wanted = select(CrawlRow.id).where(*mine).order_by(CrawlRow.created_at.desc())
-    older = list(await session.scalars(wanted))
+    wanted = select(CrawlRow.id, CrawlRow.status).where(*mine).order_by(CrawlRow.created_at.desc())
+    older = (await session.execute(wanted)).all()
     for table in (CrawledPageRow, LinkRow, FindingRow):
-        await session.execute(delete(table).where(table.crawl_id.in_(older)))
-    await session.execute(delete(CrawlRow).where(CrawlRow.id.in_(older[kept - 1 :])))
+        await session.execute(delete(table).where(table.crawl_id.in_([crawl_id for crawl_id, _ in older])))
+    finished = [crawl_id for crawl_id, status in older if status == "finished"]
+    surplus = {crawl_id for crawl_id, _ in older} - set(finished[: kept - 1])
+    await session.execute(delete(CrawlRow).where(CrawlRow.id.in_(surplus)))
 
 
 async def tidy_up(plugin: PluginContext[SeoConfig]) -> int:
@@ -248,16 +250,21 @@ async def crawl_website(plugin: PluginContext[SeoConfig], run: JobRun) -> Mappin
     except NotFound:
         await crawls.fail(row.id, "The website was disconnected.")
         return {"crawl_id": row.id, "status": "failed", "message": "the website was disconnected"}
+    busy_waits = int(run.payload.get(BUSY_WAITS, 0))
     if not await crawls.take_host(row):
-        return await _wait(crawls, row, _HOST_TAKEN)
+        if row.restarts - busy_waits >= MAX_WAITS * 6:
+            await crawls.fail(row.id, "Another crawl of the same host takes too long. Ask again later.")
+            message = "another crawl of the same host takes too long"
+            return {"crawl_id": row.id, "status": "failed", "message": message}
+        return await _wait(crawls, row, _HOST_TAKEN, busy_waits)
     now = datetime.now(UTC)
     await crawls.change(row.id, status="running", job_id=run.id, started_at=row.started_at or now)
     row.started_at = row.started_at or now
     facts, report = await _crawl(plugin, run, row)
     if facts.stopped == "paused":
         return Pause(facts.retry_after)
-    if facts.stopped == "busy" and row.restarts < MAX_WAITS and facts.retry_after <= MAX_WAIT.total_seconds():
-        return await _wait(crawls, row, timedelta(seconds=facts.retry_after))
+    if facts.stopped == "busy" and busy_waits < MAX_WAITS and facts.retry_after <= MAX_WAIT.total_seconds():
+        return await _wait(crawls, row, timedelta(seconds=facts.retry_after), busy_waits + 1)
     await close(plugin.services.database, row, report, facts, plugin.config.kept_reports)
     done = await crawls.read(row.id)
     if done is None:
@@ -311,13 +318,10 @@ async def _crawl(plugin: PluginContext[SeoConfig], run: JobRun, row: CrawlRow) -
     return await running.run(), report
 
 
-async def _wait(crawls: Crawls, row: CrawlRow, pause: timedelta) -> Mapping[str, Any]:
-    """Continue a crawl later in a new job, or fail it after too many waits."""
-    if row.restarts >= MAX_WAITS * 6:
-        await crawls.fail(row.id, "Another crawl of the same host takes too long. Ask again later.")
-        return {"crawl_id": row.id, "status": "failed", "message": "another crawl of the same host takes too long"}
+async def _wait(crawls: Crawls, row: CrawlRow, pause: timedelta, busy_waits: int) -> Mapping[str, Any]:
+    """Continue a crawl later in a new job."""
     row.restarts += 1
     at = datetime.now(UTC) + pause
     await crawls.change(row.id, status="waiting", host=None, restarts=row.restarts)
-    job_id = await crawls.enqueue(row, run_at=at)
+    job_id = await crawls.enqueue(row, run_at=at, busy_waits=busy_waits)
     return {"crawl_id": row.id, "status": "waiting", "job_id": job_id, "goes_on_at": at.isoformat()}

@@ -26,6 +26,9 @@ from pressroom_seo.urls import host_of, normalise
 _UNSTARTED: Final = timedelta(seconds=60)
 """Grace period for a crawl without a job: the process that created it may be about to enqueue one."""
 
+BUSY_WAITS: Final = "busy_waits"
+"""Member of a crawl job's payload: how often the crawl has waited for a busy site."""
+
 _ALIVE: Final = frozenset({"queued", "running"})
 _SHARED: Final = frozenset({"dev.to", "hashnode.com", "medium.com", "github.com", "wordpress.com"})
 """Hosts of platforms, whose home page is not the user's site."""
@@ -131,10 +134,10 @@ class Crawls:
             row.job_id = await self.enqueue(row)
             return row, True
 
-    async def enqueue(self, row: CrawlRow, *, run_at: datetime | None = None) -> str:
-        """Enqueue the job of a crawl and return its ID."""
+    async def enqueue(self, row: CrawlRow, *, run_at: datetime | None = None, busy_waits: int = 0) -> str:
+        """Enqueue the job of a crawl, which has waited `busy_waits` times for a busy site, and return its ID."""
         key = f"{row.id}:{row.restarts}"
-        payload = {"crawl_id": row.id, "website_id": row.website_id}
+        payload = {"crawl_id": row.id, "website_id": row.website_id, BUSY_WAITS: busy_waits}
         job_id = await self._plugin.services.jobs.enqueue(CRAWL, payload, subject=row.user_id, key=key, run_at=run_at)
         await self.change(row.id, job_id=job_id)
         return job_id
