@@ -221,7 +221,7 @@ async def run_job(plugin: PluginContext[SeoConfig], run: JobRun) -> Mapping[str,
 
 
 class _Keeping(Visitor):
-    """Keeps the last response, to avoid requesting the page twice."""
+    """Keeps the last response, to avoid requesting it twice."""
 
     last: CrawlResponse = CrawlResponse("")
 
@@ -293,10 +293,10 @@ async def llms_txt_at(plugin: PluginContext[SeoConfig], url: str) -> LlmsReport:
 async def _llms_txt(
     plugin: PluginContext[SeoConfig], site: SiteScope, own: Mapping[str, Politeness], argument: str
 ) -> LlmsReport:
-    visitor = Visitor(plugin.services.fetcher, ASKED, own=own, reader=SiteReader(plugin.services.workers))
-    robots = await visitor.visit(f"{site.origin}/robots.txt")
-    if robots.failure == "refused":
-        raise InvalidInput(argument, robots.message)
-    facts = begin_survey(visitor, site, await visitor.robots(site.origin))
+    visitor = _Keeping(plugin.services.fetcher, ASKED, own=own, reader=SiteReader(plugin.services.workers))
+    robots = await visitor.robots(site.origin)
+    if visitor.last.failure == "refused" and visitor.last.url == f"{site.origin}/robots.txt":
+        raise InvalidInput(argument, visitor.last.message)
+    facts = begin_survey(visitor, site, robots)
     await survey(visitor, facts, now=time.time(), most_urls=Limits(1).most_known)
     return await check_llms_txt(visitor, site, facts.listed)

@@ -315,6 +315,7 @@ def test_llms_txt_of_a_website_and_of_any_site(ada: ToolClient) -> None:
     with serving(good_site()) as site:
         report = ada.call("get_seo_report", website_id=connect(ada, site.origin), section="llms_txt")
         found = report["structuredContent"]["llms_txt"]
+        assert site.seen.count("/robots.txt") == 1
         checks = {one["id"]: one["passed"] for one in found["checks"]}
         assert checks["llms_txt_exists"]
         assert not checks["llms_full_txt_exists"]
@@ -325,6 +326,8 @@ def test_llms_txt_of_a_website_and_of_any_site(ada: ToolClient) -> None:
         other = ada.data("check_page_seo", url=site.url("/bees"), llms_txt=True)
         assert other["llms_txt"] == found
         assert ada.data("check_page_seo", url=site.url("/bees"))["llms_txt"] is None
+    private = connect(ada, "http://10.0.0.1/")
+    assert "not on the public internet" in ada.refusal("get_seo_report", website_id=private, section="llms_txt")
 
 
 def test_a_live_article_is_compared_with_its_twin_and_looked_up_in_the_index(ada: ToolClient) -> None:
