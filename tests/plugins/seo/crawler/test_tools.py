@@ -67,6 +67,7 @@ async def test_links_of_an_article(world: World) -> None:
         "/moved": redirect("/moved-again"),
         "/moved-again": redirect("/bees"),
         "/circle": redirect("/circle"),
+        **{f"/far-{at}": redirect(f"/far-{at + 1}") for at in range(12)},
         "/no-head": no_head,
         "/closed": plain("", status="403 Forbidden"),
     }
@@ -75,7 +76,7 @@ async def test_links_of_an_article(world: World) -> None:
         world.site({"/": plain("hello")}, secure=False) as insecure,
         world.fetcher(site, insecure) as fetcher,
     ):
-        paths = ("/bees", "/nothing", "/moved", "/circle", "/no-head", "/closed", "/private/a")
+        paths = ("/bees", "/nothing", "/moved", "/circle", "/far-0", "/no-head", "/closed", "/private/a")
         links = {site.url(path): ["article"] for path in paths}
         links[f"{site.url('/bees')}#part"] = ["another"]
         links |= {insecure.url(): ["article"], f"https://{NAME}:{DEAF}/": ["article"], "mailto:me@example.org": ["x"]}
@@ -94,6 +95,9 @@ async def test_links_of_an_article(world: World) -> None:
     assert (reports["/nothing"].status, reports["/nothing"].problems) == (404, ("broken",))
     assert (reports["/moved"].status, reports["/moved"].problems) == (200, ("redirected",))
     assert "broken" in reports["/circle"].problems
+    assert reports["/circle"].message == "its redirects go round in a circle"
+    assert "broken" in reports["/far-0"].problems
+    assert reports["/far-0"].message == "it has more than 10 redirects"
     assert (reports["/no-head"].status, reports["/no-head"].problems) == (200, ())
     assert (reports["/closed"].status, reports["/closed"].problems) == (403, ())
     assert not reports["/private/a"].checked

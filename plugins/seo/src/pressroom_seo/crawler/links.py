@@ -62,7 +62,8 @@ class LinkChecker:
             if following is None:
                 return _record(url, answer, location=first and at, image=image)
             first, at = at, following
-        return LinkRecord(url, 0, "failed", "its redirects go round in a circle", location=at or "", image=image)
+        message = "its redirects go round in a circle" if at in seen else f"it has more than {MAX_REDIRECTS} redirects"
+        return LinkRecord(url, 0, "failed", message, location=at or "", image=image)
 
     async def _look(self, url: str) -> CrawlResponse:
         answer = await self._visitor.visit(url, method="HEAD", accept=ANYTHING)
