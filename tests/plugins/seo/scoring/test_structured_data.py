@@ -319,6 +319,9 @@ def test_microdata_is_read_like_json_ld() -> None:
 def test_broken_scripts_and_pages_without_data_are_named() -> None:
     broken = validate_page("<script type='application/ld+json'>{</script>")
     assert broken.errors[0].path == "script 1"
+    modules = "<script type='module'></script>" * 200
+    among = validate_page(f"{modules}<script type='application/ld+json; charset=utf-8'>{{</script>")
+    assert [error.path for error in among.errors] == ["script 1"]
     assert "no structured data" in validate_page("<p>x</p>").warnings[0].message
 
 

@@ -15,13 +15,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressroom_seo.reports.findings import Group, Own, is_open, standing, with_marks
 from pressroom_seo.site_checks.model import SEVERITIES
 from pressroom_seo.site_checks.report import CRAWL_CHECKS
+from pressroom_seo.site_checks.site_pages import MAX_DEPTH
 from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, LinkRow
 
 SAMPLES: Final = 5
 """Maximum number of sample URLs per check in a list of issues."""
-
-MAX_DEPTH: Final = 4
-"""Maximum number of links from the home page; pages further away are too deep."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,14 +52,16 @@ def extract_structured_data(html: str, base: str = "") -> PageStructuredData:
 def _scripts(tree: LexborHTMLParser) -> tuple[list[Any], list[tuple[str, str]]]:
     documents: list[Any] = []
     errors: list[tuple[str, str]] = []
-    for number, node in enumerate(tree.css("script[type]")[:_MAX_SCRIPTS], 1):
-        if (node.attributes.get("type") or "").partition(";")[0].strip().lower() != "application/ld+json":
-            continue
+    for number, node in enumerate(islice(filter(_is_json_ld, tree.css("script[type]")), _MAX_SCRIPTS), 1):
         try:
             documents.append(json.loads(node.text(), strict=False))
         except (ValueError, RecursionError) as error:
             errors.append((f"script {number}", f"The JSON-LD is not JSON: {error}"))
     return documents, errors
+
+
+def _is_json_ld(script: LexborNode) -> bool:
+    return (script.attributes.get("type") or "").partition(";")[0].strip().lower() == "application/ld+json"
 
 
 def _microdata(tree: LexborHTMLParser, base: str) -> list[dict[str, Any]]:

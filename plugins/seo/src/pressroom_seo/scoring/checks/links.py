@@ -29,7 +29,7 @@ _SCHEMES = frozenset(
     {"", "http", "https", "mailto", "tel", "sms", "geo", "ftp", "webcal", "news", "magnet", "whatsapp"}
 )
 _ERRORS = 400
-_LOCAL = (".localhost", ".local", ".internal", ".test", ".invalid", ".example")
+_LOCAL = (".localhost", ".local", ".internal", ".test", ".invalid")
 
 
 @check
@@ -124,7 +124,7 @@ def _fault(link: Link, own: str) -> str:
 
 def _is_private(host: str) -> bool:
     if host == "localhost" or host.endswith(_LOCAL):
-        return not host.endswith(".example")
+        return True
     try:
         return not ipaddress.ip_address(host).is_global
     except ValueError:
