@@ -174,6 +174,9 @@ async def test_a_file_that_is_not_utf_8_is_left_alone(repo: Repo) -> None:
     assert (found.raw, found.html) == ("", "caf\ufffd\n")
     with pytest.raises(SiteRefused, match="UTF-8"):
         await site.set_state(found.id, "draft")
+    assert (await site.set_state(found.id, "gone")).state == "gone"
+    assert repo.git("log", "-1", "--format=%s") == "Delete T\n"
+    assert repo.git("ls-files") == ""
 
 
 async def test_nobody_writes_programs_into_a_repository_of_all(repo: Repo) -> None:

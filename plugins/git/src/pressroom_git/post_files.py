@@ -262,7 +262,16 @@ def file_in_state(layout: SiteLayout, path: str, there: File, live: bool, now: d
     """Set the state of a file's post to live or draft. Returns content and post title. Raises `SiteRefused`."""
     file = _editable(path, there)
     made = file.with_front(with_state(file.front, layout.generator, live=live, now=now))
-    return made.content, text(file.front.get("title")) or path
+    return made.content, _title(path, file)
+
+
+def title_of(path: str, there: File) -> str:
+    """Return the title of a file's post, or its path. The file may have any encoding."""
+    return _title(path, PostFile.of(there.content))
+
+
+def _title(path: str, file: PostFile) -> str:
+    return text(file.front.get("title")).encode("utf-8", "replace").decode() or path
 
 
 def posts_of(layout: SiteLayout, url: str, files: Sequence[tuple[str, File]]) -> list[RemotePost]:

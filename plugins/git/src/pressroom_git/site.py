@@ -26,7 +26,7 @@ from pressroom_content.contract import (
 
 from pressroom_git.bodies import MarkdownCodec
 from pressroom_git.layout import SiteLayout, check_post
-from pressroom_git.post_files import bounded, changed_file, file_in_state, new_file, posts_of
+from pressroom_git.post_files import bounded, changed_file, file_in_state, new_file, posts_of, title_of
 from pressroom_git.repository import File, Repository, changed
 
 CAPABILITIES: Final = Capabilities(
@@ -179,10 +179,11 @@ class GitSite(BasicSite):
         del at
         self.require_state(state)
         there = await self._file(post_id)
-        content, title = await self.beside(file_in_state, self._layout, post_id, there, state == "live", self._now())
         if state == "gone":
+            title = await self.beside(title_of, post_id, there)
             await self._repository.delete(post_id, f"Delete {title}", there.sha)
             return RemotePost(post_id, "", "gone", "")
+        content, title = await self.beside(file_in_state, self._layout, post_id, there, state == "live", self._now())
         return await self._write(post_id, there, content, f"{'Publish' if state == 'live' else 'Unpublish'} {title}")
 
     async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
