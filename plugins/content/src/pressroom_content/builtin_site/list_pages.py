@@ -234,7 +234,7 @@ class SiteMaps(SiteFrame):
         if part == _LISTS:
             return _urls([(website.url, newest), *await self._lists(website, posts, newest)])
         if part:
-            if not (part.isascii() and part.isdecimal() and 1 <= int(part[:6]) <= parts):
+            if not (part.isascii() and part.isdecimal() and len(part) <= 6 and 1 <= int(part) <= parts):
                 raise NotFound("the site map has no such part")
             # Oldest first, so that a new post changes only the last part.
             return _urls(await self._posts(website, shown, newest_first=False, offset=(int(part) - 1) * MAX_POSTS))
