@@ -101,6 +101,10 @@ def test_old_urls_of_pages_lead_to_the_domain_in_one_step(
         assert (answer.status_code, answer.headers["location"]) == (301, f"{url}{path.replace('%20', '+')}"), path
         assert wait_for(answer.headers["location"], 200, host=host).status_code == 200
     assert site.get("/moved").headers["location"] == f"{url}/kept"
+    for number, target in enumerate(("/kept?a=1#b", "/archive", "/feed.xml")):
+        ada.data("set_redirect", website_id=site.id, from_path=f"/old-{number}", to=target)
+    listed = ada.data("list_redirects", website_id=site.id, check=True)["redirects"]
+    assert [one["problems"] for one in listed] == [[]] * 4
     assert ask(f"{url}/moved", host=host).headers["location"] == f"{url}/kept"
     assert [site.get("/gone").status_code, site.get("/never").status_code] == [410, 404]
     assert [ask(f"{url}/gone", host=host).status_code, ask(f"{url}/never", host=host).status_code] == [410, 404]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pressroom.testing.running import settings_for_test
 from pressroom_content.builtin_site.connector import builtin_connector
-from pressroom_content.builtin_site.serving import BuiltinPages
+from pressroom_content.builtin_site.routes import fetched
 from support.fidelity import compare, notes_of, publish_everything
 from support.installing import on_path
 from support.long_articles import TITLE, long_body, shows_all
@@ -18,7 +18,7 @@ async def test_what_readers_get(tmp_path: Path) -> None:
     with on_path(distribution(tmp_path / "site")):
         async with world(settings_for_test(configuration({}), tmp_path / "data")) as plugin:
             done = await publish_everything(plugin, "builtin", "", {})
-            page = (await BuiltinPages(plugin).fetched(done.url)).content.decode()
+            page = (await fetched(plugin, done.url)).content.decode()
             notes = await notes_of(plugin, done, page)
             compare(notes, builtin_connector(plugin), "content/src/pressroom_content/builtin_site/connector.py")
 
@@ -28,4 +28,4 @@ async def test_a_long_article_arrives_whole(tmp_path: Path) -> None:
     with on_path(distribution(tmp_path / "site")):
         async with world(settings_for_test(config, tmp_path / "data")) as plugin:
             done = await publish_everything(plugin, "builtin", "", {}, title=TITLE, body=long_body())
-            shows_all((await BuiltinPages(plugin).fetched(done.url)).content.decode(), done)
+            shows_all((await fetched(plugin, done.url)).content.decode(), done)

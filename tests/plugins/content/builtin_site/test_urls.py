@@ -130,6 +130,21 @@ def test_redirects_in_a_chain_take_one_step_and_those_in_a_loop_none(
     assert statuses(site, "one") == [404, 404, 404]
 
 
+def test_redirects_to_every_kind_of_page_of_a_site_are_sound(site: Site, ada: Client) -> None:
+    site.publish(slug="post", tags=("a b",), categories=("c",), author="Ada")
+    sound = ["/", "/post", "/post.md", "/post/llms.txt", "/cards/post.png", "/archive", "/search?q=words", "/tags/a-b",
+             "/categories/c", "/authors/ada", "/feed.xml", "/atom.xml", "/feed.json", "/sitemap.xml", "/robots.txt",
+             "/llms.txt", "/style.css", "/post?from=old#end", "/?page=1"]  # fmt: skip
+    missing = ["/nothing", "/nothing.md", "/tags/nothing", "/files/nothing.png", "/a/b/c", "/?page=9"]
+    rules = {f"/old-{number}": target for number, target in enumerate([*sound, *missing])}
+    for source, target in rules.items():
+        ada.data("set_redirect", website_id=site.id, from_path=source, to=target)
+    listed = ada.data("list_redirects", website_id=site.id, check=True)["redirects"]
+    problems = {rules[one["from_path"]]: one["problems"] for one in listed}
+    told = ["its target answers with 404"]
+    assert problems == {target: [] for target in sound} | dict.fromkeys(missing, told)
+
+
 async def _changed_long_ago(client: Client) -> None:
     """Let everything of an account have changed at another second than this one."""
     at = datetime.now(UTC) - timedelta(hours=1)

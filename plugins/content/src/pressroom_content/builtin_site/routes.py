@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
-from urllib.parse import quote, unquote, urlencode
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
-from pressroom.sdk import HttpRequest, HttpResponse, NotFound, PluginContext, Route, VirtualHosts
+from pressroom.sdk import Fetched, HttpRequest, HttpResponse, NotFound, PluginContext, Route, VirtualHosts
 
 from pressroom_content.builtin_site.feeds import Feeds
 from pressroom_content.builtin_site.frame import ASK_AGAIN
@@ -32,7 +32,6 @@ _UNMOVED: Final = ("card.png", "icon.svg", "style.css")
 
 _PLAIN: Final = "text/plain; charset=utf-8"
 _NO_STORE: Final = {"Cache-Control": "no-store"}
-_LISTS: Final = ("tags", "categories", "authors")
 
 
 def routes(plugin: PluginContext[ContentConfig]) -> Sequence[Route]:
@@ -59,6 +58,24 @@ class SiteRoutes:
     def __init__(self, plugin: PluginContext[ContentConfig]) -> None:
         self._plugin = plugin
         self._twins, self._feeds = TextTwins(plugin), Feeds(plugin)
+
+    async def inside(self, request: HttpRequest, key: str) -> HttpResponse:
+        """Return the response for a request whose path is relative to the site with this key. Raises `NotFound`."""
+        match request.path.removesuffix("/").split("/")[1:]:
+            case []:
+                return await self.home(_within(request, key))
+            case [slug] if slug:
+                return await self.post(_within(request, key, slug=slug))
+            case [slug, "llms.txt"]:
+                return await self.text(_within(request, key, slug=slug))
+            case ["files", name]:
+                return await self.file(_within(request, key, name=name))
+            case ["cards", name]:
+                return await self.card(_within(request, key, name=name))
+            case [kind, name] if kind in _KINDS:
+                return await self.term(kind, _within(request, key, name=name))
+            case _:
+                return await self.missing(key)
 
     async def home(self, request: HttpRequest) -> HttpResponse:
         """Return the list of all posts, or with `.md` its text."""
@@ -245,25 +262,40 @@ class DomainSites:
         segments = request.path.removesuffix("/").split("/")[1:]
         if segments[:2] == ["sites", quote(key)]:
             return await self._site.moved(request, key, "/".join(segments[2:]))
-        site = self._site
-        match segments:
-            case []:
-                return await site.home(_within(request, key))
-            case [slug] if slug:
-                return await site.post(_within(request, key, slug=slug))
-            case [slug, "llms.txt"]:
-                return await site.text(_within(request, key, slug=slug))
-            case ["files", name]:
-                return await site.file(_within(request, key, name=name))
-            case ["cards", name]:
-                return await site.card(_within(request, key, name=name))
-            case [kind, name] if kind in _LISTS:
-                return await site.term(kind, _within(request, key, name=name))
-            case _:
-                return await site.missing(key)
+        return await self._site.inside(request, key)
 
 
 def _within(request: HttpRequest, key: str, **parts: str) -> HttpRequest:
     """Rewrite a request to the site's URL on the server."""
     path = f"/sites/{quote(key)}{request.path if request.path != '/' else ''}"
     return replace(request, path=path.removesuffix("/"), path_params={"site": quote(key), **parts})
+
+
+async def fetched(plugin: PluginContext[ContentConfig], url: str) -> Fetched:
+    """Return a resource of a built-in site as a visitor would get it, following at most one redirect.
+
+    This needs no network request. Any other URL is answered with 404.
+    """
+    redirects: tuple[str, ...] = ()
+    answer = await _answer(plugin, url) or HttpResponse(b"", 404)
+    target = answer.headers.get("Location", "")
+    if target and (led := await _answer(plugin, target)) is not None:
+        redirects, url, answer = (url,), target, led
+    media_type = answer.media_type.partition(";")[0]
+    headers = {name.lower(): value for name, value in answer.headers.items()}
+    return Fetched(url, answer.status, media_type, answer.body, headers, redirects)
+
+
+async def _answer(plugin: PluginContext[ContentConfig], url: str) -> HttpResponse | None:
+    """Return the response for a URL of a built-in site; `None` for any other URL."""
+    place = await Domains(plugin).place_of(url)
+    if place is None:
+        return None
+    key, path = place
+    parts = urlsplit(url)
+    name = "" if url.startswith(f"{plugin.base_url}/") else parts.hostname or ""
+    request = HttpRequest("GET", f"/{quote(path)}", dict(parse_qsl(parts.query)), {}, b"", "", "", virtual_host=name)
+    try:
+        return await SiteRoutes(plugin).inside(request, key)
+    except NotFound:
+        return HttpResponse(b"", 404)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from markupsafe import Markup
-from pressroom.sdk import Fetched, HttpResponse, NotFound
+from pressroom.sdk import HttpResponse, NotFound
 
 from pressroom_content.builtin_site.appearance import icon_of, style_of
 from pressroom_content.builtin_site.bodies import shown_body
@@ -27,7 +27,6 @@ from pressroom_content.builtin_site.summaries import description_of, json_script
 from pressroom_content.builtin_site.tables import BuiltinPostRow
 from pressroom_content.records import Website
 from pressroom_content.websites import settings as site_settings
-from pressroom_content.websites.domains import Domains
 
 _PLAIN: Final = "text/plain; charset=utf-8"
 _MARKDOWN: Final = "text/markdown; charset=utf-8"
@@ -175,27 +174,6 @@ class BuiltinPages(ListPages):
         if is_style:
             return HttpResponse(content, media_type="text/css; charset=utf-8", headers=headers)
         return HttpResponse(content, media_type="image/svg+xml", headers={**headers, **_INERT})
-
-    async def fetched(self, url: str) -> Fetched:
-        """Return a post or home page of this server as a visitor would get it, following at most one redirect."""
-        redirects: tuple[str, ...] = ()
-        answer = await self._answer(url)
-        if "Location" in answer.headers:
-            redirects, url = (url,), answer.headers["Location"]
-            answer = await self._answer(url)
-        media_type = answer.media_type.partition(";")[0]
-        headers = {name.lower(): value for name, value in answer.headers.items()}
-        return Fetched(url, answer.status, media_type, answer.body, headers, redirects)
-
-    async def _answer(self, url: str) -> HttpResponse:
-        place = await Domains(self._plugin).place_of(url)
-        if place is None:
-            return HttpResponse(b"", 404)
-        site_key, slug = place
-        try:
-            return await (self.post(site_key, slug) if slug else self.home(site_key))
-        except NotFound:
-            return HttpResponse(b"", 404)
 
 
 def _redirect(website: Website, detour: Detour, before: str, after: str) -> HttpResponse:

@@ -130,9 +130,9 @@ async def verify(plugin: PluginContext, expected: ExpectedPage, seconds: float =
 
 async def _own_page(plugin: PluginContext, url: str) -> Fetched:
     """Return a page of a built-in site without a network request: this server may be unable to reach itself."""
-    from pressroom_content.builtin_site.serving import BuiltinPages  # noqa: PLC0415 - loads the templates
+    from pressroom_content.builtin_site.routes import fetched  # noqa: PLC0415 - loads the templates
 
-    return await BuiltinPages(plugin).fetched(url)
+    return await fetched(plugin, url)
 
 
 async def _judged(plugin: PluginContext, page: Fetched, expected: ExpectedPage) -> Verification:

@@ -195,10 +195,14 @@ class Domains:
             return found
 
     async def place_of(self, url: str) -> tuple[str, str] | None:
-        """Return the key of the built-in site that serves a URL, and the path inside it; `None` for any other URL."""
+        """Return the key of the built-in site that serves a URL, and the path inside it; `None` for any other URL.
+
+        The path is decoded, and without query and fragment.
+        """
         base = f"{self._plugin.base_url}/sites/"
         if url.startswith(base):
-            key, _, path = unquote(url.removeprefix(base)).partition("/")
+            inside = url.removeprefix(base).partition("#")[0].partition("?")[0]
+            key, _, path = unquote(inside).partition("/")
             return key, path
         try:
             parts = urlsplit(url)

@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 
 from pressroom.sdk import FetchFailed, FetchRefused, InvalidInput, PluginContext
 
-from pressroom_content.builtin_site.serving import BuiltinPages
+from pressroom_content.builtin_site.routes import fetched
 from pressroom_content.contract import RemoteRedirect
 from pressroom_content.websites.domains import Domains
 
@@ -97,7 +97,7 @@ def _followed(one: RemoteRedirect, targets: Mapping[str, str], site_url: str) ->
 async def _status(plugin: PluginContext, url: str) -> tuple[int | None, str]:
     try:
         if await Domains(plugin).place_of(url) is not None:
-            status = (await BuiltinPages(plugin).fetched(url)).status
+            status = (await fetched(plugin, url)).status
         else:
             answer = await plugin.services.fetcher.request("HEAD", url, max_bytes=100_000, seconds=10, redirects=5)
             status = answer.status
