@@ -224,6 +224,18 @@ def test_what_is_not_there_says_so(site: Site, host: RunningHost) -> None:
     assert httpx.get(f"{host.url}/sites/static/secrets.css").status_code == 404
 
 
+def test_a_url_that_only_begins_like_that_of_a_page_is_not_there(site: Site, host: RunningHost, ada: Client) -> None:
+    slug, tag = "long-" * 39 + "tails", "x" * 200
+    site.publish(slug=slug, tags=(tag,))
+    with_rule = Site(host, ada, "Ada redirects")
+    old = f"/{'o' * 499}"
+    ada.data("set_redirect", website_id=with_rule.id, from_path=old, to="/")
+    for blog, path in ((site, f"/{slug}"), (site, f"/tags/{tag}"), (site, f"/{slug}.md"), (with_rule, old)):
+        whole = path.removesuffix(".md")
+        longer = f"{whole}-and-more{path.removeprefix(whole)}"
+        assert (blog.get(path).status_code in {200, 301}, blog.get(longer).status_code) == (True, 404), path
+
+
 def test_a_new_address_leaves_a_redirect_behind(site: Site, host: RunningHost, ada: Client) -> None:
     done = site.publish("First", slug="first")
     host.run(Articles(ada.plugin).update(ada.user_id, site.content, 1, changes={"slug": "second"}))

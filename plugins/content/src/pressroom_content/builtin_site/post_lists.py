@@ -295,7 +295,7 @@ class PostLists:
         return (
             BuiltinTermRow.website_id == self._website.id,
             BuiltinTermRow.kind == kind,
-            BuiltinTermRow.slug == slug[:200],
+            BuiltinTermRow.slug == slug,
         )
 
     def _of_term(self, kind: BlogTermKind, slug: str) -> Select[Any]:

@@ -126,7 +126,7 @@ class BuiltinPages(ListPages):
         `before` and `after` surround the slug in the paths of a page's related resources, such as `.md`: they redirect
         to the same resource of another page, and are gone if their page is.
         """
-        detour = await BuiltinSite(self._plugin, website.id).detour(slug, website.url, website.server_url)
+        detour = await BuiltinSite(self._plugin, website.id).detour(slug, website.url)
         if detour is not None and not detour.gone:
             return _redirect(website, detour, before, after)
         status = 404 if detour is None else 410

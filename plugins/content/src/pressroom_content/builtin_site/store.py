@@ -21,7 +21,7 @@ from pressroom_content.builtin_site.tables import BuiltinFileRow, BuiltinPostRow
 from pressroom_content.contract import SiteRefused
 from pressroom_content.contract.control import is_below
 from pressroom_content.tables import ArticleRow, PublicationRow, WebsiteRow
-from pressroom_content.websites.domain_names import current_url, site_url
+from pressroom_content.websites.domain_names import site_url
 
 _MAX_HOPS: Final = 20
 """The maximum number of chained redirects that are followed. Visitors see one."""
@@ -146,23 +146,23 @@ class BuiltinSite:
 
     async def post(self, slug: str) -> BuiltinPostRow | None:
         """Return the live post of a slug, or `None`."""
-        wanted = self._live(datetime.now(UTC)).where(BuiltinPostRow.slug == slug[:200])
+        wanted = self._live(datetime.now(UTC)).where(BuiltinPostRow.slug == slug)
         async with self._database.reading() as session:
             found: BuiltinPostRow | None = await session.scalar(wanted)
             return found
 
-    async def post_id(self, slug: str, site_url: str, server_site_url: str = "") -> str:
+    async def post_id(self, slug: str, site_url: str) -> str:
         """Return the ID of the post that visitors of a slug get, or else of the post that has the slug but is not live.
 
-        It is empty if no post has the slug. The URLs are those of `detour`.
+        It is empty if no post has the slug.
         """
         live = await self.post(slug)
-        if live is None and (led := await self.detour(slug, site_url, server_site_url)) is not None and led.slug:
+        if live is None and (led := await self.detour(slug, site_url)) is not None and led.slug:
             live = await self.post(led.slug)
         if live is not None:
             return live.id
         of_slug = select(BuiltinPostRow.id).where(
-            BuiltinPostRow.website_id == self._website_id, BuiltinPostRow.slug == slug[:200]
+            BuiltinPostRow.website_id == self._website_id, BuiltinPostRow.slug == slug
         )
         async with self._database.reading() as session:
             return str(await session.scalar(of_slug.limit(1)) or "")
@@ -182,18 +182,16 @@ class BuiltinSite:
     async def file(self, name: str) -> BuiltinFileRow | None:
         """Return a file by its name, or `None`."""
         wanted = select(BuiltinFileRow).where(
-            BuiltinFileRow.website_id == self._website_id, BuiltinFileRow.name == name[:200], BuiltinFileRow.size > 0
+            BuiltinFileRow.website_id == self._website_id, BuiltinFileRow.name == name, BuiltinFileRow.size > 0
         )
         async with self._database.reading() as session:
             found: BuiltinFileRow | None = await session.scalar(wanted.limit(1))
             return found
 
-    async def detour(self, slug: str, site_url: str, server_site_url: str = "") -> Detour | None:
+    async def detour(self, slug: str, site_url: str) -> Detour | None:
         """Return the response for a slug without a live post; `None` if there never was one.
 
         Chained redirects are resolved to their final target. A redirect that may not lead to its target is ignored.
-        `server_site_url` is the URL on this server of a site with its own domain: targets below it are rewritten to the
-        domain.
         """
         path, seen, found, permanent = f"/{slug}", set[str](), Detour(), True
         async with self._database.reading() as session:
@@ -208,14 +206,12 @@ class BuiltinSite:
                     return Detour(gone=True)
                 permanent = permanent and rule.permanent
                 inside = _inside(rule.target, site_url)
-                if inside is None and server_site_url:
-                    inside = _inside(current_url(rule.target, site_url, server_site_url), site_url)
                 url = rule.target if inside is None else _url_inside(inside, site_url)
                 found = Detour(target=url, permanent=permanent)
                 if inside is None:
                     return found
                 path = inside.partition("#")[0].partition("?")[0]
-                live = self._live(datetime.now(UTC)).where(BuiltinPostRow.slug == path.removeprefix("/")[:200])
+                live = self._live(datetime.now(UTC)).where(BuiltinPostRow.slug == path.removeprefix("/"))
                 if await session.scalar(live.with_only_columns(BuiltinPostRow.id)) is not None:
                     return Detour(target=url, slug=path.removeprefix("/"), permanent=permanent)
         return None
@@ -224,7 +220,7 @@ class BuiltinSite:
         """Check whether the post with this slug, which is not live, was public before."""
         wanted = select(BuiltinPostRow.id).where(
             BuiltinPostRow.website_id == self._website_id,
-            BuiltinPostRow.slug == path.removeprefix("/")[:200],
+            BuiltinPostRow.slug == path.removeprefix("/"),
             BuiltinPostRow.published_at <= datetime.now(UTC),
         )
         return await session.scalar(wanted.limit(1)) is not None
@@ -258,7 +254,7 @@ async def rule_at(session: AsyncSession, website_id: str, source: str) -> Builti
     """Return the rule of a path such as `/old`, or `None`."""
     found: BuiltinRedirectRow | None = await session.scalar(
         select(BuiltinRedirectRow).where(
-            BuiltinRedirectRow.website_id == website_id, BuiltinRedirectRow.source == source[:500]
+            BuiltinRedirectRow.website_id == website_id, BuiltinRedirectRow.source == source
         )
     )
     return found

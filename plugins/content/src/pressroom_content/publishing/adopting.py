@@ -265,7 +265,7 @@ async def _builtin_post(plugin: PluginContext, website: Website, url: str) -> st
     path = place_of(url).removeprefix(place_of(home)).removeprefix("/")
     for ending in _TWINS:
         path = path.removesuffix(ending)
-    return await BuiltinSite(plugin, website.id).post_id(unquote(path), website.url, website.server_url)
+    return await BuiltinSite(plugin, website.id).post_id(unquote(path), website.url)
 
 
 def _spellings(url: str) -> list[str]:
