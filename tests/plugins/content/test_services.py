@@ -8,6 +8,7 @@ import pytest
 from pressroom.sdk import InvalidInput, NotFound
 from pressroom_content.contract import ContentServices, SiteRejected, content_services
 from support.content_client import Client
+from support.domain_names import DomainNames, prove
 
 
 def services(client: Client) -> ContentServices:
@@ -62,6 +63,23 @@ def test_publications_are_those_of_the_account(ada: Client, eve: Client) -> None
     assert ada.host.run(services(ada).publications.of_article(eve.user_id, id_)) == []
     assert ada.host.run(services(ada).websites.is_builtin(website))
     assert not ada.host.run(services(ada).websites.is_builtin("w_0000000000000000000000"))
+
+
+def test_the_text_of_a_post_is_listed_with_and_without_a_domain(ada: Client) -> None:
+    website = site(ada)
+    id_ = article(ada, website_id=website)
+    ada.data("publish_content", content_id=id_, website_id=website)
+
+    def is_listed() -> bool:
+        found = ada.host.run(services(ada).articles.get(ada.user_id, id_))
+        twin = ada.host.run(services(ada).text_twins.of_article(found, website))
+        assert twin is not None
+        assert twin.markdown.startswith("# Good tea")
+        return twin.listed
+
+    assert is_listed()
+    prove(DomainNames(ada.host), ada, website, "tea.example.org")
+    assert is_listed()
 
 
 def test_what_belongs_to_another_account_is_not_found(ada: Client, eve: Client) -> None:

@@ -221,7 +221,7 @@ class SharedTextTwins:
             return None
         if found.article.id != article.id:
             return None
-        listed = any(entry.url == found.path for entry in await self._twins.entries())
+        listed = any(entry.url in (found.path, found.url) for entry in await self._twins.entries())
         return TextTwin(await self._twins.text(found.article, "markdown"), listed)
 
 
