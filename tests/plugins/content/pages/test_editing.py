@@ -212,6 +212,22 @@ def test_what_belongs_to_others_or_is_in_the_trash_is_not_edited(
     assert not page.tree.css("form.writing")
 
 
+def test_text_typed_for_an_article_that_went_to_the_trash_is_still_in_the_form(
+    reader: BrowserWithoutScreen, work: Work
+) -> None:
+    id_ = made(work.client, title="Thrown away")
+    path = f"{ARTICLES}/{id_}/edit"
+    page = reader.get(path)
+    work.client.data("delete_content", content_id=id_, confirm=True)
+    refused = sent(reader, page, path, title="Thrown away too early", body="Hours of work.")
+    assert refused.status == 409
+    assert "moved to the trash in the meantime" in refused.one(".notice.wrong")
+    assert (form_of(refused)["title"], form_of(refused)["body"]) == ("Thrown away too early", "Hours of work.")
+    work.client.data("restore_content", content_id=id_)
+    assert "Saved as version 2" in sent(reader, refused, path).one("p.notice[role=status]")
+    assert content(work.client, id_)["body"] == "Hours of work."
+
+
 def test_an_article_counts_against_the_quota_of_the_tool(
     full_host: RunningHost, reader: BrowserWithoutScreen, work: Work
 ) -> None:

@@ -57,6 +57,7 @@ _MESSAGES: Final = {
     "saved": "Saved as version {version}.",
     "same": "Nothing changed, so there is no new version.",
 }
+_TRASHED: Final = "The article was moved to the trash in the meantime. Restore it in another tab, then save again"
 _BLOCK: Final = re.compile(r"\n<(?:p|h[1-6]|ul|ol|pre|table|figure|blockquote|hr)\b")
 _FRAME: Final = re.compile(r'\ssrcdoc="([^"]*)"')
 
@@ -90,7 +91,7 @@ class EditPages:
     async def edit(self, request: HttpRequest) -> HttpResponse:
         """Show the form, or save it. If saving fails, show what was typed again. Raises `NotFound`."""
         article = await self._article(request)
-        if request.method != "POST" or (article is not None and article.status == "trashed"):
+        if request.method != "POST":
             done = _MESSAGES.get(request.query.get("done", ""), "")
             message = done.format(version=article.version if article else 1)
             if done == _MESSAGES["saved"] and article is not None and article.status == "published":
@@ -100,6 +101,8 @@ class EditPages:
         typed = form_of(request)
         base = await self._base(request.subject, article, typed)
         form = ArticleForm.read(typed, base)
+        if article is not None and article.status == "trashed":
+            return await self._page(request, article, form, typed=typed, errors={"": _TRASHED}, status=409)
         if typed.get("do") not in _TOOLS:
             return await self._page(request, article, form, typed=typed, announce="This is what readers will see.")
         try:
