@@ -130,6 +130,27 @@ def test_the_link_expires(host: RunningHost, ada: Client, platform: StandInPlatf
         assert "expired" in page.text
 
 
+def test_a_link_still_works_after_the_account_had_too_many_websites(
+    host: RunningHost, ada: Client, platform: StandInPlatform
+) -> None:
+    path = link(ada, url=platform.url)
+
+    async def fill() -> str:
+        websites = Websites(ada.plugin)
+        for _ in range(ada.plugin.config.max_websites):
+            one = await websites.add(ada.user_id, PLATFORM, name="x", url=platform.url, credential={})
+        return one.id
+
+    last = host.run(fill())
+    with browser_of(host, ada) as browser:
+        page = browser.submit(browser.get(path), path, url=platform.url, token=TOKEN, do="connect")
+        assert page.status == 400
+        assert "remove one with" in page.text
+        ada.data("disconnect_website", website_id=last, confirm=True)
+        assert "is connected" in browser.submit(page, path, url=platform.url, token=TOKEN, do="connect").text
+        assert browser.get(path).path == "/dashboard/websites"
+
+
 def test_a_site_that_hands_out_the_credential_itself(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
     path = link(ada, url=platform.url)
     with browser_of(host, ada) as browser:

@@ -13,6 +13,7 @@ import structlog
 from pressroom.columns import hash_of, new_id, new_secret
 from pressroom.sdk import CallError, Forbidden, InvalidInput, NotFound, PluginContext
 from sqlalchemy import delete, func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import (
@@ -138,8 +139,8 @@ class ConnectionLinks:
         """Check a credential at the site and, if the check passes, store it and mark the link as used.
 
         Raises:
-            NotFound: the link was used in the meantime.
-            InvalidInput: a field is missing or wrong.
+            NotFound: the link was used, or the website disconnected, in the meantime.
+            InvalidInput: a field is missing or wrong, or the account has reached its limit of websites.
         """
         connector = self.connector(connect)
         url = await self._website_url(url) if connector.needs_url else ""
@@ -148,11 +149,14 @@ class ConnectionLinks:
         finding = await check_credential(self._plugin, connector, address, values)
         if not finding.ok:
             return None, finding
-        await self._use(token)
         websites = Websites(self._plugin)
+
+        async def use(session: AsyncSession) -> None:
+            await self._use(session, token)
+
         if connect.website_id is not None:
             known = await websites.reconnect(
-                connect.user_id, connect.website_id, credential=values, url=url, finding=finding
+                connect.user_id, connect.website_id, credential=values, url=url, finding=finding, together=use
             )
             return known, finding
         made = await websites.add(
@@ -163,6 +167,7 @@ class ConnectionLinks:
             credential=values,
             finding=finding,
             website_id=address.id,
+            together=use,
         )
         return made, finding
 
@@ -173,12 +178,11 @@ class ConnectionLinks:
             raise InvalidInput("url", "must not be a URL of this server: those are for built-in sites")
         return url
 
-    async def _use(self, token: str) -> None:
-        async with self._database.writing() as session:
-            row = await session.get(ConnectRow, hash_of(token), with_for_update=True)
-            if row is None or row.used_at is not None:
-                raise NotFound("This link was already used. Your websites show the result.")
-            row.used_at = datetime.now(UTC)
+    async def _use(self, session: AsyncSession, token: str) -> None:
+        row = await session.get(ConnectRow, hash_of(token), with_for_update=True)
+        if row is None or row.used_at is not None:
+            raise NotFound("This link was already used. Your websites show the result.")
+        row.used_at = datetime.now(UTC)
 
 
 def site_address(text: str) -> str:

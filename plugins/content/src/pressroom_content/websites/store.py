@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Final, cast
@@ -43,6 +43,9 @@ from pressroom_content.websites.paging import before
 
 RESERVED_KEYS: Final = frozenset({"static", "files", "api", "admin", "new"})
 _MAX_KEY_LENGTH: Final = 60
+
+Step = Callable[[AsyncSession], Awaitable[None]]
+"""A change that is part of a transaction."""
 
 
 class Websites:
@@ -159,8 +162,12 @@ class Websites:
         credential: Mapping[str, str],
         finding: ConnectionReport | None = None,
         website_id: str = "",
+        together: Step | None = None,
     ) -> Website:
-        """Store a website. Raises `InvalidInput` if the account has reached its limit."""
+        """Store a website. Raises `InvalidInput` if the account has reached its limit.
+
+        `together` is called within the same transaction.
+        """
         now, id_ = datetime.now(UTC), website_id or new_id("w")
         row = WebsiteRow(
             id=id_,
@@ -184,6 +191,8 @@ class Websites:
                 row.site_key = _key(row.name, number)
             try:
                 async with self._database.writing() as session:
+                    if together is not None:
+                        await together(session)
                     if await self._count(session, user_id) >= self._plugin.config.max_websites:
                         raise InvalidInput(
                             "",
@@ -200,11 +209,19 @@ class Websites:
         raise InvalidInput("name", "too many sites have this name; choose another")
 
     async def reconnect(
-        self, user_id: str, website_id: str, *, credential: Mapping[str, str], url: str, finding: ConnectionReport
+        self,
+        user_id: str,
+        website_id: str,
+        *,
+        credential: Mapping[str, str],
+        url: str,
+        finding: ConnectionReport,
+        together: Step,
     ) -> Website:
-        """Replace the credential of a website. Raises `NotFound`."""
+        """Replace the credential of a website. Raises `NotFound`. `together` is called within the same transaction."""
         now = datetime.now(UTC)
         async with self._database.writing() as session:
+            await together(session)
             row = await self._row(session, user_id, website_id)
             row.credential = Vault.of(self._plugin).seal(credential, row.id) if credential else ""
             row.url = url or row.url
