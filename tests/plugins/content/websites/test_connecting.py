@@ -197,7 +197,10 @@ def test_the_pages_of_a_website(host: RunningHost, ada: Client, eve: Client, pla
         done = browser.submit(renewing, renewing.path, url=platform.url, token="another-token", do="connect")
         assert "is connected" in done.text
         assert "Paused" in browser.submit(page, own, do="pause").text
-        assert "Publishing is resumed" in browser.submit(page, own, do="resume").text
+        platform.token = "a-third-token"
+        resumed = browser.submit(page, own, do="resume").text
+        assert "Publishing is resumed" in resumed
+        assert "Needs attention" in resumed
         with browser_of(host, eve) as other:
             assert other.get(own).status == 404
         assert "its credential is deleted" in browser.submit(page, own, do="disconnect").text

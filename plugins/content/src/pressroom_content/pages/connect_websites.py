@@ -120,9 +120,14 @@ class WebsitePages:
             case "verify":
                 found = await Controls(self._plugin).prove(user_id, website.id, look=True)
                 return "verified" if found.proven else "unverified"
-            case "pause" | "resume" as wanted:
-                await websites.pause(user_id, website.id, paused=wanted == "pause")
-                return f"{wanted}d"
+            case "pause":
+                await websites.pause(user_id, website.id, paused=True)
+                return "paused"
+            case "resume":
+                await websites.pause(user_id, website.id, paused=False)
+                # Whether it had an error is unknown: the status said that it was paused.
+                await check_website(self._plugin, user_id, website.id)
+                return "resumed"
             case "disconnect":
                 await websites.disconnect(user_id, website.id, delete_posts=typed.get("delete_posts") == "true")
                 return "closed" if website.platform == BUILTIN else "disconnected"
