@@ -13,7 +13,7 @@ from PIL import Image
 from pressroom.testing import RunningHost
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
-from pressroom_content.builtin_site import list_pages
+from pressroom_content.builtin_site import bodies, list_pages
 from pressroom_content.websites.store import Websites
 from selectolax.lexbor import LexborHTMLParser
 from support.selecting import attribute_of, text_of
@@ -323,3 +323,16 @@ def test_code_is_highlighted_and_stays_what_it_is(site: Site) -> None:
     assert unknown.html == '<code class="language-some-unknown-language">keep &lt;this&gt; as it is\n</code>'
     assert attribute_of(tree, ".prose .scroll:has(table)", "tabindex") == "0"
     assert done["warnings"] == []
+
+
+def test_code_that_was_not_highlighted_in_time_is_later(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    block = "def greet(name): return name[0]\n" * 1_500
+    long = f"```python\n{block}```\n\n" * 4
+    monkeypatch.setattr(bodies, "_TRY_AGAIN", 0.0)
+    with monkeypatch.context() as hurried:
+        hurried.setattr(bodies, "_SECONDS", 1e-6)
+        url = site.publish("On much code", long)["url"]
+        plain = LexborHTMLParser(httpx.get(url, timeout=60).text)
+        assert "def greet(name)" in text_of(plain, ".prose pre code")
+        assert not plain.css(".prose .hl-keyword")
+    assert LexborHTMLParser(httpx.get(url, timeout=60).text).css(".prose .hl-keyword")

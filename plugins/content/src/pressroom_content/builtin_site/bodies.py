@@ -5,7 +5,9 @@ The work is done in a worker process: lexers are regular expressions, and the co
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from html import escape as html_escape
@@ -36,30 +38,33 @@ _QUICK_LENGTH: Final = 65_536
 """The maximum length of a body that is processed inline, in characters. A longer one takes up to 0.25 s."""
 
 _SECONDS: Final = 5.0
+_TRY_AGAIN: Final = 60.0
+"""Seconds until a body that took too long is processed again: the server may just have been busy."""
+
 log = structlog.get_logger()
 
 
 class _Kept:
-    """An LRU cache of bodies by post ID. An entry is replaced if its version differs."""
+    """An LRU cache of bodies by post ID. An entry is replaced if its version differs or it has expired."""
 
     def __init__(self) -> None:
-        self._bodies: OrderedDict[str, tuple[Hashable, str]] = OrderedDict()
+        self._bodies: OrderedDict[str, tuple[Hashable, str, float]] = OrderedDict()
         self._size = 0
 
     def get(self, post_id: str, version: Hashable) -> str | None:
         known = self._bodies.get(post_id)
-        if known is None or known[0] != version:
+        if known is None or known[0] != version or time.monotonic() >= known[2]:
             return None
         self._bodies.move_to_end(post_id)
         return known[1]
 
-    def keep(self, post_id: str, version: Hashable, html: str) -> None:
+    def keep(self, post_id: str, version: Hashable, html: str, seconds: float) -> None:
         if (earlier := self._bodies.pop(post_id, None)) is not None:
             self._size -= len(earlier[1])
-        self._bodies[post_id] = (version, html)
+        self._bodies[post_id] = (version, html, time.monotonic() + seconds)
         self._size += len(html)
         while self._size > _MAX_KEPT:
-            _, (_, oldest) = self._bodies.popitem(last=False)
+            _, (_, oldest, _) = self._bodies.popitem(last=False)
             self._size -= len(oldest)
 
 
@@ -111,8 +116,10 @@ async def _made(
         log.warning("the body of a post is shown plain", post=row.id, error=error.message)
         if error.code != "timeout":
             return html
-        made = html
-    kept.keep(row.id, version, made)
+        # Until then, readers of a body that always takes too long do not occupy the workers.
+        kept.keep(row.id, version, html, _TRY_AGAIN)
+        return html
+    kept.keep(row.id, version, made, math.inf)
     return made
 
 
