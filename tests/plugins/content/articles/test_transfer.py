@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
+from urllib.parse import quote, unquote
 from xml.etree import ElementTree as ET
 
 import httpx
@@ -50,9 +51,11 @@ class Pages(BaseHTTPRequestHandler):
             "/large": ("text/html", "x" * 6_000_000),
             "/deep": ("text/html", "<div>" * 30_000),
         }
-        if self.path == "/inside":
+        leads = {"/inside": "http://169.254.169.254/latest/meta-data", "/moved": "/tea"}
+        path, _, target = self.path.partition("?to=")
+        if path in leads or target:
             self.send_response(302)
-            self.send_header("Location", "http://169.254.169.254/latest/meta-data")
+            self.send_header("Location", unquote(target) or leads[path])
             self.end_headers()
             return
         if self.path not in pages:
@@ -69,12 +72,12 @@ class Pages(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+def serving(host: str = "127.0.0.1") -> Iterator[str]:
+    server = ThreadingHTTPServer((host, 0), Pages)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"http://{host}:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()
@@ -161,6 +164,17 @@ def test_pages_of_other_sites_are_not_fetched(ada: Client, site: str, pages: str
         assert f"must be on a connected website ({pages})" in ada.refusal("import_content", url=url)
     assert "only one of them" in ada.refusal("import_content", url=f"{pages}/tea", html="<p>x")
     assert "must be given" in ada.refusal("import_content")
+
+
+def test_a_page_to_which_a_connected_site_redirects_is_on_it_as_well(ada: Client, site: str, pages: str) -> None:
+    with serving("127.0.0.2") as elsewhere:
+        url = f"{pages}/out?to={quote(f'{elsewhere}/tea')}"
+        for asked in ({}, {"website_id": site}):
+            told = ada.refusal("import_content", url=url, **asked)
+            assert f"redirects to {elsewhere}/tea, which is not on a connected website" in told
+    assert ada.data("list_content")["items"] == []
+    made = ada.data("import_content", url=f"{pages}/moved")["content_id"]
+    assert ada.data("get_content", content_id=made)["content"]["website_id"] == site
 
 
 def test_pasted_html(ada: Client) -> None:

@@ -46,7 +46,7 @@ async def import_page(
     """Create an article from a page, or from the first item of a feed, on a website that the account has connected.
 
     Raises:
-        InvalidInput: the URL is not on such a website, cannot be fetched, or contains no article.
+        InvalidInput: the URL is not on such a website, redirects elsewhere, cannot be fetched, or contains no article.
         NotFound: the account has no such website.
     """
     site_id = await site_of(plugin, user_id, url, website_id)
@@ -56,6 +56,8 @@ async def import_page(
         raise InvalidInput("url", f"cannot be fetched: {error.message}") from error
     if answer.status != 200:
         raise InvalidInput("url", f"answers with the status {answer.status}; open it in a browser to see why")
+    if answer.redirects:
+        site_id = await _site_led_to(plugin, user_id, answer.url, website_id)
     found, warnings = await plugin.services.workers.run(_read, answer, owner=user_id, what="the page")
     return await _store(plugin, user_id, found, site_id, warnings, origin)
 
@@ -110,14 +112,26 @@ async def site_of(plugin: PluginContext, user_id: str, url: str, website_id: str
     else:
         sites = [*(await websites.page(user_id, limit=_SITES))[0]]
     host = _host(url)
-    below = [site for site in sites if any(one and is_below(url, one) for one in (site.url, site.server_url))]
-    if below:
-        return max(below, key=lambda site: len(site.url)).id
+    places = [(one, site.id) for site in sites for one in (site.url, site.server_url) if one and is_below(url, one)]
+    if places:
+        return max(places, key=lambda place: len(place[0]))[1]
     for site in sites:
         if host and host == _host(site.url):
             return site.id
     names = ", ".join(site.url for site in sites if site.url) or "none is connected"
     raise InvalidInput("url", f"must be on a connected website ({names}); for any other page, paste its html")
+
+
+async def _site_led_to(plugin: PluginContext, user_id: str, url: str, website_id: str | None) -> str:
+    """Return the website of a URL that a website redirects to: an open redirect does not make a page the website's own.
+
+    Raises `InvalidInput` and `NotFound`.
+    """
+    try:
+        return await site_of(plugin, user_id, url, website_id)
+    except InvalidInput as error:
+        told = f"redirects to {url[:500]}, which is not on a connected website; for any other page, paste its html"
+        raise InvalidInput("url", told) from error
 
 
 def _host(url: str) -> str:
