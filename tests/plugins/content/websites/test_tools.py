@@ -213,15 +213,16 @@ def test_a_schedule_has_clashes_and_gaps(host: RunningHost, ada: Client) -> None
             website_id=website,
             publish_at=f"2027-05-01T09:{minute}:00Z",
         )["publication_id"]
-        for title, minute in (("One", "00"), ("Two", "30"))
+        for title, minute in (("One", "00"), ("Two", "20"), ("Three", "40"))
     ]
     answer = ada.call("list_publications", **{"from": "2027-05-01", "to": "2027-05-20"})
-    assert [one["clashes_with"] for one in answer["structuredContent"]["publications"]] == [[ids[1]], [ids[0]]]
-    assert f"clashes with {ids[1]}" in answer["content"][0]["text"]
+    clashing = [one["clashes_with"] for one in answer["structuredContent"]["publications"]]
+    assert clashing == [[ids[1], ids[2]], [ids[0], ids[2]], [ids[0], ids[1]]]
+    assert f"clashes with {ids[1]}, {ids[2]}" in answer["content"][0]["text"]
     assert "Nothing from 2027-05-02 to 2027-05-20 (19 days)" in answer["content"][0]["text"]
     cut = ada.call("list_publications", **{"from": "2027-05-01", "to": "2027-05-20"}, limit=1)
     assert len(cut["structuredContent"]["publications"]) == 1
-    assert "There are 1 more" in cut["content"][0]["text"]
+    assert "There are 2 more" in cut["content"][0]["text"]
     assert "to: is missing" in ada.refusal("list_publications", **{"from": "2027-05-01"})
     assert "from: is missing" in ada.refusal("list_publications", to="2027-05-01")
     assert "400 days" in ada.refusal("list_publications", **{"from": "2027-05-01", "to": "2029-05-01"})

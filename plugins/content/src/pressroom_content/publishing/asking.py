@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from itertools import pairwise
 from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
@@ -184,6 +183,8 @@ def pause(tries: int, chance: float) -> float | None:
 CLASH: Final = timedelta(hours=1)
 """Publications of one website that are closer together than this compete for readers."""
 
+MAX_CLASHES: Final = 10
+
 GAP_DAYS: Final = 7
 """The minimum number of days without a post that counts as a gap."""
 
@@ -202,7 +203,10 @@ class Gap:
 
 
 def clashes(publications: Sequence[Publication]) -> dict[str, list[str]]:
-    """Return, by ID, the preceding and following publication on the same website if it goes out within an hour."""
+    """Return, by ID, the publications of the same website that go out within an hour of it, in their order.
+
+    At most the nearest `MAX_CLASHES` before and after each are named.
+    """
     found: dict[str, list[str]] = defaultdict(list)
     by_site: dict[str, list[tuple[datetime, str]]] = defaultdict(list)
     for one in publications:
@@ -210,10 +214,11 @@ def clashes(publications: Sequence[Publication]) -> dict[str, list[str]]:
             by_site[one.website_id].append((one.publish_at, one.id))
     for moments in by_site.values():
         moments.sort()
-        for (at, first), (following, second) in pairwise(moments):
-            if following - at < CLASH:
-                found[first].append(second)
-                found[second].append(first)
+        for index, (at, first) in enumerate(moments):
+            for following, second in moments[index + 1 : index + 1 + MAX_CLASHES]:
+                if following - at < CLASH:
+                    found[first].append(second)
+                    found[second].append(first)
     return dict(found)
 
 

@@ -7,12 +7,11 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo
 
-from pressroom.sdk import InvalidInput, PluginContext
+from pressroom.sdk import InvalidInput
 from pydantic import BaseModel, Field
 
 from pressroom_content.contract import SiteError
 from pressroom_content.records import Publication, PublicationStatus
-from pressroom_content.websites.store import Websites
 
 _OK: Final = 200
 _UTC: Final = ZoneInfo("UTC")
@@ -57,7 +56,8 @@ class PublicationOut(BaseModel):
         description="When it continues automatically; null if nothing is left to do, or it waits for publish_content."
     )
     clashes_with: list[str] | None = Field(
-        default=None, description="Publications of the website within an hour of it; null without from and to."
+        default=None,
+        description="The nearest publications of the website within an hour of it; null without from and to.",
     )
     steps: list[StepOut] | None = Field(
         default=None, description="Its steps and their status; null in lists of several articles."
@@ -81,11 +81,6 @@ def in_zone(at: datetime | None, zone: ZoneInfo) -> datetime | None:
 def in_words(at: datetime, zone: ZoneInfo) -> str:
     """Return a time with its time zone for people, such as `2026-12-24T08:00:00+01:00 (Europe/Berlin)`."""
     return f"{at.astimezone(zone).isoformat(timespec='seconds')} ({zone.key})"
-
-
-async def zone_of(plugin: PluginContext, one: Publication) -> ZoneInfo:
-    """Return the time zone of a publication's website."""
-    return (await Websites(plugin).zones(one.user_id)).get(one.website_id, _UTC)
 
 
 def row_of(
