@@ -8,12 +8,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pressroom_content.contract import BodyCodec
-from pressroom_content.rendering.sanitising import sanitise
+from pressroom_content.rendering.sanitising import FRAME_HOSTS, sanitise
 from pressroom_wordpress.codec import WordPressCodec
+from pressroom_wordpress.markup import is_known_frame
 from support.merged_notes import edits_beside_notes_are_merged
 from support.sizes import SOAK, examples
 
 CODEC: BodyCodec = WordPressCodec()
+MAP = '<iframe src="https://www.google.com/maps/embed?pb=1" width="600" height="450"></iframe>'
 
 FRAGMENTS = [
     *("<!-- wp:paragraph -->", "<!-- /wp:paragraph -->", '<!-- wp:columns {"a":1} -->', "<!-- /wp:columns -->"),
@@ -143,7 +145,27 @@ UNDERSTOOD = {
         "<details><summary>S</summary>\n<p>a</p>\n</details>",
     ),
     "html": (wp("html", "<dl><dt>a</dt><dd>b</dd></dl>"), "<dl><dt>a</dt><dd>b</dd></dl>"),
+    "html of a map": (wp("html", MAP), MAP),
 }
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *(f"https://{host}/maps/a" for host in sorted(FRAME_HOSTS)),
+        "https://www.google.com/search",
+        "https://maps.google.com/maps/a",
+        "https://ada@www.youtube.com/embed/abcdefg",
+        "https://www.youtube.com:443/embed/abcdefg",
+        "https://www.youtube.com:444/embed/abcdefg",
+        "http://www.youtube.com/embed/abcdefg",
+        "//www.youtube.com/embed/abcdefg",
+        "https://[a",
+        "/embed/abcdefg",
+    ],
+)
+def test_the_frames_that_an_article_can_have_are_those_that_sanitising_keeps(url: str) -> None:
+    assert is_known_frame(url) == (" src=" in sanitise(f'<iframe src="{url}"></iframe>').html)
 
 
 @pytest.mark.parametrize("case", UNDERSTOOD)

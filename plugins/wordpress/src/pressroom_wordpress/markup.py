@@ -33,9 +33,11 @@ _FRAME_HOSTS: Final = frozenset(
     {
         "bandcamp.com", "codepen.io", "codesandbox.io", "embed.podcasts.apple.com", "embed.ted.com",
         "geo.dailymotion.com", "open.spotify.com", "player.vimeo.com", "stackblitz.com", "w.soundcloud.com",
-        "www.dailymotion.com", "www.loom.com", "www.openstreetmap.org", "www.youtube-nocookie.com", "www.youtube.com",
+        "www.dailymotion.com", "www.google.com", "www.loom.com", "www.openstreetmap.org", "www.youtube-nocookie.com",
+        "www.youtube.com",
     }
 )  # fmt: skip
+"""The hosts that sanitising allows as well; `test_bodies.py` compares the two."""
 
 
 class HtmlToken(NamedTuple):
@@ -206,10 +208,13 @@ def is_known_frame(url: str) -> bool:
     """Check whether an article can embed this page in an iframe."""
     try:
         parts = urlsplit(url.strip())
-        port = parts.port
+        if parts.port not in (None, 443) or parts.username is not None:
+            return False
     except ValueError:
         return False
-    return parts.scheme in ("https", "") and parts.hostname in _FRAME_HOSTS and port in (None, 443)
+    if parts.hostname == "www.google.com":
+        return parts.scheme in ("https", "") and parts.path.startswith("/maps/")
+    return parts.scheme in ("https", "") and parts.hostname in _FRAME_HOSTS
 
 
 INLINE: Final = frozenset(
