@@ -65,6 +65,22 @@ def test_an_entry_is_on_its_day_in_the_chosen_time_zone(
     assert browser.get(str(previous.attributes["href"])).one("h2#month") == f"{at:%B %Y}"
 
 
+def test_times_are_in_the_time_zone_that_all_websites_share(
+    browser: BrowserWithoutScreen, ada: Client, website: str
+) -> None:
+    def shown_in() -> str:
+        return browser.get(CALENDAR).one("#tz-help").split(".")[0].split(",")[0]
+
+    def choose(site: str, zone: str) -> None:
+        ada.data("update_website_settings", website_id=site, settings={"timezone": zone})
+
+    choose(website, "Asia/Tokyo")
+    other = ada.data("connect_website", platform="builtin", name="Coffee blog")["website_id"]
+    assert shown_in() == "Times are in Asia/Tokyo"
+    choose(other, "UTC")
+    assert shown_in() == "Times are in UTC"
+
+
 def test_what_was_published_is_on_its_day(browser: BrowserWithoutScreen, ada: Client, website: str) -> None:
     made = ada.data("create_content", title="Tea", body="Leaves.")["content_id"]
     ada.data("publish_content", content_id=made, website_id=website)
@@ -117,6 +133,10 @@ def test_ideas_are_added_done_and_deleted(browser: BrowserWithoutScreen, ada: Cl
     assert "Iced tea" in on_day(added, due)
     (idea,) = ada.data("list_content_ideas", website_id=website)["ideas"]
     assert (idea["title"], idea["due"]) == ("Iced tea", due)
+    again = browser.post(path, {**fields, "do": "add", "title": "Iced tea", "due": "", "website": ""})
+    assert "The idea is saved" in again.text
+    (same,) = ada.data("list_content_ideas", website_id=website)["ideas"]
+    assert (same["idea_id"], same["due"], same["website_id"]) == (idea["idea_id"], due, website)
     second = ada.data("save_content_idea", keyphrase="green tea")["idea"]
     done = browser.post(path, {**fields, "do": "done", "idea": idea["idea_id"]})
     assert "Iced tea" not in done.one("#ideas")

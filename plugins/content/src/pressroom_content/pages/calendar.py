@@ -209,7 +209,7 @@ class CalendarPages:
                 changes = _changes(typed)
                 async with self._plugin.services.database.reading() as session:
                     try:
-                        await check_website(session, user_id, changes["website_id"])
+                        await check_website(session, user_id, changes.get("website_id"))
                     except NotFound:
                         raise InvalidInput("website", "is no longer connected; choose another one") from None
                 await ideas.save(user_id, None, changes)
@@ -295,12 +295,13 @@ _COMMON_ZONES: Final = frozenset(
 def _zone(asked: str, website: Website | None, websites: Sequence[Website]) -> tuple[ZoneInfo, str]:
     """Return the page's time zone, and the requested name if it is not a time zone.
 
-    By default, use the website's time zone, or the only one other than UTC among all websites, or else UTC.
+    By default, use the website's time zone, or the one that all websites with a time zone share, or else UTC.
     """
     asked = asked.strip()[:64]
     if asked in available_timezones():
         return ZoneInfo(asked), ""
-    set_zones = {zone_of(one.settings).key for one in ([website] if website else websites)} - {"UTC"}
+    sites = [website] if website else websites
+    set_zones = {zone_of(one.settings).key for one in sites if "timezone" in one.settings}
     return ZoneInfo(set_zones.pop() if len(set_zones) == 1 else "UTC"), asked
 
 
@@ -321,9 +322,9 @@ def _changes(typed: Mapping[str, str]) -> dict[str, Any]:
             raise InvalidInput(name, f"has {len(changes[name]):,} characters; at most {most} are kept")
     if not changes["title"] and not changes["keyphrase"]:
         raise InvalidInput("title", "or the keyphrase has to be filled, to say what the idea is")
-    changes["due"] = _due(typed.get("due", ""))
-    changes["website_id"] = typed.get("website") or None
-    return changes
+    planned = {"due": _due(typed.get("due", "")), "website_id": typed.get("website")}
+    # An idea that exists keeps a day and a website that are left empty here.
+    return changes | {name: value for name, value in planned.items() if value}
 
 
 def _due(text: str) -> date | None:
