@@ -176,6 +176,26 @@ def test_what_cannot_be_stored(ada: Client, fields: dict[str, Any], problem: str
     assert ada.data("list_content")["items"] == []
 
 
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"title": "  "}, "fields.title: must not be empty"),
+        ({"slug": "!!!"}, "fields.slug: must hold letters or digits"),
+        ({"slug": "coffee"}, "fields.slug: coffee is taken"),
+        ({"language": "English!"}, "fields.language: must be a language tag"),
+        ({"canonical_url": "javascript:alert(1)"}, "fields.canonical_url: must be a full URL"),
+        ({"body": "x" * 2_097_153}, "fields.body: has 2,097,153 bytes"),
+        ({"body": "> " * 200 + "x"}, "fields.body: lists and quotes are nested"),
+        ({"body_format": "html"}, "fields.body_format: needs fields.body"),
+    ],
+)
+def test_a_refused_change_names_the_parameter(ada: Client, fields: dict[str, Any], problem: str) -> None:
+    create(ada, title="Coffee")
+    id_ = create(ada)["content_id"]
+    assert problem in ada.refusal("update_content", content_id=id_, expected_version=1, fields=fields)
+    assert ada.data("get_content", content_id=id_)["content"]["version"] == 1
+
+
 def test_an_article_of_two_megabytes_is_stored_and_read_in_parts(ada: Client) -> None:
     paragraph = "Tea is a drink that people like, and *some* of them drink it every day.\n\n"
     body = paragraph * (2_000_000 // len(paragraph))

@@ -133,8 +133,13 @@ class Articles:
             raise InvalidInput("content_id", "is in the trash; bring it back with restore_content, then change it")
         if article.version != expected_version:
             return await self._repeated(article, expected_version, changes, edits)
-        draft = await self._changed(user_id, Draft.of(article), changes, edits)
-        return await self.write(article, draft, origin=origin)
+        try:
+            draft = await self._changed(user_id, Draft.of(article), changes, edits)
+            return await self.write(article, draft, origin=origin)
+        except InvalidInput as error:
+            if error.field in (changes or {}):  # as the parameter of update_content
+                raise InvalidInput(f"fields.{error.field}", error.problem) from error
+            raise
 
     async def write(self, article: Article, draft: Draft, *, origin: str = "") -> ArticleUpdate:
         """Store a draft as the newest version of an article, if the article is still at the version that was read.
