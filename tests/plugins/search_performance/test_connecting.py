@@ -93,6 +93,9 @@ def test_a_credential_of_ones_own_is_stored_encrypted_and_never_shown(
     [
         ({"property": "https://elsewhere.example/"}, "must be the property of"),
         ({"property": "example"}, "as Search Console names it"),
+        ({"property": "https://example.com:99999/"}, "as Search Console names it"),
+        ({"property": "https://example.com:abc/"}, "as Search Console names it"),
+        ({"property": "https://[x/"}, "as Search Console names it"),
         ({"service_account": "{}"}, "key file"),
         ({"service_account": '{"private_key": "x", "client_email": 3}'}, "key file"),
         ({"refresh_token": "1//x"}, "with its client only"),

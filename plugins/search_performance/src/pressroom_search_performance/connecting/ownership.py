@@ -58,12 +58,21 @@ def check_property(site_url: str, website_url: str, *, operators: bool, hint: st
         domain = site_url.removeprefix(_DOMAIN).lower()
         fits = _domain_fits(domain, website_url, operators=operators)
     else:
-        parts = urlsplit(site_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or not parts.path.endswith("/"):
+        if not _is_prefix(site_url):
             raise InvalidInput("property", f"must be as the source names it. {hint}".rstrip())
         fits = _prefix_fits(site_url, website_url, operators=operators)
     if not fits:
         raise InvalidInput("property", f"must be the property of {website_url}, and of nothing else")
+
+
+def _is_prefix(site_url: str) -> bool:
+    """Return whether a property has the form of a URL prefix."""
+    try:
+        parts = urlsplit(site_url)
+        port = parts.port
+    except ValueError:
+        return False
+    return port != 0 and parts.scheme in ("http", "https") and bool(parts.hostname) and parts.path.endswith("/")
 
 
 def _domain_fits(domain: str, website_url: str, *, operators: bool) -> bool:
