@@ -36,19 +36,18 @@ _FILE = r"[0-9a-f]{32}\.txt"
 async def key_of(plugin: PluginContext[SearchPerformanceConfig], website_id: str) -> str:
     """Return the key of a website, creating it on first use."""
     database = plugin.services.database
-    for _ in range(2):
+    async with database.reading() as session:
+        row = await session.get(IndexNowKeyRow, website_id)
+    if row is not None:
+        return row.key
+    key = secrets.token_hex(16)
+    try:
+        async with database.writing() as session:
+            session.add(IndexNowKeyRow(website_id=website_id, key=key, created_at=datetime.now(UTC)))
+    except IntegrityError:  # a concurrent call inserted the row
         async with database.reading() as session:
-            row = await session.get(IndexNowKeyRow, website_id)
-        if row is not None:
-            return str(row.key)
-        try:
-            async with database.writing() as session:
-                session.add(
-                    IndexNowKeyRow(website_id=website_id, key=secrets.token_hex(16), created_at=datetime.now(UTC))
-                )
-        except IntegrityError:  # a concurrent call inserted the row
-            continue
-    return await key_of(plugin, website_id)
+            return (await session.get_one(IndexNowKeyRow, website_id)).key
+    return key
 
 
 def routes(plugin: PluginContext[SearchPerformanceConfig]) -> Sequence[Route]:

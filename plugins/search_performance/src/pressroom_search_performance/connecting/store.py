@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pressroom.columns import as_id, new_id
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
 from pressroom_content.contract import ControlNotProven, content_services
-from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy import CursorResult, Select, delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -192,8 +192,7 @@ class SourceConnections:
                 SourceConnectionRow.id == id_, SourceConnectionRow.credential == sealed
             )
             async with self._database.writing() as session:
-                await session.execute(same.values(credential=fresh))
-            done += 1
+                done += cast("CursorResult[Any]", await session.execute(same.values(credential=fresh))).rowcount
         return done
 
     async def hurry(self, user_id: str, website_id: str, source: str) -> None:
