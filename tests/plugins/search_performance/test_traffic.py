@@ -143,6 +143,12 @@ def test_dates_are_days_or_months(site: Site, apis: Apis, name: str) -> None:
     assert found["totals"]["visits"] == 4
 
 
+def test_a_website_id_may_be_pasted_in_upper_case(site: Site, apis: Apis) -> None:
+    typed = {"property": SITE_ID.upper()}
+    assert "connected" in connect(site, apis, KINDS["umami cloud"], **typed).one("#source-umami")
+    assert site.data("get_traffic_stats")["totals"]["visits"] == 3
+
+
 @EVERY
 def test_a_wrong_credential_is_found_out_before_it_is_kept(site: Site, apis: Apis, name: str) -> None:
     kind = KINDS[name]
@@ -267,6 +273,29 @@ def test_an_article_tells_its_visits(site: Site, apis: Apis) -> None:
     assert visits_told() == {"visitors": 1, "visits": 1, "pageviews": 2}
     apis.by_name["plausible"].failing = (503, b"", {})
     assert visits_told() is None
+    told = site.client.data("get_content_performance", content_id=content_id)["traffic_unknown"]
+    assert told == [f"{published['url']}: Plausible is not available right now: it answered HTTP 503"]
+
+
+def test_visits_of_an_article_say_which_urls_they_leave_out(site: Site, apis: Apis) -> None:
+    other = site.other()
+    connect(site, apis, KINDS["plausible"])
+    connect(other, apis, KINDS["matomo"])
+    content_id = site.client.data("create_content", title="Compost", body="Words.", slug="compost")["content_id"]
+    first, second = (
+        site.client.data("publish_content", content_id=content_id, website_id=one.website.id)["url"]
+        for one in (site, other)
+    )
+    VISITS.append(Visit(day(2), "zoe", (first.removeprefix(site.client.host.url), "/")))
+    apis.by_name["matomo"].failing = (503, b"", {})
+
+    result = site.client.call("get_content_performance", content_id=content_id)
+
+    found = result["structuredContent"]
+    assert found["traffic"] == {"visitors": 1, "visits": 1, "pageviews": 2}
+    (left_out,) = found["traffic_unknown"]
+    assert left_out.startswith(f"{second}: Matomo is not available right now")
+    assert f"Visits are not known of {left_out}" in result["content"][0]["text"]
 
 
 def test_figures_of_an_article_do_not_wait_long_for_visits(
@@ -277,7 +306,8 @@ def test_figures_of_an_article_do_not_wait_long_for_visits(
     apis.gate = threading.Event()
     pages = [(site.website.id, "https://notes.example/compost")]
     try:
-        assert site.client.host.run(visits_of_pages(site.plugin, site.client.user_id, pages, 28)) == {}
+        found = site.client.host.run(visits_of_pages(site.plugin, site.client.user_id, pages, 28))
+        assert (found.sums, found.unknown) == ({}, ["https://notes.example/compost: Plausible did not answer in time"])
     finally:
         apis.gate.set()
         apis.gate = None
@@ -289,5 +319,6 @@ def test_the_visits_of_one_page(site: Site, apis: Apis, name: str) -> None:
     connect(site, apis, kind)
     pages = [(site.website.id, "https://notes.example/compost")]
     found = site.client.host.run(visits_of_pages(site.plugin, site.client.user_id, pages, 28))
-    assert found["visits"] == 3
-    assert site.client.host.run(visits_of_pages(site.plugin, "u_somebody", pages, 28)) == {}
+    assert (found.sums["visits"], found.unknown) == (3, [])
+    others = site.client.host.run(visits_of_pages(site.plugin, "u_somebody", pages, 28))
+    assert (others.sums, others.unknown) == ({}, [])

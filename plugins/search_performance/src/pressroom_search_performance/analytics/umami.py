@@ -73,10 +73,10 @@ class Umami:
             raise InvalidInput("property", "must be a website ID such as 4fb7fa4c-5b46-438d-94b3-3a8fb9bc2e8b")
         access = await self._access(credential, fetcher)
         try:
-            found = await _get(access, f"/websites/{site_url}", {}, fetcher)
+            found = await _get(access, f"/websites/{site_url.lower()}", {}, fetcher)
         except SourceRefused as error:
             raise InvalidInput("property", error.message) from None
-        if not isinstance(found, dict) or found.get("id") != site_url:
+        if not isinstance(found, dict) or text(found.get("id"), 36).lower() != site_url.lower():
             raise InvalidInput("property", "is not a website that this account may view in Umami")
 
     async def traffic(
@@ -85,6 +85,7 @@ class Umami:
         """See `Analytics`."""
         access = await self._access(credential, fetcher)
         days = _days(question.start, question.end)
+        site = site.lower()
         totals = _totals(await _get(access, f"/websites/{site}/stats", days, fetcher))
         if question.by == "date":
             rows = await self._dates(access, site, question, fetcher)
@@ -99,7 +100,7 @@ class Umami:
         access = await self._access(credential, fetcher)
         # Each version supports one of the two names and ignores the other.
         narrowed = {**_days(start, end), "path": path_of(url), "url": path_of(url)}
-        return _totals(await _get(access, f"/websites/{site}/stats", narrowed, fetcher))
+        return _totals(await _get(access, f"/websites/{site.lower()}/stats", narrowed, fetcher))
 
     async def _dates(
         self, access: _Access, site: str, question: TrafficQuestion, fetcher: Fetcher

@@ -78,6 +78,9 @@ class ContentResult(BaseModel):
     traffic: dict[str, int] | None = Field(
         description="Visitors, visits and page views of these days; null where no connected analytics told them."
     )
+    traffic_unknown: list[str] = Field(
+        description="URLs whose visits are missing in traffic, since the analytics failed or was slow; with the reason."
+    )
     queries: list[QueryOfPage] = Field(description="Those with the most clicks; rare ones are not named.")
     events: list[Event] = Field(description="What changed in these days, newest first.")
 
@@ -125,12 +128,13 @@ async def get_content_performance(params: ContentParams, call: Call) -> ToolResu
     shown = [QueryOfPage(query=query, **count(_sum(found)).model_dump()) for query, found in queries.items()]
     shown.sort(key=lambda one: (-one.clicks, -one.impressions, one.query))
     totals = _sum([_figures(page.now) for page in pages]) if pages else None
-    traffic = await visits_of_pages(plugin, call.caller.subject, addresses, params.days) or None
+    traffic = await visits_of_pages(plugin, call.caller.subject, addresses, params.days)
     zone = await _zone(call, article, posts)
     events = await _events(plugin, article, posts, params.days, zone)
     result = ContentResult(
         search=ContentSearch(totals=count(totals) if totals else None, pages=pages, unknown=missing),
-        traffic=traffic,
+        traffic=traffic.sums or None,
+        traffic_unknown=traffic.unknown,
         queries=shown[:_MAX_QUERIES],
         events=events,
     )
@@ -146,8 +150,9 @@ def _text(title: str, totals: Figures | None, result: ContentResult, days: int) 
     lines += result.search.unknown
     if result.traffic is not None:
         lines.append(", ".join(f"{value} {name}" for name, value in result.traffic.items()))
-    else:
+    elif not result.traffic_unknown:
         lines.append("Visits are not known: no connected analytics told them.")
+    lines += [f"Visits are not known of {note}" for note in result.traffic_unknown]
     lines += [f"{one.query}: {one.clicks} clicks, position {place(one.position)}" for one in result.queries]
     lines += [f"{event.at} {event.what}" for event in result.events]
     return "\n".join(lines)

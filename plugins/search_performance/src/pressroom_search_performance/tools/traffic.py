@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Final, Literal
 
@@ -25,8 +26,8 @@ from pressroom.sdk import (
 from pressroom_content.contract import SiteError
 from pydantic import BaseModel, Field
 
-from pressroom_search_performance.connecting.store import SourceConnections
-from pressroom_search_performance.contract import By, TrafficQuestion, Visits
+from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
+from pressroom_search_performance.contract import AnalyticsSource, By, TrafficQuestion, Visits
 from pressroom_search_performance.host import analytics_of, page_of, plugin_of, website_of
 from pressroom_search_performance.tools.common import FigureSourceUnavailable, NotConnected, WebsiteId, percent, spoken
 
@@ -161,46 +162,63 @@ async def get_traffic_stats(params: TrafficParams, call: Call) -> ToolResult:
 TOOLS: Final = (get_traffic_stats,)
 
 
+@dataclass(frozen=True, slots=True)
+class PageVisits:
+    """Total visits of pages by metric, and the URLs that the totals leave out, each with the reason."""
+
+    sums: dict[str, int]
+    unknown: list[str]
+
+
 async def visits_of_pages(
     plugin: PluginContext, user_id: str, pages: Sequence[tuple[str, str]], days: int
-) -> dict[str, int]:
+) -> PageVisits:
     """Return the total visits of pages over this many days until yesterday. `pages` are pairs of website ID and URL.
 
-    Failures are logged or ignored, and a timeout ends the loop: the sums then cover only some of the pages, or none.
-    The caller has other figures to return.
+    Pages of websites without analytics are left out. The visits of a page whose analytics fails, or does not answer in
+    time, are unknown: the caller has other figures to return.
     """
+    connections, offered = SourceConnections(plugin), analytics_of(plugin)
+    asked: list[tuple[str, AnalyticsSource, SourceConnection]] = []
+    for website_id, url in pages:
+        there = await connections.of(user_id, website_id)
+        asked += [(url, kind, there[name]) for name, kind in offered.items() if name in there][:1]
     end = datetime.now(UTC).date() - timedelta(days=1)
     start = end - timedelta(days=days - 1)
     sums: dict[str, int] = {}
+    problems = {url: f"{kind.title} did not answer in time" for url, kind, _ in asked}
     try:
         async with asyncio.timeout(PATIENCE):
-            for website_id, url in pages:
-                found = await _visits_of(plugin, user_id, website_id, url, start, end)
+            for url, kind, connection in asked:
+                found = await _visits_of(plugin, kind, connection, url, start, end)
+                if isinstance(found, str):
+                    problems[url] = found
+                    continue
+                del problems[url]
                 named = {"visitors": found.visitors, "visits": found.visits, "pageviews": found.pageviews}
                 for name, value in named.items():
                     if value is not None:
                         sums[name] = sums.get(name, 0) + value
     except TimeoutError:
-        return sums
-    return sums
+        log.info("no time left to ask analytics", pages=len(problems))
+    return PageVisits(sums, [f"{url}: {problem}" for url, problem in problems.items()])
 
 
-async def _visits_of(plugin: PluginContext, user_id: str, website_id: str, url: str, start: date, end: date) -> Visits:
-    connections = SourceConnections(plugin)
-    there = await connections.of(user_id, website_id)
-    kind = next((one for name, one in analytics_of(plugin).items() if name in there), None)
-    if kind is None:
-        return Visits()
-    site = there[kind.name]
+async def _visits_of(
+    plugin: PluginContext, kind: AnalyticsSource, connection: SourceConnection, url: str, start: date, end: date
+) -> Visits | str:
+    """Return the visits of a page, or why they are unknown."""
     try:
-        credential = await connections.credential(site)
+        credential = await SourceConnections(plugin).credential(connection)
         with plugin.extensions.calling(f"analytics {kind.name}", kind, seconds=PATIENCE):
-            return await kind.analytics.page(site.property, credential, url, start, end, plugin.services.fetcher)
-    except (BackendError, Rejected, SiteError, InvalidInput):
-        return Visits()
-    except Exception:
+            return await kind.analytics.page(connection.property, credential, url, start, end, plugin.services.fetcher)
+    except (BackendError, Rejected, SiteError, InvalidInput) as error:
+        return error.message
+    except Exception as error:
+        if isinstance(error.__cause__, TimeoutError):
+            return f"{kind.title} did not answer in time"
         log.exception("analytics failed", source=kind.name)  # a failure must not affect the other figures
-        return Visits()
+        return f"{kind.title} failed"
 
 
 def _totals(found: Visits) -> Totals:
