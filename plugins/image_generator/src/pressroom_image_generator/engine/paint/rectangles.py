@@ -175,7 +175,9 @@ def rounded_mask(box: Rect, corners: Corners, window: Rect) -> Image.Image:
         return mask
     place = (seen.left - window.left, seen.top - window.top, seen.right - window.left, seen.bottom - window.top)
     mask.paste(255, place)
-    for index, (across, down) in enumerate(corners):
+    for index, radii in enumerate(corners):
+        # Similar corners share a cached tile.
+        across, down = (round(radius * 16) / 16 for radius in radii)
         if across <= 0 or down <= 0:
             continue
         right, bottom = index in (1, 2), index in (2, 3)
@@ -196,7 +198,7 @@ def rounded_mask(box: Rect, corners: Corners, window: Rect) -> Image.Image:
 
 def _tile(across: float, down: float, right: bool, bottom: bool, cut: tuple[int, int, int, int]) -> Image.Image:
     if across <= _CACHED_EDGE and down <= _CACHED_EDGE:
-        tile = _whole_tile(round(across * 16) / 16, round(down * 16) / 16, right, bottom)
+        tile = _whole_tile(across, down, right, bottom)
         return tile if cut == (0, 0, *tile.size) else tile.crop(cut)
     return _corner(across, down, right, bottom, cut)
 
